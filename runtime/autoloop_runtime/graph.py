@@ -1,0 +1,524 @@
+"""Graphs of nodes, how they grow, and which one is growing.
+
+A ``Graph`` owns nodes in the order they were made, which is a topological order. A graph may have a *parent*:
+it is then the condition, body or branch of a structured node, and tensors of its ancestors (*captures*) enter it as
+parameters. Building is single-threaded per graph; a finished graph is only read. The default graph is the one
+piece of ambient state: a context variable, so each thread has its own.
+
+Effects are data. In an *ordered* graph (a function's) each op with an effect takes the graph's current token
+and leaves a new one; a sub-graph that has an effect gets the token as a parameter, and whoever builds the
+structured node threads it through. In an unordered graph (1.x) the token is a constant and orders nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, locations
+from .dtypes import DType
+from .locations import Location
+from .registry import Op, Spec, call, register
+from .runstate import EAGER
+from .shapes import SCALAR, TensorShape
+from .tensor import Tensor
+
+CONST = register(Op("Const", lambda value: (value.dtype, TensorShape(value.shape)), lambda value: value))
+PARAMETER = register(Op("Placeholder", lambda dtype, shape, **_: (dtype, shape), lambda **_: None))
+
+
+class Node:
+    """One operation of a graph; immutable once made.
+
+    Attributes
+    ----------
+    op : Op
+        What it does.
+    inputs, outputs : tuple of Tensor
+        Its edges; an op with an effect has its token last in both.
+    control_inputs : tuple of Tensor
+        Tensors that must be computed before, whose values are not used.
+    attrs : mapping
+        Static arguments; sub-graphs of structured nodes are here.
+    name : str
+        Unique in the root graph, e.g. ``"while/body/add"``.
+    location : tuple of Line
+        The user's lines that made it, innermost last.
+    """
+
+    __slots__ = (
+        "attrs", "control_inputs", "declared", "graph", "inputs", "location", "name", "op", "outputs",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        graph: Graph,
+        op: Op,
+        inputs: tuple[Tensor, ...],
+        attrs: Mapping[str, Any],
+        specs: Sequence[Spec],
+        name: str,
+        location: Location,
+        control_inputs: tuple[Tensor, ...] = (),
+    ) -> None:
+        self.graph = graph
+        self.op = op
+        self.inputs = inputs
+        self.attrs = attrs
+        self.name = name
+        self.location = location
+        self.control_inputs = control_inputs
+        self.outputs = tuple([Tensor(None, d, s, self, i) for i, (d, s) in enumerate(specs)])
+        #: output index -> shape promised by ``set_shape``, to be checked when the value exists
+        self.declared: dict[int, TensorShape] = {}
+
+    @property
+    def type(self) -> str:
+        """The name of the op."""
+        return self.op.name
+
+    @property
+    def subgraphs(self) -> tuple[Graph, ...]:
+        """The graphs inside a structured node."""
+        return tuple([v for v in self.attrs.values() if isinstance(v, Graph)])
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run this operation in ``session`` or the default session (1.x)."""
+        call("run_operation", self, feed_dict, session)
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name!r} type={self.op.name}>"
+
+
+class Graph:
+    """A dataflow graph under construction, or finished.
+
+    Parameters
+    ----------
+    name : str
+        Prefix of the nodes' names.
+    parent : Graph, optional
+        The graph whose structured node this one will be part of.
+    ordered : bool
+        Effects happen in program order (functions); inherited from the parent.
+    """
+
+    def __init__(self, name: str = "", parent: Graph | None = None, ordered: bool = False) -> None:
+        self.prefix = name
+        self.parent = parent
+        self.root: Graph = self if parent is None else parent.root
+        self.ordered: bool = ordered if parent is None else parent.ordered
+        self.nodes: list[Node] = []
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        #: captured outer tensor -> the parameter that stands for it here
+        self.captures: dict[Tensor, Tensor] = {}
+        #: the effect token after the last effect so far; None before the first
+        self.token: Tensor | None = None
+        #: the parameter through which a sub-graph got its first token
+        self.token_input: Tensor | None = None
+        self.frozen = False
+        #: 1.x: variables of this graph, and anything else that must live as long as it does
+        self.collections: dict[str, list[Any]] = {}
+        self._names: dict[str, int] = {}
+        self._constants: dict[int, tuple[Tensor, Tensor]] = {}
+        self._control: list[tuple[Tensor, ...]] = []
+        self._entered: list[Any] = []
+
+    # -- building -----------------------------------------------------------------------------------------
+
+    def unique_name(self, name: str) -> str:
+        """``name`` below this graph's prefix, made unique: ``add``, ``add_1``, ..."""
+        full = f"{self.prefix}/{name}" if self.prefix else name
+        names = self.root._names
+        count = names.get(full, 0)
+        names[full] = count + 1
+        if count == 0:
+            return full
+        candidate = f"{full}_{count}"
+        while candidate in names:
+            count += 1
+            candidate = f"{full}_{count}"
+        names[full] = count + 1
+        names[candidate] = 1
+        return candidate
+
+    @contextmanager
+    def name_scope(self, name: str) -> Iterator[str]:
+        """Nodes made inside get the prefix ``name``."""
+        outer, self.prefix = self.prefix, self.unique_name(name)
+        try:
+            yield self.prefix
+        finally:
+            self.prefix = outer
+
+    @contextmanager
+    def control_dependencies(self, tensors: Sequence[Tensor]) -> Iterator[None]:
+        """Nodes made inside run only after ``tensors`` have been computed."""
+        self._control.append(tuple(tensors))
+        try:
+            yield
+        finally:
+            self._control.pop()
+
+    def add(
+        self,
+        op: Op,
+        inputs: Sequence[Tensor],
+        attrs: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        location: Location | None = None,
+    ) -> Node:
+        """Add a node: capture the inputs, infer the outputs, thread the effect token.
+
+        Raises
+        ------
+        RuntimeError
+            If the graph is frozen.
+        """
+        if self.root.frozen:
+            raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called)")
+        attrs = attrs or {}
+        captured = tuple([self.capture(t) for t in inputs])
+        inferred = op.infer(*captured, **attrs)
+        specs: list[Spec] = list(inferred) if isinstance(inferred, list) else [inferred]
+        if op.effect:
+            captured += (self.effect_token(),)
+            specs.append((dtypes.bool_, SCALAR))
+        node = Node(
+            self, op, captured, attrs, specs, self.unique_name(name or op.name.lower()),
+            locations.capture() if location is None else location, self._control_inputs(),
+        )  # fmt: skip
+        self.nodes.append(node)
+        if op.effect and self.ordered:
+            self.token = node.outputs[-1]
+        return node
+
+    def _control_inputs(self) -> tuple[Tensor, ...]:
+        graph: Graph | None = self
+        found: dict[Tensor, None] = {}
+        while graph is not None:
+            for group in graph._control:
+                found.update(dict.fromkeys(self.capture(t) for t in group if t.node is not None))
+            graph = graph.parent
+        return tuple(found)
+
+    def parameter(self, dtype: DType, shape: TensorShape, name: str = "arg", **attrs: Any) -> Tensor:
+        """A new input of this graph."""
+        node = Node(
+            self, PARAMETER, (), {"dtype": dtype, "shape": shape, **attrs}, [(dtype, shape)],
+            self.unique_name(name), locations.capture(),
+        )  # fmt: skip
+        self.nodes.append(node)
+        self.inputs.append(node.outputs[0])
+        return node.outputs[0]
+
+    def constant(self, value: Any, name: str = "Const") -> Tensor:
+        """A node that gives ``value`` (an ndarray or NumPy scalar, not copied)."""
+        node = Node(
+            self, CONST, (), {"value": value}, [(value.dtype, TensorShape(value.shape))],
+            self.unique_name(name), (),
+        )  # fmt: skip
+        self.nodes.append(node)
+        return node.outputs[0]
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """``tensor`` as seen from inside this graph.
+
+        Raises
+        ------
+        ValueError
+            If it belongs to a graph that does not enclose this one.
+        """
+        node = tensor.node
+        if node is None:
+            known = self._constants.get(id(tensor))
+            if known is None:
+                known = self._constants[id(tensor)] = (tensor, self.constant(tensor.value))
+            return known[1]
+        if node.graph is self:
+            return tensor
+        inner = self.captures.get(tensor)
+        if inner is not None:
+            return inner
+        if self.parent is None:
+            raise ValueError(_foreign_message(tensor, self))
+        if node.op is CONST:
+            inner = self.constant(node.attrs["value"])
+        else:
+            outer = self.parent.capture(tensor)
+            inner = self.captures.get(outer)
+            if inner is None:
+                inner = self.parameter(outer.dtype, outer.shape, "capture")
+                self.captures[outer] = inner
+        self.captures[tensor] = inner
+        return inner
+
+    def effect_token(self) -> Tensor:
+        """The token that the next effect must take."""
+        if self.token is None:
+            if self.parent is None or not self.ordered:
+                constant = self.constant(np.True_, "token")
+                if not self.ordered:
+                    return constant
+                self.token = constant
+            else:
+                self.token = self.token_input = self.parameter(dtypes.bool_, SCALAR, "token")
+        return self.token
+
+    def captured_inputs(self) -> list[tuple[Tensor, Tensor]]:
+        """``(tensor of the parent, parameter here)`` for everything captured."""
+        return [(outer, inner) for outer, inner in self.captures.items()
+                if outer.graph is self.parent and inner.op.op is PARAMETER]  # fmt: skip
+
+    def declare_shape(self, tensor: Tensor, shape: TensorShape) -> None:
+        """Remember a promise of ``set_shape``, to be checked at run time."""
+        tensor.op.declared[tensor.index] = shape
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def get_operations(self) -> list[Node]:
+        """The nodes in the order they were made."""
+        return list(self.nodes)
+
+    def get_operation_by_name(self, name: str) -> Node:
+        """The node called ``name`` (``KeyError`` if there is none)."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(f"the graph has no operation named {name!r}")
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        """The tensor called ``"operation:output"`` (``KeyError``/``ValueError`` if there is none)."""
+        operation, colon, index = name.rpartition(":")
+        if not colon or not index.isdigit():
+            raise ValueError(f"a tensor's name is 'operation:output', e.g. 'add:0', not {name!r}")
+        node = self.get_operation_by_name(operation)
+        if int(index) >= len(node.outputs):
+            raise KeyError(f"operation {operation!r} has {len(node.outputs)} outputs, not {int(index) + 1}")
+        return node.outputs[int(index)]
+
+    def finalize(self) -> None:
+        """Allow no further change."""
+        self.frozen = True
+
+    # -- the default graph --------------------------------------------------------------------------------
+
+    @contextmanager
+    def as_default(self) -> Iterator[Graph]:
+        """Make this the graph that ops are added to."""
+        token = _stack.set((*_stack.get(), self))
+        try:
+            yield self
+        finally:
+            _stack.reset(token)
+
+    def __enter__(self) -> Graph:
+        context = self.as_default()
+        context.__enter__()
+        self._entered.append(context)
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self._entered.pop().__exit__(*exc)
+
+    def __repr__(self) -> str:
+        return f"<Graph {self.prefix!r} of {len(self.nodes)} nodes>"
+
+
+def _foreign_message(tensor: Tensor, graph: Graph) -> str:
+    where = f" (made at {tensor.op.location[-1]})" if tensor.op.location else ""
+    if tensor.op.graph.root is graph.root:
+        inside = tensor.op.graph.prefix or "another sub-graph"
+        return (
+            f"tensor {tensor.name!r}{where} lives inside {inside!r} and cannot be used outside it; make it a "
+            f"loop variable (or a result of the branch) and use what the loop returns"
+        )
+    return (
+        f"tensor {tensor.name!r}{where} belongs to another graph; a symbolic tensor kept from an earlier "
+        f"trace or built under another Graph cannot be used here: pass its value as an argument"
+    )
+
+
+_stack: ContextVar[tuple[Graph, ...]] = ContextVar("autoloop_default_graph", default=())
+
+
+def current_graph() -> Graph | None:
+    """The innermost default graph of this thread, ``None`` when computing eagerly."""
+    stack = _stack.get()
+    return stack[-1] if stack else None
+
+
+@contextmanager
+def eager() -> Iterator[None]:
+    """Compute instead of build, whatever the default graph (for values that a trace must know now)."""
+    token = _stack.set(())
+    try:
+        yield
+    finally:
+        _stack.reset(token)
+
+
+def graph_of(inputs: Sequence[Tensor]) -> Graph | None:
+    """The graph an op on ``inputs`` belongs to: the default one, else that of a symbolic input."""
+    stack = _stack.get()
+    if stack:
+        return stack[-1]
+    for t in inputs:
+        if t.node is not None:
+            return t.node.graph
+    return None
+
+
+def apply(
+    op: Op,
+    inputs: Sequence[Tensor],
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """Apply a primitive: add a node, or compute at once when no graph is being built.
+
+    Returns
+    -------
+    Tensor, tuple of Tensor, or None
+        The outputs without the effect token; ``None`` if there are none.
+    """
+    graph = graph_of(inputs)
+    if graph is None:
+        return _compute(op, inputs, attrs or {})
+    outputs = graph.add(op, inputs, attrs, name).outputs
+    if op.effect:
+        outputs = outputs[:-1]
+    return outputs[0] if len(outputs) == 1 else (outputs or None)
+
+
+def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
+    inferred = op.infer(*inputs, **attrs)
+    values = [t.value for t in inputs]
+    kwargs = {**attrs, "state": EAGER} if op.stateful else attrs
+    with np.errstate(all="ignore"):
+        result = op.kernel(*values, **kwargs)
+    if isinstance(inferred, list):
+        if not inferred:
+            return None
+        made = tuple([Tensor(_as_value(v)) for v in result]) if isinstance(result, tuple) else (Tensor(_as_value(result)),)
+        return made[0] if len(made) == 1 else made
+    return Tensor(_as_value(result))
+
+
+def _as_value(value: Any) -> Any:
+    return value if hasattr(value, "dtype") else np.asarray(value)
+
+
+# -- values to tensors ------------------------------------------------------------------------------------
+
+
+def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of ``value``; a tensor is returned as it is.
+
+    Python numbers become int32, float32, bool or complex128; NumPy arrays and scalars keep their dtype; a
+    (nested) list may hold tensors, it is stacked.
+
+    Raises
+    ------
+    OverflowError
+        If an int does not fit the dtype.
+    TypeError
+        If ``dtype`` is given and ``value`` is a tensor of another one, or ``value`` is no array at all.
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if not isinstance(value, Tensor):
+        made = getattr(value, "__autoloop_tensor__", None)
+        if made is not None:
+            value = made()
+    if isinstance(value, Tensor):
+        if wanted is not None and value.dtype != wanted:
+            raise TypeError(
+                f"a tensor of dtype {value.dtype} was given where {wanted} is needed; use cast(x, {wanted})"
+            )
+        return value
+    if isinstance(value, (list, tuple)) and _has_tensor(value):
+        parts = [convert_to_tensor(v, wanted) for v in value]
+        stacked: Tensor = call("stack", parts)
+        return stacked
+    return as_constant(to_array(value, wanted), name)
+
+
+def as_constant(value: Any, name: str | None = None) -> Tensor:
+    """A tensor of an array: a constant of the default graph, or a concrete tensor."""
+    graph = current_graph()
+    return Tensor(value) if graph is None else graph.constant(value, name or "Const")
+
+
+def _has_tensor(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_has_tensor(v) for v in value)
+    return isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__")
+
+
+def to_array(value: Any, dtype: DType | None = None) -> Any:
+    """An array (0-d ones as NumPy scalars) that nobody else can change.
+
+    See ``convert_to_tensor`` for the dtype and the errors.
+    """
+    if isinstance(value, np.generic):
+        return value if dtype is None else _cast(np.asarray(value), dtype)[()]
+    if isinstance(value, (bool, int, float, complex)):
+        return _number(value, dtype)
+    if value is None:
+        raise TypeError("None cannot be converted to a tensor")
+    array = np.array(value) if not isinstance(value, np.ndarray) else value.copy()
+    if array.dtype.kind == "O":
+        raise TypeError(f"{_shown(value)} of type {type(value).__name__} cannot be converted to a tensor")
+    if not isinstance(value, np.ndarray) and not _numpy_inside(value):
+        array = _cast(array, dtype or _default(array))
+    elif dtype is not None:
+        array = _cast(array, dtype)
+    if array.ndim == 0:
+        return array[()]
+    array.flags.writeable = False
+    return array
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _number(value: Any, dtype: DType | None) -> Any:
+    if dtype is None:
+        dtype = dtypes.DEFAULTS[next(t for t in (bool, int, float, complex) if isinstance(value, t))]
+    if isinstance(value, int):
+        dtypes.check_fits(value, dtype)
+    elif dtype.kind in "iub" and not float(value.real).is_integer():
+        raise TypeError(f"{value!r} is not an integer and dtype {dtype} was asked for")
+    return dtype.type(value)
+
+
+def _default(array: np.ndarray[Any, Any]) -> DType:
+    """The dtype of nested Python numbers."""
+    if array.dtype.kind in "iu":
+        return dtypes.int32
+    if array.dtype.kind == "f":
+        return dtypes.float32
+    natural: DType = array.dtype
+    return natural
+
+
+def _numpy_inside(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_numpy_inside(v) for v in value)
+    return isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__array__")
+
+
+def _cast(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
+    if dtype.kind in "iu" and array.dtype.kind in "iu" and array.size:
+        dtypes.check_fits(int(array.min()), dtype)
+        dtypes.check_fits(int(array.max()), dtype)
+    if dtype.kind in "iub" and array.dtype.kind in "fc" and array.size:
+        raise TypeError(f"values of dtype {array.dtype} were given where {dtype} is needed; use cast")
+    return array.astype(dtype)

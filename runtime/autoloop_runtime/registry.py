@@ -1,0 +1,85 @@
+"""The table of primitive operations, filled by the modules of ``ops``.
+
+One ``Op`` is all the system knows of a primitive: how shapes and dtypes follow (``infer``), the NumPy kernel,
+the reverse-mode rule and the code template. Nothing here knows tensors or graphs: they are built on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .dtypes import DType
+from .shapes import TensorShape
+
+#: dtype and static shape of one output
+Spec = tuple[DType, TensorShape]
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """A primitive operation.
+
+    Attributes
+    ----------
+    name : str
+        Unique; nodes are named after it.
+    infer : callable
+        ``infer(*tensors, **attrs)`` gives the ``(dtype, shape)`` of the output, or a list of them for an op
+        with several outputs. Raises ``TypeError``/``ValueError`` for inputs that do not fit. It may look at
+        ``tensor.dtype``, ``tensor.shape`` and ``tensor.constant_value()`` (an array or ``None``).
+    kernel : callable
+        ``kernel(*arrays, **attrs)`` gives an ndarray or NumPy scalar (a tuple for several outputs). It must
+        not change its inputs. Ops with ``stateful=True`` take the run's state as a keyword ``state``.
+    vjp : callable or None
+        ``vjp(ctx)``, see ``gradients``; ``None`` means that no gradient flows.
+    code : str or None
+        Template of the generated expression, e.g. ``"{0} + {1}"`` or ``"np.tanh({0})"``, valid when the
+        inputs already have the output's kind; ``None``: the generated code calls the kernel.
+    effect : bool
+        The op does something besides computing: it is never pruned from an ordered graph or merged, takes
+        an effect token as its last input and gives one as its last output (see ``graph.Graph.token``).
+    stateful : bool
+        The kernel wants the run's state (variable storage, output streams).
+    cost : callable or None
+        ``cost(*tensors, **attrs)`` estimates nanoseconds from static shapes, ``None``: by element count.
+    """
+
+    name: str
+    infer: Callable[..., Any]
+    kernel: Callable[..., Any]
+    vjp: Callable[..., Any] | None = None
+    code: str | None = None
+    effect: bool = False
+    stateful: bool = False
+    cost: Callable[..., float] | None = None
+    doc: str = ""
+
+    def __repr__(self) -> str:
+        return f"Op({self.name})"
+
+
+#: every primitive by name; written while the ``ops`` modules are imported, read-only afterwards
+OPS: dict[str, Op] = {}
+#: the public function of a name, for callers below the ``ops`` floor (tensor operators)
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+
+def register(op: Op) -> Op:
+    """Add ``op`` to the table; a name may be used once."""
+    if op.name in OPS:
+        raise ValueError(f"an op named {op.name!r} exists already")
+    OPS[op.name] = op
+    return op
+
+
+def function(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """Let the floors below call the public function ``f`` by ``name``."""
+    FUNCTIONS[name] = f
+    return f
+
+
+def call(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call the public function registered as ``name``."""
+    return FUNCTIONS[name](*args, **kwargs)
