@@ -1,0 +1,268 @@
+"""Sessions: running parts of a 1.x graph by fetching from it and feeding into it.
+
+Nothing in such a graph is ordered but by data and explicit control dependencies; what is not needed for the
+fetches does not run.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from . import nest
+from .graph import Graph, Node, convert_to_tensor, current_graph
+from .lowering import lower
+from .registry import function
+from .runstate import SessionState
+from .scheduler import Executable
+from .shapes import ShapeLike, TensorShape
+from .tensor import Tensor
+from .variables import Variable
+
+_implicit: list[Graph] = []  # the graph of 1.x code that names none; a list of at most one, guarded by _implicit_lock
+_implicit_lock = threading.Lock()
+_sessions: ContextVar[tuple[Session, ...]] = ContextVar("autoloop_default_session", default=())
+
+
+def get_default_graph() -> Graph:
+    """The innermost default graph, or the implicit one of code that names none (1.x)."""
+    graph = current_graph()
+    if graph is not None:
+        return graph
+    with _implicit_lock:
+        if not _implicit:
+            _implicit.append(Graph())
+        return _implicit[0]
+
+
+def reset_default_graph() -> None:
+    """Forget the implicit default graph; the next 1.x code starts a new one."""
+    with _implicit_lock:
+        _implicit.clear()
+
+
+def get_default_session() -> Session | None:
+    """The innermost session of a ``with`` statement in this thread."""
+    stack = _sessions.get()
+    return stack[-1] if stack else None
+
+
+def placeholder(dtype: Any, shape: ShapeLike = None, name: str | None = None) -> Tensor:
+    """A tensor of the default graph that must be fed (1.x)."""
+    from_dtype = np.dtype(dtype)
+    return get_default_graph().parameter(from_dtype, TensorShape(shape), name or "Placeholder")
+
+
+class Session:
+    """Runs a graph and keeps the values of its variables.
+
+    Parameters
+    ----------
+    target : str
+        Accepted for compatibility; there is one machine.
+    graph : Graph, optional
+        By default the default graph.
+
+    Notes
+    -----
+    ``run`` may be called from several threads at once: executables are immutable, their cache is only added to
+    under a lock. As a context manager a session makes itself and its graph the default.
+    """
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        if isinstance(target, Graph):
+            graph = target
+        self.graph = (graph or get_default_graph()).root
+        self._state = SessionState()
+        self._lock = threading.Lock()  # guards _executables and _closed
+        self._executables: dict[Any, Executable] = {}
+        self._closed = False
+        self._entered: list[ExitStack] = []
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: Mapping[Any, Any] | None = None,
+        options: Any = None,
+        run_metadata: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> Any:
+        """Compute ``fetches``.
+
+        Parameters
+        ----------
+        fetches : structure of Tensor, Variable, operation or name
+            Operations give ``None``.
+        feed_dict : mapping, optional
+            Values for tensors (any tensor, not only placeholders).
+        timeout : float, optional
+            Seconds after which ``TimeoutError`` is raised.
+
+        Returns
+        -------
+        structure of numpy.ndarray
+            NumPy scalars for tensors without dimensions.
+
+        Raises
+        ------
+        RuntimeError
+            If the session is closed.
+        TypeError
+            If something cannot be fetched or fed.
+        ValueError
+            If a needed placeholder is not fed, or a fed value's shape does not fit.
+        """
+        if self._closed:
+            raise RuntimeError("the session is closed")
+        leaves, structure = nest.flatten_with_structure(fetches)
+        resolved = [self._fetch(leaf) for leaf in leaves]
+        feeds = dict(self._feed(k, v) for k, v in (feed_dict or {}).items())
+        tensors = list(dict.fromkeys(t for t, _ in resolved if t.is_symbolic))
+        values = dict(zip(tensors, self._compute(tensors, feeds, timeout)))
+        results = [
+            None if hidden else _as_result(values[t] if t.is_symbolic else t.value) for t, hidden in resolved
+        ]
+        return nest.unflatten(structure, results)
+
+    def _compute(self, tensors: list[Tensor], feeds: dict[Tensor, Any], timeout: float | None) -> list[Any]:
+        if not tensors:
+            return []
+        key = (tuple(map(id, tensors)), tuple(map(id, feeds)), len(self.graph.nodes))
+        executable = self._executables.get(key)
+        if executable is None:
+            executable = Executable(lower(self.graph, tensors, list(feeds)))
+            with self._lock:
+                self._executables[key] = executable
+        return executable.run(list(feeds.values()), self._state, timeout=timeout)
+
+    def _fetch(self, leaf: Any) -> tuple[Tensor, bool]:
+        """The tensor to compute for one fetch, and whether its value is to be hidden (operations)."""
+        if isinstance(leaf, str):
+            leaf = self._by_name(leaf)
+        if isinstance(leaf, Variable):
+            with self.graph.as_default():
+                leaf = leaf.read_value()
+        if isinstance(leaf, Node):
+            self._check_owner(leaf.graph, leaf.name)
+            if not leaf.outputs:
+                raise TypeError(f"operation {leaf.name!r} has no outputs and no effect: there is nothing to run")
+            return leaf.outputs[-1], True
+        if not isinstance(leaf, Tensor):
+            raise TypeError(
+                f"cannot fetch {leaf!r} of type {type(leaf).__name__}: fetch tensors, variables, operations or their names"
+            )
+        if leaf.graph is not None:
+            self._check_owner(leaf.graph, leaf.name)
+        return leaf, False
+
+    def _by_name(self, name: str) -> Any:
+        try:
+            return self.graph.get_tensor_by_name(name) if ":" in name else self.graph.get_operation_by_name(name)
+        except KeyError as error:
+            raise ValueError(f"cannot fetch {name!r}: {error.args[0]}") from None
+
+    def _check_owner(self, graph: Graph, name: str) -> None:
+        if graph is self.graph:
+            return
+        if graph.root is self.graph:
+            raise ValueError(
+                f"{name!r} lives inside {graph.prefix!r} and has one value per iteration or none; fetch what the "
+                f"loop or conditional returns"
+            )
+        raise ValueError(f"{name!r} belongs to another graph than this session's")
+
+    def _feed(self, key: Any, value: Any) -> tuple[Tensor, Any]:
+        tensor = self.graph.get_tensor_by_name(key) if isinstance(key, str) else key
+        if not isinstance(tensor, Tensor) or tensor.graph is None:
+            raise TypeError(f"the keys of feed_dict are tensors of the graph or their names, not {key!r}")
+        self._check_owner(tensor.graph, tensor.name)
+        if isinstance(value, Tensor):
+            if value.is_symbolic:
+                raise TypeError(f"the value fed for {tensor.name!r} is a symbolic tensor; feed arrays or numbers")
+            value = value.value
+        array = np.asarray(value)
+        if array.dtype != tensor.dtype:
+            if not np.can_cast(array.dtype, tensor.dtype, "same_kind") and not isinstance(value, (int, list, tuple)):
+                raise TypeError(
+                    f"{tensor.name!r} has dtype {tensor.dtype}, the fed value has {array.dtype}; cast it first"
+                )
+            array = array.astype(tensor.dtype)
+        if not tensor.shape.matches(array.shape):
+            raise ValueError(
+                f"{tensor.name!r} has shape {tensor.shape}, the fed value has shape {TensorShape(array.shape)}"
+            )
+        return tensor, array[()] if array.ndim == 0 else array
+
+    def make_callable(self, fetches: Any, feed_list: Any = ()) -> Any:
+        """A function of the values of ``feed_list`` that gives ``run(fetches)``."""
+        feeds = list(feed_list)
+
+        def run(*values: Any) -> Any:
+            if len(values) != len(feeds):
+                raise TypeError(f"{len(feeds)} values are to be fed, {len(values)} were given")
+            return self.run(fetches, dict(zip(feeds, values)))
+
+        return run
+
+    def close(self) -> None:
+        """Release the variables' values; later runs raise ``RuntimeError``."""
+        with self._lock:
+            self._closed = True
+            self._executables.clear()
+        self._state = SessionState()
+
+    @contextmanager
+    def as_default(self) -> Iterator[Session]:
+        """Make this the default session (not its graph the default graph)."""
+        token = _sessions.set((*_sessions.get(), self))
+        try:
+            yield self
+        finally:
+            _sessions.reset(token)
+
+    def __enter__(self) -> Session:
+        stack = ExitStack()
+        stack.enter_context(self.graph.as_default())
+        stack.enter_context(self.as_default())
+        self._entered.append(stack)
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self._entered.pop().close()
+        if not self._entered:
+            self.close()
+
+
+def _as_result(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value[()] if value.ndim == 0 else np.array(value)
+    return value
+
+
+def _session(session: Any, what: str) -> Session:
+    found = session or get_default_session()
+    if found is None:
+        raise ValueError(f"{what} needs a session: use it inside 'with Session():' or pass session=")
+    assert isinstance(found, Session)
+    return found
+
+
+def _eval(tensor: Tensor, feed_dict: Any, session: Any) -> Any:
+    if not tensor.is_symbolic:
+        return tensor.numpy()
+    return _session(session, "Tensor.eval()").run(convert_to_tensor(tensor), feed_dict)
+
+
+def _run_operation(node: Node, feed_dict: Any, session: Any) -> None:
+    _session(session, "Operation.run()").run(node, feed_dict)
+
+
+function("eval", _eval)
+function("run_operation", _run_operation)
+function("get_default_graph", get_default_graph)
