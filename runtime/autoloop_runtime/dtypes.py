@@ -54,9 +54,10 @@ def as_dtype(value: Any) -> DType:
     if value is None:
         raise TypeError("a dtype is needed, got None")
     try:
-        return np.dtype(value)
+        made: DType = np.dtype(value)
     except TypeError:
         raise TypeError(f"{value!r} is not a dtype; use autoloop.float32, 'float32' or a NumPy dtype") from None
+    return made
 
 
 def is_integer(dtype: DType) -> bool:

@@ -448,6 +448,45 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) ->
     return as_constant(to_array(value, wanted), name)
 
 
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor with a fixed value.
+
+    Parameters
+    ----------
+    value : number, (nested) list, or array
+    dtype : dtype-like, optional
+        By default int32, float32, bool or complex128 for Python numbers, the array's own for arrays.
+    shape : sequence of int, optional
+        The values are laid out in this shape; a single value fills it.
+
+    Raises
+    ------
+    OverflowError
+        If an int does not fit the dtype.
+    TypeError
+        If ``value`` does not have the kind of ``dtype``.
+    ValueError
+        If the number of values does not fit ``shape``.
+    """
+    if isinstance(value, Tensor) or _has_tensor(value):
+        tensor = convert_to_tensor(value, dtype, name)
+        return tensor if shape is None else _reshaped(tensor, shape)
+    array = to_array(value, None if dtype is None else dtypes.as_dtype(dtype))
+    if shape is not None:
+        dims = TensorShape(shape).as_tuple()
+        if array.size == 1:
+            array = np.full(dims, array)
+        elif array.size != np.prod(dims, dtype=np.int64):
+            raise ValueError(f"{array.size} values cannot be laid out in shape {TensorShape(dims)}")
+        array = array.reshape(dims)[()] if not dims else array.reshape(dims)
+    return as_constant(array, name)
+
+
+def _reshaped(tensor: Tensor, shape: Any) -> Tensor:
+    reshaped: Tensor = call("reshape", tensor, shape)
+    return reshaped
+
+
 def as_constant(value: Any, name: str | None = None) -> Tensor:
     """A tensor of an array: a constant of the default graph, or a concrete tensor."""
     graph = current_graph()

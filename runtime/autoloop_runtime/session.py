@@ -139,7 +139,8 @@ class Session:
             executable = Executable(lower(self.graph, tensors, list(feeds)))
             with self._lock:
                 self._executables[key] = executable
-        return executable.run(list(feeds.values()), self._state, timeout=timeout)
+        results: list[Any] = executable.run(list(feeds.values()), self._state, timeout=timeout)
+        return results
 
     def _fetch(self, leaf: Any) -> tuple[Tensor, bool]:
         """The tensor to compute for one fetch, and whether its value is to be hidden (operations)."""

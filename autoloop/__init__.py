@@ -1,0 +1,52 @@
+"""Python loops over NumPy-like tensors, converted to dataflow graphs.
+
+Write an ordinary function, decorate it with ``function``, and its ``while``, ``for``, ``if``, ``break``,
+``continue`` and ``return`` on tensor values become graph loops that run in parallel.
+"""
+
+from __future__ import annotations
+
+import os as _os
+
+from autoloop_runtime import config, nest, profiler
+from autoloop_runtime import locations as _locations
+from autoloop_runtime import ops as _ops
+from autoloop_runtime.control_flow import case, cond, switch_case, while_loop
+from autoloop_runtime.dtypes import (
+    as_dtype,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from autoloop_runtime.functional import foldl, foldr, map_fn, scan
+from autoloop_runtime.graph import Graph, constant, convert_to_tensor
+from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
+from autoloop_runtime.session import Session, get_default_graph, placeholder
+from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.tensor import Tensor, TensorSpec
+from autoloop_runtime.tensor_array import TensorArray
+from autoloop_runtime.variables import Variable
+
+from . import compat
+from .conversion.pipeline import convert, do_not_convert, to_code
+from .function import ConcreteFunction, Function, function
+from .operators import set_loop_options
+
+_locations.mark_internal(_os.path.dirname(__file__))
+bool = bool_  # the dtype, under the name the field uses
+for _alias, _function in _ops.ALIASES.items():
+    globals().setdefault(_alias, _function)
+
+__version__ = "0.1.0"

@@ -1,0 +1,350 @@
+"""The 1.x names of the reference documents.
+
+Here ops build instead of compute: without a default graph they go into the implicit one, which ``Session()``
+runs. ``while_loop`` has the 1.x return convention, and ``Print`` writes to ``sys.stderr`` whenever its value is computed.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import control_flow, dtypes, functional, nest, ops, variables
+from autoloop_runtime.dtypes import (
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from autoloop_runtime.graph import CONST as _CONST
+from autoloop_runtime.graph import Graph, Node, apply, constant, convert_to_tensor, current_graph
+from autoloop_runtime.registry import Op, register
+from autoloop_runtime.session import (
+    Session,
+    get_default_graph,
+    get_default_session,
+    placeholder,
+    reset_default_graph,
+)
+from autoloop_runtime.shapes import ShapeLike, TensorShape
+from autoloop_runtime.tensor import Tensor, TensorSpec
+from autoloop_runtime.tensor_array import TensorArray
+from autoloop_runtime.variables import global_variables_initializer, group
+
+Operation = Node
+Dimension = int
+bool = bool_
+#: what ``tf.compat.v1`` finds under ``import autoloop.compat.v1 as tf``
+compat = types.SimpleNamespace(v1=sys.modules[__name__])
+
+
+def _building(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f`` in the implicit default graph where no other is active."""
+
+    @functools.wraps(f)
+    def build(*args: Any, **kwargs: Any) -> Any:
+        if current_graph() is not None:
+            return f(*args, **kwargs)
+        with get_default_graph().as_default():
+            return f(*args, **kwargs)
+
+    return build
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: Any = True,
+    swap_memory: Any = False,
+    name: str | None = None,
+    maximum_iterations: Any = None,
+    return_same_structure: Any = False,
+) -> Any:
+    """``autoloop.while_loop`` with the result convention of 1.x.
+
+    Returns
+    -------
+    Tensor, TensorArray or list
+        The one variable by itself; else a list where ``loop_vars`` and the body's value are lists, else the
+        body's structure. With ``return_same_structure`` the structure of ``loop_vars``.
+    """
+    seen: list[Any] = []
+
+    @functools.wraps(body)
+    def recording(*args: Any) -> Any:
+        seen.append(body(*args))
+        return seen[-1]
+
+    result = _building(control_flow.while_loop)(
+        cond, recording if callable(body) else body, loop_vars, shape_invariants, parallel_iterations,
+        back_prop, swap_memory, maximum_iterations, name,
+    )  # fmt: skip
+    if return_same_structure or not isinstance(result, (list, tuple)):
+        return result
+    if len(result) == 1:
+        return result[0]
+    made = seen[-1]
+    if hasattr(made, "_fields"):
+        return type(made)(*result)
+    return type(made)(result)
+
+
+def _print_kernel(value: Any, *data: Any, message: str, limit: Any, summarize: int) -> Any:
+    if limit is None or next(limit, None) is not None:
+        text = message + "".join(_shown(d, summarize) for d in data) + "\n"
+        sys.stderr.write(text)  # one call a line: lines of several threads do not mix
+    return value
+
+
+def _shown(value: Any, summarize: int) -> str:
+    flat = np.asarray(value).ravel()
+    shown = [str(v) for v in flat[:summarize]] if summarize >= 0 else [str(v) for v in flat]
+    return f"[{' '.join(shown)}{'...' if len(shown) < flat.size else ''}]"
+
+
+_PRINT = register(
+    Op("Print", lambda value, *data, **_: [(value.dtype, value.shape)], _print_kernel, effect=True)
+)
+
+
+@_building
+def Print(
+    input_: Any, data: Sequence[Any], message: str | None = None, first_n: int | None = None,
+    summarize: int | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """``input_``, printing ``data`` to ``sys.stderr`` each time it is computed.
+
+    Parameters
+    ----------
+    input_ : tensor-like
+        Passed through.
+    data : sequence of tensor-like
+        Printed as ``[...]`` after ``message``.
+    first_n : int, optional
+        Print only that many times.
+    summarize : int, optional
+        Elements shown of each tensor (3; -1 for all).
+    """
+    limit = None if first_n is None or first_n < 0 else itertools.repeat(True, first_n)
+    attrs = {"message": message or "", "limit": limit, "summarize": 3 if summarize is None else summarize}
+    printed: Tensor = apply(_PRINT, [convert_to_tensor(v) for v in (input_, *data)], attrs, name)
+    return printed
+
+
+# -- variables --------------------------------------------------------------------------------------------
+
+
+def ones_initializer(dtype: Any = float32) -> Callable[..., Any]:
+    """Initialises with ones."""
+    return lambda shape, dtype=dtype: ops.ones(shape, dtype)
+
+
+def zeros_initializer(dtype: Any = float32) -> Callable[..., Any]:
+    """Initialises with zeros."""
+    return lambda shape, dtype=dtype: ops.zeros(shape, dtype)
+
+
+def constant_initializer(value: Any = 0, dtype: Any = float32) -> Callable[..., Any]:
+    """Initialises with ``value``."""
+    return lambda shape, dtype=dtype: ops.broadcast_to(convert_to_tensor(value, dtype), shape)
+
+
+def random_normal_initializer(
+    mean: float = 0.0, stddev: float = 1.0, seed: Any = None, dtype: Any = float32
+) -> Callable[..., Any]:
+    """Initialises with normally distributed numbers."""
+    key = None if seed is None else ops.random.key(seed)
+    return lambda shape, dtype=dtype: ops.random.normal(shape, mean, stddev, dtype, key)
+
+
+def random_uniform_initializer(
+    minval: float = 0.0, maxval: float = 1.0, seed: Any = None, dtype: Any = float32
+) -> Callable[..., Any]:
+    """Initialises with uniformly distributed numbers."""
+    key = None if seed is None else ops.random.key(seed)
+    return lambda shape, dtype=dtype: ops.random.uniform(shape, minval, maxval, dtype, key)
+
+
+AUTO_REUSE = "auto"
+_scope: ContextVar[tuple[str, Any]] = ContextVar("autoloop_variable_scope", default=("", None))
+
+
+@contextmanager
+def variable_scope(name: str, reuse: Any = None) -> Iterator[None]:
+    """Prefix the names of ``get_variable`` and say whether it may give an existing variable."""
+    outer, outer_reuse = _scope.get()
+    token = _scope.set((f"{outer}/{name}" if outer else name, reuse or outer_reuse))
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
+@_building
+def get_variable(
+    name: str, shape: ShapeLike = None, dtype: Any = None, initializer: Any = None,
+    regularizer: Any = None, trainable: Any = True, **_: Any,
+) -> variables.Variable:  # fmt: skip
+    """A variable of the default graph, by name.
+
+    Raises
+    ------
+    ValueError
+        If it exists and the variable scope does not say ``reuse``.
+    """
+    graph = get_default_graph().root
+    prefix, reuse = _scope.get()
+    full = f"{prefix}/{name}" if prefix else name
+    known: dict[str, variables.Variable] = {
+        v.name.partition(":")[0]: v for v in graph.collections.get("variables", [])
+    }
+    if full in known:
+        if not reuse:
+            raise ValueError(f"variable {full!r} exists already; use variable_scope(..., reuse=True) to get it")
+        return known[full]
+    if reuse is True:
+        raise ValueError(f"variable {full!r} does not exist, and reuse=True does not make one")
+    if initializer is None:
+        initializer = zeros_initializer()
+    if isinstance(initializer, type):
+        initializer = initializer()
+    dtype = dtypes.as_dtype(dtype or float32)
+    if callable(initializer):
+        if shape is None:
+            raise ValueError(f"get_variable({name!r}) needs a shape for its initializer")
+        make = functools.partial(initializer, TensorShape(shape).as_list(), dtype=dtype)
+    else:
+        make = functools.partial(convert_to_tensor, initializer)
+    return variables.Variable(make, trainable, full)
+
+
+@_building
+def Variable(initial_value: Any = None, trainable: Any = True, **kwargs: Any) -> variables.Variable:
+    """A variable of the default graph."""
+    names = {"name", "dtype", "shape"}
+    return variables.Variable(initial_value, trainable, **{k: v for k, v in kwargs.items() if k in names})
+
+
+def global_variables() -> list[variables.Variable]:
+    """The variables of the default graph."""
+    return list(get_default_graph().collections.get("variables", []))
+
+
+def trainable_variables() -> list[variables.Variable]:
+    """The variables of the default graph that were not made with ``trainable=False``."""
+    return [v for v in global_variables() if v.trainable]
+
+
+def local_variables_initializer() -> Any:
+    """There are no local variables; an operation that does nothing."""
+    return no_op()
+
+
+initialize_all_variables = global_variables_initializer
+
+
+@_building
+def no_op(name: str | None = None) -> Any:
+    """An operation that does nothing."""
+    return group(name=name or "no_op")
+
+
+def assign(ref: variables.Variable, value: Any, name: str | None = None) -> Any:
+    """``ref.assign(value)``."""
+    return ref.assign(value, name=name)
+
+
+def assign_add(ref: variables.Variable, value: Any, name: str | None = None) -> Any:
+    """``ref.assign_add(value)``."""
+    return ref.assign_add(value, name=name)
+
+
+def assign_sub(ref: variables.Variable, value: Any, name: str | None = None) -> Any:
+    """``ref.assign_sub(value)``."""
+    return ref.assign_sub(value, name=name)
+
+
+# -- graph building ---------------------------------------------------------------------------------------
+
+
+def control_dependencies(control_inputs: Sequence[Any]) -> Any:
+    """What is made inside runs only after ``control_inputs`` (operations or tensors)."""
+    tensors = [c.outputs[-1] if isinstance(c, Node) else convert_to_tensor(c) for c in control_inputs or ()]
+    return get_default_graph().control_dependencies(tensors)
+
+
+def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:
+    """Prefix the names of what is made inside."""
+    return get_default_graph().name_scope(name or default_name or "scope")
+
+
+def placeholder_with_default(input: Any, shape: ShapeLike = None, name: str | None = None) -> Any:
+    """``input`` unless something else is fed."""
+    tensor = _building(ops.identity)(input)
+    assert tensor.op.op is not _CONST
+    return tensor
+
+
+@_building
+def py_func(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: Any = True, name: str | None = None) -> Any:
+    """``py_function`` under its 1.x name."""
+    return ops.py_function(func, inp, Tout, name=name)
+
+
+def ConfigProto(**settings: Any) -> dict[str, Any]:
+    """Accepted for compatibility; the settings have no effect."""
+    return settings
+
+
+def disable_v2_behavior() -> None:
+    """Does nothing: this namespace is 1.x already."""
+
+
+disable_eager_execution = disable_control_flow_v2 = disable_v2_behavior
+
+
+def _cast_to(dtype: Any) -> Callable[..., Any]:
+    return lambda x, name=None: _building(ops.cast)(x, dtype, name=name)
+
+
+to_float, to_double, to_int32, to_int64 = (_cast_to(d) for d in (float32, float64, int32, int64))
+
+for _name in ops.__all__:
+    _value = getattr(ops, _name)
+    globals().setdefault(_name, _building(_value) if isinstance(_value, types.FunctionType) else _value)
+for _name, _value in ops.ALIASES.items():
+    globals().setdefault(_name, _building(_value))
+for _name in ("cond", "case", "switch_case"):
+    globals()[_name] = _building(getattr(control_flow, _name))
+for _name in ("map_fn", "scan", "foldl", "foldr"):
+    globals()[_name] = _building(getattr(functional, _name))
+constant, convert_to_tensor = _building(constant), _building(convert_to_tensor)
+
+__all__ = [
+    "Graph", "Operation", "Print", "Session", "TensorArray", "TensorShape", "TensorSpec", "Variable", "assign",
+    "complex64", "complex128", "constant", "control_dependencies", "float16", "float32", "float64", "get_default_graph",
+    "get_default_session", "get_variable", "global_variables_initializer", "group", "int8", "int16", "int32",
+    "int64", "name_scope", "nest", "placeholder", "reset_default_graph", "string", "uint8", "uint16", "uint32",
+    "uint64", "variable_scope", "while_loop",
+]  # fmt: skip

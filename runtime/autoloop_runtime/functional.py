@@ -1,0 +1,289 @@
+"""``map_fn``, ``scan``, ``foldl`` and ``foldr``: loops over the rows of tensors, on the same nodes as ``while_loop``.
+
+All four are one loop: a counter, a state that is carried (none for ``map_fn``), and values that are emitted
+into TensorArrays (none for the folds). The function is traced once; the TensorArrays are declared after the
+trace, when dtype and shape of what it emits are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, nest
+from .execution import run_now
+from .graph import Graph, convert_to_tensor, current_graph
+from .registry import call
+from .shapes import SCALAR, TensorShape
+from .structured import LoopOptions, LoopVar, StructureError, body_and_cond, check_result, finish_while
+from .tensor import Tensor
+from .tensor_array import TensorArray
+
+#: step(state, row) -> (next state, emitted); either may be _NOTHING
+_Step = Callable[[Any, Any], tuple[Any, Any]]
+_NOTHING: tuple[()] = ()
+
+
+@dataclass(frozen=True)
+class _Result:
+    state: Any
+    emitted: Any
+
+
+def _build(build: Callable[[], Any], *values: Any) -> Any:
+    """Run ``build`` in the current graph, in the graph of ``values``, or in one that is run at once."""
+    if current_graph() is not None:
+        return build()
+    owner = next((t.graph for t in nest.flatten(values, True) if isinstance(t, Tensor) and t.node), None)
+    if owner is None:
+        return run_now(build)
+    with owner.as_default():
+        return build()
+
+
+def _length(leaves: list[Tensor]) -> Any:
+    """The common number of rows: an int where it is known, else a scalar tensor."""
+    if not leaves:
+        raise ValueError("elems is empty: there is nothing to loop over")
+    known = set()
+    for leaf in leaves:
+        if leaf.shape.rank == 0:
+            raise ValueError(f"elems must have at least one dimension, got a tensor of shape {leaf.shape}")
+        if leaf.shape.rank is not None and leaf.shape[0] is not None:
+            known.add(leaf.shape[0])
+    if len(known) > 1:
+        raise ValueError(f"the elems must have the same first dimension, they have {sorted(known)}")
+    return known.pop() if known else call("shape", leaves[0])[0]
+
+
+def _rows(elems: Any) -> tuple[list[Tensor], Any]:
+    leaves, structure = nest.flatten_with_structure(elems)
+    return [convert_to_tensor(leaf) for leaf in leaves], structure
+
+
+def _loop(
+    step: _Step, rows: list[Tensor], structure: Any, state: Any, *,
+    reverse: bool, options: LoopOptions, name: str,
+) -> _Result:  # fmt: skip
+    """The loop all four are made of, over the rows in the given direction."""
+    graph = current_graph()
+    assert graph is not None
+    count = _length(rows)
+    state_leaves, state_structure = nest.flatten_with_structure(state)
+    inits = [convert_to_tensor(leaf) for leaf in state_leaves]
+    scope = graph.unique_name(name)
+    variables = [LoopVar("i", graph.constant(np.int32(0)), SCALAR)]
+    variables += [LoopVar(f"state[{k}]", t, t.shape) for k, t in enumerate(inits)]
+    cond, body = body_and_cond(graph, scope, variables)
+    with body.as_default():
+        i, *carried = body.inputs[: len(variables)]
+        index = count - 1 - i if reverse else i
+        row = nest.unflatten(structure, [r[index] for r in rows])
+        next_state, emitted = step(nest.unflatten(state_structure, carried), row)
+        results = [i + 1, *_next_state(variables[1:], state_structure, next_state)]
+        emitted_leaves, emitted_structure = nest.flatten_with_structure(emitted)
+        emitted_leaves = [convert_to_tensor(leaf) for leaf in emitted_leaves]
+    structures = []
+    for leaf in emitted_leaves:
+        structures.append(_declare(graph, cond, body, variables, count, leaf))
+        with body.as_default():
+            array = nest.unflatten(structures[-1], [body.inputs[len(variables) - 1]])
+            results.extend(nest.flatten(array.write(index, leaf), True))
+    with cond.as_default():
+        pred = cond.inputs[0] < count
+    finals = finish_while(graph, scope, variables, cond, pred, body, results, options)
+    arrays = [nest.unflatten(s, [t]) for s, t in zip(structures, finals[1 + len(inits) :])]
+    stacked = [_stack(array, leaf, count) for array, leaf in zip(arrays, emitted_leaves)]
+    return _Result(
+        nest.unflatten(state_structure, finals[1 : 1 + len(inits)]), nest.unflatten(emitted_structure, stacked)
+    )
+
+
+def _stack(array: TensorArray, leaf: Tensor, count: Any) -> Tensor:
+    stacked: Tensor = array.stack()
+    if isinstance(count, int) and stacked.shape.rank is not None and stacked.shape[0] is None:
+        stacked.set_shape(TensorShape([count]).concatenate(leaf.shape))
+    return stacked
+
+
+def _next_state(variables: list[LoopVar], structure: Any, value: Any) -> list[Tensor]:
+    leaves, found = nest.flatten_with_structure(value)
+    if found != structure:
+        raise StructureError(
+            f"the function must return the structure of its accumulator {structure}, it returned {found}"
+        )
+    made = [convert_to_tensor(v, p.init.dtype) if isinstance(v, (int, float)) else convert_to_tensor(v)
+            for v, p in zip(leaves, variables)]  # fmt: skip
+    return [check_result(p, v) for p, v in zip(variables, made)]
+
+
+def _declare(
+    graph: Graph, cond: Graph, body: Graph, variables: list[LoopVar], count: Any, leaf: Tensor
+) -> Any:
+    """Add a TensorArray as a loop variable to a loop that is being traced; gives its structure."""
+    with graph.as_default():
+        array = TensorArray(leaf.dtype, size=count, element_shape=leaf.shape)
+    (flow,), structure = nest.flatten_with_structure(array, True)
+    position = len(variables)
+    variables.append(LoopVar("out", flow, SCALAR))
+    for sub in (cond, body):
+        parameter = sub.parameter(dtypes.variant, SCALAR, "out")
+        sub.inputs.pop()  # ``parameter`` put it behind the captures, it belongs before them
+        sub.inputs.insert(position, parameter)
+    return structure
+
+
+def _options(parallel_iterations: Any, back_prop: bool, swap_memory: bool) -> LoopOptions:
+    return LoopOptions(10 if parallel_iterations is None else parallel_iterations, None, back_prop, swap_memory)
+
+
+def map_fn(
+    fn: Callable[[Any], Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:  # fmt: skip
+    """``fn`` of every row of ``elems``, stacked; rows are computed in parallel.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes one row (in the structure of ``elems``); traced once.
+    elems : structure of tensors
+        With the same first dimension.
+    dtype, fn_output_signature : structure of dtypes, optional
+        What ``fn`` gives; found by tracing when left out, checked when given.
+
+    Returns
+    -------
+    structure of Tensor
+        In the structure that ``fn`` returns, with the number of rows as first dimension.
+
+    Raises
+    ------
+    TypeError
+        If ``fn`` is not callable or gives another dtype than declared.
+    ValueError
+        If ``elems`` is empty, has a scalar, or first dimensions that differ.
+    """
+    _check_callable(fn)
+    wanted = fn_output_signature if fn_output_signature is not None else dtype
+
+    def step(_: Any, row: Any) -> tuple[Any, Any]:
+        value = fn(row)
+        if wanted is not None:
+            value = nest.map_structure(_check_dtype, value, wanted)
+        return _NOTHING, value
+
+    def build() -> Any:
+        rows, structure = _rows(elems)
+        options = _options(parallel_iterations, back_prop, swap_memory)
+        return _loop(step, rows, structure, _NOTHING, reverse=False, options=options,
+                     name=name or "map").emitted  # fmt: skip
+
+    return _build(build, elems)
+
+
+def _check_dtype(value: Any, wanted: Any) -> Tensor:
+    dtype = dtypes.as_dtype(getattr(wanted, "dtype", wanted))
+    if isinstance(value, (int, float)):
+        return convert_to_tensor(value, dtype)
+    return convert_to_tensor(value, dtype)
+
+
+def _check_callable(fn: Any) -> None:
+    if not callable(fn):
+        raise TypeError(f"fn must be callable, got {fn!r} of type {type(fn).__name__}")
+
+
+def _first_row(rows: list[Tensor], structure: Any, reverse: bool) -> Any:
+    return nest.unflatten(structure, [r[-1 if reverse else 0] for r in rows])
+
+
+def scan(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """All accumulated values of ``fn(accumulator, row)`` over the rows of ``elems``, stacked.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes the accumulator and a row; gives the next accumulator.
+    elems : structure of tensors
+    initializer : structure of tensors, optional
+        The first accumulator; by default the first row, which is then also the first result.
+    reverse : bool
+        From the last row to the first.
+
+    Returns
+    -------
+    structure of Tensor
+        In the structure of the accumulator, with the number of rows as first dimension.
+    """
+    _check_callable(fn)
+
+    def step(state: Any, row: Any) -> tuple[Any, Any]:
+        value = fn(state, row)
+        return value, value
+
+    def build() -> Any:
+        rows, structure = _rows(elems)
+        first = initializer is None
+        state = _first_row(rows, structure, reverse) if first else initializer
+        options = _options(parallel_iterations, back_prop, swap_memory)
+        if not first:
+            return _loop(step, rows, structure, state, reverse=reverse, options=options,
+                         name=name or "scan").emitted  # fmt: skip
+        trimmed = [r[:-1] if reverse else r[1:] for r in rows]
+        rest = _loop(step, trimmed, structure, state, reverse=reverse, options=options, name=name or "scan")
+
+        def join(head: Any, tail: Tensor) -> Any:
+            parts = [call("expand_dims", head, 0), tail]
+            return call("concat", parts[::-1] if reverse else parts, axis=0)
+
+        return nest.map_structure(join, state, rest.emitted)
+
+    return _build(build, elems, initializer)
+
+
+def _fold(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, options: LoopOptions, reverse: bool, name: str
+) -> Any:
+    _check_callable(fn)
+
+    def build() -> Any:
+        rows, structure = _rows(elems)
+        state = initializer
+        if initializer is None:
+            state = _first_row(rows, structure, reverse)
+            rows = [r[:-1] if reverse else r[1:] for r in rows]
+        return _loop(lambda s, row: (fn(s, row), _NOTHING), rows, structure, state, reverse=reverse,
+                     options=options, name=name).state  # fmt: skip
+
+    return _build(build, elems, initializer)
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The last accumulated value of ``fn(accumulator, row)``, from the first row on.
+
+    See ``scan`` for the parameters.
+    """
+    return _fold(fn, elems, initializer, _options(parallel_iterations, back_prop, swap_memory), False, name or "foldl")
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The last accumulated value of ``fn(accumulator, row)``, from the last row back.
+
+    See ``scan`` for the parameters.
+    """
+    return _fold(fn, elems, initializer, _options(parallel_iterations, back_prop, swap_memory), True, name or "foldr")
