@@ -1,0 +1,120 @@
+"""The dependency rules of the two packages, read from their import statements."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = {"autoloop": ROOT / "autoloop", "autoloop_runtime": ROOT / "runtime" / "autoloop_runtime"}
+#: the modules that import nothing of their package but each other, in this order
+GROUND_FLOOR = ("shapes", "dtypes", "nest", "registry")
+#: heavy optional dependencies: (module, what it may import inside a function)
+LAZY = {
+    ("autoloop.cli", "click"),
+    ("autoloop.cli", "rich"),
+}
+
+
+def _modules() -> dict[str, Path]:
+    """Every module of both packages by its dotted name."""
+    found = {}
+    for package, folder in SOURCES.items():
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            found[".".join((package, *(parts[:-1] if parts[-1] == "__init__" else parts)))] = path
+    return found
+
+
+MODULES = _modules()
+
+
+def _is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def _imports(node: ast.AST, inside: bool = False):
+    """Each import statement below ``node``, and whether it stands inside a function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield child, inside
+        elif _is_type_checking(child):
+            for other in child.orelse:
+                yield from _imports(other, inside)
+        else:
+            yield from _imports(child, inside or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
+
+
+def _targets(module: str, node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The dotted names that an import statement needs: modules where they are ours."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    base = node.module or ""
+    if node.level:
+        package = module.split(".")
+        if MODULES[module].name != "__init__.py":
+            package = package[:-1]
+        package = package[: len(package) - node.level + 1]
+        base = ".".join([*package, *([base] if base else [])])
+    inner = [f"{base}.{alias.name}" for alias in node.names]
+    return [name if name in MODULES else base for name in inner]
+
+
+def _all_imports():
+    for module, path in MODULES.items():
+        for node, inside in _imports(ast.parse(path.read_text(), str(path))):
+            for target in _targets(module, node):
+                yield module, target, inside, f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+IMPORTS = list(_all_imports())
+
+
+def test_runtime_never_imports_the_front_end():
+    wrong = [w for m, t, _, w in IMPORTS if m.startswith("autoloop_runtime") and t.split(".")[0] == "autoloop"]
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", GROUND_FLOOR)
+def test_ground_floor_imports_nothing_above(name):
+    allowed = {f"autoloop_runtime.{other}" for other in GROUND_FLOOR}
+    wrong = [
+        f"{where} imports {target}"
+        for module, target, _, where in IMPORTS
+        if module == f"autoloop_runtime.{name}" and target.startswith("autoloop") and target not in allowed
+    ]
+    assert not wrong
+
+
+def test_no_circular_imports():
+    needs: dict[str, set[str]] = {module: set() for module in MODULES}
+    for module, target, _, _ in IMPORTS:
+        if target in MODULES and target != module:
+            needs[module].add(target)
+    try:
+        list(TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_imports_stand_at_the_top():
+    wrong = [
+        f"{where} imports {target}"
+        for module, target, inside, where in IMPORTS
+        if inside and (module, target.split(".")[0]) not in LAZY
+    ]
+    assert not wrong
+
+
+def test_samples_need_only_autoloop_numpy_and_the_standard_library():
+    allowed = {"autoloop", "numpy", *sys.stdlib_module_names}
+    for path in sorted((ROOT / "samples").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                assert name.split(".")[0] in allowed, f"{path.name}:{node.lineno} imports {name}"

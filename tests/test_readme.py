@@ -1,0 +1,57 @@
+"""The README says the truth: its code runs and prints what it shows, its commands and links are right."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+#: fenced blocks: ("python", code), and what they print: ("text" or "python output", output)
+BLOCKS = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.M | re.S)
+EXAMPLES = [i for i, (kind, _) in enumerate(BLOCKS) if kind == "python"]
+
+
+@pytest.mark.parametrize("index", EXAMPLES)
+def test_python_block_prints_what_is_shown(index, tmp_path):
+    script = tmp_path / "example.py"
+    script.write_text(BLOCKS[index][1], encoding="utf-8")
+    done = subprocess.run([sys.executable, "-W", "error", str(script)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    kind, shown = BLOCKS[index + 1] if index + 1 < len(BLOCKS) else ("", "")
+    if kind in ("text", "python output"):
+        assert _lines(done.stdout) == _lines(shown)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def test_there_are_examples():
+    assert EXAMPLES
+
+
+def test_commands_at_the_top_are_the_ones_that_are_checked():
+    checked = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    kind, commands = BLOCKS[0]
+    assert kind in ("sh", "bash", "console")
+    for line in _lines(commands):
+        command = line.partition("#")[0].strip()
+        assert f'step "{command}"' in checked, command
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)", README):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_benchmark_table_has_a_verdict_in_every_row():
+    table = README.partition("<!-- benchmarks -->")[2].partition("<!-- /benchmarks -->")[0]
+    rows = [line.split("|")[1:-1] for line in _lines(table) if line.startswith("|")][2:]
+    assert rows
+    for row in rows:
+        assert len(row) == 4 and all(cell.strip() for cell in row), row
