@@ -20,8 +20,8 @@ def build(window):
     graph = tf.Graph()
     with graph.as_default():
         w = tf.constant(np.eye(SIZE, dtype=np.float32))
-        c = lambda i, x: i < TURNS  # noqa: E731
-        b = lambda i, x: (  # noqa: E731
+        c = lambda i, x: i < TURNS
+        b = lambda i, x: (
             tf.Print(i + 1, [i], "Updating i based on i == "),
             # Let x depend on i
             tf.Print(tf.tanh(x @ w) + tf.cast(i, tf.float32), [i], "Updating x based on i == "),

@@ -14,11 +14,23 @@ SAMPLES = Path(__file__).parent.parent / "samples"
 #: what must stand in the output of each sample
 EXPECTED = {
     "collatz.py": ["10,000   6,171      262        859,635", "results agree with plain Python"],
-    "conjugate_gradients.py": ["2,284 weeks of CO2, 59 missing", "1964-03-07        -    321.51", "agrees with the direct"],
+    "conjugate_gradients.py": [
+        "2,284 weeks of CO2, 59 missing",
+        "1964-03-07        -    321.51",
+        "agrees with the direct",
+    ],
     "kmeans.py": ["stood still after 4 rounds", "50          0          0", "agree with plain NumPy"],
     "newton.py": ["2023.77          35.082 AU", "each function was traced 1 time"],
-    "nonstrict.py": ["the counter alone: i = 40, x was updated 0 times", "counter ahead of x by", "the log of the last run"],
-    "pagerank.py": ["77 characters of Les Misérables, settled after 76 rounds", "1  Valjean      0.0996", "agrees with"],
+    "nonstrict.py": [
+        "the counter alone: i = 40, x was updated 0 times",
+        "counter ahead of x by",
+        "the log of the last run",
+    ],
+    "pagerank.py": [
+        "77 characters of Les Misérables, settled after 76 rounds",
+        "1  Valjean      0.0996",
+        "agrees with",
+    ],
     "rnn_forward.py": ["309 years, 200 units", "2000  119.6    107.1", "agree with plain NumPy"],
     "tour.py": [],
     "viterbi.py": ["1871-1898  wet  mean flow 1098", "1899-1970  dry  mean flow 850", "agree with plain NumPy"],

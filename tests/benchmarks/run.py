@@ -1,0 +1,237 @@
+"""The README's benchmark table: ``python tests/benchmarks/run.py [--quick] [--update README.md]``.
+
+Every figure is a median over repeats; where two things are compared they take turns in one run, so that what else
+the machine does falls on both. BLAS runs on one thread throughout. Nothing here passes or fails: a goal that is
+missed is marked in the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import autoloop as al
+import numpy as np
+from autoloop_runtime.lowering import Kind, lower
+from threadpoolctl import threadpool_limits
+
+MARKS = "<!-- benchmarks -->\n", "<!-- /benchmarks -->"
+
+
+@dataclass
+class Row:
+    """One line of the table."""
+
+    what: str
+    measured: float
+    unit: str
+    digits: int
+    goal: str = "-"
+    #: whether ``measured`` reaches the goal
+    met: bool = True
+
+    def cells(self) -> list[str]:
+        verdict = "-" if self.goal == "-" else "met" if self.met else "**missed**"
+        return [self.what, f"{self.measured:.{self.digits}f} {self.unit}", self.goal, verdict]
+
+
+def seconds(f: Callable[[], object]) -> float:
+    """How long one call takes."""
+    begin = time.perf_counter()
+    f()
+    return time.perf_counter() - begin
+
+
+def in_turns(repeats: int, *fs: Callable[[], object]) -> list[float]:
+    """The median time of each function; they take turns, after one call each that is not counted."""
+    for f in fs:
+        f()
+    samples = [[seconds(f) for f in fs] for _ in range(repeats)]
+    return [median(column) for column in zip(*samples)]
+
+
+def fresh_import(module: str) -> float:
+    """Seconds that ``import module`` takes in a new process."""
+    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
+
+
+def import_time(repeats: int) -> list[Row]:
+    samples = [(fresh_import("autoloop"), fresh_import("numpy")) for _ in range(repeats + 1)][1:]
+    ours, numpys = map(median, zip(*samples))
+    return [
+        Row("`import autoloop` in a fresh process", ours, "s", 3, "< 0.25 s", ours < 0.25),
+        Row("of which `import numpy`", numpys, "s", 3),
+    ]
+
+
+def call_overhead(repeats: int) -> list[Row]:
+    @al.function
+    def multiply_add(x, y):
+        return x * y + x
+
+    x, y = al.constant(2.0), al.constant(3.0)
+
+    def thousand():
+        for _ in range(1000):
+            multiply_add(x, y)
+
+    (total,) = in_turns(repeats, thousand)
+    micros = total / 1000 * 1e6
+    return [Row("calling a traced function with two scalars", micros, "µs", 1, "< 100 µs", micros < 100)]
+
+
+def polynomial(n):
+    """A scalar loop with a branch, the kind people write."""
+    i, total = 0, 0.0
+    while i < n:
+        if i % 3 == 0:
+            total = total + 0.5 * i
+        else:
+            total = total - 0.25
+        i += 1
+    return total
+
+
+def nodes_per_iteration(concrete) -> int:
+    """How many nodes of the lowered graph one iteration of the (only) loop runs through."""
+    graph = concrete.runner.graph
+    flat = lower(graph, graph.outputs, graph.inputs)
+    outside = (Kind.ENTER, Kind.EXIT, Kind.CONST)
+    return sum(node.frame == 1 and node.kind not in outside for node in flat.nodes)
+
+
+def scheduler(repeats: int) -> list[Row]:
+    def body(n, x):
+        return al.while_loop(
+            lambda i, a, b: i < n, lambda i, a, b: (i + 1, a * x + 1.0, b - a * 0.5), (al.constant(0), x, x)
+        )
+
+    al.config.set_num_threads(1)
+    loop = al.function(body, executor="dataflow")
+    short, long, x = np.int32(1000), np.int32(3000), np.float32(0.5)
+    little, much = in_turns(repeats, lambda: loop(short, x), lambda: loop(long, x))
+    iteration = (much - little) / 2000 * 1e6
+    nodes = nodes_per_iteration(loop.get_concrete_function(short, x))
+    return [
+        Row(f"scheduler, one thread, per node ({nodes} nodes an iteration)", iteration / nodes, "µs", 2, "< 10 µs",
+            iteration / nodes < 10),
+    ]  # fmt: skip
+
+
+def scalar_loop(repeats: int) -> list[Row]:
+    loop = al.function(polynomial)
+    few, many = np.int32(0), np.int32(10_000)
+    empty, full, plain = in_turns(repeats, lambda: loop(few), lambda: loop(many), lambda: polynomial(10_000))
+    return [
+        Row("scalar `while` with an `if`, per iteration", (full - empty) / 1e4 * 1e9, "ns", 0),
+        Row("the same in plain Python", plain / 1e4 * 1e9, "ns", 0),
+    ]
+
+
+def two_chains(repeats: int) -> list[Row]:
+    rng = np.random.default_rng(0)
+    size, turns = 384, 40
+
+    def draw(scale):
+        return (scale * rng.standard_normal((size, size))).astype(np.float32)
+
+    def chains(a, b, A, B):
+        loop = al.while_loop(
+            lambda i, a, b: i < turns, lambda i, a, b: (i + 1, al.tanh(a @ A), al.tanh(b @ B)),
+            (al.constant(0), a, b), parallel_iterations=32,
+        )  # fmt: skip
+        return loop[1:]
+
+    loop = al.function(chains, executor="dataflow")
+    tensors = [al.constant(draw(s)) for s in (1.0, 1.0, 0.9 / size**0.5, 0.9 / size**0.5)]
+
+    def on(threads):
+        def run():
+            al.config.set_num_threads(threads)
+            loop(*tensors)
+
+        return run
+
+    one, two = in_turns(repeats, on(1), on(2))
+    return [
+        Row("two chains of 384×384 `tanh(a @ A)`, 40 iterations, 1 thread", one * 1e3, "ms", 1),
+        Row("the same, 2 threads", two * 1e3, "ms", 1),
+        Row("speed-up of the second thread", one / two, "×", 2, "≥ 1.6 ×", one / two >= 1.6),
+    ]
+
+
+def long_function(lines: int = 300, constructs: int = 40) -> str:
+    """The source of a function with that many loops and branches, and plain lines between them."""
+    text = ["def long_function(x, n):"]
+    plain = (lines - 2 - 3 * constructs) / constructs
+    due = 0.0
+    for k in range(constructs):
+        if k % 2:
+            text += [f"    i{k} = 0", f"    while i{k} < n:", f"        i{k} += 1"]
+        else:
+            text += [f"    v{k} = x", f"    if x > {k}:", f"        v{k} = x + {k}"]
+        due += plain
+        while due >= 1:
+            text.append(f"    x = x * 0.5 + {k}.0")
+            due -= 1
+    return "\n".join([*text, "    return x", ""])
+
+
+def conversion(repeats: int) -> list[Row]:
+    source = long_function()
+    times = []
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(repeats + 1):
+            path = Path(folder, f"long_{k}.py")
+            path.write_text(source)
+            spec = importlib.util.spec_from_file_location(path.stem, path)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            times.append(seconds(lambda f=module.long_function: al.to_code(f)))
+    lines = source.count("\n")
+    return [Row(f"converting a function of {lines} lines with 40 loops and branches", median(times[1:]) * 1e3, "ms", 0)]
+
+
+BENCHMARKS = {
+    import_time: (11, 3), call_overhead: (15, 3), scalar_loop: (15, 3), scheduler: (15, 3), two_chains: (9, 3),
+    conversion: (7, 2),
+}  # fmt: skip
+
+
+def table(rows: list[Row]) -> str:
+    """The rows as Markdown."""
+    lines = [["what", "measured", "goal", "verdict"], ["---", "---:", "---:", "---"], *(row.cells() for row in rows)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="few repeats, to see that it runs")
+    parser.add_argument("--update", type=Path, metavar="FILE", help="put the table between the marks in FILE")
+    options = parser.parse_args()
+    rows: list[Row] = []
+    with threadpool_limits(1):
+        for benchmark, (repeats, quick) in BENCHMARKS.items():
+            rows += benchmark(quick if options.quick else repeats)
+    where = f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores"
+    text = f"{table(rows)}\nMedians, {where}, BLAS on one thread.\n"
+    print(text, end="")
+    if options.update:
+        old = options.update.read_text(encoding="utf-8")
+        head, rest = old.split(MARKS[0])
+        options.update.write_text(head + MARKS[0] + "\n" + text + "\n" + MARKS[1] + rest.split(MARKS[1])[1], "utf-8")
+
+
+if __name__ == "__main__":
+    main()
