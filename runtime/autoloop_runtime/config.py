@@ -1,0 +1,44 @@
+"""Settings of the process."""
+
+from __future__ import annotations
+
+import os
+
+#: more threads than this are used only when asked for
+MOST_BY_DEFAULT = 8
+
+# one reference, replaced as a whole: reading and writing it needs no lock
+_num_threads: int | None = None
+
+
+def set_num_threads(n: int | None) -> None:
+    """Let a run use up to ``n`` threads, the calling one included; ``None`` means the default.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``n`` is not a positive integer.
+    """
+    global _num_threads
+    _num_threads = None if n is None else check_num_threads(n)
+
+
+def get_num_threads() -> int:
+    """How many threads a run may use: what was set, else the number of processors, at most 8."""
+    return _num_threads or min(_processors(), MOST_BY_DEFAULT)
+
+
+def check_num_threads(n: int) -> int:
+    """``n`` if it is a positive integer."""
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"the number of threads must be a positive integer, got {n!r}")
+    if n < 1:
+        raise ValueError(f"the number of threads must be a positive integer, got {n}")
+    return n
+
+
+def _processors() -> int:
+    """The processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,97 @@
+"""Timelines: which kernel ran when, on which thread, in which iteration.
+
+``with profiler.trace("trace.json"):`` records every run started inside it and writes a file for
+https://ui.perfetto.dev or chrome://tracing: one row per thread, one slice per node.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+#: (name, op, thread, start ns, end ns, loops around as (name, iteration) from the innermost)
+Slice = tuple[str, str, int, int, int, tuple[tuple[str, int], ...]]
+
+
+class Recorder:
+    """What a trace has recorded.
+
+    ``slices`` and ``threads`` are appended to by several threads: one ``append`` or item assignment at a time,
+    which needs no lock; they are read when the trace has ended.
+    """
+
+    def __init__(self) -> None:
+        self.start = time.perf_counter_ns()
+        self.slices: list[Slice] = []
+        self.threads: dict[int, str] = {}
+
+    def record(self, name: str, op: str, start: int, loops: Sequence[tuple[Any, int]]) -> None:
+        """A kernel that began at ``start`` (``perf_counter_ns``) has ended."""
+        end = time.perf_counter_ns()
+        thread = threading.get_ident()
+        if thread not in self.threads:
+            self.threads[thread] = threading.current_thread().name
+        around = tuple([(loop.name, iteration) for loop, iteration in loops])
+        self.slices.append((name, op, thread, start, end, around))
+
+    def as_events(self) -> list[dict[str, Any]]:
+        """The trace in Chrome's event format; times are microseconds since the trace began."""
+        rows = {ident: row for row, ident in enumerate(self.threads)}
+        pid = os.getpid()
+        events: list[dict[str, Any]] = [
+            {"ph": "M", "pid": pid, "tid": row, "name": "thread_name", "args": {"name": self.threads[ident]}}
+            for ident, row in rows.items()
+        ]
+        for name, op, thread, start, end, around in self.slices:
+            args: dict[str, Any] = {"node": name, "op": op}
+            if around:
+                args["frame"] = around[0][0]
+                args["iteration"] = around[0][1]
+                args["loops"] = ", ".join(f"{loop}:{iteration}" for loop, iteration in around)
+            events.append({
+                "ph": "X", "pid": pid, "tid": rows[thread], "name": name, "cat": op,
+                "ts": (start - self.start) / 1000, "dur": (end - start) / 1000, "args": args,
+            })  # fmt: skip
+        return events
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("autoloop_profiler", default=None)
+
+
+def active() -> Recorder | None:
+    """The recorder of the innermost trace around the caller."""
+    return _recorder.get()
+
+
+@contextmanager
+def trace(path: str | os.PathLike[str] | None = None) -> Iterator[Recorder]:
+    """Record the runs started inside the block and write them to ``path``.
+
+    Parameters
+    ----------
+    path : path, optional
+        A JSON file to write when the block ends, also when it ends with an exception. Without it the
+        recorder's ``as_events()`` has the same.
+
+    Examples
+    --------
+    >>> with trace() as recorder:
+    ...     pass
+    >>> recorder.as_events()
+    []
+    """
+    recorder = Recorder()
+    token = _recorder.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorder.reset(token)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"traceEvents": recorder.as_events(), "displayTimeUnit": "ms"}, file)

@@ -1,0 +1,68 @@
+"""Calling one kernel: time limit, timeline, and the user's lines when it fails."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .. import profiler
+from ..failures import annotate
+from ..runstate import RunState
+from .frames import Iteration, State, loops_around
+from .plan import Step
+
+
+class Watch:
+    """What a run does beside computing: keep to a time limit, record a timeline. Most runs have none.
+
+    Attributes
+    ----------
+    deadline : float or None
+        In ``time.monotonic()``.
+    """
+
+    __slots__ = ("deadline", "recorder", "timeout")
+
+    def __init__(self, timeout: float | None, recorder: profiler.Recorder | None) -> None:
+        self.timeout = timeout
+        self.deadline = None if timeout is None else time.monotonic() + timeout
+        self.recorder = recorder
+
+    @staticmethod
+    def needed(timeout: float | None) -> Watch | None:
+        """A watch, if there is anything to watch."""
+        recorder = profiler.active()
+        return None if timeout is None and recorder is None else Watch(timeout, recorder)
+
+    def expired(self) -> bool:
+        """True if the time is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def timed_out(self, tokens: State) -> TimeoutError:
+        """The error that stops the run."""
+        return TimeoutError(f"the run took longer than {self.timeout} s:\n{tokens.describe_waiting()}")
+
+
+def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any:
+    """Run the kernel of ``step`` in ``it``.
+
+    The arguments are read without a lock: a slot is written once, before the step became ready, and the caller
+    learned of that under the lock; other threads write other slots of the same list.
+    """
+    assert step.call is not None
+    args = it.values[step.first : step.last]
+    recorder = None if watch is None else watch.recorder
+    if recorder is None:
+        return step.call(*args, state=state) if step.stateful else step.call(*args)
+    start = time.perf_counter_ns()
+    try:
+        return step.call(*args, state=state) if step.stateful else step.call(*args)
+    finally:
+        flat = step.flat
+        recorder.record(flat.name, "" if flat.op is None else flat.op.name, start, loops_around(it))
+
+
+def explained(error: Exception, it: Iteration, step: Step) -> BaseException:
+    """What the kernel of ``step`` raised in ``it``, told in terms of the user's program."""
+    assert step.flat.source is not None
+    return annotate(error, step.flat.source, loops_around(it))

@@ -1,0 +1,113 @@
+"""Feeds in, fetches out: one run of a plan, and how its failures are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import config
+from ..lowering import Lowered
+from ..runstate import EAGER, RunState
+from .frames import Item, State
+from .kernels import Watch, call, explained
+from .plan import MISSING, Plan
+from .workers import SharedRun
+
+
+class Executable:
+    """A lowered graph ready to run, any number of times and from several threads at once.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        See ``lowering.lower``.
+    """
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.lowered = lowered
+        self.plan = Plan(lowered)
+
+    def run(
+        self,
+        feed_values: Sequence[Any],
+        state: RunState = EAGER,
+        *,
+        threads: int | None = None,
+        timeout: float | None = None,
+    ) -> list[Any]:
+        """Compute the fetches.
+
+        Parameters
+        ----------
+        feed_values : sequence of array
+            One per feed of the lowered graph.
+        state : RunState
+            Handed to stateful kernels.
+        threads : int, optional
+            How many threads may work on it, the calling one included; default ``config.get_num_threads()``.
+        timeout : float, optional
+            Seconds after which the run is stopped.
+
+        Returns
+        -------
+        list
+            One value per fetch.
+
+        Raises
+        ------
+        TimeoutError
+            If it took longer than ``timeout``; a kernel that is running is waited for.
+        RuntimeError
+            If nothing can run any more and a fetch has no value.
+        BaseException
+            What a kernel raised, with the user's own lines in its traceback.
+        """
+        if len(feed_values) != len(self.plan.feeds):
+            raise ValueError(f"{len(self.plan.feeds)} feeds are needed, got {len(feed_values)} values")
+        count = config.get_num_threads() if threads is None else config.check_num_threads(threads)
+        watch = Watch.needed(timeout)
+        tokens = State(self.plan)
+        try:
+            with np.errstate(all="ignore"):
+                if count == 1 or not self.plan.parallel:
+                    run_alone(tokens, list(feed_values), state, watch)
+                else:
+                    SharedRun(tokens, state, watch, count).run(list(feed_values))
+            return results_of(tokens)
+        finally:
+            tokens.close()
+
+
+def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None) -> None:
+    """Run on the calling thread alone: no lock, no queue, the newest ready kernel first."""
+    light: list[Item] = []
+    tokens.start(feeds, light, None)
+    deliver, complete = tokens.deliver, tokens.complete
+    while light:
+        it, step = light.pop()
+        try:
+            if watch is None and not step.stateful:
+                assert step.call is not None
+                out = step.call(*it.values[step.first : step.last])
+            else:
+                out = call(it, step, state, watch)
+        except Exception as error:
+            raise explained(error, it, step)  # noqa: B904
+        if step.blank:
+            it.values[step.first : step.last] = step.blank
+        if step.outs is None:
+            deliver(it, [(it, step.edges, out)], light, None)
+        else:
+            complete(it, step, out, light, None)
+        del out
+        if watch is not None and watch.expired():
+            raise watch.timed_out(tokens)
+
+
+def results_of(tokens: State) -> list[Any]:
+    """The fetched values of a run that has come to rest."""
+    if not tokens.finished or any(value is MISSING for value in tokens.results):
+        raise RuntimeError(f"the run cannot go on, nothing is ready and not all results exist:\n{tokens.describe_waiting()}")
+    return tokens.results

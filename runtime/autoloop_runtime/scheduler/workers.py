@@ -1,0 +1,312 @@
+"""Threads: several of them working on one run.
+
+The calling thread always works on its own run, so a run never depends on a worker being free; that is why
+runs may be nested (a kernel that calls a function) without any danger of waiting for each other in a circle.
+Workers are shared by all runs of the process, made when first wanted, and block when idle.
+
+Order of locks: a thread holds at most one of the locks of this file at a time. No lock is held while a kernel runs.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ..runstate import RunState
+from .frames import Item, State
+from .kernels import Watch, call, explained
+
+#: after this many light kernels, a thread calls for help with the heavy ones it has not got to yet
+PATIENCE = 8
+
+
+class SharedRun:
+    """One run that several threads work on.
+
+    A thread runs the light kernels that it made ready itself, newest first. Heavy ones go to ``heavy``, where it
+    takes the newest when it has nothing light left; if that leaves others behind it calls for help. So two
+    chains that do not need each other end up on two threads, each staying with its own data, and a single
+    chain never leaves its thread.
+    """
+
+    def __init__(self, tokens: State, state: RunState, watch: Watch | None, threads: int) -> None:
+        #: guards every field below and ``tokens``
+        self.lock = threading.Lock()
+        self.tokens = tokens
+        self.state = state  # not changed
+        self.watch = watch  # not changed
+        #: heavy kernels that are ready
+        self.heavy: deque[Item] = deque()
+        #: workers that may still join; those promised by the pool and those present are counted off
+        self.openings = threads - 1
+        self.most = threads - 1  # not changed
+        #: workers that are in ``work``
+        self.present = 0
+        #: the caller is blocked on ``wake`` and nobody has released it yet; who clears this must release it
+        self.waiting = False
+        #: locked except between a release by whoever cleared ``waiting`` and the caller's waking up
+        self.wake = threading.Lock()
+        self.wake.acquire()
+        #: the first failure of a kernel; no kernel is started after it
+        self.error: BaseException | None = None
+        #: nobody may start another kernel, or join
+        self.stopped = False
+        #: BLAS was told to use one thread, because a worker joined
+        self.limited = False
+
+    def run(self, feeds: list[Any]) -> None:
+        """Run to the end; the caller's thread works like the others and waits only when nothing is ready."""
+        light: list[Item] = []
+        try:
+            with self.lock:
+                self.tokens.start(feeds, light, self.heavy)
+            while True:
+                self.work(light)
+                with self.lock:
+                    if self.stopped or self.tokens.finished:
+                        break
+                    if self.heavy:
+                        continue
+                    if not self.present:
+                        break  # nothing runs and nothing is ready: ``results_of`` tells what is missing
+                    self.waiting = True
+                self._sleep()
+        finally:
+            self._drain()
+        error, self.error = self.error, None  # its traceback refers to us
+        if error is not None:
+            raise error
+
+    def _sleep(self) -> None:
+        """Block until there is something to do or the time is over."""
+        watch = self.watch
+        if watch is None or watch.deadline is None:
+            self.wake.acquire()
+        elif not self.wake.acquire(timeout=max(0.0, watch.deadline - time.monotonic())):
+            with self.lock:
+                if self.waiting:
+                    self.waiting = False
+                    self._fail(watch.timed_out(self.tokens))
+                    return
+            self.wake.acquire()  # it was released just after the time was over
+
+    def _drain(self) -> None:
+        """Wait for the workers that are in a kernel; whatever interrupted the caller, they must be out first."""
+        try:
+            with self.lock:
+                self.stopped = True
+                self.heavy.clear()
+            _pool.forget(self)
+            while True:
+                with self.lock:
+                    # an interrupt may have come between a release of ``wake`` and our taking it
+                    self.waiting = False
+                    self.wake.acquire(blocking=False)
+                    if not self.present:
+                        break
+                    self.waiting = True
+                self.wake.acquire()
+        finally:
+            if self.limited:
+                _blas.release()
+
+    def _fail(self, error: BaseException) -> None:
+        """Stop because of ``error``, unless stopped already. The lock is held."""
+        if not self.stopped:
+            self.error = error
+            self.stopped = True
+
+    def _wake_caller(self) -> None:
+        """Let the caller go on if it is blocked. The lock is held."""
+        if self.waiting:
+            self.waiting = False
+            self.wake.release()
+
+    def assist(self) -> None:
+        """Work on this run as a member of the pool, as long as there is something to do."""
+        with self.lock:
+            if self.stopped:
+                return
+            self.present += 1
+            limit = self.tokens.plan.blas and not self.limited
+            self.limited = self.limited or limit
+        if limit:
+            _blas.limit()
+        self.work([], member=True)
+
+    def work(self, light: list[Item], member: bool = False) -> None:
+        """Run kernels until none is ready for this thread.
+
+        Parameters
+        ----------
+        light : list
+            Kernels for this thread to begin with.
+        member : bool
+            This thread belongs to the pool; it is counted off when it leaves, under the same lock under which
+            it saw that there is nothing to do.
+        """
+        lock, heavy, tokens, state, watch = self.lock, self.heavy, self.tokens, self.state, self.watch
+        patience = PATIENCE
+        with lock:
+            item, wanted = self._take(light, member)
+        while item is not None:
+            if wanted:
+                _pool.call(self, wanted)
+            it, step = item
+            try:
+                out = call(it, step, state, watch)
+            except BaseException as error:
+                failure = explained(error, it, step) if isinstance(error, Exception) else error
+                with lock:
+                    self._fail(failure)
+                    self._leave(member)
+                return
+            if step.blank:
+                it.values[step.first : step.last] = step.blank
+            with lock:
+                if not self.stopped:
+                    tokens.complete(it, step, out, light, heavy)
+                del out
+                if watch is not None and watch.expired():
+                    self._fail(watch.timed_out(tokens))
+                if light and heavy and patience and not self.stopped:
+                    patience -= 1
+                    item, wanted = light.pop(), 0
+                else:
+                    patience = PATIENCE
+                    item, wanted = self._take(light, member)
+
+    def _take(self, light: list[Item], member: bool) -> tuple[Item | None, int]:
+        """The next kernel for this thread, and how many workers to call for. The lock is held."""
+        heavy = self.heavy
+        if self.stopped or not (light or heavy):
+            self._leave(member)
+            return None, 0
+        item = light.pop() if light else heavy.pop()
+        wanted = 0
+        if heavy:
+            left = len(heavy)
+            if self.waiting:
+                self._wake_caller()
+                left -= 1
+            wanted = min(left, self.openings)
+            self.openings -= wanted
+        return item, wanted
+
+    def _leave(self, member: bool) -> None:
+        """This thread has nothing more to do here. The lock is held."""
+        if member:
+            self.present -= 1
+            self.openings += 1
+            if not self.present or self.tokens.finished:
+                self._wake_caller()
+
+
+class Pool:
+    """The worker threads of the process."""
+
+    def __init__(self) -> None:
+        #: guards every field below; idle workers wait on it
+        self.changed = threading.Condition()
+        #: runs that want help, and how many more workers each wants
+        self.calls: dict[SharedRun, int] = {}
+        #: workers that are waiting
+        self.idle = 0
+        #: workers there are
+        self.size = 0
+        #: the most workers that any run has had openings for
+        self.most = 0
+
+    def call(self, run: SharedRun, count: int) -> None:
+        """Ask for ``count`` workers for ``run``; if none is free the run goes on without."""
+        with self.changed:
+            self.calls[run] = self.calls.get(run, 0) + count
+            self.most = max(self.most, run.most)
+            self.changed.notify(count)
+            missing = min(sum(self.calls.values()) - self.idle, self.most - self.size)
+            for _ in range(missing):
+                try:
+                    threading.Thread(target=self._work, name=f"autoloop-{self.size}", daemon=True).start()
+                except RuntimeError:
+                    break  # no more threads to be had: the calling threads do the work
+                self.size += 1
+
+    def forget(self, run: SharedRun) -> None:
+        """``run`` has ended and wants no help any more."""
+        with self.changed:
+            self.calls.pop(run, None)
+
+    def _work(self) -> None:
+        """The life of a worker."""
+        with np.errstate(all="ignore"):
+            while True:
+                run = self._next()
+                run.assist()
+                del run  # an idle worker must not keep a run's arrays
+
+    def _next(self) -> SharedRun:
+        """Wait for a run that wants help."""
+        with self.changed:
+            while not self.calls:
+                self.idle += 1
+                self.changed.wait()
+                self.idle -= 1
+            run, wanted = next(iter(self.calls.items()))
+            if wanted > 1:
+                self.calls[run] = wanted - 1
+            else:
+                del self.calls[run]
+            return run
+
+
+class BlasLimit:
+    """Keeps BLAS to one thread while runs with workers do matrix products: two layers of threads get in each
+    other's way."""
+
+    def __init__(self) -> None:
+        #: guards every field below
+        self.lock = threading.Lock()
+        #: runs that want the limit
+        self.users = 0
+        #: finds the loaded libraries, which takes milliseconds; made when first wanted
+        self.controller: ThreadpoolController | None = None
+        #: what undoes the limit
+        self.limiter: Any = None
+
+    def limit(self) -> None:
+        """One run more wants the limit."""
+        with self.lock:
+            self.users += 1
+            if self.users == 1:
+                if self.controller is None:
+                    self.controller = ThreadpoolController()
+                self.limiter = self.controller.limit(limits=1, user_api="blas")
+
+    def release(self) -> None:
+        """One run less."""
+        with self.lock:
+            self.users -= 1
+            if not self.users and self.limiter is not None:
+                self.limiter.restore_original_limits()
+                self.limiter = None
+
+
+_pool = Pool()
+_blas = BlasLimit()
+
+
+def _after_fork() -> None:
+    """A forked child has none of its parent's workers, and locks that nobody will release."""
+    global _pool, _blas
+    _pool = Pool()
+    _blas = BlasLimit()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
