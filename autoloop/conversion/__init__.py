@@ -1,0 +1,1 @@
+"""From a function object to converted code: source, analyses, rewriting, code object."""

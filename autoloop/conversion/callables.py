@@ -1,0 +1,160 @@
+"""Which callables are converted, which are left alone: one policy, asked at conversion and at run time."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import sys
+import sysconfig
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from autoloop.conversion.nodes import Node
+from autoloop.conversion.scopes import FRAME_READERS
+from autoloop.errors import is_own_file
+
+# The last constant of every code object made by a conversion.
+CONVERTED_MARK = "<converted by autoloop>"
+DO_NOT_CONVERT = "__autoloop_do_not_convert__"
+
+# Builtins that mean something else when an argument is a tensor.
+STAGED_BUILTINS: frozenset[Any] = frozenset(
+    (abs, all, any, bool, complex, divmod, enumerate, filter, float, int, isinstance, len, list, map, max, min)
+    + (pow, print, range, reversed, round, sorted, sum, tuple, zip)
+)
+# Builtins that must be called by the user's own frame.
+_FRAME_CALLS = FRAME_READERS | {"breakpoint", "globals", "super", "__import__"}
+# Builtins that always give a Python bool.
+_TRUTHS: tuple[Any, ...] = (isinstance, issubclass, callable, hasattr)
+_GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator
+
+_LIBRARY_FOLDERS = tuple(
+    {sysconfig.get_path(name) + "/" for name in ("stdlib", "platstdlib")} | {sys.prefix + "/lib/python"}
+)
+_MISSING = object()
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library_file(filename: str) -> bool:
+    """Whether a file belongs to the standard library, an installed package or autoloop itself."""
+    if filename.startswith("<frozen "):
+        return True
+    if "/site-packages/" in filename or "/dist-packages/" in filename or is_own_file(filename):
+        return True
+    return filename.startswith(_LIBRARY_FOLDERS)
+
+
+def is_convertible_function(function: types.FunctionType) -> bool:
+    """Whether a plain function is the user's and not yet converted."""
+    code = function.__code__
+    if code.co_flags & _GENERATOR_FLAGS or is_converted(code) or is_library_file(code.co_filename):
+        return False
+    return not is_marked(function)
+
+
+def is_marked(function: Any) -> bool:
+    """Whether a callable was marked with ``do_not_convert``."""
+    return bool(getattr(function, "__dict__", {}).get(DO_NOT_CONVERT, False))
+
+
+def is_converted(code: types.CodeType) -> bool:
+    """Whether a code object came out of a conversion."""
+    constants = code.co_consts
+    return bool(constants) and isinstance(constants[-1], str) and constants[-1] == CONVERTED_MARK
+
+
+def is_plain(target: Any) -> bool:
+    """Whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
+    if isinstance(target, types.FunctionType):
+        return is_library_file(target.__code__.co_filename)
+    try:
+        if target in STAGED_BUILTINS:
+            return False
+    except TypeError:  # not hashable
+        return False
+    if isinstance(target, type | types.BuiltinFunctionType):
+        return True
+    module = sys.modules.get(type(target).__module__)
+    return is_library_file(getattr(module, "__file__", None) or "")
+
+
+@dataclass
+class Environment:
+    """What the names of one function mean now, for decisions made while it is converted.
+
+    A decision that rests on the present value of a global name is noted in ``assumed``; the conversion is
+    used again only while they hold. Decisions made here change the look of the code and what can be staged,
+    never what Python values give.
+    """
+
+    namespace: dict[str, Any]
+    assumed: dict[str, Any] = field(default_factory=dict)
+
+    def holds(self, namespace: dict[str, Any]) -> bool:
+        """Whether the assumptions are still true."""
+        return all(_lookup(namespace, name) is value for name, value in self.assumed.items())
+
+    def resolve(self, node: Node, local_names: frozenset[str]) -> Any:
+        """Return the object a global name, or an attribute chain of modules, stands for."""
+        if isinstance(node, gast.Name):
+            if node.id in local_names:
+                return _MISSING
+            found = _lookup(self.namespace, node.id)
+            if found is not _MISSING:
+                self.assumed[node.id] = found
+            return found
+        if isinstance(node, gast.Attribute):
+            base = self.resolve(node.value, local_names)
+            if isinstance(base, types.ModuleType):
+                return vars(base).get(node.attr, _MISSING)
+        return _MISSING
+
+    def is_builtin(self, node: Node, name: str, local_names: frozenset[str]) -> bool:
+        """Whether an expression is the builtin of that name."""
+        if not (isinstance(node, gast.Name) and node.id == name):
+            return False
+        return self.resolve(node, local_names) is getattr(builtins, name)
+
+    def is_plain_call(self, function: Node, local_names: frozenset[str]) -> bool:
+        """Whether a call can stay as the user wrote it."""
+        if isinstance(function, gast.Name) and function.id in _FRAME_CALLS:
+            return True
+        if isinstance(function, gast.Attribute) and isinstance(function.value, gast.Constant | gast.JoinedStr):
+            return True
+        target = self.resolve(function, local_names)
+        return target is not _MISSING and is_plain(target)
+
+    def is_static_test(self, test: Node, local_names: frozenset[str]) -> bool:
+        """Whether a test gives a Python bool for certain, whatever its operands are."""
+        if isinstance(test, gast.Constant):
+            return True
+        if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+            return self.is_static_test(test.operand, local_names)
+        if isinstance(test, gast.BoolOp):
+            return all(self.is_static_test(value, local_names) for value in test.values)
+        if isinstance(test, gast.Compare):
+            return all(isinstance(op, gast.Is | gast.IsNot) for op in test.ops)
+        if isinstance(test, gast.Call):
+            target = self.resolve(test.func, local_names)
+            return any(target is truth for truth in _TRUTHS)
+        return isinstance(test, gast.Name) and test.id == "__debug__"
+
+    def swallows(self, statement: Node, local_names: frozenset[str]) -> bool:
+        """Whether a ``with`` statement may swallow an exception; unknown managers may."""
+        return not all(self._lets_through(item.context_expr, local_names) for item in statement.items)
+
+    def _lets_through(self, manager: Node, local_names: frozenset[str]) -> bool:
+        target = self.resolve(manager.func if isinstance(manager, gast.Call) else manager, local_names)
+        if target is _MISSING:
+            return False
+        module = str(getattr(target, "__module__", None) or type(target).__module__).split(".")[0]
+        return module in ("autoloop", "autoloop_runtime", "numpy", "threading", "_thread", "io", "_io")
+
+
+def _lookup(namespace: dict[str, Any], name: str) -> Any:
+    if name in namespace:
+        return namespace[name]
+    return getattr(builtins, name, _MISSING)

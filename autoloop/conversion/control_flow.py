@@ -1,0 +1,558 @@
+"""Statements: loops and branches become small functions handed to an operator.
+
+A converted loop is what a person would write by hand::
+
+    def loop_test(i, s):
+        return i < n
+    def loop_body(i, s):
+        s += i
+        i += 1
+        return (i, s)
+    (i, s) = ops.while_stmt(loop_test, loop_body, (i, s), ('i', 's'))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import gast
+
+from autoloop.conversion.callables import Environment
+from autoloop.conversion.dataflow import Flow, analyse
+from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
+from autoloop.conversion.jumps import Jumps, block_fields, falls_off, lower_jumps
+from autoloop.conversion.nodes import Maker, Node, header
+from autoloop.conversion.plan import FunctionPlan, Plan, plan_function
+from autoloop.conversion.scopes import Scope, parameter_names, scope_of
+from autoloop.conversion.unsupported import is_generator
+
+Block = list[Node]
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that generated code uses, all of them unused by the user's code."""
+
+    fresh: Callable[[str], str]
+    ops: str
+    loop_test: str
+    loop_body: str
+    item: str
+    then: str
+    orelse: str
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Names of generated functions."""
+        return (self.loop_test, self.loop_body, self.then, self.orelse)
+
+
+@dataclass
+class _Body:
+    """A function being written: the user's own, or one made for a loop or branch.
+
+    ``first`` collects names that need a marker at its start, ``nonlocals`` those that functions inside it
+    rebind and that it has to hold.
+    """
+
+    own: frozenset[str]
+    first: dict[str, None] = field(default_factory=dict)
+    nonlocals: dict[str, None] = field(default_factory=dict)
+
+
+def rewrite_function(
+    node: Node, names: Names, environment: Environment, outer: frozenset[str] = frozenset()
+) -> Node:
+    """Rewrite a function or lambda in place.
+
+    Parameters
+    ----------
+    node : gast.FunctionDef or gast.Lambda
+        The user's function.
+    names : Names
+        Names for what is generated.
+    environment : Environment
+        What global names mean.
+    outer : frozenset of str
+        Names of the functions around it, its free variables included.
+    """
+    expressions = ExpressionRewriter(names.ops, environment, names.fresh)
+    scope = scope_of(node)
+    local_names = outer | frozenset(scope.order) | frozenset(scope.nonlocal_names)
+    params = parameter_names(node.args)
+    around = Surroundings(
+        local_names=local_names - frozenset(scope.global_names),
+        own_names=tuple(dict.fromkeys([*scope.order, *sorted(outer)])),
+        self_name=params[0] if params else None,
+    )
+    if isinstance(node, gast.Lambda):
+        node.body = expressions.rewrite(node.body, around)
+        return node
+    jumps = lower_jumps(
+        node.body, names.fresh, lambda test: environment.is_static_test(test, around.local_names)
+    )
+    tracked = [name for name in (*scope.order, *jumps.flags) if name not in scope.captured]
+    flow = analyse(
+        jumps.body, tracked, params, jumps.until, lambda one: environment.swallows(one, around.local_names)
+    )
+    plan = plan_function(scope, jumps, flow)
+    rewriter = _StatementRewriter(names, expressions, around, scope, _Facts(jumps, flow, plan))
+    node.body = rewriter.function_body(jumps.body, params)
+    return node
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """All that is known about one function, beside its tree."""
+
+    jumps: Jumps
+    flow: Flow
+    plan: FunctionPlan
+
+
+class _StatementRewriter:
+    def __init__(
+        self,
+        names: Names,
+        expressions: ExpressionRewriter,
+        around: Surroundings,
+        scope: Scope,
+        facts: _Facts,
+    ) -> None:
+        self.names = names
+        self.expressions = expressions
+        self.around = around
+        self.scope = scope
+        self.facts = facts
+        self.body = _Body(frozenset())
+
+    # -- functions --------------------------------------------------------------------------------------
+
+    def function_body(self, statements: Block, params: Sequence[str]) -> Block:
+        """Return the body of the user's function: docstring, declarations, statements."""
+        self.body = _Body(frozenset(params) | frozenset(self.scope.declared))
+        done = self.block(statements)
+        first = done[:1] if _is_docstring(done) else []
+        return first + self._declarations(statements[0], done) + done[len(first) :]
+
+    def _inner(
+        self, make: Maker, name: str, params: Sequence[str], write: Callable[[], Block], shared: Iterable[str] = ()
+    ) -> Node:
+        """Return a generated function; ``write`` gives its statements."""
+        outside, self.body = self.body, _Body(frozenset(params) | frozenset(shared))
+        around, self.around = self.around, replace(self.around, nested=True)
+        body = write()
+        declared = self._declarations(make, body)
+        shared = list(shared)
+        global_names = [one for one in shared if one in self.scope.global_names]
+        nonlocal_names = [one for one in shared if one not in self.scope.global_names]
+        self.body, self.around = outside, around
+        self.body.nonlocals.update(dict.fromkeys(nonlocal_names))
+        head = [make.globals(global_names)] if global_names else []
+        head += [make.nonlocals(nonlocal_names)] if nonlocal_names else []
+        return make.function(name, params, (head + declared + body) or [make.pass_()])
+
+    def _declarations(self, origin: Node, body: Block) -> Block:
+        """Return what a function needs first: markers, and a binding for names that only others set."""
+        make = origin if isinstance(origin, Maker) else Maker(origin)
+        first = [self._mark(make, name) for name in self.body.first]
+        missing = [name for name in self.body.nonlocals if name not in self.body.own]
+        missing = [name for name in missing if name not in _stored_names(body)]
+        # An annotation alone makes a name local without giving it a value.
+        notes = [
+            make.place(gast.AnnAssign(make.store(name), make.load("object"), None, 1)) for name in missing
+        ]
+        return notes + first
+
+    def _mark(self, make: Maker, name: str) -> Node:
+        undefined = self.expressions.operator(make, "Undefined")
+        return make.set_name(name, make.call(undefined, make.constant(name)))
+
+    # -- blocks -----------------------------------------------------------------------------------------
+
+    def block(self, statements: Block) -> Block:
+        """Rewrite the statements of one block."""
+        done: Block = []
+        for statement in statements:
+            unset = self.facts.flow.unset_at(self.facts.flow.before[id(statement)])
+            outside = self.around
+            self.around = replace(outside, checked=self.facts.plan.checked & unset)
+            done += self._statement(statement)
+            self.around = outside
+        return done
+
+    def _statement(self, node: Node) -> Block:
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is not None:
+            done: Block = method(node)
+            return done
+        if list(block_fields(node)):
+            return self._compound(node)
+        if isinstance(node, gast.Import | gast.ImportFrom | gast.Pass | gast.Break | gast.Continue):
+            return [node]
+        self.expr_fields(node)
+        return [node]
+
+    def expr(self, node: Node) -> Node:
+        """Rewrite one expression where it stands."""
+        return self.expressions.rewrite(node, self.around)
+
+    def expr_fields(self, node: Node) -> None:
+        """Rewrite all expressions of a simple statement."""
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, gast.AST):
+                setattr(node, name, self.expr(value))
+            elif isinstance(value, list):
+                setattr(node, name, [self.expr(one) if isinstance(one, gast.AST) else one for one in value])
+
+    # -- loops and branches -------------------------------------------------------------------------------
+
+    def _while(self, node: Node) -> Block:
+        plan = self.facts.plan.by_id.get(id(node))
+        if plan is None:
+            return self._python_loop(node)
+        make = header(node)
+        names = self.names
+        self._check_at(self.facts.flow.heads[id(node)])
+        test = self._inner(
+            make, names.loop_test, plan.inputs, lambda: [make.return_(self.expr(node.test))], ()
+        )
+        body = self._inner(make, names.loop_body, plan.inputs, lambda: self._loop_body(node, plan), plan.shared)
+        functions = [make.load(names.loop_test), make.load(names.loop_body)]
+        return [*self._marks(make, plan), test, body, self._loop_call(make, "while_stmt", functions, node, plan)]
+
+    def _for(self, node: Node) -> Block:
+        plan = self.facts.plan.by_id.get(id(node))
+        if plan is None:
+            return self._python_loop(node)
+        make = header(node)
+        iterable = self.expr(node.iter)
+        target = node.target
+        simple = (
+            isinstance(target, gast.Name) and target.id not in plan.inputs and target.id not in plan.shared
+        )
+        item = target.id if simple else self.names.item
+        options = self._loop_options(node)
+
+        def write() -> Block:
+            first = [] if simple else self._assign_to(target, make.load(item))
+            return first + self._loop_body(node, plan)
+
+        body = self._inner(make, self.names.loop_body, [item, *plan.inputs], write, plan.shared)
+        functions = [iterable, make.load(self.names.loop_body)]
+        call = self._loop_call(make, "for_stmt", functions, node, plan, options)
+        return [*self._marks(make, plan), body, call]
+
+    def _loop_body(self, node: Node, plan: Plan) -> Block:
+        statements = node.body[1:] if _options_call(node.body[0]) else node.body
+        return self._give(header(node), self.block(statements), plan.outputs)
+
+    @staticmethod
+    def _give(make: Maker, done: Block, outputs: Sequence[str]) -> Block:
+        """Let a generated function return its variables."""
+        if not outputs:
+            return done or [make.pass_()]
+        last = done[-1] if done else None
+        if isinstance(last, gast.Assign) and isinstance(last.value, gast.Call) and _is_tuple_of(last, outputs):
+            # `(a, b) = ...; return (a, b)` is `return ...`
+            return [*done[:-1], Maker(last).return_(last.value)]
+        return [*done, make.return_(make.names(outputs))]
+
+    def _loop_options(self, node: Node) -> Node | None:
+        call = _options_call(node.body[0])
+        return None if call is None else call
+
+    def _loop_call(
+        self, make: Maker, operator: str, functions: list[Node], node: Node, plan: Plan, options: Node | None = None
+    ) -> Node:
+        options = options or self._loop_options(node)
+        call = make.call(
+            self.expressions.operator(make, operator),
+            *functions,
+            make.names(plan.inputs),
+            make.strings(plan.inputs),
+        )
+        self._keywords(make, call, plan)
+        until = self.facts.jumps.until.get(id(node), ())
+        if until:
+            call.keywords.append(make.place(gast.keyword("until", make.strings(until))))
+        if options is not None:
+            function = make.load("dict")
+            named = [make.place(gast.keyword(one.arg, self.expr(one.value))) for one in options.keywords]
+            value = make.lambda_(make.place(gast.Call(function, options.args, named)))
+            call.keywords.append(make.place(gast.keyword("options", value)))
+        return self._results(make, plan, call)
+
+    def _results(self, make: Maker, plan: Plan, call: Node) -> Node:
+        if not plan.outputs:
+            return make.expression(call)
+        return make.assign(make.names(plan.outputs, store=True), call)
+
+    def _keywords(self, make: Maker, call: Node, plan: Plan) -> None:
+        if plan.shared:
+            call.keywords.append(make.place(gast.keyword("shared", make.strings(plan.shared))))
+        if plan.places:
+            pairs = [make.tuple([place.value, make.constant(place.attr)]) for place in map(_load, plan.places)]
+            value = make.lambda_(make.tuple(pairs))
+            call.keywords.append(make.place(gast.keyword("places", value)))
+
+    def _marks(self, make: Maker, plan: Plan) -> Block:
+        """Give markers to variables that may have no value before a loop or branch."""
+        done = []
+        for name in plan.unset:
+            if name in plan.absent:
+                done.append(self._mark(make, name))
+            elif name not in self.body.own:
+                self.body.first.setdefault(name)
+        return done
+
+    def _check_at(self, point: int) -> None:
+        unset = self.facts.flow.unset_at(point)
+        self.around = replace(self.around, checked=self.facts.plan.checked & unset)
+
+    def _if(self, node: Node) -> Block:
+        plan = self.facts.plan.by_id.get(id(node))
+        static = self.expressions.environment.is_static_test(node.test, self.around.local_names)
+        if plan is None or static:
+            node.test = self.expr(node.test)
+            node.body = self.block(node.body) or [header(node).pass_()]
+            node.orelse = self.block(node.orelse)
+            return [node]
+        make = header(node)
+        test = self.expr(node.test)
+        functions, loads = [], []
+        for name, statements in ((self.names.then, node.body), (self.names.orelse, node.orelse)):
+            if statements and not _is_pass(statements) or (name == self.names.orelse and self._gives(plan)):
+                functions.append(self._branch_function(make, name, statements, plan))
+                loads.append(make.load(name))
+            else:
+                loads.append(make.constant(None))
+        returning = id(node) in self.facts.jumps.returning
+        operator = self.expressions.operator(make, "if_return" if returning else "if_stmt")
+        results = [make.strings(plan.outputs)] if not returning else []
+        choice = make.call(operator, test, *loads, *results)
+        self._keywords(make, choice, plan)
+        call = make.call(choice, *[make.load(name) for name in plan.inputs])
+        last = make.return_(call) if returning else self._results(make, plan, call)
+        return [*self._marks(make, plan), *functions, last]
+
+    @staticmethod
+    def _gives(plan: Plan) -> bool:
+        """Whether an absent branch would have to give more than its first parameters."""
+        return plan.inputs[: len(plan.outputs)] != plan.outputs
+
+    def _branch_function(self, make: Maker, name: str, statements: Block, plan: Plan) -> Node:
+        written = self.facts.plan.written.get(id(statements), frozenset())
+        shared = [one for one in plan.shared if one in written or one in self.scope.rebound]
+
+        def write() -> Block:
+            falls = falls_off(statements)
+            done = [one for one in self.block(statements) if not isinstance(one, gast.Pass)]
+            return self._give(make, done, plan.outputs if falls else ())
+
+        return self._inner(make, name, plan.inputs, write, shared)
+
+    def _python_loop(self, node: Node) -> Block:
+        for name in ("iter", "test"):
+            if hasattr(node, name):
+                setattr(node, name, self.expr(getattr(node, name)))
+        node.body = self.block(node.body)
+        node.orelse = self.block(node.orelse)
+        return [node]
+
+    # -- with, try, match ---------------------------------------------------------------------------------
+
+    def _compound(self, node: Node) -> Block:
+        for item in getattr(node, "items", []):
+            item.context_expr = self.expr(item.context_expr)
+        if hasattr(node, "subject"):
+            node.subject = self.expr(node.subject)
+        for case in getattr(node, "cases", []):
+            if case.guard is not None:
+                case.guard = self.expr(case.guard)
+        for owner, name, block in block_fields(node):
+            done = self.block(block)
+            if isinstance(owner, gast.ExceptHandler):
+                done = self._handler(owner, done)
+            setattr(owner, name, done or ([Maker(node).pass_()] if block else []))
+        return [node]
+
+    def _handler(self, handler: Node, done: Block) -> Block:
+        """Python unbinds the name of ``except E as e`` at the end; a marked name gets its marker back."""
+        if handler.name is None or handler.name.id not in self.facts.plan.marked:
+            return done
+        make = Maker(handler)
+        name = handler.name.id
+        handler.name = make.store(self.names.fresh("error"))
+        return [make.set_name(name, make.load(handler.name.id)), *done, self._mark(make, name)]
+
+    # -- simple statements --------------------------------------------------------------------------------
+
+    def _functiondef(self, node: Node) -> Block:
+        args = node.args
+        args.defaults = [self.expr(one) for one in args.defaults]
+        args.kw_defaults = [one and self.expr(one) for one in args.kw_defaults]
+        if not is_generator(node):
+            rewrite_function(node, self.names, self.expressions.environment, self.around.local_names)
+        return [node]
+
+    def _asyncfunctiondef(self, node: Node) -> Block:
+        return [node]
+
+    _classdef = _asyncfunctiondef
+
+    def _global(self, node: Node) -> Block:
+        return [node] if not self.around.nested else []
+
+    _nonlocal = _global
+
+    def _assign(self, node: Node) -> Block:
+        value = self.expr(node.value)
+        if not any(map(self._has_items, node.targets)):
+            node.targets = [self.expr(target) for target in node.targets]
+            node.value = value
+            return [node]
+        if len(node.targets) == 1:
+            return self._assign_to(node.targets[0], value)
+        make = Maker(node)
+        name = self.names.fresh("value")
+        done = [make.set_name(name, value)]
+        for target in node.targets:
+            done += self._assign_to(target, make.load(name))
+        return done
+
+    def _has_items(self, target: Node) -> bool:
+        """Whether a target holds ``a[i]`` with ``a`` a variable of this function."""
+        if isinstance(target, gast.Tuple | gast.List):
+            return any(map(self._has_items, target.elts))
+        if isinstance(target, gast.Starred):
+            return self._has_items(target.value)
+        if not isinstance(target, gast.Subscript) or not isinstance(target.value, gast.Name):
+            return False
+        name = target.value.id
+        return name in self.scope.order or name in self.scope.declared
+
+    def _assign_to(self, target: Node, value: Node) -> Block:
+        """Return statements that assign a converted value to any target."""
+        if not self._has_items(target):
+            return [Maker(target).assign(self.expr(target), value)]
+        if isinstance(target, gast.Subscript):
+            return [self.expressions.set_item(target, value, self.around)]
+        # Unpack into plain names first, as Python does, then set the items from left to right.
+        make = Maker(target)
+        later: Block = []
+        for index, one in enumerate(target.elts):
+            inner = one.value if isinstance(one, gast.Starred) else one
+            if self._has_items(inner):
+                name = self.names.fresh("value")
+                later += self._assign_to(inner, make.load(name))
+                plain = make.store(name)
+                if isinstance(one, gast.Starred):
+                    one.value = plain
+                else:
+                    target.elts[index] = plain
+        return [make.assign(self.expr(target), value), *later]
+
+    def _augassign(self, node: Node) -> Block:
+        if self._has_items(node.target):
+            return [self.expressions.update_item(node, self.around)]
+        if not isinstance(node.target, gast.Name):
+            node.target = self.expr(node.target)
+        node.value = self.expr(node.value)
+        return [node]
+
+    def _annassign(self, node: Node) -> Block:
+        if node.value is not None:
+            node.value = self.expr(node.value)
+        shared = isinstance(node.target, gast.Name) and self.around.nested
+        if not shared:
+            node.target = self.expr(node.target)
+            return [node]
+        # In a generated function the annotation would clash with `nonlocal`; it has no effect anyway.
+        return [Maker(node).assign(node.target, node.value)] if node.value is not None else []
+
+    def _delete(self, node: Node) -> Block:
+        done: Block = []
+        for target in node.targets:
+            make = Maker(target)
+            if isinstance(target, gast.Name) and target.id in self.facts.plan.marked:
+                if target.id in self.around.checked:
+                    done.append(make.expression(self.expr(make.load(target.id))))
+                done.append(self._mark(make, target.id))
+            else:
+                done.append(make.place(gast.Delete([self.expr(target)])))
+        return done
+
+    def _assert(self, node: Node) -> Block:
+        """``assert t, m`` stays an ``assert``; a staged test is replaced by True and checked at run time."""
+        test = self.expr(node.test)
+        if self.expressions.environment.is_static_test(node.test, self.around.local_names):
+            node.test = test
+            node.msg = node.msg and self.expr(node.msg)
+            return [node]
+        make = Maker(node.test)
+        message = [] if node.msg is None else [make.lambda_(self.expr(_copy(node.msg)))]
+        node.test = make.call(self.expressions.operator(make, "checked"), test, *message)
+        node.msg = node.msg and self.expr(node.msg)
+        return [node]
+
+    def _raise(self, node: Node) -> Block:
+        if node.exc is None:
+            return [node]
+        self.expr_fields(node)
+        if self.around.nested:
+            make = Maker(node.exc)
+            node.exc = make.call(self.expressions.operator(make, "raised"), node.exc)
+        return [node]
+
+
+def _copy(node: Node) -> Node:
+    if isinstance(node, list):
+        return [_copy(one) for one in node]
+    if not isinstance(node, gast.AST):
+        return node
+    return gast.copy_location(type(node)(**{name: _copy(value) for name, value in gast.iter_fields(node)}), node)
+
+
+def _load(place: Node) -> Node:
+    """Return an attribute target as an expression."""
+    return gast.copy_location(gast.Attribute(_copy(place.value), place.attr, gast.Load()), place)
+
+
+def _is_tuple_of(statement: Node, names: Sequence[str]) -> bool:
+    """Whether an operator's results go to exactly these names (only operators assign to a tuple this way)."""
+    target = statement.targets[0]
+    if len(statement.targets) != 1 or not isinstance(target, gast.Tuple):
+        return False
+    return [getattr(one, "id", None) for one in target.elts] == list(names) and _is_operator(statement.value)
+
+
+def _is_operator(call: Node) -> bool:
+    function = call.func.func if isinstance(call.func, gast.Call) else call.func
+    return isinstance(function, gast.Attribute) and function.attr in ("while_stmt", "for_stmt", "if_stmt")
+
+
+def _is_docstring(block: Block) -> bool:
+    return bool(block) and isinstance(block[0], gast.Expr) and isinstance(block[0].value, gast.Constant)
+
+
+def _is_pass(block: Block) -> bool:
+    return all(isinstance(one, gast.Pass) for one in block)
+
+
+def _stored_names(block: Block) -> set[str]:
+    names: set[str] = set()
+    for statement in block:
+        names |= set(scope_of(gast.Lambda(gast.arguments([], [], None, [], [], None, []), statement)).order)
+    return names
+
+
+def _options_call(statement: Node) -> Node | None:
+    """Return the ``set_loop_options(...)`` call if the statement is one."""
+    if not isinstance(statement, gast.Expr) or not isinstance(statement.value, gast.Call):
+        return None
+    function = statement.value.func
+    name = function.attr if isinstance(function, gast.Attribute) else getattr(function, "id", "")
+    return statement.value if name == "set_loop_options" else None

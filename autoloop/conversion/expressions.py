@@ -1,0 +1,269 @@
+"""Expressions: lazy logic, ternaries, chained comparisons, calls, and reads that need a check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import gast
+
+from autoloop.conversion.callables import Environment
+from autoloop.conversion.jumps import binds_in
+from autoloop.conversion.nodes import Maker, Node
+from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS, parameter_names
+
+_AUGMENTED = {
+    gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",
+    gast.Pow: "**=", gast.MatMult: "@=", gast.BitAnd: "&=", gast.BitOr: "|=", gast.BitXor: "^=",
+    gast.LShift: "<<=", gast.RShift: ">>=",
+}  # fmt: skip
+_SIMPLE = (gast.Name, gast.Constant)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where an expression stands.
+
+    Attributes
+    ----------
+    local_names : frozenset of str
+        Names that are not global here.
+    own_names : tuple of str
+        The variables of the user's function, as ``locals()`` would list them.
+    checked : frozenset of str
+        Names that may hold a marker for "no value" here.
+    self_name : str or None
+        The first parameter of the function, for ``super()``.
+    nested : bool
+        Whether the code has moved into a function of its own, so that ``super()`` must be spelled out.
+    """
+
+    local_names: frozenset[str]
+    own_names: tuple[str, ...]
+    checked: frozenset[str] = frozenset()
+    self_name: str | None = None
+    nested: bool = False
+
+
+class ExpressionRewriter:
+    """Rewrites expressions in place; ``ops`` is the name under which converted code knows the operators."""
+
+    def __init__(self, ops: str, environment: Environment, fresh: Callable[[str], str]) -> None:
+        self.ops = ops
+        self.environment = environment
+        self.fresh = fresh
+
+    def operator(self, make: Maker, name: str) -> Node:
+        """Return the expression ``ops.name``."""
+        return make.attribute(make.load(self.ops), name)
+
+    def rewrite(self, node: Node, around: Surroundings) -> Node:
+        """Return the converted form of an expression."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is not None:
+            return method(node, around)
+        if isinstance(node, COMPREHENSIONS):
+            return self._comprehension(node, around)
+        return self._children(node, around)
+
+    def _children(self, node: Node, around: Surroundings) -> Node:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, gast.AST):
+                setattr(node, name, self.rewrite(value, around))
+            elif isinstance(value, list):
+                setattr(node, name, [self.rewrite(v, around) if isinstance(v, gast.AST) else v for v in value])
+        return node
+
+    def _name(self, node: Node, around: Surroundings) -> Node:
+        if isinstance(node.ctx, gast.Load) and node.id in around.checked:
+            make = Maker(node)
+            return make.call(self.operator(make, "defined"), node)
+        return node
+
+    # -- logic ------------------------------------------------------------------------------------------
+
+    def _boolop(self, node: Node, around: Surroundings) -> Node:
+        if any(map(binds_in, node.values[1:])) or self.environment.is_static_test(node, around.local_names):
+            return self._children(node, around)
+        make = Maker(node)
+        first = self.rewrite(node.values[0], around)
+        later = [self._thunk(value, around) for value in node.values[1:]]
+        name = "and_" if isinstance(node.op, gast.And) else "or_"
+        return make.call(self.operator(make, name), first, *later)
+
+    def _thunk(self, node: Node, around: Surroundings) -> Node:
+        return Maker(node).lambda_(self.rewrite(node, replace(around, nested=True)))
+
+    def _unaryop(self, node: Node, around: Surroundings) -> Node:
+        if not isinstance(node.op, gast.Not) or self.environment.is_static_test(node, around.local_names):
+            return self._children(node, around)
+        make = Maker(node)
+        return make.call(self.operator(make, "not_"), self.rewrite(node.operand, around))
+
+    def _ifexp(self, node: Node, around: Surroundings) -> Node:
+        static = self.environment.is_static_test(node.test, around.local_names)
+        if static or binds_in(node.body) or binds_in(node.orelse):
+            return self._children(node, around)
+        make = Maker(node)
+        test = self.rewrite(node.test, around)
+        branches = (self._thunk(node.body, around), self._thunk(node.orelse, around))
+        return make.call(self.operator(make, "if_exp"), test, *branches)
+
+    def _compare(self, node: Node, around: Surroundings) -> Node:
+        if len(node.ops) == 1 or any(map(binds_in, node.comparators[1:])):
+            return self._single_compare(node, around)
+        if all(isinstance(op, gast.Is | gast.IsNot) for op in node.ops):
+            return self._children(node, around)
+        make = Maker(node)
+        links = []
+        left = node.left
+        for index, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            again = right
+            if index + 1 < len(node.ops) and not isinstance(right, _SIMPLE):
+                # The middle operand is used twice but evaluated once.
+                name = self.fresh("middle")
+                right = make.place(gast.NamedExpr(make.store(name), right))
+                again = make.load(name)
+            elif isinstance(right, gast.Name):
+                again = make.load(right.id)
+            links.append(make.place(gast.Compare(left, [op], [right])))
+            left = again
+        return self._nested_and(make, links, around)
+
+    def _nested_and(self, make: Maker, links: list[Node], around: Surroundings) -> Node:
+        """Return ``a and (b and c)``: each link sees what the one before it has bound."""
+        first = self._single_compare(links[0], around)
+        if len(links) == 1:
+            return first
+        rest = make.lambda_(self._nested_and(make, links[1:], replace(around, nested=True)))
+        return make.call(self.operator(make, "and_"), first, rest)
+
+    def _single_compare(self, node: Node, around: Surroundings) -> Node:
+        node = self._children(node, around)
+        if len(node.ops) > 1 or not isinstance(node.ops[0], gast.In | gast.NotIn):
+            return node
+        make = Maker(node)
+        name = "in_" if isinstance(node.ops[0], gast.In) else "not_in"
+        return make.call(self.operator(make, name), node.left, node.comparators[0])
+
+    # -- calls ------------------------------------------------------------------------------------------
+
+    def _call(self, node: Node, around: Surroundings) -> Node:
+        plain = self.environment.is_plain_call(node.func, around.local_names)
+        if isinstance(node.func, gast.Name) and not node.args and not node.keywords:
+            special = self._frame_call(node, around)
+            if special is not None:
+                return special
+        function = self.rewrite(node.func, around)
+        node.args = [self.rewrite(arg, around) for arg in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.rewrite(keyword.value, around)
+        if not plain:
+            make = Maker(function)
+            function = make.call(self.operator(make, "call"), function)
+        node.func = function
+        return node
+
+    def _frame_call(self, node: Node, around: Surroundings) -> Node | None:
+        """Rewrite calls without arguments that look at the frame they stand in."""
+        name = node.func.id
+        make = Maker(node)
+        if name == "super" and around.nested and around.self_name is not None:
+            node.args = [make.load("__class__"), make.load(around.self_name)]
+            return node
+        if name in FRAME_READERS & {"locals", "vars"} and self.environment.is_builtin(
+            node.func, name, around.local_names
+        ):
+            return make.call(self.operator(make, "user_variables"), node, make.strings(around.own_names))
+        return None
+
+    # -- functions inside expressions ---------------------------------------------------------------------
+
+    def _lambda(self, node: Node, around: Surroundings) -> Node:
+        args = node.args
+        args.defaults = [self.rewrite(one, around) for one in args.defaults]
+        args.kw_defaults = [one and self.rewrite(one, around) for one in args.kw_defaults]
+        params = parameter_names(args)
+        inner = Surroundings(
+            local_names=around.local_names | frozenset(params),
+            own_names=tuple(params),
+            self_name=params[0] if params else None,
+        )
+        node.body = self.rewrite(node.body, inner)
+        return node
+
+    def _comprehension(self, node: Node, around: Surroundings) -> Node:
+        """Leave a comprehension as it is, but for the calls in it."""
+        targets = {
+            one.id for generator in node.generators for one in gast.walk(generator.target)
+            if isinstance(one, gast.Name)
+        }  # fmt: skip
+        first = node.generators[0]
+        first.iter = self.rewrite(first.iter, around)
+        inner = _CallsOnly(self.ops, self.environment, self.fresh)
+        inside = replace(around, local_names=around.local_names | targets, checked=around.checked - targets)
+        for index, generator in enumerate(node.generators):
+            if index:
+                generator.iter = inner.rewrite(generator.iter, inside)
+            generator.ifs = [inner.rewrite(test, inside) for test in generator.ifs]
+        for name in ("elt", "key", "value"):
+            if hasattr(node, name):
+                setattr(node, name, inner.rewrite(getattr(node, name), inside))
+        return node
+
+    # -- items --------------------------------------------------------------------------------------------
+
+    def set_item(self, target: Node, value: Node, around: Surroundings) -> Node:
+        """Return ``a = ops.set_item(a, i, v)`` for ``a[i] = v``; ``value`` is already converted."""
+        make = Maker(target)
+        array = self.rewrite(make.load(target.value.id), around)
+        index = self.rewrite(as_index(target.slice), around)
+        if is_quiet(target.slice) or isinstance(value, _SIMPLE):
+            call = make.call(self.operator(make, "set_item"), array, index, value)
+        else:
+            # Python evaluates the value before the index; keywords keep that order.
+            call = make.call(self.operator(make, "set_item"), value=value, array=array, index=index)
+        return make.set_name(target.value.id, call)
+
+    def update_item(self, node: Node, around: Surroundings) -> Node:
+        """Return ``a = ops.update_item(a, i, '+=', lambda: v)`` for ``a[i] += v``."""
+        make = Maker(node)
+        array = self.rewrite(make.load(node.target.value.id), around)
+        index = self.rewrite(as_index(node.target.slice), around)
+        # The item is fetched before the value is evaluated.
+        value = self._thunk(node.value, around)
+        sign = make.constant(_AUGMENTED[type(node.op)])
+        call = make.call(self.operator(make, "update_item"), array, index, sign, value)
+        return make.set_name(node.target.value.id, call)
+
+
+class _CallsOnly(ExpressionRewriter):
+    """Rewrites nothing but calls: inside comprehensions, logic stays Python."""
+
+    def _boolop(self, node: Node, around: Surroundings) -> Node:
+        return self._children(node, around)
+
+    _unaryop = _ifexp = _compare = _boolop
+
+
+def is_quiet(node: Node) -> bool:
+    """Whether evaluating an index has no effect of its own, so that its place in the order does not matter."""
+    if isinstance(node, _SIMPLE):
+        return True
+    if isinstance(node, gast.Tuple | gast.Slice | gast.UnaryOp | gast.BinOp):
+        children = [one for one in gast.iter_child_nodes(node) if isinstance(one, gast.expr)]
+        return all(map(is_quiet, children))
+    return False
+
+
+def as_index(node: Node) -> Node:
+    """Return an index expression that may stand outside brackets: ``a:b`` becomes ``slice(a, b)``."""
+    make = Maker(node)
+    if isinstance(node, gast.Slice):
+        parts = [one if one is not None else make.constant(None) for one in (node.lower, node.upper)]
+        parts += [node.step] if node.step is not None else []
+        return make.call(make.load("slice"), *parts)
+    if isinstance(node, gast.Tuple):
+        return make.tuple([as_index(one) for one in node.elts])
+    return node

@@ -1,0 +1,126 @@
+"""From a converted tree to a function object that shares everything with the user's own.
+
+The tree itself is compiled, under the user's file name. It stands inside a factory whose parameters are the
+free variables, so that the compiler treats them as such; only its code object is used. The new function gets
+the user's own cells and globals, so globals stay late-bound and ``nonlocal`` variables are shared.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gast
+
+from autoloop.conversion.callables import CONVERTED_MARK
+from autoloop.conversion.nodes import Maker, Node
+from autoloop.conversion.printing import IMPORT_LINE
+from autoloop.conversion.source import FunctionSource
+
+_FACTORY = "make_converted"
+_FUTURE_FLAGS = 0
+for _name in __future__.all_feature_names:
+    _FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag
+
+
+def compile_function(
+    tree: Node,
+    source: FunctionSource,
+    original: types.CodeType,
+    ops: str,
+    generated: Sequence[str],
+) -> types.CodeType:
+    """Compile a converted tree and return the code object of the function itself.
+
+    Parameters
+    ----------
+    tree : gast.FunctionDef or gast.Lambda
+        The converted function.
+    source : FunctionSource
+        Where it comes from.
+    original : types.CodeType
+        The user's code object.
+    ops : str
+        The free variable that holds the operators.
+    generated : sequence of str
+        Names of generated functions; tracebacks show the user's function name in their place.
+    """
+    module = gast.gast_to_ast(_in_factory(tree, source, original, ops))
+    ast.fix_missing_locations(module)
+    flags = original.co_flags & _FUTURE_FLAGS
+    compiled = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
+    found = [code for code in _inner_codes(compiled) if code.co_name == original.co_name]
+    code = found[-1]
+    prefix = code.co_qualname
+    return _finished(code, prefix, original, frozenset(generated))
+
+
+def _in_factory(tree: Node, source: FunctionSource, original: types.CodeType, ops: str) -> Node:
+    make = Maker(tree)
+    body = [tree]
+    if isinstance(tree, gast.Lambda):
+        # Defaults are evaluated by the user's own definition.
+        tree = gast.copy_location(gast.Lambda(_without_defaults(tree.args), tree.body), tree)
+        body = [make.return_(tree)]
+    factory: Node = make.function(_FACTORY, [ops, *original.co_freevars], body)
+    if source.class_name is not None:
+        # Names like __x are mangled by the class around them.
+        factory = make.place(gast.ClassDef(source.class_name, [], [], [factory], [], []))
+    return gast.Module([factory], [])
+
+
+def _without_defaults(args: Node) -> Node:
+    return gast.arguments(
+        args.args, args.posonlyargs, args.vararg, args.kwonlyargs, [None] * len(args.kwonlyargs), args.kwarg, []
+    )
+
+
+def _inner_codes(module: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield the code objects defined directly in the factory."""
+    code = module
+    while code.co_name != _FACTORY:
+        code = next(one for one in code.co_consts if isinstance(one, types.CodeType))
+    yield from (one for one in code.co_consts if isinstance(one, types.CodeType))
+
+
+def _finished(
+    code: types.CodeType, prefix: str, original: types.CodeType, generated: frozenset[str]
+) -> types.CodeType:
+    """Mark a code object and all inside it as converted, under the user's names."""
+    constants = tuple(
+        _finished(one, prefix, original, generated) if isinstance(one, types.CodeType) else one
+        for one in code.co_consts
+    )
+    name = original.co_name if code.co_name in generated else code.co_name
+    qualname = original.co_qualname + code.co_qualname.removeprefix(prefix)
+    if code.co_name in generated:
+        qualname = original.co_qualname
+    return code.replace(co_consts=(*constants, CONVERTED_MARK), co_name=name, co_qualname=qualname)
+
+
+def instantiate(
+    code: types.CodeType, function: types.FunctionType, ops: str
+) -> types.FunctionType:
+    """Return a function of the converted code that shares cells, globals and attributes with ``function``."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells[ops] = types.CellType(_operators(ops))
+    closure = tuple(cells[name] for name in code.co_freevars)
+    new = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    new.__kwdefaults__ = function.__kwdefaults__
+    new.__qualname__ = function.__qualname__
+    new.__doc__ = function.__doc__
+    new.__annotations__ = function.__annotations__
+    new.__module__ = function.__module__
+    new.__dict__ = function.__dict__
+    return new
+
+
+def _operators(ops: str) -> Any:
+    """Run the import that heads the printed code, and return what it binds."""
+    namespace: dict[str, Any] = {}
+    exec(IMPORT_LINE.format(name=ops), namespace)
+    return namespace[ops]

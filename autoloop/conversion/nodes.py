@@ -1,0 +1,156 @@
+"""Small constructors for tree nodes, each placed at a line of the user's file.
+
+Every node made during conversion needs a position: the compiled code is what debuggers, coverage tools and
+tracebacks see. A :class:`Maker` is opened for one statement or expression of the user and stamps that
+position on everything it makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import gast
+
+# gast has no type information; nodes are told apart by their classes at run time.
+Node = Any
+
+_POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+class Maker:
+    """Makes nodes at the position of one of the user's nodes.
+
+    Parameters
+    ----------
+    origin : node
+        Where the made nodes are said to begin.
+    end : node, optional
+        Where they are said to end; ``origin`` if not given. The header of a loop ends with its test.
+    """
+
+    def __init__(self, origin: Node, end: Node | None = None) -> None:
+        end = origin if end is None else end
+        self.position = {
+            "lineno": origin.lineno,
+            "col_offset": origin.col_offset,
+            "end_lineno": end.end_lineno,
+            "end_col_offset": end.end_col_offset,
+        }
+
+    def place(self, node: Node) -> Node:
+        """Stamp the position on one node."""
+        for attribute, value in self.position.items():
+            setattr(node, attribute, value)
+        return node
+
+    def load(self, name: str) -> Node:
+        """Return the expression ``name``."""
+        return self.place(gast.Name(name, gast.Load(), None, None))
+
+    def store(self, name: str) -> Node:
+        """Return ``name`` as the target of an assignment."""
+        return self.place(gast.Name(name, gast.Store(), None, None))
+
+    def constant(self, value: object) -> Node:
+        """Return a literal."""
+        return self.place(gast.Constant(value, None))
+
+    def attribute(self, value: Node, name: str) -> Node:
+        """Return ``value.name``."""
+        return self.place(gast.Attribute(value, name, gast.Load()))
+
+    def call(self, function: Node, *args: Node, **keywords: Node) -> Node:
+        """Return ``function(*args, **keywords)``."""
+        named = [self.place(gast.keyword(name, value)) for name, value in keywords.items()]
+        return self.place(gast.Call(function, list(args), named))
+
+    def tuple(self, elements: Iterable[Node], *, store: bool = False) -> Node:
+        """Return a tuple of expressions, or of targets."""
+        return self.place(gast.Tuple(list(elements), gast.Store() if store else gast.Load()))
+
+    def names(self, names: Sequence[str], *, store: bool = False) -> Node:
+        """Return a tuple of names."""
+        one = self.store if store else self.load
+        return self.tuple([one(name) for name in names], store=store)
+
+    def strings(self, names: Sequence[str]) -> Node:
+        """Return a tuple of string literals."""
+        return self.tuple([self.constant(name) for name in names])
+
+    def lambda_(self, body: Node) -> Node:
+        """Return ``lambda: body``."""
+        return self.place(gast.Lambda(self.arguments(()), body))
+
+    def arguments(self, names: Sequence[str]) -> Node:
+        """Return the parameter list of plain positional names."""
+        params = [self.place(gast.Name(name, gast.Param(), None, None)) for name in names]
+        return gast.arguments(params, [], None, [], [], None, [])
+
+    def function(self, name: str, params: Sequence[str], body: list[Node]) -> Node:
+        """Return a ``def`` statement."""
+        return self.place(gast.FunctionDef(name, self.arguments(params), body, [], None, None, []))
+
+    def assign(self, target: Node, value: Node) -> Node:
+        """Return ``target = value``."""
+        return self.place(gast.Assign([target], value, None))
+
+    def set_name(self, name: str, value: Node) -> Node:
+        """Return ``name = value``."""
+        return self.assign(self.store(name), value)
+
+    def expression(self, value: Node) -> Node:
+        """Return an expression statement."""
+        return self.place(gast.Expr(value))
+
+    def return_(self, value: Node | None) -> Node:
+        """Return a ``return`` statement."""
+        return self.place(gast.Return(value))
+
+    def pass_(self) -> Node:
+        """Return ``pass``."""
+        return self.place(gast.Pass())
+
+    def if_(self, test: Node, body: list[Node], orelse: list[Node]) -> Node:
+        """Return an ``if`` statement."""
+        return self.place(gast.If(test, body, orelse))
+
+    def nonlocals(self, names: Sequence[str]) -> Node:
+        """Return ``nonlocal a, b``."""
+        return self.place(gast.Nonlocal(list(names)))
+
+    def globals(self, names: Sequence[str]) -> Node:
+        """Return ``global a, b``."""
+        return self.place(gast.Global(list(names)))
+
+    def not_(self, value: Node) -> Node:
+        """Return ``not value``."""
+        return self.place(gast.UnaryOp(gast.Not(), value))
+
+    def either(self, names: Sequence[str]) -> Node:
+        """Return ``a or b or ...``, or just ``a``."""
+        if len(names) == 1:
+            return self.load(names[0])
+        return self.place(gast.BoolOp(gast.Or(), [self.load(name) for name in names]))
+
+
+def header(statement: Node) -> Maker:
+    """Return a maker for the head line of a loop or branch, not its body."""
+    for field in ("test", "iter"):
+        end = getattr(statement, field, None)
+        if end is not None and hasattr(end, "end_lineno"):
+            return Maker(statement, end)
+    return Maker(statement)
+
+
+def copy_tree(node: Node) -> Node:
+    """Return a deep copy of a tree with its positions."""
+    if isinstance(node, list):
+        return [copy_tree(one) for one in node]
+    if not isinstance(node, gast.AST):
+        return node
+    new = type(node)(**{field: copy_tree(getattr(node, field, None)) for field in node._fields})
+    for attribute in _POSITION:
+        if hasattr(node, attribute):
+            setattr(new, attribute, getattr(node, attribute))
+    return new

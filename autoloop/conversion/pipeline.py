@@ -1,0 +1,280 @@
+"""The way from a function to its converted twin: the order of the passes, the cache, the front door."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import threading
+import types
+import warnings
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from autoloop.conversion.callables import (
+    DO_NOT_CONVERT,
+    Environment,
+    is_convertible_function,
+    is_library_file,
+    is_marked,
+)
+from autoloop.conversion.control_flow import Names, rewrite_function
+from autoloop.conversion.loading import compile_function, instantiate
+from autoloop.conversion.nodes import Node, copy_tree
+from autoloop.conversion.printing import to_text
+from autoloop.conversion.source import FunctionSource, find_source
+from autoloop.conversion.unsupported import refuse_unsupported
+from autoloop.errors import SourceNotFoundError
+
+_GENERATED = ("loop_test", "loop_body", "item", "then", "orelse")
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A converted function before it is given cells and globals.
+
+    Attributes
+    ----------
+    source : FunctionSource
+        The user's text.
+    tree : gast.FunctionDef or gast.Lambda
+        The converted tree, which was compiled.
+    ops : str
+        The name of the operators in it.
+    code : types.CodeType
+        The code object.
+    environment : Environment
+        What was assumed about global names.
+    """
+
+    source: FunctionSource
+    tree: Node
+    ops: str
+    code: types.CodeType
+    environment: Environment
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The converted source, for reading."""
+        tree = gast.gast_to_ast(copy_tree(self.tree))
+        if isinstance(tree, ast.Lambda):
+            tree = ast.copy_location(ast.Expr(tree), tree)
+        return to_text(ast.fix_missing_locations(tree), self.ops, self.source.comments)
+
+
+def convert_code(function: types.FunctionType) -> Conversion:
+    """Convert one function: this is the whole way, in order."""
+    source = find_source(function.__code__)  # text -> tree, parsed once
+    refuse_unsupported(source)
+    tree = _without_decorators(source.node)
+    names = _names_for(tree, function)
+    environment = Environment(function.__globals__)
+    free = frozenset(function.__code__.co_freevars) - {"__class__"}
+    # scopes -> jumps -> flow -> plan, each once per function, then loops, branches and expressions
+    tree = rewrite_function(tree, names, environment, outer=free)
+    code = compile_function(tree, source, function.__code__, names.ops, names.functions)
+    return Conversion(source, tree, names.ops, code, environment)
+
+
+def _without_decorators(node: Node) -> Node:
+    if isinstance(node, gast.FunctionDef):
+        node.decorator_list = []
+    return node
+
+
+def _names_for(tree: Node, function: types.FunctionType) -> Names:
+    """Choose names for generated code that the user's code does not use anywhere."""
+    taken = set(function.__code__.co_freevars)
+    for node in gast.walk(tree):
+        for field in ("id", "name", "asname", "rest"):
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                taken.add(value)
+        if isinstance(node, gast.Global | gast.Nonlocal):
+            taken.update(node.names)
+
+    def fresh(base: str) -> str:
+        for suffix in itertools.chain([""], (f"_{number}" for number in itertools.count(1))):
+            if base + suffix not in taken:
+                taken.add(base + suffix)
+                return base + suffix
+        raise AssertionError("unreachable")
+
+    return Names(fresh, fresh("ops"), *(fresh(name) for name in _GENERATED))
+
+
+class _Cache:
+    """Conversions by code object, converted functions by function object.
+
+    Code objects compare equal across files, so both are told apart by identity; entries go away with the
+    objects they belong to.
+    """
+
+    def __init__(self) -> None:
+        # Held while a conversion is made or an entry is added, by any thread; re-entrant, because reading
+        # a source file may run the import hooks of user code. Reading an entry needs no lock: a single
+        # dictionary lookup either finds a complete entry or none.
+        self._lock = threading.RLock()
+        self._codes: dict[int, tuple[weakref.ref[Any], Conversion | None]] = {}
+        self._functions: dict[int, tuple[weakref.ref[Any], types.CodeType, types.FunctionType]] = {}
+
+    def function(self, function: types.FunctionType) -> types.FunctionType:
+        """Return the converted twin of a function; the function itself if it has no source."""
+        entry = self._functions.get(id(function))
+        if (
+            entry is not None
+            and entry[0]() is function
+            and entry[1] is function.__code__
+            and entry[2].__defaults__ is function.__defaults__
+            and entry[2].__kwdefaults__ is function.__kwdefaults__
+        ):
+            return entry[2]
+        with self._lock:
+            conversion = self.conversion(function)
+            if conversion is None:
+                return function
+            new = instantiate(conversion.code, function, conversion.ops)
+            key = id(function)
+            reference = weakref.ref(function, lambda _: self._functions.pop(key, None))
+            self._functions[key] = (reference, function.__code__, new)
+            return new
+
+    def conversion(self, function: types.FunctionType) -> Conversion | None:
+        """Return the conversion of a function's code; None, after one warning, if it has no source."""
+        code = function.__code__
+        key = id(code)
+        with self._lock:
+            entry = self._codes.get(key)
+            if entry is not None and entry[0]() is code:
+                conversion = entry[1]
+                if conversion is None or conversion.environment.holds(function.__globals__):
+                    return conversion
+            try:
+                conversion = convert_code(function)
+            except SourceNotFoundError as error:
+                conversion = None
+                warnings.warn(
+                    f"{function.__qualname__} runs as plain Python, without conversion: {error}", stacklevel=4
+                )
+            reference = weakref.ref(code, lambda _: self._codes.pop(key, None))
+            self._codes[key] = (reference, conversion)
+            return conversion
+
+
+_CACHE = _Cache()
+
+
+def convert(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the converted twin of a callable, without tracing it.
+
+    Parameters
+    ----------
+    f : callable
+        A function, lambda, method, partial, or object with a ``__call__`` of the user's.
+
+    Returns
+    -------
+    callable
+        Does the same with Python values; its loops and branches work on tensors too. A bound method stays
+        bound. What has no source is returned as it is, with one warning.
+
+    Raises
+    ------
+    ConversionError
+        If the function is a generator or asynchronous.
+    """
+    function = _function_of(f)
+    if function is not None and not is_marked(function) and not is_library_file(function.__code__.co_filename):
+        if function.__code__.co_flags & 0x2A0:
+            refuse_unsupported(find_source(function.__code__))
+    return convert_callee(f, explicit=True)
+
+
+def convert_callee(f: Any, *, explicit: bool = False) -> Any:
+    """Return what converted code calls in place of ``f``: its twin if it is the user's, else ``f`` itself."""
+    if isinstance(f, types.FunctionType):
+        convertible = is_convertible_function(f) or (explicit and _may_convert(f))
+        return _CACHE.function(f) if convertible else f
+    if isinstance(f, types.MethodType):
+        function = convert_callee(f.__func__, explicit=explicit)
+        return f if function is f.__func__ else types.MethodType(function, f.__self__)
+    if isinstance(f, functools.partial):
+        function = convert_callee(f.func, explicit=explicit)
+        return f if function is f.func else functools.partial(function, *f.args, **f.keywords)
+    if isinstance(f, staticmethod):
+        return convert_callee(f.__func__, explicit=explicit)
+    if isinstance(f, type | types.BuiltinFunctionType):
+        return f
+    method = getattr(type(f), "__call__", None)
+    if isinstance(method, types.FunctionType) and (explicit or is_convertible_function(method)):
+        function = convert_callee(method, explicit=explicit)
+        return f if function is method else types.MethodType(function, f)
+    return f
+
+
+def _may_convert(function: types.FunctionType) -> bool:
+    """Whether an explicit request reaches into library files: only marks and earlier conversions refuse."""
+    code = function.__code__
+    constants = code.co_consts
+    converted = bool(constants) and constants[-1] == "<converted by autoloop>"
+    return not converted and not is_marked(function) and not code.co_flags & 0x2A0
+
+
+def _function_of(f: Any) -> types.FunctionType | None:
+    while isinstance(f, functools.partial):
+        f = f.func
+    f = getattr(f, "__func__", f)
+    if isinstance(f, types.FunctionType):
+        return f
+    call = getattr(type(f), "__call__", None)
+    return call if isinstance(call, types.FunctionType) else None
+
+
+def to_code(f: Callable[..., Any]) -> str:
+    """Return the converted source of a function as text.
+
+    Parameters
+    ----------
+    f : callable
+        A function, method, partial, or what ``autoloop.function`` made of one.
+
+    Returns
+    -------
+    str
+        Code that can be pasted into a module; it begins with the import it needs.
+
+    Raises
+    ------
+    SourceNotFoundError
+        If the source of ``f`` cannot be found.
+    ConversionError
+        If it holds something that cannot be converted.
+    """
+    inner = getattr(f, "python_function", f)
+    function = _function_of(inner)
+    if function is None:
+        raise TypeError(f"to_code needs a Python function, got {f!r} of type {type(f).__name__}")
+    refuse_unsupported(find_source(function.__code__))
+    return convert_code(function).text
+
+
+def do_not_convert(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function so that converted code calls it as it is; usable as a decorator.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+
+    Returns
+    -------
+    callable
+        The same object.
+    """
+    target = getattr(f, "__func__", f)
+    setattr(target, DO_NOT_CONVERT, True)
+    return f

@@ -1,0 +1,104 @@
+"""The converted tree as text for reading: statements by ``astunparse``, expressions by the standard library.
+
+The text is never parsed again by autoloop; what runs is the tree.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+from typing import Any
+
+import astunparse
+
+_MARK = "autoloop comment: "
+IMPORT_LINE = "from autoloop import operators as {name}"
+
+
+def to_text(tree: ast.stmt, ops: str, comments: dict[int, tuple[str, ...]]) -> str:
+    """Return the text of a converted function.
+
+    Parameters
+    ----------
+    tree : ast.FunctionDef or ast.Expr
+        The converted function; it is not changed.
+    ops : str
+        The name of the operators in it.
+    comments : dict
+        Comments of the user's text by the line they stand above.
+    """
+    import_line = IMPORT_LINE.format(name=ops)
+    printer = _Printer(tree, dict(comments))
+    return f"{import_line}\n\n\n{printer.text}\n"
+
+
+class _Printer(astunparse.Unparser):  # type: ignore[misc]
+    """``astunparse`` with plain expressions, comments, and no blank lines before generated functions."""
+
+    def __init__(self, tree: ast.stmt, comments: dict[int, tuple[str, ...]]) -> None:
+        self.comments = comments
+        stream = io.StringIO()
+        super().__init__(tree, stream)
+        self.text = stream.getvalue().strip("\n")
+
+    def dispatch(self, tree: Any) -> None:
+        """Print one node."""
+        if isinstance(tree, list):
+            for one in tree:
+                self.dispatch(one)
+        elif isinstance(tree, ast.stmt):
+            self._comments_above(tree)
+            if hasattr(self, f"_{type(tree).__name__}"):
+                super().dispatch(tree)
+            else:
+                self._by_standard_library(tree)
+        elif isinstance(tree, ast.expr | ast.arguments | ast.keyword | ast.alias):
+            self.write(ast.unparse(tree))
+        else:
+            super().dispatch(tree)
+
+    def _comments_above(self, statement: ast.stmt) -> None:
+        for text in self.comments.pop(statement.lineno, ()):
+            self.fill(text)
+
+    def _by_standard_library(self, statement: ast.stmt) -> None:
+        for line in ast.unparse(statement).splitlines():
+            self.fill(line)
+
+    def _FunctionDef(self, node: ast.FunctionDef) -> None:
+        for decorator in node.decorator_list:
+            self.fill("@" + ast.unparse(decorator))
+        self.fill(f"def {node.name}({ast.unparse(node.args)})")
+        if node.returns is not None:
+            self.write(f" -> {ast.unparse(node.returns)}")
+        self.enter()
+        self.dispatch(node.body)
+        self.leave()
+
+    def _ClassDef(self, node: ast.ClassDef) -> None:
+        self._by_standard_library(node)
+
+    def _Expr(self, node: ast.Expr) -> None:
+        # A docstring keeps its lines.
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            self._docstring(node.value.value)
+        else:
+            self.fill(ast.unparse(node.value))
+
+    def _docstring(self, text: str) -> None:
+        if '"""' in text or "\\" in text or text.endswith('"'):
+            self.fill(repr(text))
+        else:
+            self.fill(f'"""{text}"""')
+
+    def _Assert(self, node: ast.Assert) -> None:
+        self.fill(ast.unparse(node))
+
+    def _ImportFrom(self, node: ast.ImportFrom) -> None:
+        self.fill(ast.unparse(node))
+
+    def _Raise(self, node: ast.Raise) -> None:
+        self.fill(ast.unparse(node))
+
+    def _AnnAssign(self, node: ast.AnnAssign) -> None:
+        self.fill(ast.unparse(node))

@@ -1,0 +1,94 @@
+"""Refuses, or leaves alone, what cannot be converted; and finds what has to stay a Python statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import gast
+
+from autoloop.conversion.nodes import Node
+from autoloop.conversion.scopes import FRAME_READERS, FUNCTIONS
+from autoloop.conversion.source import FunctionSource, place_of
+from autoloop.errors import ConversionError
+
+_ASYNC = (gast.AsyncFor, gast.AsyncWith, gast.Await)
+_YIELDS = (gast.Yield, gast.YieldFrom)
+
+
+def refuse_unsupported(source: FunctionSource) -> None:
+    """Raise :class:`ConversionError` for constructs that have no meaning in a graph.
+
+    Raises
+    ------
+    ConversionError
+        With the file, the line, its text and what to do instead.
+    """
+    if isinstance(source.node, gast.AsyncFunctionDef):
+        raise _refusal(source, source.node, "`async def` cannot be converted: write it as a plain `def`")
+    for node in own_nodes(source.node):
+        if isinstance(node, _YIELDS):
+            raise _refusal(
+                source,
+                node,
+                "`yield` cannot be converted: collect the values in a list and return it, or keep the "
+                "generator outside and mark it with `autoloop.do_not_convert`",
+            )
+        if isinstance(node, _ASYNC):
+            raise _refusal(source, node, "`async` statements cannot be converted: use their plain forms")
+
+
+def _refusal(source: FunctionSource, node: Node, advice: str) -> ConversionError:
+    return ConversionError(f"{advice}\n{place_of(source.filename, node)}")
+
+
+def own_nodes(function: Node) -> Iterator[Node]:
+    """Yield the nodes of a function, without those of functions and classes inside it."""
+    todo = list(function.body) if isinstance(function.body, list) else [function.body]
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, (*FUNCTIONS, gast.ClassDef)):
+            todo += gast.iter_child_nodes(node)
+
+
+def is_generator(function: Node) -> bool:
+    """Whether a nested function is a generator or asynchronous, and so is left as it is."""
+    if isinstance(function, gast.AsyncFunctionDef):
+        return True
+    return any(isinstance(node, (*_YIELDS, *_ASYNC)) for node in own_nodes(function))
+
+
+def must_stay_python(statement: Node) -> bool:
+    """Whether a loop or branch has to stay a Python statement.
+
+    It has to if it looks at its own frame (``locals()``), or if a jump leaves a ``finally`` block: such a
+    jump swallows the exception on its way, which no flag can imitate.
+    """
+    for node in _statement_nodes(statement):
+        if _reads_frame(node):
+            return True
+        if isinstance(node, gast.Try) and any(_has_jump(one) for one in node.finalbody):
+            return True
+        if isinstance(node, gast.TryStar):
+            return True
+    return False
+
+
+def _statement_nodes(statement: Node) -> Iterator[Node]:
+    yield statement
+    for child in gast.iter_child_nodes(statement):
+        if not isinstance(child, (*FUNCTIONS, gast.ClassDef)):
+            yield from _statement_nodes(child)
+
+
+def _reads_frame(node: Node) -> bool:
+    return isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_READERS
+
+
+def _has_jump(node: Node) -> bool:
+    return any(isinstance(one, gast.Return | gast.Break | gast.Continue) for one in _statement_nodes(node))
+
+
+def reads_own_frame(function: Node) -> bool:
+    """Whether a function calls ``locals()`` or one of its kin."""
+    return any(_reads_frame(node) for node in own_nodes(function))

@@ -1,0 +1,54 @@
+"""What converted code calls.
+
+Each operator looks at the values at run time: with Python values it does what the Python statement does, with
+tensors of a graph it builds the loop or branch into the graph.
+
+Loops and branches::
+
+    (i, s) = ops.while_stmt(loop_test, loop_body, (i, s), ('i', 's'))
+    (s,) = ops.for_stmt(iterable, loop_body, (s,), ('s',))      # loop_body(item, s)
+    (x,) = ops.if_stmt(test, then, orelse, ('x',))(x)
+    return ops.if_return(test, then, orelse)(x)
+
+``until=('did_break',)`` names the loop variables that end a loop at once; ``shared=('n',)`` the variables that
+a body changes through ``nonlocal``; ``places=lambda: ((self, 'h'),)`` the attributes it changes;
+``options=lambda: {...}`` holds the arguments of ``set_loop_options``.
+
+Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``, ``not_in``,
+``call(f)(x)``, ``set_item(a, i, v)``, ``update_item(a, i, '+=', lambda: v)``.
+
+Variables without a value: ``Undefined('x')``, ``defined(x)``, ``user_variables(locals(), names)``.
+
+Errors: ``assert checked(test)``, ``raise raised(error)``.
+"""
+
+from autoloop.operators.branches import if_exp, if_return, if_stmt
+from autoloop.operators.calls import call
+from autoloop.operators.effects import checked, raised
+from autoloop.operators.items import set_item, update_item
+from autoloop.operators.logic import and_, in_, not_, not_in, or_
+from autoloop.operators.loops import for_stmt, while_stmt
+from autoloop.operators.options import set_loop_options
+from autoloop.operators.undefined import Undefined, defined, user_variables
+
+__all__ = [
+    "Undefined",
+    "and_",
+    "call",
+    "checked",
+    "defined",
+    "for_stmt",
+    "if_exp",
+    "if_return",
+    "if_stmt",
+    "in_",
+    "not_",
+    "not_in",
+    "or_",
+    "raised",
+    "set_item",
+    "set_loop_options",
+    "update_item",
+    "user_variables",
+    "while_stmt",
+]

@@ -1,0 +1,46 @@
+"""``ops.call(f)``: what converted code calls in place of ``f``."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from autoloop_runtime.graph import current_graph
+
+from autoloop.conversion.pipeline import convert_callee
+from autoloop.operators.builtins import STAGED
+from autoloop.operators.values import is_staged
+
+
+def call(f: Any) -> Any:
+    """Return what to call in place of ``f``.
+
+    The user's functions, methods, partials and callable objects are converted (once); builtins with a meaning
+    for tensors are exchanged; everything else is ``f`` itself.
+    """
+    try:
+        staged = STAGED.get(f)
+    except TypeError:  # not hashable
+        staged = None
+    if staged is not None:
+        return staged if current_graph() is not None else f
+    if isinstance(f, functools._lru_cache_wrapper):
+        return _cached(f)
+    return convert_callee(f)
+
+
+def _cached(f: Any) -> Any:
+    """A cached function keeps its cache for Python values; with tensors it is converted and called."""
+    inner = convert_callee(f.__wrapped__)
+    if inner is f.__wrapped__:
+        return f
+
+    @functools.wraps(f)
+    def cached(*args: Any, **kwargs: Any) -> Any:
+        if any(map(is_staged, args)) or any(map(is_staged, kwargs.values())):
+            return inner(*args, **kwargs)
+        return f(*args, **kwargs)
+
+    return cached
+
+

@@ -1,0 +1,81 @@
+"""``and``, ``or``, ``not``, ``in``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoloop_runtime.control_flow import cond
+from autoloop_runtime.graph import convert_to_tensor
+from autoloop_runtime.registry import call
+
+from autoloop.operators.values import is_staged, truth
+
+
+def and_(first: Any, *later: Callable[[], Any]) -> Any:
+    """``first and ...``: the later operands are evaluated only if needed."""
+    value = first
+    for index, thunk in enumerate(later):
+        if is_staged(value):
+            rest = later[index:]
+            return _staged(value, lambda: and_(rest[0](), *rest[1:]), is_and=True)
+        if not value:
+            return value
+        value = thunk()
+    return value
+
+
+def or_(first: Any, *later: Callable[[], Any]) -> Any:
+    """``first or ...``: the later operands are evaluated only if needed."""
+    value = first
+    for index, thunk in enumerate(later):
+        if is_staged(value):
+            rest = later[index:]
+            return _staged(value, lambda: or_(rest[0](), *rest[1:]), is_and=False)
+        if value:
+            return value
+        value = thunk()
+    return value
+
+
+def _staged(value: Any, rest: Callable[[], Any], *, is_and: bool) -> Any:
+    tensor = convert_to_tensor(value)
+    test = truth(tensor)
+    if tensor.dtype.kind == "b":
+        # What the other side gives is only asked for its truth, unless it is no boolean itself.
+        return cond(test, rest, lambda: tensor) if is_and else cond(test, lambda: tensor, rest)
+    return cond(test, rest, lambda: tensor) if is_and else cond(test, lambda: tensor, rest)
+
+
+def not_(value: Any) -> Any:
+    """``not value``."""
+    if is_staged(value):
+        return call("logical_not", truth(value))
+    return not value
+
+
+def in_(item: Any, container: Any) -> Any:
+    """``item in container``."""
+    if is_staged(container):
+        return call("any", call("equal", container, item))
+    if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset):
+        elements = list(container)
+        if not elements:
+            return False
+        return or_(_equal(item, elements[0]), *(_later(item, one) for one in elements[1:]))
+    return item in container
+
+
+def _equal(item: Any, element: Any) -> Any:
+    return True if element is item else call("equal", item, element)
+
+
+def _later(item: Any, element: Any) -> Callable[[], Any]:
+    return lambda: _equal(item, element)
+
+
+def not_in(item: Any, container: Any) -> Any:
+    """``item not in container``."""
+    if is_staged(container) or is_staged(item):
+        return not_(in_(item, container))
+    return item not in container

@@ -1,0 +1,41 @@
+"""``set_loop_options``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def set_loop_options(
+    shape_invariants: Any = None,
+    parallel_iterations: int | None = None,
+    maximum_iterations: Any = None,
+    swap_memory: bool | None = None,
+) -> None:
+    """Set options of the loop in whose body this is the first statement.
+
+    Parameters
+    ----------
+    shape_invariants : sequence of (variable, shape), optional
+        The shape that a variable keeps in each iteration.
+    parallel_iterations : int, optional
+        How many iterations may be alive at once.
+    maximum_iterations : int, optional
+        A bound on the number of iterations.
+    swap_memory : bool, optional
+        Keep what the gradient needs in a file when it is large.
+
+    Raises
+    ------
+    ValueError
+        Whenever it really is called: conversion takes it out of the loops it belongs to.
+
+    Examples
+    --------
+    >>> while i < n:
+    ...     autoloop.set_loop_options(shape_invariants=[(x, [None])])
+    ...     x = autoloop.concat([x, x])
+    """
+    raise ValueError(
+        "set_loop_options must be the first statement in the body of a loop of a converted function "
+        "(one decorated with @autoloop.function, or called by one)"
+    )

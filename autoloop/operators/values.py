@@ -1,0 +1,43 @@
+"""Telling values that are computed by a graph from plain Python values."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+from autoloop_runtime.graph import convert_to_tensor, current_graph
+from autoloop_runtime.registry import call
+from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.variables import Variable
+
+
+def is_staged(value: Any) -> TypeGuard[Tensor]:
+    """Whether a decision on ``value`` must be left to the graph.
+
+    A concrete tensor counts while a graph is being built: the user who writes ``constant(0)`` in a function
+    asks for a loop in the graph.
+    """
+    if isinstance(value, Tensor):
+        return value.node is not None or current_graph() is not None
+    return isinstance(value, Variable) and current_graph() is not None
+
+
+def truth(value: Any) -> Tensor:
+    """Return a staged value's truth as a boolean scalar tensor: a number is true if it is not zero.
+
+    Raises
+    ------
+    ValueError
+        If it has more than one element.
+    """
+    tensor = convert_to_tensor(value)
+    if tensor.shape.rank not in (0, None):
+        if tensor.shape.is_fully_defined() and tensor.size == 1:
+            tensor = call("reshape", tensor, ())
+        else:
+            raise ValueError(
+                f"the truth value of a tensor of shape {tensor.shape} is ambiguous; reduce it with "
+                f"autoloop.any(...) or autoloop.all(...)"
+            )
+    if tensor.dtype.kind != "b":
+        tensor = call("not_equal", tensor, 0)
+    return tensor
