@@ -1,0 +1,181 @@
+"""The picture of a flat dataflow graph: Enter, Merge, LoopCond, Switch, NextIteration, Exit."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+
+from ..graph import Graph, Node
+from ..locations import Location
+from ..lowering import FlatNode, FrameInfo, Kind, Lowered, Port, lower
+from ..lowering.prune import Needed
+from ..tensor import Tensor
+from .labels import PortTypes, place_text, value_text
+from .picture import Box, Cluster, Edge, EdgeStyle, Picture
+
+_STYLES = {
+    Kind.KERNEL: "kernel", Kind.FEED: "feed", Kind.IDENTITY: "identity", Kind.ENTER: "enter", Kind.MERGE: "merge",
+    Kind.LOOP_COND: "loop_cond", Kind.SWITCH: "switch", Kind.NEXT_ITERATION: "next", Kind.EXIT: "exit",
+}  # fmt: skip
+#: the nodes after which an edge tells its type; the others hand on what they get
+_TELLS_TYPE = (Kind.KERNEL, Kind.FEED, Kind.EXIT)
+
+
+def dataflow_picture(
+    graph: Graph,
+    fetches: Sequence[Tensor],
+    feeds: Sequence[Tensor] = (),
+    *,
+    title: str = "",
+    note: str = "",
+    keep_variables: bool = True,
+) -> Picture:
+    """The picture of ``lower(graph, fetches, feeds)``.
+
+    Parameters
+    ----------
+    graph, fetches, feeds
+        As for ``lower``.
+    title, note : str
+        The heading, and a line below it.
+    keep_variables : bool
+        Draw loop variables that never change with a Merge, Switch, NextIteration and Exit of their own, as
+        the books do; the graph that runs takes them in as loop invariants.
+    """
+    lowered = lower(graph, fetches, feeds, keep_variables=keep_variables)
+    names = _variable_names(lowered, Needed(fetches, feeds))
+    return _Drawer(lowered, names, PortTypes(lowered, tuple(feeds))).picture(title, note)
+
+
+def _variable_names(lowered: Lowered, needed: Needed) -> dict[int, str]:
+    """The user's name of the loop variable that a node serves, by node index."""
+    found: dict[int, str] = {}
+    by_source: dict[tuple[Node | None, int, Kind], list[FlatNode]] = {}
+    for node in lowered.nodes:
+        if not node.constant:
+            by_source.setdefault((node.source, node.frame, node.kind), []).append(node)
+    for frame in lowered.frames[1:]:
+        assert frame.source is not None
+        merges = by_source.get((frame.source, frame.index, Kind.MERGE), [])
+        variables = _moving(frame.source, sorted(needed.variables[frame.source]), len(merges))
+        for kind in (Kind.ENTER, Kind.MERGE, Kind.SWITCH, Kind.NEXT_ITERATION):
+            nodes = by_source.get((frame.source, frame.index, kind), [])
+            found.update((n.index, frame.source.attrs["names"][k]) for n, k in zip(nodes, variables))
+    for node in lowered.nodes:
+        if node.kind is Kind.EXIT:
+            found[node.index] = found.get(node.inputs[0][0], "")
+    return found
+
+
+def _moving(loop: Node, variables: list[int], count: int) -> list[int]:
+    """The variables that got a Merge: all, or those that the body changes; lowering keeps their order."""
+    body, token = loop.attrs["body"], loop.attrs.get("token")
+    changed = [k for k in variables if k == token or body.outputs[k] is not body.inputs[k]]
+    return next((v for v in (variables, changed, variables[:1]) if len(v) == count), [])
+
+
+def source_text(location: Location) -> str:
+    """``file.py:12  while i < n:`` of the innermost line."""
+    if not location:
+        return ""
+    text = linecache.getline(location[-1].filename, location[-1].lineno).strip()
+    return f"{place_text(location)}  {text}" if text else place_text(location)
+
+
+class _Drawer:
+    def __init__(self, lowered: Lowered, variables: dict[int, str], types: PortTypes) -> None:
+        self.lowered = lowered
+        self.variables = variables
+        self.types = types
+        self.boxes: list[Box] = []
+        self.edges: list[Edge] = []
+        self._told: set[Port] = set()
+
+    def picture(self, title: str, note: str) -> Picture:
+        for node in self.lowered.nodes:
+            if node.kind is not Kind.CONST:
+                self.boxes.append(self._box(node))
+        for node in self.lowered.nodes:
+            count = len(node.inputs) + len(node.controls)
+            inside = self._cluster_of_constants(node)
+            for i, port in enumerate(node.inputs):
+                self._edge(port, node.name, inside, (i, count), node.kind is Kind.MERGE)
+            for i, port in enumerate(node.controls, len(node.inputs)):
+                self._edge(port, node.name, inside, (i, count), control=True)
+        for i, port in enumerate(self.lowered.fetches):
+            self._result(i, port)
+        clusters = tuple([self._cluster(f) for f in self.lowered.frames])
+        return Picture(title, note, tuple(self.boxes), tuple(self.edges), clusters)
+
+    def _cluster(self, frame: FrameInfo) -> Cluster:
+        if frame.source is None:
+            return Cluster(0, -1)
+        return Cluster(frame.index, frame.parent, f"frame {frame.name}", source_text(frame.source.location))
+
+    def _cluster_of_constants(self, node: FlatNode) -> int:
+        """Where the constants of a node are drawn: beside it, but before an Enter still outside."""
+        return self.lowered.frames[node.frame].parent if node.kind is Kind.ENTER else node.frame
+
+    def _box(self, node: FlatNode) -> Box:
+        style, label = _STYLES[node.kind], node.kind.value
+        note = self.variables.get(node.index, "")
+        if node.kind is Kind.KERNEL:
+            assert node.op is not None
+            label, note = node.op.name, _own_name(node.name, node.op.name)
+        elif node.kind is Kind.FEED:
+            label = node.name
+        elif node.constant:
+            style = "invariant"
+        elif node.kind is Kind.IDENTITY:
+            label = "id"
+        elif node.kind is Kind.SWITCH and node.name.rpartition("/")[2].startswith("pivot"):
+            note = "pivot"
+        location = node.source.location if node.source is not None else ()
+        tip = "\n".join(filter(None, [node.name, self.types.text((node.index, 0)), source_text(location)]))
+        return Box(node.name, style, label, note, node.frame, tip, location[-1] if location else None)
+
+    def _edge(
+        self, port: Port, target: str, cluster: int, head: Port, merge: bool = False, control: bool = False
+    ) -> None:
+        source = self.lowered.nodes[port[0]]
+        if source.kind is Kind.CONST:
+            # every use has its own small box, so that constants pull no long lines through the picture
+            name = f"{source.name}@{target}:{head[0]}"
+            tip = f"{source.name}\n{self.types.text(port)}"
+            self.boxes.append(Box(name, "const", value_text(source.value), "", cluster, tip))
+            self.edges.append(Edge(name, target, head=head))
+            return
+        style: EdgeStyle = "data"
+        if merge and source.kind is Kind.NEXT_ITERATION:
+            style = "back"
+        elif control or _is_token(source, port):
+            style = "control"
+        tail = (port[1], source.outputs)
+        self.edges.append(Edge(source.name, target, style, self._label(source, port, style), tail, head))
+
+    def _label(self, source: FlatNode, port: Port, style: EdgeStyle) -> str:
+        if source.kind is Kind.SWITCH:
+            return "FT"[port[1]]
+        if source.kind not in _TELLS_TYPE or port in self._told or style == "control":
+            return ""
+        self._told.add(port)
+        return self.types.text(port)
+
+    def _result(self, number: int, port: Port) -> None:
+        effects = _is_token(self.lowered.nodes[port[0]], port)
+        name = "effects" if effects else f"result {number}" if len(self.lowered.fetches) > 1 else "result"
+        self.boxes.append(Box(f"{name}!", "result", name, tip=self.types.text(port)))
+        self._edge(port, f"{name}!", 0, (0, 1))
+
+
+def _is_token(node: FlatNode, port: Port) -> bool:
+    """True if the port orders effects and has no value."""
+    return node.kind is Kind.KERNEL and node.op is not None and node.op.effect and port[1] == node.outputs - 1
+
+
+def _own_name(name: str, op: str) -> str:
+    """The last part of a node's name if somebody chose it: not ``add_3`` for an add."""
+    last = name.rpartition("/")[2]
+    stem, _, number = last.rpartition("_")
+    usual = stem if number.isdigit() else last
+    return "" if usual.lower() == op.lower() else last

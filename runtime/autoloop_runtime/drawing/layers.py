@@ -1,0 +1,306 @@
+"""Layered layout of one level: rows from top to bottom, few crossings, straight lines where possible.
+
+After Sugiyama: rows by longest path, long links split at every row they pass, orders by barycentres. Orders and
+coordinates come from the same step: each item wishes to stand below (above) its neighbours, and the wishes of a
+row are reconciled by isotonic regression, which keeps the order and the gaps and moves everything the least.
+A link back (to the next iteration) is a lane that runs up beside the rows it spans.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+GAP = 26.0
+LANE_GAP = 13.0
+ROW_GAP = 34.0
+#: how far a link back swings out above and below its rows
+SWING = 24.0
+_SWEEPS = 14
+
+
+class Item:
+    """Something with a place in a row: a box, a cluster, a bend of a long link, the end of a link from outside."""
+
+    __slots__ = ("above", "below", "height", "is_bend", "rank", "row", "side", "top", "width", "x")
+
+    def __init__(self, width: float, height: float, rank: str = "", is_bend: bool = False) -> None:
+        self.width = width
+        self.height = height
+        #: "top" and "bottom": in the first or last row; "before" and "after": in a row beyond those
+        self.rank = rank
+        self.is_bend = is_bend
+        self.row = 0
+        self.x = 0.0  # of the centre
+        self.top = 0.0
+        # neighbours: (item, its port, my port, weight); ports are offsets from the centres
+        self.above: list[tuple[Item, float, float, float]] = []
+        self.below: list[tuple[Item, float, float, float]] = []
+        #: neighbours in the same row, of a bend of a link back
+        self.side: list[tuple[Item, float]] = []
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+        return self.top + self.height
+
+
+class Link:
+    """A line from ``a`` to ``b``; a link back leads to an item in the same row or above."""
+
+    __slots__ = ("a", "a_port", "b", "b_port", "back", "bends")
+
+    def __init__(self, a: Item, a_port: float, b: Item, b_port: float, back: bool = False) -> None:
+        self.a, self.a_port = a, a_port
+        self.b, self.b_port = b, b_port
+        self.back = back
+        self.bends: list[Item] = []
+
+
+#: points of a line, each with the vertical direction it is passed in: 1 down, -1 up
+Route = list[tuple[float, float, int]]
+
+
+class Level:
+    """A laid out level; coordinates start at (0, 0).
+
+    Attributes
+    ----------
+    width, height : float
+    """
+
+    def __init__(self, items: Sequence[Item], links: Sequence[Link]) -> None:
+        self.links = links
+        _assign_rows(items, links)
+        self.rows: list[list[Item]] = [[] for _ in range(1 + max((i.row for i in items), default=-1))]
+        for item in items:
+            self.rows[item.row].append(item)
+        self._bend_links()
+        _order(self.rows)
+        self._finish_x()
+        self._finish_y()
+
+    def _bend_links(self) -> None:
+        for number, link in enumerate(self.links):
+            if link.back:
+                self._lane(link, -1.0 if number % 2 == 0 else 1.0)
+                continue
+            link.bends = [self._bend(row) for row in range(link.a.row + 1, link.b.row)]
+            chain = [link.a, *link.bends, link.b]
+            ports = [link.a_port, *(0.0 for _ in link.bends), link.b_port]
+            for i, (upper, lower) in enumerate(pairwise(chain)):
+                _join(upper, ports[i], lower, ports[i + 1])
+
+    def _lane(self, link: Link, side: float) -> None:
+        link.bends = [self._bend(row) for row in range(link.b.row, link.a.row + 1)]
+        for upper, lower in pairwise(link.bends):
+            _join(upper, 0.0, lower, 0.0)
+        for bend, end in ((link.bends[0], link.b), (link.bends[-1], link.a)):
+            bend.side.append((end, side * (end.width / 2 + LANE_GAP)))
+
+    def _bend(self, row: int) -> Item:
+        bend = Item(4.0, 0.0, is_bend=True)
+        bend.row = row
+        self.rows[row].append(bend)
+        return bend
+
+    def _finish_x(self) -> None:
+        for _ in range(6):
+            for row in self.rows:
+                _place(row, [_wish(i, i.above) for i in row])
+            for row in reversed(self.rows):
+                _place(row, [_wish(i, i.below) for i in row])
+        for _ in range(8):
+            for row in (*self.rows, *reversed(self.rows)):
+                _place(row, [_wish(i, (*i.above, *i.below)) for i in row])
+        left = min((i.x - i.width / 2 for row in self.rows for i in row), default=0.0)
+        for row in self.rows:
+            for item in row:
+                item.x -= left
+        self.width = max((i.x + i.width / 2 for row in self.rows for i in row), default=0.0)
+
+    def _finish_y(self) -> None:
+        swings_down = {link.a.row for link in self.links if link.back}
+        swings_up = {link.b.row for link in self.links if link.back}
+        y = SWING if 0 in swings_up else 0.0
+        self.tops, self.bottoms = [], []
+        for number, row in enumerate(self.rows):
+            height = max((i.height for i in row), default=0.0)
+            for item in row:
+                item.top = y if item.is_bend else y + (height - item.height) / 2
+                if item.is_bend:
+                    item.height = height
+            self.tops.append(y)
+            self.bottoms.append(y + height)
+            y += height
+            if number + 1 < len(self.rows):
+                y += self._gap_below(row, number in swings_down or number + 1 in swings_up)
+            elif number in swings_down:
+                y += SWING
+        self.height = y
+
+    @staticmethod
+    def _gap_below(row: Iterable[Item], swings: bool) -> float:
+        """Room for the lines between two rows: more where they run far to the side."""
+        border = all(i.rank == "before" for i in row) or all(n.rank == "after" for i in row for n, *_ in i.below)
+        far = max((abs(i.x + mine - n.x - port) for i in row for n, port, mine, _ in i.below), default=0.0)
+        return (ROW_GAP / 2 if border else ROW_GAP) + min(36.0, far * 0.12) + (SWING / 2 if swings else 0.0)
+
+    def route(self, link: Link) -> Route:
+        """The points of a link, from its source to its target."""
+        a, b = link.a, link.b
+        start, end = a.x + link.a_port, b.x + link.b_port
+        points: Route = [(start, a.bottom, 1), (start, self.bottoms[a.row], 1)]
+        for bend in reversed(link.bends) if link.back else link.bends:
+            top, bottom = (bend.x, bend.top, 1), (bend.x, bend.bottom, 1)
+            points += [(*bottom[:2], -1), (*top[:2], -1)] if link.back else [top, bottom]
+        return [*points, (end, self.tops[b.row], 1), (end, b.top, 1)]
+
+
+def _join(upper: Item, upper_port: float, lower: Item, lower_port: float) -> None:
+    weight = (1.0, 2.0, 8.0)[upper.is_bend + lower.is_bend]
+    upper.below.append((lower, lower_port, upper_port, weight))
+    lower.above.append((upper, upper_port, lower_port, weight))
+
+
+# -- rows ---------------------------------------------------------------------------------------------------
+
+
+def _assign_rows(items: Sequence[Item], links: Sequence[Link]) -> None:
+    """Longest path from the sources; then sources go down to what they feed, and ranks are enforced."""
+    order = _topological(items, links)
+    forward = [link for link in links if not link.back]
+    below: dict[Item, list[Item]] = {i: [] for i in items}
+    fed = set()
+    for link in forward:
+        below[link.a].append(link.b)
+        fed.add(link.b)
+    first = 1 if any(i.rank == "before" for i in items) else 0
+    for item in items:
+        item.row = 0 if item.rank == "before" else first
+    for item in order:
+        for lower in below[item]:
+            lower.row = max(lower.row, item.row + 1)
+    for item in reversed(order):
+        if item not in fed and item.rank == "" and below[item]:
+            item.row = min(lower.row for lower in below[item]) - 1
+    last = max((i.row for i in items if i.rank != "after"), default=0)
+    for item in items:
+        if item.rank == "bottom" and not any(lower.rank != "after" for lower in below[item]):
+            item.row = last
+        elif item.rank == "after":
+            item.row = last + 1
+
+
+def _topological(items: Sequence[Item], links: Sequence[Link]) -> list[Item]:
+    """Items before what they feed; a link that would close a circle becomes a link back."""
+    out: dict[Item, list[Link]] = {i: [] for i in items}
+    for link in links:
+        if not link.back:
+            out[link.a].append(link)
+    state: dict[Item, int] = {}  # 1: on the path that is being followed, 2: done
+    order: list[Item] = []
+    for start in items:
+        if start in state:
+            continue
+        state[start] = 1
+        stack = [(start, iter(out[start]))]
+        while stack:
+            item, rest = stack[-1]
+            following = next(rest, None)
+            if following is None:
+                state[item] = 2
+                order.append(item)
+                stack.pop()
+            elif state.get(following.b) == 1:
+                following.back = True
+            elif following.b not in state:
+                state[following.b] = 1
+                stack.append((following.b, iter(out[following.b])))
+    return order[::-1]
+
+
+# -- orders -------------------------------------------------------------------------------------------------
+
+
+def _order(rows: list[list[Item]]) -> None:
+    """Sort every row so that few lines cross; the best of several sweeps is kept."""
+    for row in rows:
+        _pack(row)
+    best = [list(row) for row in rows]
+    fewest = _crossings(rows)
+    for sweep in range(_SWEEPS):
+        down = sweep % 2 == 0
+        for row in rows if down else reversed(rows):
+            wishes = {i: _wish(i, i.above if down else i.below) for i in row}
+            row.sort(key=lambda i: wishes[i][0])
+            _place(row, [wishes[i] for i in row])
+        found = _crossings(rows)
+        if found < fewest or (found == fewest and sweep < 2):
+            fewest, best = found, [list(row) for row in rows]
+        if fewest == 0 and sweep >= 3:
+            break
+    rows[:] = best
+    for row in rows:
+        _pack(row)
+
+
+def _pack(row: list[Item]) -> None:
+    x = 0.0
+    for before, item in zip([None, *row], row):
+        x += 0.0 if before is None else _apart(before, item)
+        item.x = x
+    for item in row:
+        item.x -= x / 2
+
+
+def _crossings(rows: list[list[Item]]) -> int:
+    total = 0
+    for row in rows:
+        lines = sorted((i.x + mine, n.x + port) for i in row for n, port, mine, _ in i.below)
+        seen: list[float] = []
+        for _, end in lines:
+            total += len(seen) - bisect_right(seen, end + 0.5)
+            insort(seen, end)
+    return total
+
+
+# -- coordinates --------------------------------------------------------------------------------------------
+
+
+def _wish(item: Item, neighbours: Iterable[tuple[Item, float, float, float]]) -> tuple[float, float]:
+    """Where an item would like to stand, and how much."""
+    total = weight = 0.0
+    for other, port, mine, strength in neighbours:
+        total += strength * (other.x + port - mine)
+        weight += strength
+    for other, offset in item.side:
+        total += 3.0 * (other.x + offset)
+        weight += 3.0
+    return (total / weight, weight) if weight else (item.x, 0.05)
+
+
+def _apart(left: Item, right: Item) -> float:
+    gap = LANE_GAP if left.is_bend or right.is_bend else GAP
+    return (left.width + right.width) / 2 + gap
+
+
+def _place(row: list[Item], wishes: list[tuple[float, float]]) -> None:
+    """Coordinates nearest to the wishes (weighted squares) that keep the order and the gaps of ``row``."""
+    shifts: list[float] = []
+    for before, item in zip([None, *row], row):
+        shifts.append(0.0 if before is None else shifts[-1] + _apart(before, item))
+    # isotonic regression by pooling neighbours that push each other: blocks of [wish, weight, how many]
+    blocks: list[list[float]] = []
+    for (wish, weight), shift in zip(wishes, shifts):
+        blocks.append([wish - shift, weight, 1])
+        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+            value, heavy, count = blocks.pop()
+            last = blocks[-1]
+            last[0] = (last[0] * last[1] + value * heavy) / (last[1] + heavy)
+            last[1] += heavy
+            last[2] += count
+    places = [block[0] for block in blocks for _ in range(int(block[2]))]
+    for item, place, shift in zip(row, places, shifts):
+        item.x = place + shift
