@@ -80,6 +80,6 @@ def function(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     return f
 
 
-def call(name: str, *args: Any, **kwargs: Any) -> Any:
+def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
     """Call the public function registered as ``name``."""
     return FUNCTIONS[name](*args, **kwargs)
