@@ -1,0 +1,371 @@
+"""Operations that do something besides computing: printing, assertions, errors, the user's own functions.
+
+Their kernels get the values without the effect token and give their results without it; whoever runs a node with an effect
+strips the token from its inputs and appends a new one (``np.True_``) to its outputs.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, nest
+from ..dtypes import DType
+from ..graph import apply, convert_to_tensor
+from ..shapes import SCALAR, UNKNOWN
+from ..tensor import Tensor
+from .define import as_dtype, primitive, public
+
+# -- text with holes --------------------------------------------------------------------------------------
+
+
+class _Hole:
+    """The place of a tensor in something to be shown; at run time, its value."""
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+
+class _Shown:
+    """A value inside a structure: ``[3.0, 4.0]``, not ``[np.float32(3.0), ...]``."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return str(self.value)
+
+
+class Text:
+    """Values to be shown as ``print`` shows them, with holes for the tensors.
+
+    Parameters
+    ----------
+    values : sequence
+        Anything; tensors may be inside structures.
+    """
+
+    def __init__(self, values: Sequence[Any], sep: str = " ", end: str = "") -> None:
+        self.sep, self.end = sep, end
+        self.inputs: list[Tensor] = []
+        self.parts: list[tuple[Any, list[Any]]] = []
+        for value in values:
+            leaves, structure = nest.flatten_with_structure(value)
+            self.parts.append((structure, [self._leaf(leaf) for leaf in leaves]))
+
+    def _leaf(self, leaf: Any) -> Any:
+        if isinstance(leaf, Tensor) or hasattr(leaf, "__autoloop_tensor__"):
+            self.inputs.append(convert_to_tensor(leaf))
+            return _Hole(len(self.inputs) - 1)
+        return leaf
+
+    def render(self, values: Sequence[Any]) -> str:
+        """The text, with ``values`` for the tensors."""
+        shown = []
+        for structure, leaves in self.parts:
+            if structure.is_leaf():
+                leaf = leaves[0]
+                shown.append(str(values[leaf.position] if isinstance(leaf, _Hole) else leaf))
+            else:
+                filled = [_Shown(values[v.position]) if isinstance(v, _Hole) else v for v in leaves]
+                shown.append(str(nest.unflatten(structure, filled)))
+        return self.sep.join(shown) + self.end
+
+
+def _write(text: str, stream: Any) -> None:
+    """Write in one piece, so that lines of several threads do not mix."""
+    if isinstance(stream, str) and stream.startswith("file://"):
+        with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+            file.write(text)
+        return
+    # standard streams are looked up when the text is written: they may have been redirected
+    target = {"stdout": sys.stdout, "stderr": sys.stderr}[stream] if isinstance(stream, str) else stream
+    if target is not None:
+        target.write(text)
+
+
+def _stream(stream: Any) -> Any:
+    if stream is None or stream is sys.stdout:
+        return "stdout"
+    if stream is sys.stderr:
+        return "stderr"
+    if isinstance(stream, str) and not (stream in ("stdout", "stderr") or stream.startswith("file://")):
+        raise ValueError(f"print: unknown output_stream {stream!r}; 'stdout', 'stderr' and 'file://...' are known")
+    return stream
+
+
+def _print_kernel(*values: Any, text: Text, stream: Any) -> Any:
+    _write(text.render(values), stream)
+    return ()
+
+
+_PRINT = primitive("print", lambda *values, text, stream: [], _print_kernel, effect=True)
+
+
+@public()
+def print(
+    *values: Any, sep: str = " ", end: str = "\n", output_stream: Any = None, name: str | None = None
+) -> None:
+    """Print values when they are there: in a function once per execution, in program order.
+
+    Parameters
+    ----------
+    *values
+        Anything; tensors may be inside structures.
+    sep, end : str
+        As for Python's ``print``.
+    output_stream : "stdout", "stderr", "file://path", or an object with ``write``
+    name : str, optional
+    """
+    text = Text(values, sep, end)
+    apply(_PRINT, text.inputs, {"text": text, "stream": _stream(output_stream)}, name)
+
+
+def _format_kernel(*values: Any, template: str) -> Any:
+    return np.str_(template.format(*values))
+
+
+_FORMAT = primitive("format", lambda *values, template: (dtypes.string, SCALAR), _format_kernel)
+
+
+@public(name="format")
+def format_string(template: str, *values: Any, name: str | None = None) -> Any:
+    """``template.format(*values)`` as a string tensor: an f-string whose values come later.
+
+    Parameters
+    ----------
+    template : str
+        With ``{}`` fields, which may have conversions and formats.
+    *values : tensor-like
+    name : str, optional
+    """
+    return apply(_FORMAT, [convert_to_tensor(v) for v in values], {"template": template}, name)
+
+
+# -- the 1.x Print ----------------------------------------------------------------------------------------
+
+
+class _Countdown:
+    """How often a ``Print`` may still print; ``lock`` guards ``left``."""
+
+    def __init__(self, left: int | None) -> None:
+        self.lock = threading.Lock()
+        self.left = left
+
+    def __call__(self) -> bool:
+        if self.left is None:
+            return True
+        with self.lock:
+            self.left -= 1
+            return self.left >= 0
+
+
+def _summary(value: Any, summarize: int) -> str:
+    flat = np.ravel(value)
+    shown = " ".join(str(v) for v in (flat if summarize < 0 else flat[:summarize]))
+    return f"[{shown}{'...' if 0 <= summarize < flat.size else ''}]"
+
+
+def _print_through_kernel(x: Any, *data: Any, message: str, summarize: int, countdown: _Countdown) -> Any:
+    if countdown():
+        _write(message + "".join(_summary(d, summarize) for d in data) + "\n", "stderr")
+    return x
+
+
+_PRINT_THROUGH = primitive(
+    "print_through", lambda x, *data, **_: (x.dtype, x.shape), _print_through_kernel,
+    lambda g, outputs, inputs, attrs: [g, *[None] * (len(inputs) - 1)], effect=True,
+)  # fmt: skip
+
+
+@public()
+def Print(
+    input_: Any, data: Any, message: str | None = None, first_n: int | None = None,
+    summarize: int | None = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """``input_``; prints ``data`` to the standard error stream whenever it is computed (1.x).
+
+    Parameters
+    ----------
+    input_ : tensor-like
+        Passed through.
+    data : sequence of tensor-like
+        Shown in brackets, one after another.
+    message : str, optional
+        Comes first.
+    first_n : int, optional
+        Print only so many times.
+    summarize : int, optional
+        How many elements of each tensor to show: 3 by default, all if negative.
+    name : str, optional
+    """
+    attrs = {
+        "message": message or "",
+        "summarize": 3 if summarize is None else int(summarize),
+        "countdown": _Countdown(first_n),
+    }
+    return apply(_PRINT_THROUGH, [convert_to_tensor(v) for v in (input_, *data)], attrs, name or "Print")
+
+
+# -- failing ----------------------------------------------------------------------------------------------
+
+
+def _assert_infer(condition: Tensor, *values: Tensor, text: Any) -> Any:
+    return []
+
+
+def _assert_kernel(condition: Any, *values: Any, text: Text | None) -> Any:
+    if not np.all(condition):
+        raise AssertionError(*([] if text is None else [text.render(values)]))
+    return ()
+
+
+_ASSERT = primitive("assert", _assert_infer, _assert_kernel, effect=True)
+
+
+@public()
+def assert_true(condition: Any, *message: Any, name: str | None = None) -> None:
+    """Raise ``AssertionError`` unless all of ``condition`` is true, when it is there.
+
+    Parameters
+    ----------
+    condition : tensor-like
+        Numbers count as true where they are not zero.
+    *message
+        What the error says, shown as ``print`` would; may hold tensors.
+    name : str, optional
+    """
+    condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
+    text = Text(message) if message else None
+    apply(_ASSERT, [condition, *(text.inputs if text else ())], {"text": text}, name)
+
+
+@public()
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
+    """Raise ``AssertionError`` with ``data`` unless all of ``condition`` is true.
+
+    Parameters
+    ----------
+    condition : tensor-like
+    data : sequence
+        Tensors and other values for the message.
+    summarize : int, optional
+        Accepted for compatibility.
+    name : str, optional
+    """
+    values = data if isinstance(data, (list, tuple)) else [data]
+    assert_true(condition, "assertion failed:", *values, name=name or "Assert")
+
+
+def _raise_kernel(*values: Any, factory: Callable[..., BaseException]) -> Any:
+    raise factory(*values)
+
+
+_RAISE = primitive("raise", lambda *values, factory: [], _raise_kernel, effect=True)
+
+
+@public()
+def raise_error(factory: Callable[..., BaseException], *values: Any, name: str | None = None) -> None:
+    """Raise what ``factory`` makes of the values of tensors, when they are there.
+
+    Parameters
+    ----------
+    factory : callable
+        Takes NumPy values, gives an exception.
+    *values : tensor-like
+    name : str, optional
+    """
+    apply(_RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name)
+
+
+# -- the user's own functions -----------------------------------------------------------------------------
+
+
+def _read_only(value: Any) -> Any:
+    array = np.asarray(value).view()
+    array.flags.writeable = False
+    return array
+
+
+def _py_kernel(*values: Any, func: Callable[..., Any], types: tuple[DType, ...], single: bool) -> Any:
+    result = func(*[_read_only(v) for v in values])
+    if single:
+        return _result(result, types[0], func, 0)
+    if not types:
+        return ()
+    if not isinstance(result, (list, tuple)) or len(result) != len(types):
+        count = len(result) if isinstance(result, (list, tuple)) else 1
+        raise ValueError(f"{_named(func)} gave {count} values, Tout has {len(types)}")
+    return tuple([_result(r, t, func, i) for i, (r, t) in enumerate(zip(result, types))])
+
+
+def _named(func: Any) -> str:
+    return f"py_function {getattr(func, '__name__', func)!r}"
+
+
+def _result(value: Any, dtype: DType, func: Any, position: int) -> Any:
+    """A result as an array of the promised dtype.
+
+    Python numbers and NumPy scalars take it where it can hold their kind; arrays must have it.
+    """
+    if isinstance(value, Tensor):
+        value = value.numpy()
+    if value is None:
+        raise TypeError(f"{_named(func)} gave None for its result {position}, Tout promises {dtype}")
+    is_array = isinstance(value, np.ndarray)
+    array = np.array(value)
+    if array.dtype == dtype or dtype.kind == array.dtype.kind == "U":
+        return array[()]
+    order = "biufc"
+    source, target = order.find(array.dtype.kind), order.find(dtype.kind)
+    integers = array.dtype.kind in "iu" and dtype.kind in "iu"
+    if is_array or source < 0 or target < 0 or (source > target and not integers):
+        raise TypeError(f"{_named(func)} gave dtype {array.dtype} for its result {position}, Tout promises {dtype}")
+    if integers and array.size:
+        dtypes.check_fits(int(array.min()), dtype)
+        dtypes.check_fits(int(array.max()), dtype)
+    return array.astype(dtype)[()]
+
+
+def _py_infer(*values: Tensor, func: Any, types: tuple[DType, ...], single: bool) -> Any:
+    return [(t, UNKNOWN) for t in types]
+
+
+_PY_FUNCTION = primitive("py_function", _py_infer, _py_kernel, effect=True, cost=lambda *values, **_: 1e5)
+
+
+@public()
+def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None = None) -> Any:
+    """Call a Python function on values, as an operation.
+
+    Parameters
+    ----------
+    func : callable
+        Takes (read-only) NumPy arrays; gives an array or number, or a sequence of them.
+    inp : sequence of tensor-like
+        Its arguments.
+    Tout : dtype-like, or sequence of them
+        The dtypes of the results; an empty sequence or ``None``: there is none.
+    name : str, optional
+
+    Returns
+    -------
+    Tensor, list of Tensor, or None
+        Of unknown shape; ``set_shape`` declares more, which is then checked.
+
+    Raises
+    ------
+    TypeError
+        When it runs, if a result has not the promised dtype.
+    """
+    single = not isinstance(Tout, (list, tuple)) and Tout is not None
+    types = tuple([dtypes.as_dtype(t) for t in ([Tout] if single else Tout or ())])
+    attrs = {"func": func, "types": types, "single": single}
+    made = apply(_PY_FUNCTION, [convert_to_tensor(v) for v in inp], attrs, name)
+    if single or made is None:
+        return made
+    return [made] if isinstance(made, Tensor) else list(made)

@@ -1,0 +1,534 @@
+"""Arithmetic and mathematical functions, element by element."""
+
+from __future__ import annotations
+
+import math as _math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph import apply, as_constant, convert_to_tensor
+from ..registry import call
+from ..tensor import Tensor
+from .define import (
+    as_dtype,
+    binary,
+    broadcast_static,
+    floating,
+    inexact,
+    numeric,
+    operands,
+    ordered,
+    primitive,
+    public,
+    real_arithmetic,
+    unary,
+    unbroadcast,
+)
+
+# -- casts and selection ----------------------------------------------------------------------------------
+
+
+def _cast_kernel(x: Any, dtype: Any) -> Any:
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        x = x.real
+    return x.astype(dtype)
+
+
+def _cast_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    source = inputs[0].dtype
+    return [cast(g, source) if dtypes.is_inexact(source) and dtypes.is_inexact(g.dtype) else None]
+
+
+_CAST = primitive("cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp)
+
+
+@public(numpy=getattr(np, "astype", None))
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """``x`` with its elements converted to ``dtype``.
+
+    Floats are truncated towards zero on the way to integers; integers that do not fit wrap; a complex number
+    loses its imaginary part on the way to a real one.
+
+    Parameters
+    ----------
+    x : tensor-like
+    dtype : dtype-like
+    name : str, optional
+    """
+    x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
+    return x if x.dtype == dtype else apply(_CAST, [x], {"dtype": dtype}, name)
+
+
+def _where_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    condition, x, y = inputs
+    return [None, unbroadcast(where(condition, g, 0), x), unbroadcast(where(condition, 0, g), y)]
+
+
+_WHERE = primitive(
+    "where",
+    lambda condition, x, y: (x.dtype, broadcast_static("where", condition, x, y)),
+    lambda condition, x, y: np.where(condition, x, y)[()],
+    _where_vjp,
+    code="np.where({0}, {1}, {2})[()]",
+)
+
+
+@public()
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """Elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; all three broadcast.
+
+    Without ``x`` and ``y``: the indices of the true elements, of shape (number, rank) and dtype int64.
+
+    Parameters
+    ----------
+    condition : tensor-like
+        Numbers count as true where they are not zero.
+    x, y : tensor-like, optional
+    name : str, optional
+    """
+    condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
+    if x is None and y is None:
+        return call("argwhere", condition, name=name)
+    if x is None or y is None:
+        raise ValueError("where: give both x and y, or neither")
+    return apply(_WHERE, [condition, *operands("where", x, y)], None, name)
+
+
+# -- arithmetic -------------------------------------------------------------------------------------------
+
+add = binary(
+    "add", operator.add, "{0} + {1}", lambda g, z, x, y: (g, g),
+    rule=numeric, doc="``x + y``.", numpy=np.add,
+)  # fmt: skip
+subtract = binary(
+    "subtract", operator.sub, "{0} - {1}", lambda g, z, x, y: (g, -g), doc="``x - y``.", numpy=np.subtract,
+)  # fmt: skip
+multiply = binary(
+    "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
+    rule=numeric, doc="``x * y``.", numpy=np.multiply,
+)  # fmt: skip
+divide = binary(
+    "divide", operator.truediv, "{0} / {1}", lambda g, z, x, y: (g / y, -g * z / y),
+    rule=inexact, doc="``x / y``; integers are divided as floats (``dtypes.division``).",
+    numpy=(np.divide, np.true_divide),
+)  # fmt: skip
+floor_divide = binary(
+    "floor_divide", operator.floordiv, "{0} // {1}",
+    rule=real_arithmetic, doc="``x // y``, rounded down; an integer divided by zero gives 0.",
+    numpy=np.floor_divide,
+)  # fmt: skip
+mod = binary(
+    "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * floor(x / y)),
+    rule=real_arithmetic, doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
+    numpy=(np.mod, np.remainder),
+)  # fmt: skip
+
+
+def _pow_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
+    exponent = y.constant_value()
+    if exponent is not None and exponent.ndim == 0 and exponent == 2:
+        slope = 2 * x
+    else:
+        # where y is 0 the slope is 0, also at x = 0
+        slope = y * x ** where(call("equal", y, 0), 1, y - 1)
+    defined = x > 0 if x.dtype.kind != "c" else call("not_equal", x, 0)
+    return g * slope, g * z * where(defined, log(where(defined, x, 1)), 0)
+
+
+# fmt: off
+pow = binary(
+    "pow", operator.pow, "{0} ** {1}", _pow_grad,
+    doc="``x ** y``. An integer to a negative integer power is a ``ValueError``.", numpy=np.power,
+)
+maximum = binary(
+    "maximum", np.maximum, "np.maximum({0}, {1})",
+    lambda g, z, x, y: (where(x >= y, g, 0), where(x >= y, 0, g)),
+    rule=ordered, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
+)
+minimum = binary(
+    "minimum", np.minimum, "np.minimum({0}, {1})",
+    lambda g, z, x, y: (where(x <= y, g, 0), where(x <= y, 0, g)),
+    rule=ordered, doc="The smaller of ``x`` and ``y``; nan if either is.", numpy=np.minimum,
+)
+arctan2 = binary(
+    "arctan2", np.arctan2, "np.arctan2({0}, {1})",
+    lambda g, z, x, y: (g * y / (x * x + y * y), -g * x / (x * x + y * y)),
+    rule=floating, doc="The angle whose tangent is ``x / y``, in the right quadrant.", numpy=np.arctan2,
+)
+hypot = binary(
+    "hypot", np.hypot, "np.hypot({0}, {1})", lambda g, z, x, y: (g * x / z, g * y / z),
+    rule=floating, doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot,
+)
+copysign = binary(
+    "copysign", np.copysign, "np.copysign({0}, {1})",
+    lambda g, z, x, y: (g * copysign(1.0, x) * copysign(1.0, y), None),
+    rule=floating, doc="``x`` with the sign of ``y``.", numpy=np.copysign,
+)
+negative = unary(
+    "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative,
+)
+sign = unary(
+    "sign", np.sign, "np.sign({0})", lambda g, y, x: zeros_of(g),
+    doc="-1, 0 or 1 with the sign of ``x``; ``x / abs(x)`` for complex numbers.", numpy=np.sign,
+)
+reciprocal = unary(
+    "reciprocal", lambda x: 1 / x, "1 / {0}", lambda g, y, x: -g * y * y,
+    rule=inexact, doc="``1 / x``.", numpy=np.reciprocal,
+)
+square = unary(
+    "square", lambda x: x * x, "{0} * {0}", lambda g, y, x: g * (2 * x),
+    doc="``x * x``.", numpy=np.square,
+)
+# fmt: on
+
+
+def zeros_of(g: Tensor) -> Any:
+    """Zeros like ``g``: the gradient of a function that is flat wherever it has one."""
+    return call("zeros_like", g)
+
+
+def _abs_grad(g: Any, y: Any, x: Any) -> Any:
+    return cast(g, x.dtype) * sign(x) if x.dtype.kind == "c" else g * sign(x)
+
+
+def _abs_rule(dtype: Any) -> Any:
+    return numeric(dtype)[0], dtypes.real_of(dtype)
+
+
+# fmt: off
+abs = unary(
+    "abs", operator.abs, "abs({0})", _abs_grad, rule=_abs_rule, holomorphic=False,
+    doc="The absolute value; real for complex numbers.", numpy=(np.abs, np.fabs),
+)
+sqrt = unary(
+    "sqrt", np.sqrt, "np.sqrt({0})", lambda g, y, x: g / (2 * y),
+    rule=inexact, doc="The square root; nan for negative real numbers.", numpy=np.sqrt,
+)
+rsqrt = unary(
+    "rsqrt", lambda x: 1 / np.sqrt(x), "1 / np.sqrt({0})", lambda g, y, x: g * y / x / -2,
+    rule=inexact, doc="``1 / sqrt(x)``.",
+)
+cbrt = unary(
+    "cbrt", np.cbrt, "np.cbrt({0})", lambda g, y, x: g / (3 * y * y),
+    rule=floating, doc="The cube root.", numpy=np.cbrt,
+)
+exp = unary(
+    "exp", np.exp, "np.exp({0})", lambda g, y, x: g * y, rule=inexact, doc="``e ** x``.", numpy=np.exp,
+)
+expm1 = unary(
+    "expm1", np.expm1, "np.expm1({0})", lambda g, y, x: g * (y + 1),
+    rule=inexact, doc="``exp(x) - 1``, precise near 0.", numpy=np.expm1,
+)
+exp2 = unary(
+    "exp2", np.exp2, "np.exp2({0})", lambda g, y, x: g * y * _math.log(2),
+    rule=inexact, doc="``2 ** x``.", numpy=np.exp2,
+)
+log = unary(
+    "log", np.log, "np.log({0})", lambda g, y, x: g / x,
+    rule=inexact, doc="The natural logarithm; nan for negative real numbers.", numpy=np.log,
+)
+log1p = unary(
+    "log1p", np.log1p, "np.log1p({0})", lambda g, y, x: g / (1 + x),
+    rule=inexact, doc="``log(1 + x)``, precise near 0.", numpy=np.log1p,
+)
+log2 = unary(
+    "log2", np.log2, "np.log2({0})", lambda g, y, x: g / (x * _math.log(2)),
+    rule=inexact, doc="The logarithm to base 2.", numpy=np.log2,
+)
+log10 = unary(
+    "log10", np.log10, "np.log10({0})", lambda g, y, x: g / (x * _math.log(10)),
+    rule=inexact, doc="The logarithm to base 10.", numpy=np.log10,
+)
+sin = unary(
+    "sin", np.sin, "np.sin({0})", lambda g, y, x: g * cos(x), rule=inexact, doc="The sine.", numpy=np.sin,
+)
+cos = unary(
+    "cos", np.cos, "np.cos({0})", lambda g, y, x: -g * sin(x),
+    rule=inexact, doc="The cosine.", numpy=np.cos,
+)
+tan = unary(
+    "tan", np.tan, "np.tan({0})", lambda g, y, x: g * (1 + y * y),
+    rule=inexact, doc="The tangent.", numpy=np.tan,
+)
+arcsin = unary(
+    "arcsin", np.arcsin, "np.arcsin({0})", lambda g, y, x: g / sqrt(1 - x * x),
+    rule=inexact, doc="The angle whose sine is ``x``.", numpy=np.arcsin,
+)
+arccos = unary(
+    "arccos", np.arccos, "np.arccos({0})", lambda g, y, x: -g / sqrt(1 - x * x),
+    rule=inexact, doc="The angle whose cosine is ``x``.", numpy=np.arccos,
+)
+arctan = unary(
+    "arctan", np.arctan, "np.arctan({0})", lambda g, y, x: g / (1 + x * x),
+    rule=inexact, doc="The angle whose tangent is ``x``.", numpy=np.arctan,
+)
+sinh = unary(
+    "sinh", np.sinh, "np.sinh({0})", lambda g, y, x: g * cosh(x),
+    rule=inexact, doc="The hyperbolic sine.", numpy=np.sinh,
+)
+cosh = unary(
+    "cosh", np.cosh, "np.cosh({0})", lambda g, y, x: g * sinh(x),
+    rule=inexact, doc="The hyperbolic cosine.", numpy=np.cosh,
+)
+tanh = unary(
+    "tanh", np.tanh, "np.tanh({0})", lambda g, y, x: g * (1 - y * y),
+    rule=inexact, doc="The hyperbolic tangent.", numpy=np.tanh,
+)
+arcsinh = unary(
+    "arcsinh", np.arcsinh, "np.arcsinh({0})", lambda g, y, x: g / sqrt(x * x + 1),
+    rule=inexact, doc="The inverse of ``sinh``.", numpy=np.arcsinh,
+)
+arccosh = unary(
+    "arccosh", np.arccosh, "np.arccosh({0})", lambda g, y, x: g / sqrt(x * x - 1),
+    rule=inexact, doc="The inverse of ``cosh``.", numpy=np.arccosh,
+)
+arctanh = unary(
+    "arctanh", np.arctanh, "np.arctanh({0})", lambda g, y, x: g / (1 - x * x),
+    rule=inexact, doc="The inverse of ``tanh``.", numpy=np.arctanh,
+)
+sigmoid = unary(
+    "sigmoid", lambda x: 1 / (1 + np.exp(-x)), "1 / (1 + np.exp(-{0}))", lambda g, y, x: g * y * (1 - y),
+    rule=inexact, doc="``1 / (1 + exp(-x))``.",
+)
+relu = unary(
+    "relu", lambda x: np.maximum(x, 0), "np.maximum({0}, 0)", lambda g, y, x: where(x > 0, g, 0),
+    rule=real_arithmetic, doc="``maximum(x, 0)``.",
+)
+softplus = unary(
+    "softplus", lambda x: np.logaddexp(x, 0), "np.logaddexp({0}, 0)", lambda g, y, x: g * sigmoid(x),
+    rule=floating, doc="``log(1 + exp(x))``, without overflow.",
+)
+# fmt: on
+
+_erf = np.frompyfunc(_math.erf, 1, 1)
+erf = unary(
+    "erf", lambda x: np.asarray(_erf(x)).astype(x.dtype)[()], None,
+    lambda g, y, x: g * (2 / _math.sqrt(_math.pi)) * exp(-x * x),
+    rule=floating, doc="The error function (slow on large arrays).",
+)  # fmt: skip
+
+
+# -- rounding: integers are their own -------------------------------------------------------------------------
+
+
+def _rounding(name: str, kernel: Any, doc: str) -> Any:
+    rounded = unary(
+        name, kernel, f"np.{kernel.__name__}({{0}})", lambda g, y, x: zeros_of(g), rule=floating, doc=doc
+    )
+
+    @public(name=name, numpy=kernel)
+    def f(x: Any, name: str | None = None) -> Any:
+        x = convert_to_tensor(x)
+        return x if x.dtype.kind in "biu" else rounded(x, name)
+
+    f.__doc__ = rounded.__doc__
+    return f
+
+
+floor = _rounding("floor", np.floor, "The largest integer not above ``x``.")
+ceil = _rounding("ceil", np.ceil, "The smallest integer not below ``x``.")
+trunc = _rounding("trunc", np.trunc, "``x`` rounded towards zero.")
+rint = _rounding("rint", np.rint, "The nearest integer, halves to even.")
+
+
+@public(numpy=np.round)
+def round(x: Any, decimals: int = 0, name: str | None = None) -> Any:
+    """``x`` rounded to ``decimals`` places, halves to even.
+
+    Parameters
+    ----------
+    x : tensor-like
+    decimals : int
+        May be negative, for tens and hundreds.
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    if x.dtype.kind in "biu":
+        return x if decimals >= 0 else cast(round(cast(x, dtypes.float64), decimals), x.dtype)
+    if decimals == 0:
+        return rint(x, name)
+    scale = 10.0 ** operator.abs(decimals)
+    return rint(x * scale, name) / scale if decimals > 0 else rint(x / scale, name) * scale
+
+
+@public(numpy=np.clip)
+def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Any:
+    """``x`` with its values limited to ``[min, max]``; either bound may be ``None``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    min, max : tensor-like or None
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    if min is not None:
+        x = maximum(x, min)
+    return x if max is None else minimum(x, max, name)
+
+
+# -- complex numbers --------------------------------------------------------------------------------------
+
+
+def _part_rule(dtype: Any) -> Any:
+    return dtype, dtypes.real_of(dtype)
+
+
+_complex_real = unary(
+    "real", lambda x: x.real, "{0}.real", lambda g, y, x: cast(g, x.dtype),
+    rule=_part_rule, doc="The real part.", holomorphic=False,
+)  # fmt: skip
+_complex_imag = unary(
+    "imag", lambda x: x.imag, "{0}.imag", lambda g, y, x: cast(g, x.dtype) * 1j,
+    rule=_part_rule, doc="The imaginary part.", holomorphic=False,
+)  # fmt: skip
+_complex_conj = unary(
+    "conj", np.conjugate, "np.conjugate({0})", lambda g, y, x: conj(g),
+    rule=numeric, doc="The complex conjugate.", holomorphic=False,
+)  # fmt: skip
+
+
+def _part(name: str, of_complex: Any, of_real: Any, numpy: Any) -> Any:
+    @public(name=name, numpy=numpy)
+    def f(x: Any, name: str | None = None) -> Any:
+        x = convert_to_tensor(x)
+        return of_complex(x, name) if x.dtype.kind == "c" else of_real(x)
+
+    f.__doc__ = of_complex.__doc__
+    return f
+
+
+real = _part("real", _complex_real, lambda x: x, np.real)
+imag = _part("imag", _complex_imag, zeros_of, np.imag)
+conj = _part("conj", _complex_conj, lambda x: x, (np.conj, np.conjugate))
+
+
+@public(numpy=np.angle)
+def angle(x: Any, name: str | None = None) -> Any:
+    """The angle of complex numbers in the plane, in radians.
+
+    Parameters
+    ----------
+    x : tensor-like
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    return arctan2(imag(x), real(x), name)
+
+
+def _complex_infer(re: Tensor, im: Tensor) -> Any:
+    return dtypes.complex_of(re.dtype), broadcast_static("complex", re, im)
+
+
+def _complex_kernel(re: Any, im: Any) -> Any:
+    out = np.empty(np.broadcast_shapes(re.shape, im.shape), dtypes.complex_of(re.dtype))
+    out.real, out.imag = re, im
+    return out[()]
+
+
+_COMPLEX = primitive(
+    "complex", _complex_infer, _complex_kernel,
+    lambda g, outputs, inputs, attrs: [unbroadcast(real(g), inputs[0]), unbroadcast(imag(g), inputs[1])],
+)  # fmt: skip
+
+
+@public()
+def complex(real: Any, imag: Any, name: str | None = None) -> Any:
+    """Complex numbers from their parts.
+
+    Parameters
+    ----------
+    real, imag : tensor-like, broadcast together
+    name : str, optional
+    """
+    parts = operands("complex", real, imag)
+    dtype = floating(parts[0].dtype)[0]
+    return apply(_COMPLEX, [as_dtype(p, dtype) for p in parts], None, name)
+
+
+# -- identities -------------------------------------------------------------------------------------------
+
+_IDENTITY = primitive(
+    "identity", lambda x: (x.dtype, x.shape), lambda x: x, lambda g, outputs, inputs, attrs: [g], code="{0}"
+)
+_STOP_GRADIENT = primitive("stop_gradient", lambda x: (x.dtype, x.shape), lambda x: x, code="{0}")
+
+
+@public()
+def identity(x: Any, name: str | None = None) -> Any:
+    """``x`` itself, as a tensor of its own.
+
+    Parameters
+    ----------
+    x : tensor-like
+    name : str, optional
+    """
+    return apply(_IDENTITY, [convert_to_tensor(x)], None, name)
+
+
+@public()
+def stop_gradient(x: Any, name: str | None = None) -> Any:
+    """``x``, through which no gradient flows.
+
+    Parameters
+    ----------
+    x : tensor-like
+    name : str, optional
+    """
+    return apply(_STOP_GRADIENT, [convert_to_tensor(x)], None, name)
+
+
+def _ensure_kernel(x: Any, shape: Any) -> Any:
+    if not shape.matches(x.shape):
+        raise ValueError(f"a tensor was declared to have shape {shape}, but its value has shape {x.shape}")
+    return x
+
+
+def _ensure_infer(x: Tensor, shape: Any) -> Any:
+    try:
+        return x.dtype, x.shape.merge_with(shape)
+    except ValueError:
+        raise ValueError(f"ensure_shape: the tensor has shape {x.shape}, not {shape}") from None
+
+
+_ENSURE_SHAPE = primitive(
+    "ensure_shape", _ensure_infer, _ensure_kernel, lambda g, outputs, inputs, attrs: [g]
+)
+
+
+@public()
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+    """``x``, checked to have a shape that fits ``shape``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    shape : shape-like
+        May have ``None`` dimensions.
+    name : str, optional
+
+    Raises
+    ------
+    ValueError
+        Now if the static shape contradicts, else when the value is there.
+    """
+    x = convert_to_tensor(x)
+    return apply(_ENSURE_SHAPE, [x], {"shape": type(x.shape)(shape)}, name)
+
+
+@public(numpy=np.nan_to_num)
+def nan_to_num(x: Any, nan: float = 0.0, name: str | None = None) -> Any:
+    """``x`` with nan replaced by ``nan``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    nan : float
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    return where(call("isnan", x), as_constant(x.dtype.type(nan)), x, name)

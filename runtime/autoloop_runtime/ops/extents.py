@@ -1,0 +1,195 @@
+"""Shapes and sizes as arguments: Python ints, tensors, or lists that mix both.
+
+What is known while the graph is built becomes a static attribute; only what is not becomes an input.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph import convert_to_tensor
+from ..registry import call
+from ..shapes import Dim, TensorShape
+from ..tensor import Tensor
+
+#: how far back the computation of a shape is followed
+_DEPTH = 8
+
+
+@dataclass(frozen=True)
+class Extents:
+    """A shape argument.
+
+    Attributes
+    ----------
+    known : tuple of (int or None), or None
+        The entries, ``None`` where one is not known yet; ``None`` for an unknown number of entries. Entries
+        may be negative where the op gives that a meaning (``reshape``).
+    inputs : tuple of Tensor
+        The entries as one integer vector, unless all are known: then there is no input.
+    """
+
+    known: tuple[Dim, ...] | None
+    inputs: tuple[Tensor, ...] = ()
+
+    @property
+    def static(self) -> TensorShape:
+        """The shape they describe, negative entries unknown."""
+        if self.known is None:
+            return TensorShape(None)
+        return TensorShape([None if d is None or d < 0 else d for d in self.known])
+
+
+def extents(value: Any, name: str) -> Extents:
+    """Read a shape argument of the op ``name``.
+
+    Raises
+    ------
+    TypeError
+        If an entry is no integer.
+    ValueError
+        If it is a tensor of the wrong rank.
+    """
+    if isinstance(value, TensorShape):
+        return Extents(value.as_tuple())
+    if isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__"):
+        return _of_tensor(convert_to_tensor(value), name)
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, (list, tuple)):
+        value = [value]
+    entries = [_entry(v, name) for v in value]
+    if all(isinstance(e, int) for e in entries):
+        return Extents(tuple(entries))
+    tensors = [e for e in entries if isinstance(e, Tensor)]
+    dtype = dtypes.int64 if any(t.dtype.itemsize > 4 for t in tensors) else dtypes.int32
+    parts = [call("cast", e, dtype) for e in entries]
+    known = tuple([None if isinstance(e, Tensor) else e for e in entries])
+    return Extents(known, (call("stack", parts),))
+
+
+def _entry(value: Any, name: str) -> Any:
+    """An int where it is known now, else a scalar tensor."""
+    if hasattr(value, "__autoloop_tensor__"):
+        value = value.__autoloop_tensor__()
+    if isinstance(value, Tensor):
+        if value.dtype.kind not in "iu":
+            raise TypeError(f"{name}: a shape needs integers, got a tensor of dtype {value.dtype}")
+        if value.shape.rank not in (0, None):
+            raise ValueError(f"{name}: an entry of a shape must be a scalar, got shape {value.shape}")
+        found = known_int(value)
+        return value if found is None else found
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: a shape needs integers, got {value!r}") from None
+
+
+def _of_tensor(tensor: Tensor, name: str) -> Extents:
+    if tensor.dtype.kind not in "iu":
+        raise TypeError(f"{name}: a shape needs integers, got a tensor of dtype {tensor.dtype}")
+    if tensor.shape.rank == 0:
+        tensor = call("reshape", tensor, [1])
+    if tensor.shape.rank not in (1, None):
+        raise ValueError(f"{name}: a shape must be a vector, got a tensor of shape {tensor.shape}")
+    known = known_entries(tensor)
+    if known is not None and None not in known:
+        return Extents(known)
+    return Extents(known, (tensor,))
+
+
+def known_int(tensor: Tensor) -> int | None:
+    """The value of a scalar integer tensor, if it can be known now."""
+    known = known_entries(tensor)
+    return None if known is None else known[0]
+
+
+def known_entries(tensor: Tensor, depth: int = _DEPTH) -> tuple[Dim, ...] | None:
+    """What is known now of the elements of an integer vector or scalar (a scalar gives one entry).
+
+    Follows the computation through ``shape``, ``stack``, ``concat``, ``cast`` and ``getitem``; ``None`` if not
+    even the number of elements is known.
+    """
+    value = tensor.constant_value()
+    if value is not None:
+        return tuple(value.reshape(-1).tolist()) if value.ndim <= 1 else None
+    length = 1 if tensor.shape.rank == 0 else tensor.shape.num_elements()
+    unknown = None if length is None or tensor.shape.rank not in (0, 1) else (None,) * length
+    node = tensor.node
+    if node is None or depth == 0:
+        return unknown
+    if node.op.name == "shape":
+        dims = node.inputs[0].shape
+        return unknown if dims.rank is None else dims.known
+    if node.op.name in ("identity", "cast", "stop_gradient"):
+        return known_entries(node.inputs[0], depth - 1) if node.inputs[0].dtype.kind in "iu" else unknown
+    if node.op.name in ("stack", "concat") and tensor.shape.rank == 1:
+        parts = [known_entries(t, depth - 1) for t in node.inputs]
+        return unknown if None in parts else tuple([d for part in parts if part is not None for d in part])
+    if node.op.name == "getitem" and len(node.inputs) == 1 and node.inputs[0].shape.rank == 1:
+        source = known_entries(node.inputs[0], depth - 1)
+        if source is not None and len(node.attrs["index"].entries) == 1:
+            picked = source[node.attrs["index"].resolve(())]
+            return picked if isinstance(picked, tuple) else (picked,)
+    return unknown
+
+
+def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:
+    """An ``axis`` argument as a tuple, ``None`` for all; not negative where the rank is known.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or repeated.
+    """
+    if axis is None:
+        return None if rank is None else tuple(range(rank))
+    if isinstance(axis, Tensor):
+        value = axis.constant_value()
+        if value is None:
+            raise TypeError(f"{name}: axis must be known while the graph is built, got tensor {axis.name!r}")
+        axis = value.tolist()
+    if not isinstance(axis, (tuple, list)):
+        axis = (axis,)
+    out = tuple([axis_of(a, rank, name) for a in axis])
+    if len(set(out)) != len(out):
+        raise ValueError(f"{name}: an axis appears twice in {tuple(axis)}")
+    return out
+
+
+def axis_of(axis: Any, rank: int | None, name: str) -> int:
+    """One axis as an int, not negative where the rank is known (``ValueError`` if out of range)."""
+    if isinstance(axis, Tensor):
+        value = axis.constant_value()
+        if value is None:
+            raise TypeError(f"{name}: axis must be known while the graph is built, got tensor {axis.name!r}")
+        axis = value[()]
+    try:
+        axis = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{name}: axis must be an integer, got {axis!r}") from None
+    if rank is None:
+        return int(axis)
+    if not -rank <= axis < rank:
+        raise ValueError(f"{name}: axis {axis} is out of range for a tensor of rank {rank}")
+    return int(axis % rank)
+
+
+def product(dims: Sequence[Dim]) -> Dim:
+    """The product of dimensions, ``None`` if any is unknown (0 if any is 0)."""
+    if 0 in dims:
+        return 0
+    total = 1
+    for d in dims:
+        if d is None:
+            return None
+        total *= d
+    return total

@@ -1,0 +1,378 @@
+"""Linear algebra: products, contractions and the solution of systems."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import apply, convert_to_tensor
+from ..registry import call
+from ..shapes import Dim, TensorShape, broadcast_shapes
+from ..tensor import Tensor
+from .define import (
+    Function,
+    _ruled,
+    as_dtype,
+    broadcast_like,
+    conjugated,
+    inexact,
+    numeric,
+    operands,
+    primitive,
+    public,
+    unbroadcast,
+)
+from .extents import axes_of, product
+
+#: an extent that is not known is taken to be this large where costs are estimated
+_TYPICAL = 32
+#: einsum contracts pairwise, with BLAS, above this many multiplications
+_EINSUM_OPTIMIZE = 4096
+
+
+def _known(dims: Sequence[Dim]) -> int:
+    return product([_TYPICAL if d is None else d for d in dims]) or 0
+
+
+def transposed(x: Tensor) -> Any:
+    """The conjugate transpose of the last two axes."""
+    return call("swapaxes", conjugated(x), -1, -2)
+
+
+# -- matmul -----------------------------------------------------------------------------------------------
+
+
+def _matmul_infer(a: Tensor, b: Tensor) -> Any:
+    if a.shape.rank is None or b.shape.rank is None:
+        return a.dtype, TensorShape(None)
+    if not len(a.shape) or not len(b.shape):
+        raise ValueError(f"matmul: operands need at least one axis, got shapes {a.shape} and {b.shape}; use *")
+    left = a.shape if len(a.shape) > 1 else TensorShape([1]) + a.shape
+    right = b.shape if len(b.shape) > 1 else b.shape + TensorShape([1])
+    k, k2 = left.known[-1], right.known[-2]
+    if k is not None and k2 is not None and k != k2:
+        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit: {k} columns against {k2} rows")
+    try:
+        batch = broadcast_shapes(TensorShape(left.known[:-2]), TensorShape(right.known[:-2]))
+    except ValueError:
+        raise ValueError(f"matmul: shapes {a.shape} and {b.shape} cannot be broadcast together") from None
+    rows = [left.known[-2]] if len(a.shape) > 1 else []
+    columns = [right.known[-1]] if len(b.shape) > 1 else []
+    return a.dtype, batch + TensorShape([*rows, *columns])
+
+
+def _matmul_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    a, b = inputs
+    if a.shape.rank is None or b.shape.rank is None:
+        raise ValueError("the gradient of matmul needs the ranks of its operands")
+    # a vector is a matrix of one row (left) or one column (right)
+    left = call("expand_dims", a, 0) if len(a.shape) == 1 else a
+    right = call("expand_dims", b, 1) if len(b.shape) == 1 else b
+    if len(b.shape) == 1:
+        g = call("expand_dims", g, -1)
+    if len(a.shape) == 1:
+        g = call("expand_dims", g, -2)
+    ga = unbroadcast(matmul(g, transposed(right)), left)
+    gb = unbroadcast(matmul(transposed(left), g), right)
+    return [
+        call("squeeze", ga, 0) if len(a.shape) == 1 else ga,
+        call("squeeze", gb, 1) if len(b.shape) == 1 else gb,
+    ]
+
+
+def _matmul_cost(a: Tensor, b: Tensor) -> float:
+    if a.shape.rank is None or b.shape.rank is None:
+        return 50_000.0
+    columns = b.shape.known[-1] if len(b.shape) > 1 else 1
+    return 500 + _known([*a.shape.known, columns]) / 16
+
+
+_MATMUL = primitive("matmul", _matmul_infer, np.matmul, _matmul_vjp, code="{0} @ {1}", cost=_matmul_cost)
+
+
+@public(numpy=np.matmul)
+def matmul(
+    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None
+) -> Any:
+    """The matrix product ``a @ b``; leading axes broadcast.
+
+    Parameters
+    ----------
+    a, b : tensor-like
+        A vector counts as a row on the left and as a column on the right.
+    transpose_a, transpose_b : bool
+        Exchange the last two axes first.
+    name : str, optional
+    """
+    a, b = operands("matmul", a, b)
+    _ruled(numeric, a.dtype, "matmul")
+    a = call("swapaxes", a, -1, -2) if transpose_a else a
+    b = call("swapaxes", b, -1, -2) if transpose_b else b
+    return apply(_MATMUL, [a, b], None, name)
+
+
+@public(numpy=np.dot)
+def dot(a: Any, b: Any, name: str | None = None) -> Any:
+    """NumPy's ``dot``: the product of scalars, vectors and matrices.
+
+    Parameters
+    ----------
+    a, b : tensor-like
+    name : str, optional
+    """
+    a, b = operands("dot", a, b)
+    if a.shape.rank is None or b.shape.rank is None:
+        raise ValueError("dot: the ranks of the operands must be known; declare them with set_shape")
+    if not len(a.shape) or not len(b.shape):
+        return call("multiply", a, b, name=name)
+    if len(b.shape) <= 2:
+        return matmul(a, b, name=name)
+    return tensordot(a, b, ([len(a.shape) - 1], [len(b.shape) - 2]), name)
+
+
+@public(numpy=np.outer)
+def outer(a: Any, b: Any, name: str | None = None) -> Any:
+    """All products of an element of ``a`` and one of ``b``, as a matrix.
+
+    Parameters
+    ----------
+    a, b : tensor-like
+    name : str, optional
+    """
+    a, b = operands("outer", a, b)
+    return call("multiply", call("reshape", a, [-1, 1]), call("reshape", b, [1, -1]), name=name)
+
+
+# -- einsum -----------------------------------------------------------------------------------------------
+
+
+def _einsum_infer(*xs: Tensor, equation: str) -> Any:
+    left, _, right = equation.partition("->")
+    sizes: dict[str, Dim] = {}
+    for labels, x in zip(left.split(","), xs):
+        if x.shape.rank is None:
+            continue
+        if len(labels) != len(x.shape):
+            raise ValueError(f"einsum: {labels!r} has {len(labels)} labels for a tensor of shape {x.shape}")
+        for label, extent in zip(labels, x.shape.known):
+            have = sizes.get(label, 1)
+            if extent is None:
+                sizes[label] = None if have == 1 else have
+            elif have in (1, None) or extent == 1:
+                sizes[label] = extent if have in (1, None) else have
+            elif have != extent:
+                raise ValueError(
+                    f"einsum: label {label!r} of {equation!r} has extents {have} and {extent}, the shapes are "
+                    f"{' and '.join(str(x.shape) for x in xs)}"
+                )
+    return xs[0].dtype, TensorShape([sizes.get(label) for label in right])
+
+
+def _einsum_kernel(*xs: Any, equation: str) -> Any:
+    work = 1
+    for x in xs:
+        work *= x.size
+    return np.einsum(equation, *xs, optimize=work > _EINSUM_OPTIMIZE)[()]
+
+
+def _einsum_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    left, _, right = attrs["equation"].partition("->")
+    terms = left.split(",")
+    grads = []
+    for k, (labels, x) in enumerate(zip(terms, inputs)):
+        if len(set(labels)) != len(labels):
+            raise ValueError(f"einsum: no gradient through the repeated label in {labels!r}; use diagonal")
+        others = [(t, v) for i, (t, v) in enumerate(zip(terms, inputs)) if i != k]
+        there = set(right).union(*[t for t, _ in others])
+        found = "".join(c for c in labels if c in there)
+        equation = ",".join([right, *[t for t, _ in others]]) + "->" + found
+        part = einsum(equation, g, *[conjugated(v) for _, v in others])
+        if found != labels:  # a label that was only summed over: its gradient is the same everywhere
+            part = call("expand_dims", part, tuple(i for i, c in enumerate(labels) if c not in there))
+        # an extent of 1 may have been broadcast against another tensor's, in either direction
+        grads.append(broadcast_like(unbroadcast(part, x), x))
+    return grads
+
+
+_EINSUM = primitive(
+    "einsum", _einsum_infer, _einsum_kernel, _einsum_vjp,
+    cost=lambda *xs, equation: 3000 + max(_known(x.shape.known) if x.shape.rank else 1 for x in xs) * len(xs),
+)  # fmt: skip
+
+
+@public(numpy=np.einsum)
+def einsum(equation: str, *tensors: Any, name: str | None = None) -> Any:
+    """A sum of products, written with one label per axis: ``einsum("ij,jk->ik", a, b)``.
+
+    Parameters
+    ----------
+    equation : str
+        Without ``->`` the result has the labels that occur once, sorted. ``...`` stands for the leading axes.
+    *tensors : tensor-like
+    name : str, optional
+    """
+    xs = operands("einsum", *tensors)
+    return apply(_EINSUM, xs, {"equation": _explicit(equation.replace(" ", ""), xs)}, name)
+
+
+def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
+    """The equation with ``->`` and without ``...``."""
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(xs):
+        raise ValueError(f"einsum: {equation!r} speaks of {len(terms)} tensors, {len(xs)} were given")
+    free = [c for c in string.ascii_letters if c not in equation]
+    batch = ""
+    for i, (term, x) in enumerate(zip(terms, xs)):
+        if "..." in term:
+            if x.shape.rank is None:
+                raise ValueError("einsum: ... needs the rank of the tensor; declare it with set_shape")
+            count = len(x.shape) - len(term.replace("...", ""))
+            own = "".join(free[-count:]) if count else ""
+            batch = max(batch, own, key=len)
+            terms[i] = term.replace("...", own)
+    if not arrow:
+        labels = "".join(terms)
+        once = sorted(c for c in set(labels) if labels.count(c) == 1 and c not in batch)
+        right = batch + "".join(once)
+    right = right.replace("...", batch)
+    return ",".join(terms) + "->" + right
+
+
+@public(numpy=np.tensordot)
+def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Any:
+    """The sum of products over axes of ``a`` and of ``b``.
+
+    Parameters
+    ----------
+    a, b : tensor-like
+    axes : int, or pair of (sequences of) int
+        The last ``axes`` of ``a`` with the first of ``b``, or which with which.
+    name : str, optional
+    """
+    a, b = operands("tensordot", a, b)
+    if a.shape.rank is None or b.shape.rank is None:
+        raise ValueError("tensordot: the ranks of the operands must be known; declare them with set_shape")
+    if isinstance(axes, int):
+        axes = (range(len(a.shape) - axes, len(a.shape)), range(axes))
+    of_a = axes_of(_listed(axes[0]), len(a.shape), "tensordot") or ()
+    of_b = axes_of(_listed(axes[1]), len(b.shape), "tensordot") or ()
+    if len(of_a) != len(of_b):
+        raise ValueError(f"tensordot: {len(of_a)} axes of the first against {len(of_b)} of the second")
+    labels = iter(string.ascii_letters)
+    left = [next(labels) for _ in a.shape]
+    right = [next(labels) for _ in b.shape]
+    for i, j in zip(of_a, of_b):
+        right[j] = left[i]
+    kept = [c for i, c in enumerate(left) if i not in of_a] + [c for j, c in enumerate(right) if j not in of_b]
+    return einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", a, b, name=name)
+
+
+def _listed(axes: Any) -> Any:
+    return tuple(axes) if isinstance(axes, (list, tuple, range, np.ndarray)) else (axes,)
+
+
+# -- systems ----------------------------------------------------------------------------------------------
+
+
+def _square(x: Tensor, name: str) -> TensorShape:
+    if x.shape.rank is None:
+        return x.shape
+    if len(x.shape) < 2 or (None not in x.shape.known[-2:] and x.shape.known[-1] != x.shape.known[-2]):
+        raise ValueError(f"{name}: a square matrix is needed, got shape {x.shape}")
+    return x.shape
+
+
+def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc: str, numpy: Any) -> Function:
+    """Declare a function of one square matrix (or of a stack of them)."""
+    op = primitive(
+        name, lambda x: (x.dtype, shape(_square(x, name))), kernel,
+        lambda g, outputs, inputs, attrs: [grad(g, conjugated(outputs[0]), inputs[0])],
+        cost=lambda x: 10_000 + _known(x.shape.known if x.shape.rank else [_TYPICAL] * 2) * _TYPICAL / 4,
+    )  # fmt: skip
+
+    @public(name=name, numpy=numpy)
+    def f(x: Any, name: str | None = None) -> Any:
+        x = convert_to_tensor(x)
+        return apply(op, [as_dtype(x, _ruled(inexact, x.dtype, op.name)[0])], None, name)
+
+    f.__doc__ = f"{doc}\n\nParameters\n----------\nx : tensor-like\nname : str, optional\n"
+    return f
+
+
+def _inv_grad(g: Any, y: Any, x: Any) -> Any:
+    flipped = call("swapaxes", y, -1, -2)
+    return -matmul(matmul(flipped, g), flipped)
+
+
+def _det_grad(g: Any, y: Any, x: Any) -> Any:
+    scaled = call("expand_dims", call("multiply", g, y), (-1, -2))
+    return scaled * transposed(inv(x))
+
+
+def _cholesky_grad(g: Any, y: Any, x: Any) -> Any:
+    factor = conjugated(y)
+    inner = call("tril", matmul(transposed(factor), g))
+    inner = inner - call("tril", call("triu", inner)) / 2
+    upper = transposed(factor)
+    half = solve(upper, transposed(solve(upper, transposed(inner))))
+    return (half + transposed(half)) / 2
+
+
+inv = _of_matrix("inv", np.linalg.inv, lambda s: s, _inv_grad, "The inverse of a matrix.", np.linalg.inv)
+det = _of_matrix(
+    "det", np.linalg.det, lambda s: s if s.rank is None else TensorShape(s.known[:-2]), _det_grad,
+    "The determinant of a matrix.", np.linalg.det,
+)  # fmt: skip
+cholesky = _of_matrix(
+    "cholesky", np.linalg.cholesky, lambda s: s, _cholesky_grad,
+    "The lower triangular factor of a positive definite matrix.", np.linalg.cholesky,
+)  # fmt: skip
+
+
+def _solve_infer(a: Tensor, b: Tensor) -> Any:
+    _square(a, "solve")
+    if a.shape.rank is None or b.shape.rank is None:
+        return b.dtype, TensorShape(None)
+    vector = len(b.shape) == 1
+    rows = b.shape.known[0] if vector else b.shape.known[-2]
+    if None not in (rows, a.shape.known[-1]) and rows != a.shape.known[-1]:
+        raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
+    if vector:
+        return b.dtype, TensorShape(a.shape.known[:-1])
+    batch = broadcast_shapes(TensorShape(a.shape.known[:-2]), TensorShape(b.shape.known[:-2]))
+    return b.dtype, batch + TensorShape(b.shape.known[-2:])
+
+
+def _solve_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    a, b = inputs
+    gb = solve(transposed(a), g)
+    x = conjugated(outputs[0])
+    if b.shape.rank == 1:
+        ga = -(call("expand_dims", gb, -1) * call("expand_dims", x, -2))
+    else:
+        ga = -matmul(gb, call("swapaxes", x, -1, -2))
+    return [unbroadcast(ga, a), unbroadcast(gb, b)]
+
+
+_SOLVE = primitive("solve", _solve_infer, np.linalg.solve, _solve_vjp, cost=lambda a, b: 20_000.0)
+
+
+@public(numpy=np.linalg.solve)
+def solve(a: Any, b: Any, name: str | None = None) -> Any:
+    """The ``x`` with ``a @ x == b``.
+
+    Parameters
+    ----------
+    a : tensor-like
+        A square matrix, or a stack of them.
+    b : tensor-like
+        A vector or matrix, or a stack of matrices.
+    name : str, optional
+    """
+    a, b = operands("solve", a, b)
+    dtype = _ruled(inexact, a.dtype, "solve")[0]
+    return apply(_SOLVE, [as_dtype(a, dtype), as_dtype(b, dtype)], None, name)

@@ -1,0 +1,73 @@
+"""Comparison, logic and bits, element by element."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from .define import binary, bits, comparison, equality, integers, logical, predicate, unary
+
+
+def _compare(name: str, kernel: Any, sign: str, numpy: Any, rule: Any = comparison) -> Any:
+    doc = f"``x {sign} y``, element by element; a boolean tensor."
+    return binary(name, kernel, f"{{0}} {sign} {{1}}", rule=rule, doc=doc, numpy=numpy)
+
+
+equal = _compare("equal", operator.eq, "==", np.equal, equality)
+not_equal = _compare("not_equal", operator.ne, "!=", np.not_equal, equality)
+less = _compare("less", operator.lt, "<", np.less)
+less_equal = _compare("less_equal", operator.le, "<=", np.less_equal)
+greater = _compare("greater", operator.gt, ">", np.greater)
+greater_equal = _compare("greater_equal", operator.ge, ">=", np.greater_equal)
+
+# fmt: off
+isnan = unary(
+    "isnan", np.isnan, "np.isnan({0})", rule=predicate, doc="True where ``x`` is nan.", numpy=np.isnan,
+)
+isinf = unary(
+    "isinf", np.isinf, "np.isinf({0})", rule=predicate, doc="True where ``x`` is infinite.", numpy=np.isinf,
+)
+isfinite = unary(
+    "isfinite", np.isfinite, "np.isfinite({0})", rule=predicate,
+    doc="True where ``x`` is neither infinite nor nan.", numpy=np.isfinite,
+)
+logical_and = binary(
+    "logical_and", operator.and_, "{0} & {1}", rule=logical,
+    doc="True where both are; numbers count as true where they are not zero.", numpy=np.logical_and,
+)
+logical_or = binary(
+    "logical_or", operator.or_, "{0} | {1}", rule=logical, doc="True where either is.", numpy=np.logical_or,
+)
+logical_xor = binary(
+    "logical_xor", operator.xor, "{0} ^ {1}", rule=logical,
+    doc="True where exactly one is.", numpy=np.logical_xor,
+)
+logical_not = unary(
+    "logical_not", operator.invert, "~{0}", rule=logical, doc="True where ``x`` is not.",
+    numpy=np.logical_not,
+)
+bitwise_and = binary(
+    "bitwise_and", operator.and_, "{0} & {1}", rule=bits, doc="``x & y``; for booleans, logical.",
+    numpy=np.bitwise_and,
+)
+bitwise_or = binary(
+    "bitwise_or", operator.or_, "{0} | {1}", rule=bits, doc="``x | y``; for booleans, logical.",
+    numpy=np.bitwise_or,
+)
+bitwise_xor = binary(
+    "bitwise_xor", operator.xor, "{0} ^ {1}", rule=bits, doc="``x ^ y``; for booleans, logical.",
+    numpy=np.bitwise_xor,
+)
+invert = unary(
+    "invert", operator.invert, "~{0}", rule=bits, doc="``~x``; for booleans, logical.",
+    numpy=(np.invert, np.bitwise_not),
+)
+left_shift = binary(
+    "left_shift", operator.lshift, "{0} << {1}", rule=integers, doc="``x << y``.", numpy=np.left_shift,
+)
+right_shift = binary(
+    "right_shift", operator.rshift, "{0} >> {1}", rule=integers, doc="``x >> y``.", numpy=np.right_shift,
+)
+# fmt: on

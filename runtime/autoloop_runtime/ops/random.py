@@ -1,0 +1,306 @@
+"""Random numbers: pure functions of a key, or an effect on the process's generator.
+
+A key is a uint64 vector of two, the key of NumPy's counter-based Philox generator. The same key gives the same
+numbers, whatever the executor and the number of threads; ``split`` makes independent keys of one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph import apply, convert_to_tensor
+from ..shapes import TensorShape
+from ..tensor import Tensor
+from .define import as_dtype, dim, is_weak, primitive
+from .extents import Extents, extents
+
+_KEY = TensorShape([2])
+
+
+class _Process:
+    """The process's own generator, made when it is first needed; ``lock`` guards making and seeding it.
+
+    Drawing needs no lock of ours: a generator has its own.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.generator: np.random.Generator | None = None
+
+    def seed(self, seed: Any) -> None:
+        with self.lock:
+            self.generator = np.random.default_rng(seed)
+
+    def get(self) -> np.random.Generator:
+        generator = self.generator
+        if generator is None:
+            with self.lock:
+                if self.generator is None:
+                    self.generator = np.random.default_rng()
+                generator = self.generator
+        return generator
+
+
+_process = _Process()
+
+#: where in a key's stream the keys that ``split`` makes lie: far from the numbers drawn with it
+_SPLIT_COUNTER = (0, 0, 0, 1)
+
+
+def _generator(key: Any, counter: Sequence[int] = (0, 0, 0, 0)) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(key=key, counter=np.array(counter, np.uint64)))
+
+
+def set_seed(seed: int) -> None:
+    """Seed the process's generator, which functions called without a key draw from.
+
+    Parameters
+    ----------
+    seed : int
+    """
+    _process.seed(seed)
+
+
+# -- keys -------------------------------------------------------------------------------------------------
+
+_MAKE_KEY = primitive(
+    "random_key", lambda seed: (dtypes.uint64, _KEY),
+    lambda seed: _generator(np.array([seed, 0], np.int64).astype(np.uint64), _SPLIT_COUNTER).integers(
+        0, 2**64, 2, np.uint64
+    ),
+)  # fmt: skip
+_SPLIT = primitive(
+    "random_split", lambda key, n: (dtypes.uint64, TensorShape([n, 2])),
+    lambda key, n: _generator(key, _SPLIT_COUNTER).integers(0, 2**64, (n, 2), np.uint64),
+)  # fmt: skip
+_FOLD_IN = primitive(
+    "random_fold_in", lambda key, data: (dtypes.uint64, _KEY),
+    lambda key, data: _generator(key, (int(data) % 2**64, 0, 1, 1)).integers(0, 2**64, 2, np.uint64),
+)  # fmt: skip
+
+
+def key(seed: Any, name: str | None = None) -> Any:
+    """A key made of a seed.
+
+    Parameters
+    ----------
+    seed : integer scalar
+    name : str, optional
+
+    Returns
+    -------
+    Tensor
+        uint64, of shape (2,).
+    """
+    seed = convert_to_tensor(np.int64(seed) if isinstance(seed, int) else seed)
+    if seed.dtype.kind not in "iu" or seed.shape.rank not in (0, None):
+        raise TypeError(f"random.key: the seed must be an integer scalar, got dtype {seed.dtype}, shape {seed.shape}")
+    return apply(_MAKE_KEY, [as_dtype(seed, dtypes.int64)], None, name)
+
+
+def split(key: Any, n: int = 2, name: str | None = None) -> Any:
+    """``n`` independent keys, one per row.
+
+    Parameters
+    ----------
+    key : key
+    n : int
+    name : str, optional
+    """
+    return apply(_SPLIT, [_checked_key(key)], {"n": int(n)}, name)
+
+
+def fold_in(key: Any, data: Any, name: str | None = None) -> Any:
+    """A key made of a key and an integer, such as the number of a step.
+
+    Parameters
+    ----------
+    key : key
+    data : integer scalar
+    name : str, optional
+    """
+    return apply(_FOLD_IN, [_checked_key(key), convert_to_tensor(data)], None, name)
+
+
+def _checked_key(key: Any) -> Tensor:
+    tensor = convert_to_tensor(key)
+    if tensor.dtype != dtypes.uint64 or not tensor.shape.is_compatible_with(_KEY):
+        raise TypeError(
+            f"a random key is a uint64 tensor of shape (2,), made by random.key or random.split; got dtype "
+            f"{tensor.dtype}, shape {tensor.shape}"
+        )
+    return tensor
+
+
+# -- distributions ----------------------------------------------------------------------------------------
+
+_Draw = Callable[..., Any]
+
+
+def _infer(*inputs: Tensor, known: Any, dtype: Any, keyed: bool, **_: Any) -> Any:
+    return dtype, TensorShape(known)
+
+
+def _kernel(draw: _Draw) -> Callable[..., Any]:
+    def kernel(*inputs: Any, known: Any, dtype: Any, keyed: bool, **options: Any) -> Any:
+        values = list(inputs)
+        generator = _generator(values.pop(0)) if keyed else _process.get()
+        shape = tuple(known) if known is not None and None not in known else tuple(values.pop().tolist())
+        return np.asarray(draw(generator, shape, dtype, *values, **options)).astype(dtype)[()]
+
+    return kernel
+
+
+class _Distribution:
+    """A pair of primitives: pure with a key, an effect without."""
+
+    def __init__(self, name: str, draw: _Draw) -> None:
+        kernel = _kernel(draw)
+        self.name = name
+        self.pure = primitive(f"random_{name}", _infer, kernel)
+        self.effect = primitive(f"random_{name}_process", _infer, kernel, effect=True)
+
+    def __call__(
+        self, shape: Any, dtype: Any, key: Any, name: str | None, inputs: Sequence[Tensor] = (), **options: Any
+    ) -> Any:
+        dims = shape if isinstance(shape, Extents) else extents(shape, f"random.{self.name}")
+        parts = [*([] if key is None else [_checked_key(key)]), *inputs, *dims.inputs]
+        attrs = {"known": dims.known, "dtype": dtypes.as_dtype(dtype), "keyed": key is not None, **options}
+        return apply(self.effect if key is None else self.pure, parts, attrs, name or f"random_{self.name}")
+
+
+def _draw_floats(method: str) -> _Draw:
+    def draw(generator: np.random.Generator, shape: Any, dtype: Any) -> Any:
+        exact = dtype if dtype in (dtypes.float32, dtypes.float64) else dtypes.float32
+        return getattr(generator, method)(shape, exact)
+
+    return draw
+
+
+_NORMAL = _Distribution("normal", _draw_floats("standard_normal"))
+_UNIFORM = _Distribution("uniform", _draw_floats("random"))
+_INTEGERS = _Distribution(
+    "integers", lambda generator, shape, dtype, low, high: generator.integers(low, high, shape, dtype)
+)
+_PERMUTATION = _Distribution("permutation", lambda generator, shape, dtype: generator.permutation(shape[0]))
+
+
+def _floating(dtype: Any, name: str) -> dtypes.DType:
+    dtype = dtypes.as_dtype(dtype)
+    if not dtypes.is_floating(dtype):
+        raise TypeError(f"random.{name}: dtype must be a floating type, got {dtype}")
+    return dtype
+
+
+def _scaled(x: Any, scale: Any, offset: Any) -> Any:
+    """``x * scale + offset``; trivial parts are left out."""
+    if not (is_weak(scale) and scale == 1):
+        x = x * (as_dtype(scale, x.dtype) if isinstance(scale, Tensor) else scale)
+    if not (is_weak(offset) and offset == 0):
+        x = x + (as_dtype(offset, x.dtype) if isinstance(offset, Tensor) else offset)
+    return x
+
+
+def normal(
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, key: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Normally distributed numbers.
+
+    Parameters
+    ----------
+    shape : ints, tensor, or a list that mixes them
+    mean, stddev : tensor-like
+    dtype : dtype-like
+        A floating type.
+    key : key, optional
+        With a key the result is a pure function of it; without, drawn from the process's generator.
+    name : str, optional
+    """
+    return _scaled(_NORMAL(shape, _floating(dtype, "normal"), key, name), stddev, mean)
+
+
+def uniform(
+    shape: Any, low: Any = 0, high: Any = None, dtype: Any = dtypes.float32, key: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Numbers equally likely anywhere in ``[low, high)``.
+
+    Parameters
+    ----------
+    shape : ints, tensor, or a list that mixes them
+    low, high : scalar tensor-like
+        By default 0 and 1; integers need ``high``.
+    dtype : dtype-like
+        A floating type or an integer type.
+    key : key, optional
+        With a key the result is a pure function of it; without, drawn from the process's generator.
+    name : str, optional
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if dtypes.is_integer(dtype):
+        if high is None:
+            raise ValueError("random.uniform: integers need high")
+        bounds = [as_dtype(convert_to_tensor(b), dtype) for b in (low, high)]
+        return _INTEGERS(shape, dtype, key, name, bounds)
+    high = 1 if high is None else high
+    return _scaled(_UNIFORM(shape, _floating(dtype, "uniform"), key, name), high - low, low)
+
+
+def randint(
+    shape: Any, low: Any, high: Any, dtype: Any = dtypes.int32, key: Any = None, name: str | None = None
+) -> Any:
+    """Integers equally likely anywhere in ``[low, high)``.
+
+    Parameters
+    ----------
+    shape : ints, tensor, or a list that mixes them
+    low, high : integer scalars
+    dtype : dtype-like
+    key : key, optional
+    name : str, optional
+    """
+    return uniform(shape, low, high, dtype, key, name)
+
+
+def bernoulli(shape: Any, p: Any = 0.5, key: Any = None, name: str | None = None) -> Any:
+    """Booleans that are true with probability ``p``.
+
+    Parameters
+    ----------
+    shape : ints, tensor, or a list that mixes them
+    p : tensor-like
+    key : key, optional
+    name : str, optional
+    """
+    return uniform(shape, key=key, name=name) < p
+
+
+def permutation(n: Any, key: Any = None, name: str | None = None) -> Any:
+    """The integers below ``n`` in random order, int32.
+
+    Parameters
+    ----------
+    n : integer scalar
+    key : key, optional
+    name : str, optional
+    """
+    return _PERMUTATION([n], dtypes.int32, key, name)
+
+
+def shuffle(x: Any, key: Any = None, name: str | None = None) -> Any:
+    """``x`` with its rows in random order.
+
+    Parameters
+    ----------
+    x : tensor-like
+    key : key, optional
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    return x[permutation(dim(x, 0), key, name)]

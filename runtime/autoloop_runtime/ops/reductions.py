@@ -1,0 +1,391 @@
+"""Reductions over axes, running sums, and what is made of them."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..dtypes import DType
+from ..graph import apply, convert_to_tensor
+from ..registry import call
+from ..shapes import TensorShape
+from ..tensor import Tensor
+from .define import (
+    Function,
+    Rule,
+    _ruled,
+    as_dtype,
+    broadcast_like,
+    dim,
+    document,
+    floating,
+    inexact,
+    logical,
+    ordered,
+    primitive,
+    public,
+    publish,
+    reshape_like,
+)
+from .elementwise import abs as absolute
+from .elementwise import cast, exp, sqrt
+from .extents import axes_of, axis_of, product
+
+
+def _summed(dtype: DType) -> tuple[DType, DType]:
+    """Numbers keep their dtype, booleans are counted as int32."""
+    if dtype.kind not in "biufc":
+        raise TypeError(f"dtype {dtype} has no arithmetic")
+    dtype = dtypes.int32 if dtype.kind == "b" else dtype
+    return dtype, dtype
+
+
+def _extreme(dtype: DType) -> tuple[DType, DType]:
+    return _summed(ordered(dtype)[0])
+
+
+def _position(dtype: DType) -> tuple[DType, DType]:
+    return ordered(dtype)[0], dtypes.int64
+
+
+def reduced(shape: TensorShape, axis: tuple[int, ...] | None, keepdims: bool) -> TensorShape:
+    """The static shape after a reduction over ``axis`` (``None``: all)."""
+    if axis is None and not keepdims:
+        return TensorShape(())
+    if shape.rank is None:
+        return shape
+    gone = {a % builtins.max(len(shape), 1) for a in axes_of(axis, len(shape), "reduction") or ()}
+    kept = [1 if i in gone else d for i, d in enumerate(shape) if keepdims or i not in gone]
+    return TensorShape(kept)
+
+
+def restore(y: Tensor, x: Tensor, attrs: Any) -> Tensor:
+    """``y``, a reduction of ``x``, with the reduced axes back as 1s."""
+    if attrs["keepdims"] or attrs["axis"] is None or not attrs["axis"]:
+        return y
+    expanded: Tensor = call("expand_dims", y, attrs["axis"])
+    return expanded
+
+
+def reduction(
+    name: str, kernel: Function, grad: Function | None = None, *, rule: Rule, doc: str, numpy: Any = None
+) -> Function:
+    """Declare a reduction.
+
+    Parameters
+    ----------
+    kernel : callable
+        ``kernel(x, axis=..., keepdims=...)``.
+    grad : callable, optional
+        ``grad(g, y, x, attrs)`` gives the gradient of ``x``; ``g`` and ``y`` have the reduced axes as 1s.
+
+    The others as for ``define.unary``.
+    """
+
+    def infer(x: Tensor, axis: Any, keepdims: bool) -> Any:
+        return rule(x.dtype)[1], reduced(x.shape, axis, keepdims)
+
+    def vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+        assert grad is not None
+        x = inputs[0]
+        return [broadcast_like(grad(restore(g, x, attrs), restore(outputs[0], x, attrs), x, attrs), x)]
+
+    op = primitive(
+        name, infer, lambda x, axis, keepdims: kernel(x, axis=axis, keepdims=keepdims),
+        None if grad is None else vjp, doc=doc,
+    )  # fmt: skip
+
+    def f(x: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+        x = convert_to_tensor(x)
+        x = as_dtype(x, _ruled(rule, x.dtype, op.name)[0])
+        attrs = {"axis": axes_of(axis, x.shape.rank, op.name), "keepdims": bool(keepdims)}
+        return apply(op, [x], attrs, name)
+
+    parameters = [
+        ("x", "tensor-like"),
+        ("axis", "int or tuple of int, optional\n    All axes by default."),
+        ("keepdims", "bool\n    Keep the reduced axes, with extent 1."),
+    ]
+    return publish(name, f, document(doc, parameters), numpy)
+
+
+def _count(x: Any, axis: tuple[int, ...] | None) -> Any:
+    if axis is None:
+        return x.size
+    count = 1
+    for a in axis:
+        count *= x.shape[a]
+    return count
+
+
+def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
+    wide = np.float32 if x.dtype == np.float16 else None
+    total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=wide)
+    return (total / _count(x, axis)).astype(x.dtype)
+
+
+def _accumulated(ufunc: Any) -> Function:
+    """A reduction in the dtype of its input, where NumPy would widen integers."""
+    return lambda x, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, x.dtype.type(0))
+    out = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return out if keepdims else np.squeeze(out, axis=axis)[()]
+
+
+def _arg(kernel: Function) -> Function:
+    def arg(x: Any, axis: Any, keepdims: bool) -> Any:
+        if axis is not None and len(axis) not in (1, x.ndim):
+            raise ValueError(f"{kernel.__name__}: axis must be one integer or None, got {axis}")
+        return kernel(x, axis=axis[0] if axis and len(axis) == 1 else None, keepdims=keepdims)
+
+    return arg
+
+
+def _mean_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
+    axes = attrs["axis"]
+    known = product([x.shape.known[a] for a in axes]) if axes is not None and x.shape.rank is not None else None
+    if known is not None:
+        return g / builtins.max(known, 1)
+    return g * (cast(call("size", y), g.dtype) / cast(call("size", x), g.dtype))
+
+
+def _extreme_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
+    hits = cast(call("equal", x, y), g.dtype)
+    return hits * (g / sum(hits, attrs["axis"], keepdims=True))
+
+
+def _prod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
+    """The product of the other elements, made of running products from both ends: right at zeros too."""
+    rank = x.shape.rank
+    if rank is None:
+        return g * y / x
+    axes = attrs["axis"]
+    if not axes:
+        return g
+    order = [a for a in range(rank) if a not in axes] + list(axes)
+    moved = call("transpose", x, order)
+    lead = [dim(x, a) for a in order[: rank - len(axes)]]
+    flat = call("reshape", moved, [*lead, -1])
+    others = cumprod(flat, -1, exclusive=True) * cumprod(flat, -1, exclusive=True, reverse=True)
+    back = call("transpose", reshape_like(others, moved), np.argsort(order).tolist())
+    return g * back
+
+
+# fmt: off
+sum = reduction(
+    "sum", _accumulated(np.add), lambda g, y, x, attrs: g, rule=_summed,
+    doc="The sum; integers keep their dtype, booleans count as int32.", numpy=np.sum,
+)
+prod = reduction(
+    "prod", _accumulated(np.multiply), _prod_grad, rule=_summed,
+    doc="The product; integers keep their dtype.", numpy=np.prod,
+)
+max = reduction(
+    "max", np.maximum.reduce, _extreme_grad, rule=_extreme, doc="The largest element.",
+    numpy=(np.max, np.amax),
+)
+min = reduction(
+    "min", np.minimum.reduce, _extreme_grad, rule=_extreme, doc="The smallest element.",
+    numpy=(np.min, np.amin),
+)
+mean = reduction(
+    "mean", _mean, _mean_grad, rule=inexact,
+    doc="The arithmetic mean; of integers a float.", numpy=np.mean,
+)
+any = reduction(
+    "any", np.logical_or.reduce, rule=logical, doc="True if any element is true.", numpy=np.any,
+)
+all = reduction(
+    "all", np.logical_and.reduce, rule=logical, doc="True if all elements are true.", numpy=np.all,
+)
+argmax = reduction(
+    "argmax", _arg(np.argmax), rule=_position,
+    doc="The index of the first largest element (of the flattened tensor without ``axis``), int64.",
+    numpy=np.argmax,
+)
+argmin = reduction(
+    "argmin", _arg(np.argmin), rule=_position,
+    doc="The index of the first smallest element (of the flattened tensor without ``axis``), int64.",
+    numpy=np.argmin,
+)
+logsumexp = reduction(
+    "logsumexp", _logsumexp, lambda g, y, x, attrs: g * exp(x - y), rule=floating,
+    doc="``log(sum(exp(x)))``, without overflow.",
+)
+# fmt: on
+
+# -- running sums and products ----------------------------------------------------------------------------
+
+
+def _scan_kernel(ufunc: Any) -> Function:
+    def kernel(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+        if reverse:
+            x = np.flip(x, axis)
+        if exclusive:
+            first = np.full_like(np.take(x, [0], axis) if x.shape[axis] else x, ufunc.identity)
+            x = np.concatenate([first, np.take(x, range(x.shape[axis] - 1), axis)], axis) if x.shape[axis] else x
+        out = ufunc.accumulate(x, axis=axis, dtype=x.dtype)
+        return np.flip(out, axis) if reverse else out
+
+    return kernel
+
+
+def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any) -> Function:
+    op = primitive(
+        name, lambda x, axis, exclusive, reverse: (x.dtype, x.shape), _scan_kernel(ufunc),
+        lambda g, outputs, inputs, attrs: [grad(g, outputs[0], inputs[0], attrs)], doc=doc,
+    )  # fmt: skip
+
+    def f(
+        x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    ) -> Any:
+        x = convert_to_tensor(x)
+        x = as_dtype(x, _ruled(_summed, x.dtype, op.name)[0])
+        if axis is None:
+            axis, x = 0, call("reshape", x, [-1])
+        attrs = {
+            "axis": axis_of(axis, x.shape.rank, op.name),
+            "exclusive": bool(exclusive),
+            "reverse": bool(reverse),
+        }
+        return apply(op, [x], attrs, name)
+
+    parameters = [
+        ("x", "tensor-like"),
+        ("axis", "int, optional\n    By default the tensor is flattened first."),
+        ("exclusive", "bool\n    Leave the element itself out."),
+        ("reverse", "bool\n    Start at the end."),
+    ]
+    return publish(name, f, document(doc, parameters), numpy)
+
+
+def _cumsum_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
+    return cumsum(g, attrs["axis"], attrs["exclusive"], not attrs["reverse"])
+
+
+def _cumprod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
+    # not defined where an element is 0
+    return _cumsum_grad(g * y, y, x, attrs) / x
+
+
+cumsum = _scan(
+    "cumsum", np.add, _cumsum_grad, "The running sum along an axis; integers keep their dtype.", np.cumsum
+)
+cumprod = _scan(
+    "cumprod", np.multiply, _cumprod_grad, "The running product along an axis.", np.cumprod
+)
+
+# -- softmax ----------------------------------------------------------------------------------------------
+
+
+def _softmax_kernel(x: Any, axis: int) -> Any:
+    e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True))
+    return e / np.add.reduce(e, axis=axis, keepdims=True)
+
+
+def _log_softmax_kernel(x: Any, axis: int) -> Any:
+    shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def _normalisation(name: str, kernel: Function, grad: Function, doc: str) -> Function:
+    op = primitive(
+        name, lambda x, axis: (x.dtype, x.shape), kernel,
+        lambda g, outputs, inputs, attrs: [grad(g, outputs[0], attrs["axis"])], doc=doc,
+    )  # fmt: skip
+
+    def f(x: Any, axis: int = -1, name: str | None = None) -> Any:
+        x = convert_to_tensor(x)
+        x = as_dtype(x, _ruled(floating, x.dtype, op.name)[0])
+        return apply(op, [x], {"axis": axis_of(axis, x.shape.rank, op.name)}, name)
+
+    return publish(name, f, document(doc, [("x", "tensor-like"), ("axis", "int")]))
+
+
+softmax = _normalisation(
+    "softmax", _softmax_kernel, lambda g, y, axis: y * (g - sum(g * y, axis, keepdims=True)),
+    "``exp(x)`` divided by its sum along ``axis``.",
+)  # fmt: skip
+log_softmax = _normalisation(
+    "log_softmax", _log_softmax_kernel, lambda g, y, axis: g - exp(y) * sum(g, axis, keepdims=True),
+    "The logarithm of ``softmax``.",
+)  # fmt: skip
+
+# -- composed ---------------------------------------------------------------------------------------------
+
+
+@public(numpy=np.var)
+def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: str | None = None) -> Any:
+    """The variance.
+
+    Parameters
+    ----------
+    x : tensor-like
+    axis : int or tuple of int, optional
+        All axes by default.
+    keepdims : bool
+    ddof : int
+        Taken from the number of elements before it divides.
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    x = as_dtype(x, inexact(x.dtype)[0])
+    away = x - mean(x, axis, keepdims=True)
+    squares = away * away if x.dtype.kind != "c" else absolute(away) ** 2
+    spread = mean(squares, axis, keepdims, name)
+    if ddof == 0:
+        return spread
+    count = cast(call("size", x), spread.dtype) / cast(call("size", spread), spread.dtype)
+    return spread * (count / (count - ddof))
+
+
+@public(numpy=np.std)
+def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: str | None = None) -> Any:
+    """The standard deviation: the square root of ``var``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    axis : int or tuple of int, optional
+    keepdims : bool
+    ddof : int
+    name : str, optional
+    """
+    return sqrt(var(x, axis, keepdims, ddof), name)
+
+
+@public(numpy=np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """The norm of vectors, or the Frobenius norm of the whole tensor.
+
+    Parameters
+    ----------
+    x : tensor-like
+    ord : {None, "euclidean", "fro", 1, 2, inf, other number}
+        Vector norms; ``None`` is 2.
+    axis : int or tuple of int, optional
+        All axes by default.
+    keepdims : bool
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    x = as_dtype(x, inexact(x.dtype)[0])
+    size = absolute(x)
+    if ord in (None, 2, "euclidean", "fro"):
+        squares = x * x if x.dtype.kind != "c" else size * size
+        return sqrt(sum(squares, axis, keepdims), name)
+    if ord == 1:
+        return sum(size, axis, keepdims, name)
+    if ord in (np.inf, -np.inf):
+        return (max if ord > 0 else min)(size, axis, keepdims, name)
+    if isinstance(ord, str):
+        raise ValueError(f"norm: ord must be a number, 'euclidean' or 'fro', got {ord!r}")
+    return sum(size**ord, axis, keepdims) ** (1 / ord)

@@ -1,0 +1,169 @@
+"""Order: sorting, ranking and searching."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import dtypes
+from ..graph import apply, convert_to_tensor
+from ..registry import call
+from ..shapes import TensorShape
+from ..tensor import Tensor
+from .define import _ruled, as_dtype, operands, ordered, primitive, public
+from .extents import axis_of
+from .indexing import take_along_axis
+
+
+def _sort_kernel(x: Any, axis: int, descending: bool) -> Any:
+    out = np.sort(x, axis=axis, kind="stable")
+    return np.flip(out, axis) if descending else out
+
+
+def _argsort_kernel(x: Any, axis: int, descending: bool) -> Any:
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    # equal elements keep their order in both directions
+    last = x.shape[axis] - 1
+    return np.flip(last - np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+
+
+def _sort_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    order = apply(_ARGSORT, [inputs[0]], attrs)
+    return [take_along_axis(g, apply(_ARGSORT, [order], {**attrs, "descending": False}), attrs["axis"])]
+
+
+_SORT = primitive("sort", lambda x, axis, descending: (x.dtype, x.shape), _sort_kernel, _sort_vjp)
+_ARGSORT = primitive("argsort", lambda x, axis, descending: (dtypes.int64, x.shape), _argsort_kernel)
+
+
+def _sortable(x: Any, axis: Any, name: str) -> tuple[Tensor, int]:
+    tensor = convert_to_tensor(x)
+    _ruled(ordered, tensor.dtype, name)
+    if axis is None:
+        return call("ravel", tensor), 0
+    return tensor, axis_of(axis, tensor.shape.rank, name)
+
+
+@public(numpy=np.sort)
+def sort(x: Any, axis: int | None = -1, descending: bool = False, name: str | None = None) -> Any:
+    """``x`` sorted along an axis; nan goes last (first if ``descending``).
+
+    Parameters
+    ----------
+    x : tensor-like
+    axis : int or None
+        ``None`` sorts the flattened tensor.
+    descending : bool
+    name : str, optional
+    """
+    tensor, axis = _sortable(x, axis, "sort")
+    return apply(_SORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
+
+
+@public(numpy=np.argsort)
+def argsort(x: Any, axis: int | None = -1, descending: bool = False, name: str | None = None) -> Any:
+    """The indices that sort ``x`` along an axis, int64; equal elements keep their order.
+
+    Parameters
+    ----------
+    x : tensor-like
+    axis : int or None
+        ``None`` sorts the flattened tensor.
+    descending : bool
+    name : str, optional
+    """
+    tensor, axis = _sortable(x, axis, "argsort")
+    return apply(_ARGSORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
+
+
+class TopK(NamedTuple):
+    """The largest elements and where they were."""
+
+    values: Any
+    indices: Any
+
+
+@public()
+def top_k(x: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> TopK:
+    """The ``k`` largest elements along the last axis, largest first, and their indices (int32).
+
+    Parameters
+    ----------
+    x : tensor-like
+    k : int
+    sorted : bool
+        They always are.
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    extent = x.shape.known[-1] if x.shape.rank else None
+    if extent is not None and k > extent:
+        raise ValueError(f"top_k: k is {k}, but the last axis of shape {x.shape} has only {extent} elements")
+    order = argsort(x, -1, descending=True)[..., :k]
+    return TopK(take_along_axis(x, order, -1), call("cast", order, dtypes.int32, name=name))
+
+
+def _search_infer(a: Tensor, v: Tensor, side: str) -> Any:
+    if a.shape.rank not in (1, None):
+        raise ValueError(f"searchsorted: the sorted sequence must be a vector, got shape {a.shape}")
+    return dtypes.int64, v.shape
+
+
+_SEARCHSORTED = primitive("searchsorted", _search_infer, lambda a, v, side: np.searchsorted(a, v, side))
+
+
+@public(numpy=np.searchsorted)
+def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", name: str | None = None) -> Any:
+    """Where ``values`` would go into a sorted vector, int64.
+
+    Parameters
+    ----------
+    sorted_sequence : tensor-like
+        A vector in ascending order.
+    values : tensor-like
+    side : {"left", "right"}
+        Before or after elements that are equal.
+    name : str, optional
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+    a, v = operands("searchsorted", sorted_sequence, values)
+    return apply(_SEARCHSORTED, [a, v], {"side": side}, name)
+
+
+_UNIQUE = primitive("unique", lambda x: (x.dtype, TensorShape([None])), np.unique)
+
+
+@public(numpy=np.unique)
+def unique(x: Any, name: str | None = None) -> Any:
+    """The distinct elements of ``x``, in ascending order.
+
+    Parameters
+    ----------
+    x : tensor-like
+    name : str, optional
+    """
+    return apply(_UNIQUE, [convert_to_tensor(x)], None, name)
+
+
+@public(numpy=np.bincount)
+def bincount(x: Any, minlength: int = 0, name: str | None = None) -> Any:
+    """How often each of 0, 1, 2, ... occurs in a vector of integers; int32.
+
+    Parameters
+    ----------
+    x : tensor-like of integers
+    minlength : int
+        The least number of counts.
+    name : str, optional
+    """
+    return apply(_BINCOUNT, [as_dtype(convert_to_tensor(x), dtypes.int64)], {"minlength": int(minlength)}, name)
+
+
+_BINCOUNT = primitive(
+    "bincount", lambda x, minlength: (dtypes.int32, TensorShape([None])),
+    lambda x, minlength: np.bincount(x, minlength=minlength).astype(np.int32),
+)  # fmt: skip
