@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from ..graph import Node
+from ..lowering import Port
 from .estimate import ELEMENTS, Weight
 from .plan import CONTROL, ENTER, EXIT, FETCH, INHERIT, MISSING, NEXT, Edges, FramePlan, Plan, Step
 
@@ -290,10 +291,9 @@ class State:
     # -- looking ------------------------------------------------------------------------------------------
 
     def iterations(self) -> Iterator[Iteration]:
-        """The live iterations of all frames."""
+        """The live iterations of all frames, outer ones and older ones first."""
         todo = [self.root]
-        while todo:
-            it = todo.pop()
+        for it in todo:  # grows as it is walked
             yield it
             for frame in it.children.values():
                 following: Iteration | None = frame.oldest
@@ -302,17 +302,17 @@ class State:
                     following = following.next
 
     def describe_waiting(self, limit: int = 8) -> str:
-        """Which nodes wait for what, for the message of a run that does not end."""
+        """Which nodes have some of their inputs and wait for others, for the message of a run that does not end."""
         lines = []
         for it in self.iterations():
             for step in it.frame.plan.steps:
-                missing = it.values[step.count]
-                if missing and missing < step.width + len(step.flat.controls):
-                    wanted = [
-                        _port_name(self.plan, port) for i, port in enumerate(step.flat.inputs)
-                        if it.values[step.first + i] is MISSING
-                    ]  # fmt: skip
-                    lines.append(f"  {step.flat.name!r}{_where(it)} waits for {', '.join(wanted) or 'a control input'}")
+                some = it.values[step.count] < it.frame.template[step.count]
+                slots = it.values[step.first : step.first + step.width]
+                wanted = [
+                    _port_name(self.plan, port) for port, value in zip(step.flat.inputs, slots) if value is MISSING
+                ]
+                if some and wanted:
+                    lines.append(f"  {step.flat.name!r}{_where(it)} waits for {', '.join(wanted)}")
             if it.frame.waiting and it is it.frame.newest:
                 lines.append(f"  {it.frame.plan.name!r} waits for iteration {it.frame.oldest.index} to end")
         more = [f"  and {len(lines) - limit} more"] if len(lines) > limit else []
@@ -374,9 +374,8 @@ def _fill(template: list[Any], edges: Edges, value: Any) -> None:
             template[arg[0]] -= 1
 
 
-def _port_name(plan: Plan, port: tuple[int, int]) -> str:
-    step = plan.steps.get(port[0])
-    return f"'{step.flat.name if step is not None else port[0]}:{port[1]}'"
+def _port_name(plan: Plan, port: Port) -> str:
+    return f"'{plan.nodes[port[0]].name}:{port[1]}'"
 
 
 def _where(it: Iteration) -> str:

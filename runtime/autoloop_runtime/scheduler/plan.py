@@ -156,7 +156,7 @@ class Plan:
         self.frames = [FramePlan(info) for info in lowered.frames]
         self.root = self.frames[0]
         self.steps: dict[int, Step] = {}
-        self._nodes = lowered.nodes
+        self.nodes = lowered.nodes
         self._edges: dict[Port, Edges] = {}
         self._unfilled: list[Port] = []
         self._consumers: dict[Port, list[tuple[int, int]]] = defaultdict(list)
@@ -165,8 +165,8 @@ class Plan:
             self._declare(flat)
         self.fetched: list[Any] = [MISSING] * len(lowered.fetches)
         for i, port in enumerate(lowered.fetches):
-            if self._nodes[port[0]].kind is Kind.CONST:
-                self.fetched[i] = self._nodes[port[0]].value
+            if self.nodes[port[0]].kind is Kind.CONST:
+                self.fetched[i] = self.nodes[port[0]].value
             else:
                 self._fetches[port].append(i)
         self._connect()
@@ -185,7 +185,7 @@ class Plan:
             step = self.steps[flat.index] = Step(flat, frame)
             frame.steps.append(step)
         elif flat.kind is Kind.ENTER:
-            if self._nodes[flat.inputs[0][0]].kind is not Kind.CONST:
+            if self.nodes[flat.inputs[0][0]].kind is not Kind.CONST:
                 self.frames[flat.frame].entering += 1
         for position, port in enumerate(flat.inputs):
             self._consumers[port].append((flat.index, position))
@@ -202,13 +202,13 @@ class Plan:
                 step.edges = self._edges_of((index, 0))
             else:
                 step.outs = tuple([self._edges_of((index, i)) for i in range(flat.outputs)])
-        for flat in self._nodes:
+        for flat in self.nodes:
             if flat.kind is Kind.CONST:
                 self._place_constant(flat)
 
     def _place_constant(self, flat: FlatNode) -> None:
         for index, position in self._consumers[flat.index, 0]:
-            consumer = self._nodes[index]
+            consumer = self.nodes[index]
             frame = self.frames[consumer.frame]
             if consumer.kind is Kind.ENTER:
                 frame.initial.append((self._edges_of((index, 0)), flat.value))
@@ -237,7 +237,7 @@ class Plan:
                 here = through.pop()
                 rest += [(FETCH, i) for i in self._fetches.get(here, ())]
                 for index, position in self._consumers.get(here, ()):
-                    flat = self._nodes[index]
+                    flat = self.nodes[index]
                     if flat.kind in (Kind.MERGE, Kind.LOOP_COND):
                         through.append((index, 0))
                     elif (step := self.steps.get(index)) is None:
@@ -258,7 +258,7 @@ class Plan:
             return EXIT, there
         assert flat.kind is Kind.ENTER
         child = self.frames[flat.frame]
-        source = self._nodes[port[0]]
+        source = self.nodes[port[0]]
         if source.constant:
             slot = self.frames[source.frame].reserve(1, MISSING)
             child.inherits.append((slot, there, flat.constant))

@@ -267,34 +267,42 @@ class Pool:
 
 class BlasLimit:
     """Keeps BLAS to one thread while runs with workers do matrix products: two layers of threads get in each
-    other's way."""
+    other's way. BLAS has one setting for the process, so the limit is shared and counted."""
 
     def __init__(self) -> None:
         #: guards every field below
         self.lock = threading.Lock()
         #: runs that want the limit
         self.users = 0
-        #: finds the loaded libraries, which takes milliseconds; made when first wanted
-        self.controller: ThreadpoolController | None = None
-        #: what undoes the limit
-        self.limiter: Any = None
+        #: the loaded libraries; looked for, which takes a millisecond, when first wanted
+        self.libraries: list[Any] | None = None
+        #: how many threads each library had before
+        self.before: list[int] = []
 
     def limit(self) -> None:
         """One run more wants the limit."""
         with self.lock:
             self.users += 1
             if self.users == 1:
-                if self.controller is None:
-                    self.controller = ThreadpoolController()
-                self.limiter = self.controller.limit(limits=1, user_api="blas")
+                if self.libraries is None:
+                    found = ThreadpoolController().select(user_api="blas")
+                    self.libraries = found.lib_controllers
+                self.before = [library.get_num_threads() for library in self.libraries]
+                for library in self.libraries:
+                    _set_threads(library, 1)
 
     def release(self) -> None:
         """One run less."""
         with self.lock:
             self.users -= 1
-            if not self.users and self.limiter is not None:
-                self.limiter.restore_original_limits()
-                self.limiter = None
+            if not self.users:
+                for library, count in zip(self.libraries or (), self.before):
+                    _set_threads(library, count)
+
+
+def _set_threads(library: Any, count: int) -> None:
+    """Set it whatever thread we are: the public setter obeys only the first thread that ever called it."""
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
 
 
 _pool = Pool()
