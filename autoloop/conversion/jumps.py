@@ -292,14 +292,15 @@ class _Lowering:
             until.append(self._new_flag("is_done"))
             statement = _test_into_body(statement, until[0])
         loop = _Loop(python=False)
+        before = self.raised
         blocks, raised = self._lowered([statement.body], _Context("loop", direct=False, loop=loop))
-        self.raised -= {"did_break", "did_continue"}
+        self.raised = before  # this loop's own flags do not leave it
         until += [loop.flags["did_break"]] if "did_break" in raised else []
         done += [make.set_name(name, make.constant(False)) for name in until]
         kinds = raised & {"did_return"}
         if kinds:
             until.append(self.return_flag)
-            self.raised.add("did_return")
+            self.raised = before | kinds
         new = _loop_of(statement, blocks[0] or [make.pass_()], [])
         self.keep.append(new)
         self.until[id(new)] = tuple(until)
@@ -337,12 +338,24 @@ class _Lowering:
                 # The `else` of a `try` does not run if the body jumped.
                 make = Maker(statement)
                 block = [make.if_(make.not_(make.either(self._names(kinds, context))), block, [])]
+            if name == "finalbody" and any(map(escaping, block)):
+                self._all_python(block)
+                continue
             (lowered,), more = self._lowered([block], inner)
             kinds |= more
             setattr(owner, name, lowered)
         done += self._initial(statement, kinds, context)
         done.append(statement)
         return self._after(statement, kinds, rest, done, context)
+
+
+    def _all_python(self, block: Block) -> None:
+        """Keep statements whose jumps leave a ``finally`` block: they swallow the exception on its way."""
+        for statement in block:
+            if isinstance(statement, (gast.If, *_LOOPS)):
+                self._stays_python(statement)
+            for _, _, inner in block_fields(statement):
+                self._all_python(inner)
 
 
 def _absorb(statement: Node, into_then: Block, into_else: Block) -> Node:

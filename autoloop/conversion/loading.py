@@ -66,6 +66,9 @@ def _in_factory(tree: Node, source: FunctionSource, original: types.CodeType, op
         # Defaults are evaluated by the user's own definition.
         tree = gast.copy_location(gast.Lambda(_without_defaults(tree.args), tree.body), tree)
         body = [make.return_(tree)]
+    elif tree.name not in original.co_freevars:
+        # Otherwise the factory would hide the global that a recursive call means.
+        body = [make.globals([tree.name]), tree]
     factory: Node = make.function(_FACTORY, [ops, *original.co_freevars], body)
     if source.class_name is not None:
         # Names like __x are mangled by the class around them.
