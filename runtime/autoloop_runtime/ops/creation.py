@@ -153,7 +153,9 @@ def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
 def _count(start: Any, limit: Any, delta: Any) -> int:
     if delta == 0:
         raise ValueError("range: delta must not be zero")
-    return builtins.max(0, math.ceil((limit - start) / delta) if isinstance(delta, float) else -(-(limit - start) // delta))
+    distance = limit - start
+    count: int = math.ceil(distance / delta) if isinstance(delta, float) else -(-distance // delta)
+    return builtins.max(0, count)
 
 
 def _range_infer(start: Tensor, limit: Tensor, delta: Tensor) -> Any:
@@ -170,7 +172,7 @@ def _range_kernel(start: Any, limit: Any, delta: Any) -> Any:
     first, step = start.item(), delta.item()
     count = _count(first, limit.item(), step)
     if start.dtype.kind in "iu":
-        return np.arange(first, first + count * step, step, start.dtype) if count else np.empty(0, start.dtype)
+        return start + np.arange(count).astype(start.dtype) * delta
     return (first + np.arange(count) * step).astype(start.dtype)
 
 

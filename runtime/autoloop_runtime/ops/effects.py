@@ -1,7 +1,7 @@
 """Operations that do something besides computing: printing, assertions, errors, the user's own functions.
 
-Their kernels get the values without the effect token and give their results without it; whoever runs a node with an effect
-strips the token from its inputs and appends a new one (``np.True_``) to its outputs.
+Their kernels get the values without the effect token and give their results without it; whoever runs a node
+with an effect strips the token from its inputs and appends a new one (``np.True_``) to its outputs.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from ..graph import apply, as_constant, convert_to_tensor
 from ..registry import call
 from ..tensor import Tensor
 from .define import (
+    Function,
     as_dtype,
     binary,
     broadcast_static,
@@ -63,6 +64,11 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     return x if x.dtype == dtype else apply(_CAST, [x], {"dtype": dtype}, name)
 
 
+def _where_kernel(condition: Any, x: Any, y: Any) -> Any:
+    out: Any = np.where(condition, x, y)
+    return out[()]
+
+
 def _where_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     condition, x, y = inputs
     return [None, unbroadcast(where(condition, g, 0), x), unbroadcast(where(condition, 0, g), y)]
@@ -71,7 +77,7 @@ def _where_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) ->
 _WHERE = primitive(
     "where",
     lambda condition, x, y: (x.dtype, broadcast_static("where", condition, x, y)),
-    lambda condition, x, y: np.where(condition, x, y)[()],
+    _where_kernel,
     _where_vjp,
     code="np.where({0}, {1}, {2})[()]",
 )
@@ -163,7 +169,7 @@ hypot = binary(
     "hypot", np.hypot, "np.hypot({0}, {1})", lambda g, z, x, y: (g * x / z, g * y / z),
     rule=floating, doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot,
 )
-copysign = binary(
+copysign: Function = binary(
     "copysign", np.copysign, "np.copysign({0}, {1})",
     lambda g, z, x, y: (g * copysign(1.0, x) * copysign(1.0, y), None),
     rule=floating, doc="``x`` with the sign of ``y``.", numpy=np.copysign,
@@ -246,7 +252,7 @@ log10 = unary(
 sin = unary(
     "sin", np.sin, "np.sin({0})", lambda g, y, x: g * cos(x), rule=inexact, doc="The sine.", numpy=np.sin,
 )
-cos = unary(
+cos: Function = unary(
     "cos", np.cos, "np.cos({0})", lambda g, y, x: -g * sin(x),
     rule=inexact, doc="The cosine.", numpy=np.cos,
 )
@@ -270,7 +276,7 @@ sinh = unary(
     "sinh", np.sinh, "np.sinh({0})", lambda g, y, x: g * cosh(x),
     rule=inexact, doc="The hyperbolic sine.", numpy=np.sinh,
 )
-cosh = unary(
+cosh: Function = unary(
     "cosh", np.cosh, "np.cosh({0})", lambda g, y, x: g * sinh(x),
     rule=inexact, doc="The hyperbolic cosine.", numpy=np.cosh,
 )
@@ -329,7 +335,7 @@ def _rounding(name: str, kernel: Any, doc: str) -> Any:
     return f
 
 
-floor = _rounding("floor", np.floor, "The largest integer not above ``x``.")
+floor: Function = _rounding("floor", np.floor, "The largest integer not above ``x``.")
 ceil = _rounding("ceil", np.ceil, "The smallest integer not below ``x``.")
 trunc = _rounding("trunc", np.trunc, "``x`` rounded towards zero.")
 rint = _rounding("rint", np.rint, "The nearest integer, halves to even.")
@@ -404,7 +410,7 @@ def _part(name: str, of_complex: Any, of_real: Any, numpy: Any) -> Any:
 
 real = _part("real", _complex_real, lambda x: x, np.real)
 imag = _part("imag", _complex_imag, zeros_of, np.imag)
-conj = _part("conj", _complex_conj, lambda x: x, (np.conj, np.conjugate))
+conj: Function = _part("conj", _complex_conj, lambda x: x, (np.conj, np.conjugate))
 
 
 @public(numpy=np.angle)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..graph import apply, as_constant, convert_to_tensor, to_array
-from ..registry import call
+from ..registry import Op, call
 from ..shapes import TensorShape
 from ..tensor import NUMPY_FUNCTIONS, Tensor
 from .define import as_dtype, is_weak, primitive, public, unbroadcast
@@ -128,7 +128,8 @@ def _set_item_kernel(x: Any, value: Any, *inputs: Any, index: Index) -> Any:
 def _set_item_infer(x: Tensor, value: Tensor, *inputs: Tensor, index: Index) -> Any:
     target = result_shape(x.shape, index, inputs)
     if target.rank is not None and value.shape.rank is not None:
-        fits = len(value.shape) <= len(target) or all(d == 1 for d in value.shape.known[: len(value.shape) - len(target)])
+        extra = max(0, len(value.shape) - len(target))
+        fits = all(d in (1, None) for d in value.shape.known[:extra])
         for v, t in zip(reversed(value.shape.known), reversed(target.known)):
             fits = fits and (v in (1, None) or t is None or v == t)
         if not fits:
@@ -280,14 +281,17 @@ def _put_along_kernel(shape: Any, indices: Any, values: Any, axis: int, static: 
 _TAKE_ALONG = primitive(
     "take_along_axis", lambda x, indices, axis: (x.dtype, indices.shape), _along_kernel,
     lambda g, outputs, inputs, attrs: [
-        apply(
-            _PUT_ALONG, [call("shape", inputs[0]), inputs[1], g],
-            {"axis": attrs["axis"], "static": inputs[0].shape},
-        ),
+        _put_along(inputs[0], inputs[1], g, attrs["axis"]),
         None,
     ],
 )  # fmt: skip
-_PUT_ALONG = primitive(
+
+
+def _put_along(x: Tensor, indices: Tensor, g: Tensor, axis: int) -> Any:
+    return apply(_PUT_ALONG, [call("shape", x), indices, g], {"axis": axis, "static": x.shape})
+
+
+_PUT_ALONG: Op = primitive(
     "put_along_axis", lambda shape, indices, values, axis, static: (values.dtype, static), _put_along_kernel,
     lambda g, outputs, inputs, attrs: [None, None, take_along_axis(g, inputs[1], attrs["axis"])],
 )  # fmt: skip

@@ -191,10 +191,10 @@ _PERMUTATION = _Distribution("permutation", lambda generator, shape, dtype: gene
 
 
 def _floating(dtype: Any, name: str) -> dtypes.DType:
-    dtype = dtypes.as_dtype(dtype)
-    if not dtypes.is_floating(dtype):
-        raise TypeError(f"random.{name}: dtype must be a floating type, got {dtype}")
-    return dtype
+    wanted = dtypes.as_dtype(dtype)
+    if not dtypes.is_floating(wanted):
+        raise TypeError(f"random.{name}: dtype must be a floating type, got {wanted}")
+    return wanted
 
 
 def _scaled(x: Any, scale: Any, offset: Any) -> Any:

@@ -123,8 +123,9 @@ def _count(x: Any, axis: tuple[int, ...] | None) -> Any:
 
 
 def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
-    wide = np.float32 if x.dtype == np.float16 else None
-    total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=wide)
+    wide: Any = dtypes.float32 if x.dtype == dtypes.float16 else x.dtype
+    add: Any = np.add
+    total = add.reduce(x, axis=axis, keepdims=keepdims, dtype=wide)
     return (total / _count(x, axis)).astype(x.dtype)
 
 
