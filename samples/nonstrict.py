@@ -52,6 +52,12 @@ def leads(log):
     return ahead
 
 
+def show_log(log, columns=28):
+    """Who was updated in which iteration, time going to the right."""
+    for name in "ix":
+        print(f"  {name} " + "".join(f"{i:3d}" if who == name else "  ." for who, i in log[:columns]) + " ...")
+
+
 def main():
     graph, i_out, x_out = build(window=10)
     value, _, log = run(graph, i_out)
@@ -66,9 +72,9 @@ def main():
         print(f"{window:19d} {min(ahead):12d} to {max(ahead):2d} {seconds * 1e3:18.1f} {value.sum():14.4e}")
         assert len(ahead) == TURNS and min(ahead) >= 0, "x got ahead of the counter"
 
-    print("\nthe log of the last run, i and x as they were updated:")
-    for name in "ix":
-        print(f"  {name} " + "".join(f"{i:3d}" if who == name else "   " for who, i in log[:24]) + " ...")
+    print("\nthe log with parallel_iterations=4:")
+    graph, _, x_out = build(window=4)
+    show_log(run(graph, x_out)[2])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A tour in ten seconds: what a function is converted to, what it computes and how fast, what overlaps, what is refused.
+"""A tour in ten seconds: what a function is converted to, its results and speed, what overlaps, what is refused.
 
 Run it with ``python samples/tour.py``.
 """
@@ -18,14 +18,15 @@ import rnn_forward
 
 
 @autoloop.function
-def root(a, tolerance):
-    x = a
-    for step in range(50):
-        better = (x + a / x) / 2
-        if np.abs(better - x) < tolerance:
-            break
-        x = better
-    return better, step
+def collatz_steps(n):
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
 
 
 def heading(text):
@@ -49,13 +50,11 @@ def timed(f, *args, repeats=5):
 
 def conversion():
     heading("1. A plain function ...")
-    show(inspect.getsource(root.python_function).replace("@autoloop.function\n", ""))
+    show(inspect.getsource(collatz_steps.python_function).replace("@autoloop.function\n", ""))
     heading("   ... and what it is converted to")
-    show(autoloop.to_code(root))
-    print()
-    for a in (2.0, 1e12):
-        value, step = root(np.float64(a), np.float64(1e-9))
-        print(f"    root({a:g}) = {value:.9g} after {int(step)} steps")
+    show(autoloop.to_code(collatz_steps))
+    results = [f"{n}: {int(collatz_steps(np.int32(n)))}" for n in (6, 27, 97, 871)]
+    print(f"\n    steps from {', '.join(results)}; traced {collatz_steps.tracing_count} time for all int32 scalars")
 
 
 def speed():
@@ -102,14 +101,12 @@ def speed():
 
 def overlap():
     heading("3. A loop is not strict: the counter i runs ahead of the slow x, within parallel_iterations")
-    print("    iterations in the order they were computed")
-    for window in (1, 8):
+    for window in (1, 4):
         graph, _, x_out = nonstrict.build(window)
         _, _, log = nonstrict.run(graph, x_out)
-        for name in "ix":
-            numbers = "".join(f"{i:3d}" if who == name else "   " for who, i in log[:20])
-            print(f"    parallel_iterations={window}  {name} {numbers} ...")
-    graph, i_out, _ = nonstrict.build(8)
+        print(f"    parallel_iterations={window}")
+        nonstrict.show_log(log)
+    graph, i_out, _ = nonstrict.build(4)
     _, _, log = nonstrict.run(graph, i_out)
     print(f"    asked for i alone, x is computed {sum(who == 'x' for who, _ in log)} times")
 
@@ -138,7 +135,7 @@ def main():
     overlap()
     mistake()
     heading(
-        f"That took {time.perf_counter() - begin:.1f} s. Each sample in {Path(__file__).parent.name}/ is a page; the README leads on."
+        f"That took {time.perf_counter() - begin:.1f} s. Each file in {Path(__file__).parent.name}/ is a page to read on."
     )
 
 
