@@ -46,7 +46,7 @@ from .operators import set_loop_options
 
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses
-for _alias, _function in _ops.ALIASES.items():
-    globals().setdefault(_alias, _function)
+for _alias, _name in _ops.ALIASES.items():
+    globals().setdefault(_alias, getattr(_ops, _name))
 
 __version__ = "0.1.0"

@@ -63,7 +63,7 @@ def _leaf_key(leaf: Any) -> Any:
     if isinstance(leaf, _SCALARS):
         # repr tells 0.0 from -0.0 and makes nan equal to itself
         return type(leaf), repr(leaf) if isinstance(leaf, (float, complex)) else leaf
-    if type(leaf).__hash__ not in (object.__hash__, None):
+    if type(leaf).__hash__ is not object.__hash__:
         try:
             hash(leaf)
         except TypeError:
@@ -172,7 +172,7 @@ class Function:
         self.input_signature = None if input_signature is None else tuple(input_signature)
         self.autograph = autograph
         self.executor = check_executor(executor)
-        self.name = name or getattr(python_function, "__name__", type(python_function).__name__)
+        self.name: str = name or getattr(python_function, "__name__", type(python_function).__name__)
         self._parameters(list(inspect.signature(python_function).parameters.values()))
         #: gives the instance of a method; None for a plain function
         self._instance: Callable[[], Any] | None = None
@@ -297,7 +297,9 @@ class Function:
             for position, leaf in enumerate(leaves):
                 if isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic)):
                     spec = leaf if specs is None else specs[position]
-                    symbolic.append(graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position]))
+                    symbolic.append(
+                        graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position])
+                    )
                 else:
                     symbolic.append(leaf)
             call = nest.unflatten(structure, symbolic)

@@ -7,7 +7,6 @@ runs. ``while_loop`` has the 1.x return convention, and ``Print`` writes to ``sy
 from __future__ import annotations
 
 import functools
-import itertools
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import numpy as np
 from autoloop_runtime import control_flow, dtypes, functional, nest, ops, variables
 from autoloop_runtime.dtypes import (
     bool_,
@@ -35,8 +33,7 @@ from autoloop_runtime.dtypes import (
     uint64,
 )
 from autoloop_runtime.graph import CONST as _CONST
-from autoloop_runtime.graph import Graph, Node, apply, constant, convert_to_tensor, current_graph
-from autoloop_runtime.registry import Op, register
+from autoloop_runtime.graph import Graph, Node, constant, convert_to_tensor, current_graph
 from autoloop_runtime.session import (
     Session,
     get_default_graph,
@@ -45,7 +42,7 @@ from autoloop_runtime.session import (
     reset_default_graph,
 )
 from autoloop_runtime.shapes import ShapeLike, TensorShape
-from autoloop_runtime.tensor import Tensor, TensorSpec
+from autoloop_runtime.tensor import TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.variables import global_variables_initializer, group
 
@@ -108,48 +105,6 @@ def while_loop(
     if hasattr(made, "_fields"):
         return type(made)(*result)
     return type(made)(result)
-
-
-def _print_kernel(value: Any, *data: Any, message: str, limit: Any, summarize: int) -> Any:
-    if limit is None or next(limit, None) is not None:
-        text = message + "".join(_shown(d, summarize) for d in data) + "\n"
-        sys.stderr.write(text)  # one call a line: lines of several threads do not mix
-    return value
-
-
-def _shown(value: Any, summarize: int) -> str:
-    flat = np.asarray(value).ravel()
-    shown = [str(v) for v in flat[:summarize]] if summarize >= 0 else [str(v) for v in flat]
-    return f"[{' '.join(shown)}{'...' if len(shown) < flat.size else ''}]"
-
-
-_PRINT = register(
-    Op("Print", lambda value, *data, **_: [(value.dtype, value.shape)], _print_kernel, effect=True)
-)
-
-
-@_building
-def Print(
-    input_: Any, data: Sequence[Any], message: str | None = None, first_n: int | None = None,
-    summarize: int | None = None, name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """``input_``, printing ``data`` to ``sys.stderr`` each time it is computed.
-
-    Parameters
-    ----------
-    input_ : tensor-like
-        Passed through.
-    data : sequence of tensor-like
-        Printed as ``[...]`` after ``message``.
-    first_n : int, optional
-        Print only that many times.
-    summarize : int, optional
-        Elements shown of each tensor (3; -1 for all).
-    """
-    limit = None if first_n is None or first_n < 0 else itertools.repeat(True, first_n)
-    attrs = {"message": message or "", "limit": limit, "summarize": 3 if summarize is None else summarize}
-    printed: Tensor = apply(_PRINT, [convert_to_tensor(v) for v in (input_, *data)], attrs, name)
-    return printed
 
 
 # -- variables --------------------------------------------------------------------------------------------
@@ -216,9 +171,7 @@ def get_variable(
     graph = get_default_graph().root
     prefix, reuse = _scope.get()
     full = f"{prefix}/{name}" if prefix else name
-    known: dict[str, variables.Variable] = {
-        v.name.partition(":")[0]: v for v in graph.collections.get("variables", [])
-    }
+    known: dict[str, variables.Variable] = {v.name.partition(":")[0]: v for v in graph.collections.get("variables", [])}
     if full in known:
         if not reuse:
             raise ValueError(f"variable {full!r} exists already; use variable_scope(..., reuse=True) to get it")
@@ -307,7 +260,9 @@ def placeholder_with_default(input: Any, shape: ShapeLike = None, name: str | No
 
 
 @_building
-def py_func(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: Any = True, name: str | None = None) -> Any:
+def py_func(
+    func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: Any = True, name: str | None = None
+) -> Any:
     """``py_function`` under its 1.x name."""
     return ops.py_function(func, inp, Tout, name=name)
 
@@ -334,7 +289,7 @@ for _name in ops.__all__:
     _value = getattr(ops, _name)
     globals().setdefault(_name, _building(_value) if isinstance(_value, types.FunctionType) else _value)
 for _name, _value in ops.ALIASES.items():
-    globals().setdefault(_name, _building(_value))
+    globals().setdefault(_name, _building(getattr(ops, _value)))
 for _name in ("cond", "case", "switch_case"):
     globals()[_name] = _building(getattr(control_flow, _name))
 for _name in ("map_fn", "scan", "foldl", "foldr"):

@@ -122,9 +122,7 @@ def _build(
         value = body(*form.pack(body_graph.inputs))
         results, structures = form.results(value)
         results = [check_result(v, r) for v, r in zip(variables, results)]
-    outputs = finish_while(
-        graph, scope, variables, cond_graph, pred, body_graph, results, options
-    )
+    outputs = finish_while(graph, scope, variables, cond_graph, pred, body_graph, results, options)
     return form.final(outputs, structures)
 
 

@@ -120,9 +120,7 @@ def _next_state(variables: list[LoopVar], structure: Any, value: Any) -> list[Te
     return [check_result(p, v) for p, v in zip(variables, made)]
 
 
-def _declare(
-    graph: Graph, cond: Graph, body: Graph, variables: list[LoopVar], count: Any, leaf: Tensor
-) -> Any:
+def _declare(graph: Graph, cond: Graph, body: Graph, variables: list[LoopVar], count: Any, leaf: Tensor) -> Any:
     """Add a TensorArray as a loop variable to a loop that is being traced; gives its structure."""
     with graph.as_default():
         array = TensorArray(leaf.dtype, size=count, element_shape=leaf.shape)

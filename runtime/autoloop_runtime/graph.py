@@ -405,7 +405,9 @@ def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
     if isinstance(inferred, list):
         if not inferred:
             return None
-        made = tuple([Tensor(_as_value(v)) for v in result]) if isinstance(result, tuple) else (Tensor(_as_value(result)),)
+        made = (
+            tuple([Tensor(_as_value(v)) for v in result]) if isinstance(result, tuple) else (Tensor(_as_value(result)),)
+        )
         return made[0] if len(made) == 1 else made
     return Tensor(_as_value(result))
 

@@ -67,9 +67,7 @@ def _register_dataclass(cls: type) -> None:
     register(cls, to_children, from_children)
 
 
-def flatten_with_structure(
-    value: Any, expand_composites: bool = False
-) -> tuple[list[Any], Structure]:
+def flatten_with_structure(value: Any, expand_composites: bool = False) -> tuple[list[Any], Structure]:
     """The leaves of ``value`` in order, and its structure."""
     namespace = EXPANDED if expand_composites else PLAIN
     while True:
@@ -113,9 +111,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     """
     spec = structure_of(structure, expand_composites)
     if spec.num_leaves != len(flat_sequence):
-        raise ValueError(
-            f"the structure has {spec.num_leaves} leaves, but {len(flat_sequence)} values were given"
-        )
+        raise ValueError(f"the structure has {spec.num_leaves} leaves, but {len(flat_sequence)} values were given")
     return unflatten(spec, flat_sequence)
 
 
@@ -147,9 +143,7 @@ def describe(value: Any) -> str:
     return str(structure_of(value)).removeprefix("PyTreeSpec(").split(", NoneIsLeaf")[0]
 
 
-def assert_same_structure(
-    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
-) -> None:
+def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
     """Check that two values have the same structure.
 
     Raises
@@ -177,6 +171,8 @@ def _skeleton(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_skeleton(item) for item in value]
     if is_nested(value):
-        return [_skeleton(item) for item in optree.tree_leaves(
-            value, is_leaf=lambda x: x is not value, none_is_leaf=True, namespace=PLAIN)]
+        return [
+            _skeleton(item)
+            for item in optree.tree_leaves(value, is_leaf=lambda x: x is not value, none_is_leaf=True, namespace=PLAIN)
+        ]
     return None

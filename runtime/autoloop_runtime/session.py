@@ -125,9 +125,7 @@ class Session:
         feeds = dict(self._feed(k, v) for k, v in (feed_dict or {}).items())
         tensors = list(dict.fromkeys(t for t, _ in resolved if t.is_symbolic))
         values = dict(zip(tensors, self._compute(tensors, feeds, timeout)))
-        results = [
-            None if hidden else _as_result(values[t] if t.is_symbolic else t.value) for t, hidden in resolved
-        ]
+        results = [None if hidden else _as_result(values[t] if t.is_symbolic else t.value) for t, hidden in resolved]
         return nest.unflatten(structure, results)
 
     def _compute(self, tensors: list[Tensor], feeds: dict[Tensor, Any], timeout: float | None) -> list[Any]:

@@ -112,9 +112,7 @@ def check_predicate(pred: Any, what: str) -> Tensor:
         raise TypeError(f"{what} must give a boolean scalar, it gave None (is a return missing?)")
     tensor = convert_to_tensor(pred)
     if tensor.dtype != dtypes.bool_:
-        raise TypeError(
-            f"{what} must give a boolean scalar, it gave dtype {tensor.dtype}; compare it, e.g. x != 0"
-        )
+        raise TypeError(f"{what} must give a boolean scalar, it gave dtype {tensor.dtype}; compare it, e.g. x != 0")
     if tensor.shape.rank not in (0, None):
         raise ValueError(
             f"{what} must give a boolean scalar, it gave shape {tensor.shape}; reduce it with any(...) or all(...)"
@@ -149,9 +147,7 @@ def check_result(variable: LoopVar, value: Tensor) -> Tensor:
             f"cast({name}, {init.dtype})"
         )
     if not value.shape.is_subsumed_by(variable.invariant):
-        how = (
-            "more general than" if value.shape.is_compatible_with(variable.invariant) else "incompatible with"
-        )
+        how = "more general than" if value.shape.is_compatible_with(variable.invariant) else "incompatible with"
         relaxed = variable.invariant.most_general(value.shape)
         raise ValueError(
             f"loop variable {name!r} has shape {init.shape} on entry, but shape {value.shape} after one iteration, "
@@ -175,9 +171,7 @@ def _line_up(
         outer.update((o, None) for o, _ in sub.captured_inputs())
     for sub, first in zip(subs, leading):
         known = dict(sub.captured_inputs())
-        captured = [
-            known[o] if o in known else sub.parameter(o.dtype, o.shape, "capture") for o in outer
-        ]
+        captured = [known[o] if o in known else sub.parameter(o.dtype, o.shape, "capture") for o in outer]
         sub.inputs = [*first, *captured]
     return list(outer)
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-
 from .graph import Graph, Node, apply, convert_to_tensor, current_graph, eager
 from .registry import Op, call, function, register
 from .runstate import RunState, Storage
@@ -69,7 +68,7 @@ READ = _variable_op("ReadVariable", _spec, _read)
 ASSIGN = _variable_op("AssignVariable", _checked_spec, _assign)
 ASSIGN_ADD = _variable_op("AssignAddVariable", _spec, _update(np.add))
 ASSIGN_SUB = _variable_op("AssignSubVariable", _spec, _update(np.subtract))
-GROUP = register(Op("NoOp", lambda: [], lambda: None, effect=True))
+GROUP = register(Op("NoOp", list, lambda: None, effect=True))
 
 
 class Variable:
@@ -254,4 +253,3 @@ def global_variables_initializer() -> Any:
 
 
 function("group", group)
-

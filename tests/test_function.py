@@ -1,0 +1,266 @@
+"""``@autoloop.function``: tracing, the cache, results, methods, threads."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import inspect
+import threading
+import warnings
+import weakref
+
+import autoloop as al
+import numpy as np
+import pytest
+
+
+def test_same_kinds_of_arguments_are_traced_once():
+    traces = []
+
+    @al.function
+    def f(x, n=2, *, scale=1.0):
+        traces.append(1)
+        return x * n * scale
+
+    x = np.ones(3, np.float32)
+    for _ in range(3):
+        np.testing.assert_array_equal(f(x), 2 * x)
+        f(al.constant(x))
+        f(x, 2)
+        f(x=x, n=2, scale=1.0)
+    assert len(traces) == f.tracing_count == 1
+    f(np.ones(4, np.float32))
+    f(np.ones(3))
+    assert f.tracing_count == 3
+
+
+def test_python_values_are_compared_by_type_and_value():
+    @al.function
+    def f(n):
+        return al.constant(0) + (1 if n else 0)
+
+    for n in (1, True, 1.0, 0.0, -0.0, float("nan"), float("nan"), 1):
+        f(n)
+    assert f.tracing_count == 6
+
+
+def test_numpy_scalars_are_tensors():
+    @al.function
+    def f(x):
+        return x + 1
+
+    assert f(np.float32(1)).dtype == np.float32
+    f(np.float32(2))
+    f(al.constant(3.0))
+    assert f.tracing_count == 1
+
+
+def test_results_keep_their_structure_and_python_values():
+    @dataclasses.dataclass
+    class Box:
+        value: object
+
+    marker = object()
+
+    @al.function
+    def f(x):
+        return {"sum": x + 1, "box": Box(x), "text": "hello", "none": None, "n": 3, "marker": marker}
+
+    out = f(al.constant(1))
+    assert out["sum"].numpy() == 2 and out["box"].value.numpy() == 1
+    assert (out["text"], out["none"], out["n"], out["marker"]) == ("hello", None, 3, marker)
+
+
+def test_the_caller_s_array_is_never_shared():
+    @al.function
+    def f(x):
+        return x, x[1:]
+
+    x = np.arange(4.0)
+    whole, part = f(x)
+    x[:] = -1
+    np.testing.assert_array_equal(whole, np.arange(4.0))
+    np.testing.assert_array_equal(part, [1, 2, 3])
+
+
+def test_functions_call_each_other():
+    @al.function
+    def square(x):
+        return x * x
+
+    @al.function
+    def total(n):
+        i = s = al.constant(0)
+        while i < n:
+            s += square(i)
+            i += 1
+        return s
+
+    assert total(al.constant(4)).numpy() == 14
+
+
+def test_input_signature_serves_all_sizes():
+    @al.function(input_signature=[al.TensorSpec([None, 2], al.float32), al.TensorSpec([], al.int32)])
+    def f(x, k):
+        return al.sum(x, axis=0) * al.cast(k, al.float32)
+
+    for n in (1, 5):
+        np.testing.assert_array_equal(f(np.ones((n, 2), np.float32), 3), [3 * n, 3 * n])
+    assert f.tracing_count == 1
+    with pytest.raises(ValueError, match="input_signature"):
+        f(np.ones((2, 3), np.float32), 1)
+    with pytest.raises(TypeError, match="input_signature"):
+        f(np.ones((2, 2)), 1)
+    with pytest.raises(TypeError, match="2 arguments"):
+        al.function(lambda x: x, input_signature=[al.TensorSpec([])] * 2)(1)
+
+
+def test_get_concrete_function():
+    @al.function
+    def f(x):
+        return x * 2
+
+    concrete = f.get_concrete_function(al.TensorSpec([3], al.float32))
+    np.testing.assert_array_equal(concrete(np.ones(3, np.float32)), [2, 2, 2])
+    assert f.get_concrete_function(np.ones(3, np.float32)) is concrete
+    with pytest.raises(ValueError, match="shape"):
+        concrete(np.ones(4, np.float32))
+
+
+def test_it_looks_like_the_function():
+    @al.function
+    def f(x: int, *, y: str = "a") -> int:
+        """Say something."""
+        return x
+
+    assert f.__name__ == "f" and f.__doc__ == "Say something." and f.__wrapped__ is f.python_function
+    assert str(inspect.signature(f)).startswith("(x:")
+    assert al.function(f) is f
+    with pytest.raises(TypeError, match="decorates a function"):
+        al.function(3)
+    with pytest.raises(ValueError, match="executor must be one of"):
+        al.function(lambda x: x, executor="fast")
+
+
+class Counter:
+    def __init__(self, step):
+        self.step = step
+
+    @al.function
+    def run(self, n):
+        i = al.constant(0)
+        while i < n:
+            i += self.step
+        return i
+
+    @al.function
+    @staticmethod
+    def double(x):
+        return x * 2
+
+    @staticmethod
+    @al.function
+    def triple(x):
+        return x * 3
+
+
+def test_methods_have_a_cache_per_instance_and_keep_no_instance_alive():
+    a, b = Counter(1), Counter(4)
+    assert (a.run(al.constant(5)).numpy(), b.run(al.constant(5)).numpy()) == (5, 8)
+    a.run(al.constant(6))
+    assert a.run.tracing_count == 1
+    assert Counter(3).run(al.constant(4)).numpy() == 6
+    assert a.triple(al.constant(2)).numpy() == 6 and Counter.triple(al.constant(2)).numpy() == 6
+    dead = weakref.ref(b)
+    del b
+    gc.collect()
+    assert dead() is None
+
+
+def test_variables_are_made_on_the_first_trace_and_changed_in_program_order():
+    made = []
+
+    @al.function
+    def f(x):
+        if not made:
+            made.append(al.Variable(10.0))
+        v = made[0]
+        before = v.read_value()
+        v.assign_add(x)
+        v.assign(v * 2.0)
+        return before, v.read_value()
+
+    assert [float(t) for t in f(al.constant(1.0))] == [10.0, 22.0]
+    assert [float(t) for t in f(al.constant(1.0))] == [22.0, 46.0]
+    assert made[0].numpy() == 46.0
+
+    @al.function
+    def g(x):
+        return al.Variable(1.0) + x
+
+    g(al.constant(1.0))
+    with pytest.raises(ValueError, match="first trace"):
+        g(al.constant([1.0]))
+
+
+def test_a_kept_symbolic_tensor_is_refused_later():
+    kept = []
+
+    @al.function
+    def f(x):
+        kept.append(x + 1)
+        return x
+
+    @al.function
+    def g(x):
+        return kept[0] + x
+
+    f(al.constant(1))
+    with pytest.raises(ValueError, match="another graph"):
+        g(al.constant(1))
+
+
+def test_many_retraces_name_the_argument():
+    @al.function
+    def f(x, n):
+        return x * n
+
+    x = al.constant(1)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for n in range(8):
+            f(x, n)
+    assert len(seen) == 1
+    assert "'n'" in str(seen[0].message) and "autoloop.constant" in str(seen[0].message)
+
+
+def test_several_threads_call_one_function():
+    @al.function
+    def f(n):
+        i = s = al.constant(0)
+        while i < n:
+            s += i
+            i += 1
+        return s
+
+    results = {}
+
+    def work(k):
+        results[k] = [int(f(al.constant(k))) for _ in range(5)]
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == {k: [k * (k - 1) // 2] * 5 for k in range(6)}
+    assert f.tracing_count == 1
+
+
+def test_executors_are_checked():
+    @al.function
+    def f(x):
+        return x.bogus
+
+    with pytest.raises(AttributeError, match="bogus"):
+        f(al.constant(1))
