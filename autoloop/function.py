@@ -63,7 +63,7 @@ def _leaf_key(leaf: Any) -> Any:
     if isinstance(leaf, _SCALARS):
         # repr tells 0.0 from -0.0 and makes nan equal to itself
         return type(leaf), repr(leaf) if isinstance(leaf, (float, complex)) else leaf
-    if type(leaf).__hash__ is not object.__hash__:
+    if getattr(type(leaf), "__hash__", None) not in (object.__hash__, None):
         try:
             hash(leaf)
         except TypeError:
@@ -172,7 +172,7 @@ class Function:
         self.input_signature = None if input_signature is None else tuple(input_signature)
         self.autograph = autograph
         self.executor = check_executor(executor)
-        self.name: str = name or getattr(python_function, "__name__", type(python_function).__name__)
+        self.name = str(name or getattr(python_function, "__name__", type(python_function).__name__))
         self._parameters(list(inspect.signature(python_function).parameters.values()))
         #: gives the instance of a method; None for a plain function
         self._instance: Callable[[], Any] | None = None

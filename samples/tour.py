@@ -6,7 +6,6 @@ Run it with ``python samples/tour.py``.
 import inspect
 import sys
 import time
-from pathlib import Path
 
 import autoloop
 import collatz
@@ -134,9 +133,7 @@ def main():
     speed()
     overlap()
     mistake()
-    heading(
-        f"That took {time.perf_counter() - begin:.1f} s. Each file in {Path(__file__).parent.name}/ is a page to read on."
-    )
+    heading(f"That took {time.perf_counter() - begin:.1f} s. Each file beside this one is a page to read on.")
 
 
 if __name__ == "__main__":

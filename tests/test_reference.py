@@ -1,4 +1,4 @@
-"""The examples of the ``tf.while_loop`` documents, in our own words and, where the documents are at hand, as printed."""
+"""The examples of the ``tf.while_loop`` documents, in our own words and, where the documents are there, as printed."""
 
 from __future__ import annotations
 

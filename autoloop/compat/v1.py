@@ -1,7 +1,8 @@
 """The 1.x names of the reference documents.
 
 Here ops build instead of compute: without a default graph they go into the implicit one, which ``Session()``
-runs. ``while_loop`` has the 1.x return convention, and ``Print`` writes to ``sys.stderr`` whenever its value is computed.
+runs. ``while_loop`` has the 1.x return convention, and ``Print`` writes to ``sys.stderr`` whenever its value is
+computed.
 """
 
 from __future__ import annotations
@@ -296,7 +297,7 @@ for _name in ("map_fn", "scan", "foldl", "foldr"):
     globals()[_name] = _building(getattr(functional, _name))
 constant, convert_to_tensor = _building(constant), _building(convert_to_tensor)
 
-__all__ = [
+__all__ = [  # noqa: F822  (some are put in by the loops above)
     "Graph", "Operation", "Print", "Session", "TensorArray", "TensorShape", "TensorSpec", "Variable", "assign",
     "complex64", "complex128", "constant", "control_dependencies", "float16", "float32", "float64", "get_default_graph",
     "get_default_session", "get_variable", "global_variables_initializer", "group", "int8", "int16", "int32",

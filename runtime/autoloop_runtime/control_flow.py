@@ -475,15 +475,15 @@ def _dtype_of(leaf: Any) -> Any:
 def _common(leaf: Any, other: Any, what: str) -> Tensor:
     """``leaf`` as a tensor of the dtype that both leaves can have."""
     mine, theirs = _dtype_of(leaf), _dtype_of(other)
-    if mine is None and theirs is not None and isinstance(leaf, (bool, int, float, complex)):
-        if _takes(theirs, leaf):
-            return as_constant(to_array(leaf, theirs))
+    number = isinstance(leaf, (bool, int, float, complex))
+    if mine is None and theirs is not None and number and _takes(theirs, leaf):
+        return as_constant(to_array(leaf, theirs))
     tensor = convert_to_tensor(leaf)
     if mine is None and theirs is None and isinstance(other, (bool, int, float, complex)):
         common = dtypes.as_dtype(type(max(leaf, other, key=lambda v: "bifc".index(_kind(v)))))
         if not isinstance(leaf, bool) and not isinstance(other, bool) and tensor.dtype != common:
             return as_constant(to_array(leaf, common))
-        theirs = dtypes.DEFAULTS[type(other)] if type(other) in dtypes.DEFAULTS else None
+        theirs = dtypes.DEFAULTS.get(type(other))
     if theirs is None and isinstance(other, (bool, int, float, complex)) and _takes(tensor.dtype, other):
         theirs = tensor.dtype
     theirs = theirs or convert_to_tensor(other).dtype

@@ -7,6 +7,7 @@ own lines in its traceback and a sentence that says which operation of which ite
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from types import CodeType, TracebackType
 
 from .graph import Node
@@ -44,10 +45,8 @@ def annotate(error: BaseException, node: Node, frames: Sequence[tuple[Node, int]
     if frames:
         note += ", in " + describe_iterations(frames)
     error.add_note(note)
-    try:
+    with suppress(AttributeError, TypeError):  # exceptions with __slots__ may get the note twice, nothing else
         setattr(error, _MARK, node.name)
-    except (AttributeError, TypeError):
-        pass  # exceptions with __slots__: the note may then appear twice, nothing else
     return error.with_traceback(user_traceback(node.location, error.__traceback__))
 
 

@@ -26,7 +26,7 @@ def is_internal(filename: str) -> bool:
     """True if the file belongs to the system rather than to its user."""
     known = _internal_files.get(filename)
     if known is None:
-        known = filename.startswith(tuple(_INTERNAL)) or filename.startswith("<frozen")
+        known = filename.startswith(("<frozen", *_INTERNAL))
         _internal_files[filename] = known
     return known
 

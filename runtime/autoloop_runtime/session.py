@@ -154,7 +154,7 @@ class Session:
             return leaf.outputs[-1], True
         if not isinstance(leaf, Tensor):
             raise TypeError(
-                f"cannot fetch {leaf!r} of type {type(leaf).__name__}: fetch tensors, variables, operations or their names"
+                f"cannot fetch {leaf!r} of type {type(leaf).__name__}: fetch tensors, variables, operations or names"
             )
         if leaf.graph is not None:
             self._check_owner(leaf.graph, leaf.name)

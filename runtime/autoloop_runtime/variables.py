@@ -1,7 +1,7 @@
 """Variables: named values that last between runs.
 
-A variable made eagerly or by a function keeps its value itself. One made in a 1.x graph belongs to that graph, and its value to
-each session, where its initialiser must run first. Reads and assignments are ops with an effect, so inside a
+A variable made eagerly or by a function keeps its value itself. One made in a 1.x graph belongs to that graph,
+and its value to each session, where its initialiser must run first. Reads and assignments are ops with an effect, so inside a
 function they happen in program order.
 """
 
@@ -191,7 +191,8 @@ class Variable:
         tensor = convert_to_tensor(value)
         if tensor.dtype != self.dtype:
             raise TypeError(
-                f"variable {self.name!r} has dtype {self.dtype}, the value has {tensor.dtype}; use cast(x, {self.dtype})"
+                f"variable {self.name!r} has dtype {self.dtype}, the value has {tensor.dtype}; "
+                f"use cast(x, {self.dtype})"
             )
         return apply(op, [tensor], {"variable": self}, name)
 

@@ -27,7 +27,8 @@ class Frozen:
 structures = st.recursive(
     st.integers(),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.lists(inner, max_size=3).map(tuple), st.tuples(inner, inner).map(lambda t: Pair(*t)),
+        st.lists(inner, max_size=3), st.lists(inner, max_size=3).map(tuple),
+        st.tuples(inner, inner).map(lambda t: Pair(*t)),
         st.dictionaries(st.sampled_from("abc"), inner, max_size=3), st.tuples(inner, inner).map(lambda t: Point(*t)),
         inner.map(Frozen),
     ),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from math import inf
 
 GAP = 26.0
 LANE_GAP = 13.0
@@ -18,6 +19,8 @@ ROW_GAP = 34.0
 #: how far a link back swings out above and below its rows
 SWING = 24.0
 _SWEEPS = 14
+#: a line that misses its port by less is drawn straight
+_SNAP = 7.0
 
 
 class Item:
@@ -97,7 +100,9 @@ class Level:
         for upper, lower in pairwise(link.bends):
             _join(upper, 0.0, lower, 0.0)
         for bend, end in ((link.bends[0], link.b), (link.bends[-1], link.a)):
-            bend.side.append((end, side * (end.width / 2 + LANE_GAP)))
+            beside = side * (end.width / 2 + LANE_GAP)
+            bend.side.append((end, beside))
+            end.side.append((bend, -beside))
 
     def _bend(self, row: int) -> Item:
         bend = Item(4.0, 0.0, is_bend=True)
@@ -114,11 +119,37 @@ class Level:
         for _ in range(8):
             for row in (*self.rows, *reversed(self.rows)):
                 _place(row, [_wish(i, (*i.above, *i.below)) for i in row])
+        self._straighten()
         left = min((i.x - i.width / 2 for row in self.rows for i in row), default=0.0)
         for row in self.rows:
             for item in row:
                 item.x -= left
         self.width = max((i.x + i.width / 2 for row in self.rows for i in row), default=0.0)
+
+    def _straighten(self) -> None:
+        """Make the bends of each link stand exactly below each other as far as their neighbours leave room."""
+        around = {}
+        for row in self.rows:
+            for left, item, right in zip([None, *row], row, [*row[1:], None]):
+                around[item] = (left, right)
+        for link in (*self.links, *self.links):
+            first = link.a.x + link.a_port if not link.back else None
+            run: list[Item] = []
+            low, high = -inf, inf
+            for bend in (*link.bends, None):
+                if bend is not None:
+                    left, right = around[bend]
+                    least = -inf if left is None else left.x + _apart(left, bend)
+                    most = inf if right is None else right.x - _apart(bend, right)
+                    if max(low, least) <= min(high, most):
+                        low, high = max(low, least), min(high, most)
+                        run.append(bend)
+                        continue
+                wish = sum(i.x for i in run) / len(run) if first is None and run else first or 0.0
+                for item in run:
+                    item.x = min(max(wish, low), high)
+                if bend is not None:
+                    run, low, high, first = [bend], least, most, None
 
     def _finish_y(self) -> None:
         swings_down = {link.a.row for link in self.links if link.back}
@@ -128,9 +159,11 @@ class Level:
         for number, row in enumerate(self.rows):
             height = max((i.height for i in row), default=0.0)
             for item in row:
-                item.top = y if item.is_bend else y + (height - item.height) / 2
                 if item.is_bend:
                     item.height = height
+                # near what it is linked to: in a row with a tall cluster the middle may be far from both
+                share = 0.0 if not item.below else 1.0 if not item.above else 0.5
+                item.top = y + (height - item.height) * share
             self.tops.append(y)
             self.bottoms.append(y + height)
             y += height
@@ -155,6 +188,8 @@ class Level:
         for bend in reversed(link.bends) if link.back else link.bends:
             top, bottom = (bend.x, bend.top, 1), (bend.x, bend.bottom, 1)
             points += [(*bottom[:2], -1), (*top[:2], -1)] if link.back else [top, bottom]
+        if not link.bends and abs(end - start) < _SNAP:
+            end = start
         return [*points, (end, self.tops[b.row], 1), (end, b.top, 1)]
 
 
@@ -256,8 +291,11 @@ def _pack(row: list[Item]) -> None:
 
 
 def _crossings(rows: list[list[Item]]) -> int:
+    """Crossings of lines between rows, and of the turns of links back with what stands in their way."""
     total = 0
     for row in rows:
+        places = {item: place for place, item in enumerate(row)}
+        total += sum(abs(places[i] - places[end]) - 1 for i in row if i.is_bend for end, _ in i.side)
         lines = sorted((i.x + mine, n.x + port) for i in row for n, port, mine, _ in i.below)
         seen: list[float] = []
         for _, end in lines:

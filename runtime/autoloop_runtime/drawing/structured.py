@@ -125,9 +125,10 @@ class _Drawer:
                 self._values[tensor] = _Value(box, style=style)
             self._told.add((box, (0, 1)))  # the type stands in the box
         self._captures(node, (cond, body), count, parent)
-        self.graph(cond, self._area(area, "cond"))
-        self.boxes.append(Box(f"{name}/go on", "loop_cond", "go on?", "", area, f"the condition of {name}"))
-        self._edge(cond.outputs[0], f"{name}/go on", area)
+        inside = self._area(area, "cond")
+        self.graph(cond, inside)
+        self.boxes.append(Box(f"{name}/go on", "loop_cond", "go on?", "", inside, f"the condition of {name}"))
+        self._edge(cond.outputs[0], f"{name}/go on", inside)
         inside = self._area(area, "body")
         self.graph(body, inside)
         for k, box in enumerate(variables):

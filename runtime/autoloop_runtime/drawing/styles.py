@@ -43,7 +43,7 @@ STYLES: dict[str, Style] = {
     "merge": Style("invtrapezium", "#eadcf5", "#7a4aa3", "Merge: hands on the input that arrives"),
     "loop_cond": Style("hexagon", "#fff3c4", "#a88408", "LoopCond: go on?"),
     "switch": Style("trapezium", "#fde3cd", "#c0651a", "Switch: to T or to F, the other side is dead"),
-    "next": Style("house", "#d3ecf7", "#1d7599", "NextIteration: back to the Merge, one iteration on"),
+    "next": Style("house", "#d3ecf7", "#1d7599", "NextIteration: back to the Merge, one iteration on", "bottom"),
     "exit": Style("invhouse", "#f9d9d9", "#b03a3a", "Exit: out of the frame", "bottom"),
     "identity": Style("circle", "#ffffff", "#9a9a9a", "Identity: makes a value at rest a token"),
     "variable": Style("ellipse", "#d9f0dd", "#2f7d43", "a loop variable", "top"),

@@ -166,7 +166,14 @@ def _labels(picture: Picture, layout: Layout) -> list[str]:
             if side
             else f'font-size="9" fill="{GREY}"'
         )
-        lines.append(_text(x + 4, y + (10 if side else 12), edge.label, f"{look} {_halo(layout.clusters[0])}"))
+        lines.append(
+            _text(
+                x + (-10 if edge.label == "F" else 4),
+                y + (10 if side else 12),
+                edge.label,
+                f"{look} {_halo(layout.clusters[0])}",
+            )
+        )
     return lines
 
 
@@ -238,7 +245,7 @@ def _legend(picture: Picture, wanted: float) -> tuple[list[str], float, float]:
     lines_used = {edge.style for edge in picture.edges}
     entries += [(_stroke(name), words) for name, words in EDGE_WORDS.items() if name in lines_used]
     column = max((text_width(words, 10) for _, words in entries), default=0.0) + 62.0
-    columns = max(1, min(3, int(max(wanted, 640.0) // column)))
+    columns = max(1, min(3, int(max(wanted, 760.0) // column)))
     per_column = -(-len(entries) // columns)
     out = []
     for number, (mark, words) in enumerate(entries):
