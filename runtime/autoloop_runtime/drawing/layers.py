@@ -19,6 +19,10 @@ ROW_GAP = 34.0
 #: how far a link back swings out above and below its rows
 SWING = 24.0
 _SWEEPS = 14
+#: sides of the lanes of the first and the second half of the links back: -1 left, 1 right
+_SIDES = ((-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))
+#: levels with fewer items get more care
+_SMALL = 150
 #: a line that misses its port by less is drawn straight
 _SNAP = 7.0
 
@@ -76,24 +80,38 @@ class Level:
     def __init__(self, items: Sequence[Item], links: Sequence[Link]) -> None:
         self.links = links
         _assign_rows(items, links)
-        self.rows: list[list[Item]] = [[] for _ in range(1 + max((i.row for i in items), default=-1))]
+        plain: list[list[Item]] = [[] for _ in range(1 + max((i.row for i in items), default=-1))]
         for item in items:
-            self.rows[item.row].append(item)
-        self._bend_links()
-        _order(self.rows)
+            plain[item.row].append(item)
+        # which side its lane takes is tried out for all links back together; large levels get one try
+        back = sum(link.back for link in links)
+        best, lowest = 0, inf
+        for number, sides in enumerate(_SIDES if back and len(items) < _SMALL else ()):
+            cost = self._set_up(plain, sides)
+            if cost < lowest:
+                best, lowest = number, cost
+        self._set_up(plain, _SIDES[best])
+        if sum(map(len, self.rows)) < _SMALL:
+            _exchange(self.rows)
         self._finish_x()
         self._finish_y()
 
-    def _bend_links(self) -> None:
-        for number, link in enumerate(self.links):
-            if link.back:
-                self._lane(link, -1.0 if number % 2 == 0 else 1.0)
-                continue
-            link.bends = [self._bend(row) for row in range(link.a.row + 1, link.b.row)]
-            chain = [link.a, *link.bends, link.b]
-            ports = [link.a_port, *(0.0 for _ in link.bends), link.b_port]
-            for i, (upper, lower) in enumerate(pairwise(chain)):
-                _join(upper, ports[i], lower, ports[i + 1])
+    def _set_up(self, plain: list[list[Item]], sides: tuple[float, float]) -> float:
+        """Rows with bends, in a good order; gives its cost."""
+        self.rows = [list(row) for row in plain]
+        for item in (i for row in plain for i in row):
+            item.above, item.below, item.side = [], [], []
+        back = [link for link in self.links if link.back]
+        for number, link in enumerate(back):
+            self._lane(link, sides[2 * number >= len(back)])
+        for link in self.links:
+            if not link.back:
+                link.bends = [self._bend(row) for row in range(link.a.row + 1, link.b.row)]
+                chain = [link.a, *link.bends, link.b]
+                ports = [link.a_port, *(0.0 for _ in link.bends), link.b_port]
+                for i, (upper, lower) in enumerate(pairwise(chain)):
+                    _join(upper, ports[i], lower, ports[i + 1])
+        return _order(self.rows)
 
     def _lane(self, link: Link, side: float) -> None:
         link.bends = [self._bend(row) for row in range(link.b.row, link.a.row + 1)]
@@ -259,26 +277,45 @@ def _topological(items: Sequence[Item], links: Sequence[Link]) -> list[Item]:
 # -- orders -------------------------------------------------------------------------------------------------
 
 
-def _order(rows: list[list[Item]]) -> None:
-    """Sort every row so that few lines cross; the best of several sweeps is kept."""
+def _order(rows: list[list[Item]]) -> float:
+    """Sort every row so that few lines cross; the best of several sweeps is kept, and its cost given."""
+    born = {item: number for number, item in enumerate(i for row in rows for i in row)}
     for row in rows:
         _pack(row)
-    best = [list(row) for row in rows]
-    fewest = _crossings(rows)
+    best, lowest = [list(row) for row in rows], _cost(rows, born)
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
         for row in rows if down else reversed(rows):
             wishes = {i: _wish(i, i.above if down else i.below) for i in row}
             row.sort(key=lambda i: wishes[i][0])
             _place(row, [wishes[i] for i in row])
-        found = _crossings(rows)
-        if found < fewest or (found == fewest and sweep < 2):
-            fewest, best = found, [list(row) for row in rows]
-        if fewest == 0 and sweep >= 3:
-            break
+        cost = _cost(rows, born)
+        if cost < lowest:
+            lowest, best = cost, [list(row) for row in rows]
     rows[:] = best
     for row in rows:
         _pack(row)
+    return lowest
+
+
+def _exchange(rows: list[list[Item]]) -> None:
+    """Swap neighbours as long as that helps."""
+    born = {item: number for number, item in enumerate(i for row in rows for i in row)}
+    lowest = _cost(rows, born)
+    for _ in range(4):
+        before = lowest
+        for row in rows:
+            for place in range(len(row) - 1):
+                row[place], row[place + 1] = row[place + 1], row[place]
+                _pack(row)
+                cost = _cost(rows, born)
+                if cost < lowest:
+                    lowest = cost
+                else:
+                    row[place], row[place + 1] = row[place + 1], row[place]
+                    _pack(row)
+        if lowest == before:
+            return
 
 
 def _pack(row: list[Item]) -> None:
@@ -290,17 +327,24 @@ def _pack(row: list[Item]) -> None:
         item.x -= x / 2
 
 
-def _crossings(rows: list[list[Item]]) -> int:
-    """Crossings of lines between rows, and of the turns of links back with what stands in their way."""
-    total = 0
+def _cost(rows: list[list[Item]], born: dict[Item, int]) -> float:
+    """Crossings of lines, what stands in the way of the turns of links back, and a little for lost order."""
+    total = 0.0
     for row in rows:
         places = {item: place for place, item in enumerate(row)}
         total += sum(abs(places[i] - places[end]) - 1 for i in row if i.is_bend for end, _ in i.side)
         lines = sorted((i.x + mine, n.x + port) for i in row for n, port, mine, _ in i.below)
-        seen: list[float] = []
-        for _, end in lines:
-            total += len(seen) - bisect_right(seen, end + 0.5)
-            insort(seen, end)
+        total += _inversions([end for _, end in lines])
+        total += 0.01 * _inversions([float(born[i]) for i in row if not i.is_bend])
+    return total
+
+
+def _inversions(values: Iterable[float]) -> int:
+    total = 0
+    seen: list[float] = []
+    for value in values:
+        total += len(seen) - bisect_right(seen, value + 0.5)
+        insort(seen, value)
     return total
 
 

@@ -105,17 +105,21 @@ def _cluster_titles(picture: Picture, layout: Layout) -> list[str]:
     lines = []
     for cluster in picture.clusters[1:]:
         rect = layout.clusters[cluster.index]
+        width = text_width(cluster.title, 12) + text_width(cluster.note, 10) + 8.0
+        crossings = [x for route in layout.routes for x, y, _ in route if abs(y - rect.y) < 1.0]
+        starts = (rect.x + 12.0, rect.x + rect.width - 12.0 - width)
+        # on the side where fewer lines come in
+        x = min(starts, key=lambda start: sum(start < c < start + width for c in crossings))
         note = f'<tspan dx="8" font-size="10" font-weight="normal" fill="{GREY}">{escape(cluster.note)}</tspan>'
         lines.append(
-            f'<text x="{rect.x + 12:.1f}" y="{rect.y + 17:.1f}" font-weight="bold" fill="#3b5578" {_halo(rect)}>'
+            f'<text x="{x:.1f}" y="{rect.y + 17:.1f}" font-weight="bold" fill="#3b5578" {_HALO}>'
             f"{escape(cluster.title)}{note if cluster.note else ''}</text>"
         )
     return lines
 
 
-def _halo(_: Rect) -> str:
-    """Keeps text legible where a line passes behind it."""
-    return 'paint-order="stroke" stroke="#ffffff" stroke-width="4" stroke-linejoin="round"'
+#: keeps text legible where a line passes behind it
+_HALO = 'paint-order="stroke" stroke="#ffffff" stroke-width="4" stroke-linejoin="round"'
 
 
 def _rect(rect: Rect) -> str:
@@ -171,7 +175,7 @@ def _labels(picture: Picture, layout: Layout) -> list[str]:
                 x + (-10 if edge.label == "F" else 4),
                 y + (10 if side else 12),
                 edge.label,
-                f"{look} {_halo(layout.clusters[0])}",
+                f"{look} {_HALO}",
             )
         )
     return lines
