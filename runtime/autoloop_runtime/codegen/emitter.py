@@ -1,0 +1,430 @@
+"""Emits one graph as lines of Python: expressions, assignments, loops and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..dtypes import variant
+from ..graph import CONST, PARAMETER, Graph, Node
+from ..lowering.checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
+from ..passes.safety import graph_can_fail
+from ..shapes import TensorShape
+from ..tensor import Tensor
+from . import names
+from .expressions import Expressions
+from .lines import Line, Lines, Loop
+from .templates import Expr, constant, local
+from .uses import END, Uses, analyse
+
+#: expressions longer than this get a variable
+INLINE_LENGTH = 56
+#: arrays with fewer elements than this are not worth a ``del``
+SMALL = 1024
+#: Python allows 20 statically nested loops and 100 levels of indentation; deeper code becomes a function
+MAX_LOOPS = 16
+MAX_DEPTH = 60
+
+_NOT = 4
+
+
+@dataclass
+class Scope:
+    """The state of emitting one graph.
+
+    Attributes
+    ----------
+    env : dict
+        Tensor -> the expression for it.
+    owner : dict
+        Variables that may be overwritten once the tensor they hold is dead.
+    wanted : dict
+        Tensor -> the variable it should be computed into, if that can be overwritten by then.
+    fresh : set of str
+        Variables among ``wanted`` that hold nothing yet.
+    mine : set of str
+        Variables made by this scope.
+    """
+
+    uses: Uses
+    env: dict[Tensor, Expr] = field(default_factory=dict)
+    owner: dict[str, Tensor] = field(default_factory=dict)
+    wanted: dict[Tensor, str] = field(default_factory=dict)
+    fresh: set[str] = field(default_factory=set)
+    mine: set[str] = field(default_factory=set)
+
+    def may_overwrite(self, name: str, node: Node, position: int, init: int | None = None) -> bool:
+        """True if ``node`` may store one of its results in ``name``.
+
+        ``init``: for a While, the loop variable it is for; only its own initial value may be read there.
+        """
+        if name in self.fresh:
+            return True
+        tensor = self.owner.get(name)
+        if tensor is None:
+            return False
+        last = self.uses.last_read.get(tensor, -1)
+        if last != position or node.op.name not in ("While", "Cond"):
+            return last <= position
+        reads = [i for i, t in enumerate(node.inputs) if t is tensor]
+        if node.op.name == "While":
+            return all(i == init for i in reads)
+        return len(reads) <= 1 and 0 not in reads
+
+
+class Emitter:
+    """Emits a function graph and everything inside it.
+
+    Parameters
+    ----------
+    pool : Names
+    stateful : bool
+        The generated functions take the run's ``state``.
+    tokens : set of Tensor
+        See ``token_tensors``.
+    """
+
+    def __init__(self, pool: names.Names, stateful: bool, tokens: set[Tensor]) -> None:
+        self.names = pool
+        self.tokens = tokens
+        self.expressions = Expressions(pool)
+        self.lines = Lines()
+        self.functions: list[list[Line]] = []
+        self.stateful = stateful
+
+    # -- graphs -------------------------------------------------------------------------------------------
+
+    def function(self, graph: Graph) -> list[str]:
+        """Emit ``graph`` as the body of a function; gives the names of its parameters."""
+        scope = Scope(analyse(graph))
+        parameters = []
+        for tensor in graph.inputs:
+            name = self._new(scope, names.of_node(tensor.op.name))
+            parameters.append(name)
+            self._bind(scope, tensor, name)
+        self._nodes(graph, scope)
+        results = [scope.env[t] for t in graph.outputs]
+        self.lines.add("return [", *_listed(results), "]")
+        return parameters
+
+    def _nodes(self, graph: Graph, scope: Scope) -> None:
+        for position, node in enumerate(graph.nodes):
+            if node.op is PARAMETER:
+                if node.outputs[0] not in scope.env:
+                    raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it")
+                continue
+            if node.op is CONST:
+                scope.env[node.outputs[0]] = self.expressions.constant(node.attrs["value"], node.name)
+            elif node.op.name in ("While", "Cond"):
+                self._structured(node, position, scope)
+            else:
+                self._plain(node, position, scope)
+            self._drop(position, scope)
+
+    def _drop(self, position: int, scope: Scope) -> None:
+        """Free the large values that were read for the last time at ``position``."""
+        dead = []
+        for tensor in scope.uses.dying.get(position, ()):
+            expr = scope.env.get(tensor)
+            name = expr.name if expr is not None else None
+            if name in scope.mine and scope.owner.get(name) is tensor and _is_large(tensor):
+                dead.append(name)
+                del scope.owner[name]
+        if dead:
+            self.lines.add("del " + ", ".join(sorted(dead)))
+
+    def _new(self, scope: Scope, wanted: str) -> str:
+        name = self.names.new_local(wanted)
+        scope.mine.add(name)
+        return name
+
+    def _bind(self, scope: Scope, tensor: Tensor, name: str) -> None:
+        scope.env[tensor] = local(name)
+        scope.owner[name] = tensor
+        scope.fresh.discard(name)
+
+    # -- plain nodes --------------------------------------------------------------------------------------
+
+    def _plain(self, node: Node, position: int, scope: Scope) -> None:
+        expr = self.expressions.call(node, scope.env, scope.uses)
+        outputs = node.outputs
+        if node.op.effect:
+            scope.env[outputs[-1]] = self.expressions.true()
+            outputs = outputs[:-1]
+        if node in scope.uses.inline and expr.length <= INLINE_LENGTH:
+            scope.env[outputs[0]] = expr
+            return
+        if len(outputs) == 1 and node.declared:
+            expr = self._promise(node, 0, expr)
+        targets = [self._target(node, t, position, scope) for t in outputs]
+        if any(t is not None for t in targets):
+            self.lines.assign([t or "_" for t in targets], expr)
+        else:
+            self.lines.add(expr, node=node)
+        if len(outputs) > 1:
+            for index in node.declared:
+                name = targets[index]
+                if name is not None:
+                    self.lines.assign([name], self._promise(node, index, local(name)))
+
+    def _target(self, node: Node, tensor: Tensor, position: int, scope: Scope) -> str | None:
+        """The variable that ``tensor`` is stored in; ``None`` if nobody reads it."""
+        if tensor not in scope.uses.last_read:
+            return None
+        name = scope.wanted.get(tensor)
+        if name is None or not scope.may_overwrite(name, node, position):
+            base = names.of_node(node.name)
+            name = self._new(scope, base if len(node.outputs) < 2 else f"{base}_{tensor.index}")
+        self._bind(scope, tensor, name)
+        return name
+
+    def _promise(self, node: Node, index: int, expr: Expr) -> Expr:
+        tensor = node.outputs[index]
+        attrs = {"tensor": tensor.name, "shape": node.declared[index]}
+        return self.expressions.check(CHECK_PROMISE, expr, attrs, node)
+
+    # -- structured nodes ---------------------------------------------------------------------------------
+
+    def _structured(self, node: Node, position: int, scope: Scope) -> None:
+        emit = self._while if node.op.name == "While" else self._cond
+        lines = self.lines
+        if lines.loop_depth < MAX_LOOPS and lines.depth < MAX_DEPTH:
+            emit(node, position, scope)
+        else:
+            self._out_of_line(emit, node, position, scope)
+        for index in node.declared:
+            name = scope.env[node.outputs[index]].name
+            if name is not None and node.outputs[index] in scope.uses.last_read:
+                lines.assign([name], self._promise(node, index, local(name)))
+
+    def _out_of_line(self, emit: Any, node: Node, position: int, scope: Scope) -> None:
+        """Emit ``node`` as a function of its own that is called here."""
+        reads = frozenset().union(*[scope.env[t].reads for t in node.inputs])
+        parameters = (["state"] if self.stateful else []) + sorted(reads)
+        outer, self.lines = self.lines, Lines()
+        emit(node, position, scope)
+        results = list(dict.fromkeys(n for t in node.outputs if (n := scope.env[t].name) in scope.owner))
+        inner, self.lines = self.lines, outer
+        inner.add("return " + ", ".join(results))
+        name = self.names.new_global(names.of_node(node.name))
+        self.functions.append([Line(f"def {name}({', '.join(parameters)}):"), *inner.finished(1)])
+        call = Expr((f"{name}({', '.join(parameters)})",), node=node)
+        if results:
+            self.lines.assign(results, call)
+        else:
+            self.lines.add(call, node=node)
+
+    def _predicate(self, tensor: Tensor, expr: Expr, node: Node, what: str) -> Expr:
+        if tensor.shape.rank == 0 and tensor.dtype.kind == "b":
+            return expr
+        return self.expressions.check(CHECK_PREDICATE, expr, {"what": what}, node)
+
+    def _while(self, node: Node, position: int, scope: Scope) -> None:
+        attrs = node.attrs
+        cond, body, n = attrs["cond"], attrs["body"], int(attrs["n_vars"])
+        variables = [k for k in range(n) if k != attrs["token"]]
+        inits = [scope.env[t] for t in node.inputs]
+        loop_names = {k: self._loop_name(node, k, position, scope) for k in variables}
+        if attrs["token"] is not None:
+            scope.env[node.outputs[attrs["token"]]] = inits[attrs["token"]] = self.expressions.true()
+        entry = [self._invariant(node, k, node.inputs[k], inits[k], True) for k in variables]
+        self.lines.assign_all([loop_names[k] for k in variables], entry)
+        current = [local(loop_names[k]) if k in loop_names else inits[k] for k in range(len(inits))]
+        for k in variables:
+            self._bind(scope, node.outputs[k], loop_names[k])
+        self._drop_inits(node, position, scope)
+        counted = graph_can_fail(cond) or graph_can_fail(body) or any(not _proved(node, k) for k in variables)
+        counter = self.names.new_local("iteration") if counted else None
+        outside = self.lines
+        inside = Lines(outside.depth + 1, (*outside.loops, Loop(node, counter)), outside.loop_depth + 1)
+        self.lines = inside
+        predicate, made = self._condition(node, cond, current)
+        test_first = not inside.lines and counter is None
+        if not test_first:
+            inside.add("if ", *_negated(predicate), ":")
+            inside.add("break", indent=1)
+        made |= self._body(node, body, current, loop_names)
+        self.lines = outside
+        if test_first:
+            outside.add("while ", predicate, ":", loops=inside.loops)
+        elif counter is None:
+            outside.add("while True:")
+        else:
+            outside.add(f"for {counter} in {self.expressions.count()}():")
+        outside.extend(inside.lines or [Line("pass", inside.depth)])
+        self.names.release(made | ({counter} if counter else set()))
+
+    def _loop_name(self, node: Node, k: int, position: int, scope: Scope) -> str:
+        """The variable of loop variable ``k``: the caller's or that of the initial value if that is dead, else new."""
+        wanted = scope.wanted.get(node.outputs[k])
+        if wanted is not None and scope.may_overwrite(wanted, node, position, k):
+            return wanted
+        name = names.identifier(node.attrs["names"][k])
+        if scope.env[node.inputs[k]].name == name and scope.may_overwrite(name, node, position, k):
+            return name
+        return self._new(scope, name)
+
+    def _drop_inits(self, node: Node, position: int, scope: Scope) -> None:
+        """Free the initial values before the loop starts, unless something else reads them."""
+        n = int(node.attrs["n_vars"])
+        dead = []
+        for tensor in dict.fromkeys(node.inputs[:n]):
+            name = scope.env[tensor].name
+            last = scope.uses.last_read[tensor] == position and tensor not in node.inputs[n:]
+            if last and name in scope.mine and scope.owner.get(name) is tensor and _is_large(tensor):
+                dead.append(name)
+                del scope.owner[name]
+        if dead:
+            self.lines.add("del " + ", ".join(dead))
+
+    def _condition(self, node: Node, cond: Graph, current: Sequence[Expr]) -> tuple[Expr, set[str]]:
+        scope = Scope(analyse(cond, predicate=True), dict(zip(cond.inputs, current)))
+        self._nodes(cond, scope)
+        tensor = cond.outputs[0]
+        what = f"the condition of the loop {node.name!r}"
+        return self._predicate(tensor, scope.env[tensor], node, what), scope.mine
+
+    def _body(self, node: Node, body: Graph, current: Sequence[Expr], loop_names: dict[int, str]) -> set[str]:
+        scope = Scope(analyse(body), dict(zip(body.inputs, current)))
+        for k, name in loop_names.items():
+            scope.owner[name] = body.inputs[k]
+            if body.outputs.count(body.outputs[k]) == 1 and _proved(node, k):
+                scope.wanted[body.outputs[k]] = name
+        self._nodes(body, scope)
+        results = [self._invariant(node, k, body.outputs[k], scope.env[body.outputs[k]], False) for k in loop_names]
+        self.lines.assign_all(list(loop_names.values()), results)
+        return scope.mine
+
+    def _invariant(self, node: Node, k: int, tensor: Tensor, expr: Expr, entry: bool) -> Expr:
+        shape: TensorShape = node.attrs["invariants"][k]
+        if tensor.shape.is_subsumed_by(shape) or tensor.dtype == variant:
+            return expr
+        attrs = {"variable": node.attrs["names"][k], "loop": node.name, "shape": shape, "entry": entry}
+        return self.expressions.check(CHECK_INVARIANT, expr, attrs, node)
+
+    def _cond(self, node: Node, position: int, scope: Scope) -> None:
+        what = f"the condition of {node.name!r}"
+        predicate = self._predicate(node.inputs[0], scope.env[node.inputs[0]], node, what)
+        captured = [scope.env[t] for t in node.inputs[1:]]
+        targets = self._branch_targets(node, position, scope)
+        outside, blocks, values, made = self.lines, [], [], set()
+        for graph in (node.attrs["then"], node.attrs["else"]):
+            self.lines = Lines(outside.depth + 1, outside.loops, outside.loop_depth)
+            found, mine = self._branch(node, graph, captured, targets, position, scope)
+            blocks.append(self.lines)
+            values.append(found)
+            made |= mine
+        self.lines = outside
+        self._if(node, predicate, blocks, values, targets)
+        self.names.release(made)
+        for j, tensor in enumerate(node.outputs):
+            if j in targets:
+                self._bind(scope, tensor, targets[j])
+            elif tensor in self.tokens:
+                scope.env[tensor] = self.expressions.true()
+
+    def _if(
+        self, node: Node, predicate: Expr, blocks: Sequence[Lines], values: Sequence[Sequence[Expr]],
+        targets: dict[int, str],
+    ) -> None:  # fmt: skip
+        order = list(targets)
+        if len(order) == 1 and not blocks[0].lines and not blocks[1].lines:
+            then, other = (v[order[0]] for v in values)
+            own = targets[order[0]]
+            if predicate.length + then.length + other.length <= INLINE_LENGTH and own not in (then.name, other.name):
+                parts = (*_closed(then, 2), " if ", *_closed(predicate, 2), " else ", *_closed(other, 1))
+                self.lines.assign([own], Expr(parts, 1, node, predicate.reads | then.reads | other.reads))
+                return
+        for block, found in zip(blocks, values):
+            block.assign_all(list(targets.values()), [found[j] for j in order])
+        self.lines.branch(predicate, _negated(predicate), blocks[0].lines, blocks[1].lines)
+
+    def _branch_targets(self, node: Node, position: int, scope: Scope) -> dict[int, str]:
+        """The variable of each output: the wanted one, that of a dead value that a branch passes on, or a new one."""
+        then, other = node.attrs["then"], node.attrs["else"]
+        outer = [dict(zip(g.inputs, node.inputs[1:])) for g in (then, other)]
+        targets: dict[int, str] = {}
+        for j, tensor in enumerate(node.outputs):
+            if tensor in self.tokens or tensor not in scope.uses.last_read:
+                continue
+            passed = [o[g.outputs[j]] for o, g in zip(outer, (then, other)) if g.outputs[j] in o]
+            candidates = [scope.wanted.get(tensor), *[scope.env[t].name for t in passed]]
+            for name in candidates:
+                if name and name not in targets.values() and scope.may_overwrite(name, node, position):
+                    targets[j] = name
+                    break
+            else:
+                sources = [g.outputs[j].op for g in (then, other) if g.outputs[j].op.op not in (PARAMETER, CONST)]
+                hint = names.of_node((sources or [node])[0].name)
+                targets[j] = self._new(scope, hint)
+        return targets
+
+    def _branch(
+        self, node: Node, graph: Graph, captured: Sequence[Expr], targets: dict[int, str], position: int, scope: Scope
+    ) -> tuple[list[Expr], set[str]]:
+        """Emit one branch; gives its values and the variables it made."""
+        inner = Scope(analyse(graph), dict(zip(graph.inputs, captured)))
+        for param, outer, expr in zip(graph.inputs, node.inputs[1:], captured):
+            name = expr.name
+            if name is not None and scope.owner.get(name) is outer and scope.may_overwrite(name, node, position):
+                inner.owner[name] = param
+        for j, name in targets.items():
+            if graph.outputs.count(graph.outputs[j]) == 1:
+                inner.wanted[graph.outputs[j]] = name
+            if all(expr.name != name for expr in captured):
+                inner.fresh.add(name)
+        self._nodes(graph, inner)
+        return [inner.env[t] for t in graph.outputs], inner.mine
+
+
+def _proved(node: Node, k: int) -> bool:
+    """True if the body's value of variable ``k`` is known to fit the invariant."""
+    tensor: Tensor = node.attrs["body"].outputs[k]
+    return tensor.dtype == variant or tensor.shape.is_subsumed_by(node.attrs["invariants"][k])
+
+
+def token_tensors(graph: Graph) -> set[Tensor]:
+    """The effect tokens of ``graph`` and the graphs inside it: generated code has its own order and needs none."""
+    tokens: set[Tensor] = set()
+    _collect_tokens(graph, tokens)
+    return tokens
+
+
+def _collect_tokens(graph: Graph, tokens: set[Tensor]) -> None:
+    for node in graph.nodes:
+        if node.op.effect:
+            tokens.add(node.outputs[-1])
+        elif node.op.name == "While":
+            index = node.attrs["token"]
+            for sub in (node.attrs["cond"], node.attrs["body"]):
+                if index is not None:
+                    tokens.add(sub.inputs[index])
+                _collect_tokens(sub, tokens)
+            if index is not None:
+                tokens.add(node.outputs[index])
+        elif node.op.name == "Cond":
+            for sub in (node.attrs["then"], node.attrs["else"]):
+                tokens.update(p for p, outer in zip(sub.inputs, node.inputs[1:]) if outer in tokens)
+                _collect_tokens(sub, tokens)
+                tokens.update(o for o, inner in zip(node.outputs, sub.outputs) if inner in tokens)
+
+
+def _is_large(tensor: Tensor) -> bool:
+    size = tensor.shape.num_elements()
+    return size is None or size >= SMALL
+
+
+def _listed(exprs: Iterable[Expr]) -> list[str | Expr]:
+    out: list[str | Expr] = []
+    for expr in exprs:
+        out += [", ", *_closed(expr, 1)] if out else _closed(expr, 1)
+    return out
+
+
+def _closed(expr: Expr, precedence: int) -> list[str | Expr]:
+    return [expr] if expr.precedence >= precedence else ["(", expr, ")"]
+
+
+def _negated(expr: Expr) -> list[str | Expr]:
+    return ["not ", *_closed(expr, _NOT)]

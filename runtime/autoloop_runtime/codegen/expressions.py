@@ -1,0 +1,135 @@
+"""The expression of one node: its template, or a call of its kernel, over the expressions of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ..graph import Node
+from ..registry import Op
+from ..shapes import TensorShape
+from ..tensor import Tensor
+from . import names
+from .templates import ATOM, Expr, constant, parse
+from .uses import LOGIC, Uses
+
+#: op name -> the template for given attributes and number of inputs, ``None`` where the kernel is called
+TEMPLATES: dict[str, Callable[[Mapping[str, Any], int], str | None]] = {}
+_LITERALS = (bool, int, str, type(None))
+_MAX_STRING = 40
+
+
+class Expressions:
+    """Makes expressions and collects what they refer to.
+
+    Attributes
+    ----------
+    namespace : dict
+        The globals of the generated module.
+    notes : dict
+        Global name -> what it stands for, for readers.
+    """
+
+    def __init__(self, pool: names.Names) -> None:
+        self.names = pool
+        self.namespace: dict[str, Any] = {"np": np}
+        self.notes: dict[str, str] = {}
+        self._known: dict[Any, str] = {}
+
+    def constant(self, value: Any, hint: str) -> Expr:
+        """A constant; equal scalars share a name."""
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        if not isinstance(value, np.generic):
+            note = f"array of shape {value.shape}, {value.dtype}" if isinstance(value, np.ndarray) else repr(value)
+            return constant(self._global(("object", id(value)), names.of_node(hint), value, note[:80]))
+        key = ("scalar", value.dtype.str, value.tobytes())
+        return constant(self._global(key, names.of_constant(value), value, repr(value)))
+
+    def true(self) -> Expr:
+        """The value of an effect token."""
+        return self.constant(np.True_, "true")
+
+    def count(self) -> str:
+        """``itertools.count``."""
+        return self._global(("count",), "count", count, "itertools.count")
+
+    def call(self, node: Node, env: Mapping[Tensor, Expr], uses: Uses) -> Expr:
+        """The expression that computes ``node``."""
+        op = node.op
+        inputs = node.inputs[:-1] if op.effect else node.inputs
+        args = [env[t] for t in inputs]
+        code = TEMPLATES[op.name](node.attrs, len(args)) if op.name in TEMPLATES else op.code
+        if node in uses.truth and all(arg.total for arg in args):
+            code = LOGIC[op.name]
+        if code is not None:
+            template = parse(code)
+            if not template.repeated or all(args[i].name is not None for i in template.repeated):
+                return self._filled(template, args, node)
+        return self._kernel_call(op, args, node.attrs, node, op.stateful)
+
+    def check(self, op: Op, value: Expr, attrs: Mapping[str, Any], node: Node) -> Expr:
+        """``value``, passed through the kernel of an internal check on behalf of ``node``."""
+        return self._kernel_call(op, [value], attrs, node, False)
+
+    def _filled(self, template: Any, args: Sequence[Expr], node: Node) -> Expr:
+        filled: Expr = template.fill(args, node)
+        return filled
+
+    def _kernel_call(
+        self, op: Op, args: Sequence[Expr], attrs: Mapping[str, Any], node: Node, stateful: bool
+    ) -> Expr:
+        items: list[str | Expr] = []
+        for arg in args:
+            items += ([", "] if items else []) + [arg]
+        keywords = [f"{key}={self._attribute(key, value)}" for key, value in attrs.items()]
+        keywords += ["state=state"] if stateful else []
+        if keywords:
+            items.append((", " if items else "") + ", ".join(keywords))
+        parts = (self._kernel(op), "(", *items, ")")
+        return Expr.make(parts, ATOM, node, args)
+
+    def _kernel(self, op: Op) -> str:
+        kernel = op.kernel
+        name = getattr(kernel, "__name__", "")
+        if getattr(np, name, None) is kernel:
+            return f"np.{name}"
+        return self._global(("kernel", id(kernel)), names.of_node(op.name), kernel, op.doc or f"the kernel of {op.name}")
+
+    def _attribute(self, key: str, value: Any) -> str:
+        if _is_literal(value):
+            return ascii(value)
+        if isinstance(value, np.dtype):
+            return self._global(("dtype", value.str), f"dtype_{value.name}", value, f"np.dtype({value.name!r})")
+        if isinstance(value, TensorShape):
+            return self._global(("shape", value), "shape", value, repr(value))
+        return self._global(("attribute", id(value)), names.identifier(key), value, repr(value)[:80])
+
+    def _global(self, key: Any, wanted: str, value: Any, note: str) -> str:
+        name = self._known.get(key)
+        if name is None:
+            name = self._known[key] = self.names.new_global(wanted)
+            self.namespace[name] = value
+            self.notes[name] = note.partition("\n")[0]
+        return name
+
+
+def _is_literal(value: Any) -> bool:
+    if type(value) in _LITERALS:
+        return not isinstance(value, str) or len(value) <= _MAX_STRING
+    if type(value) is float:
+        return isfinite(value)
+    return type(value) is tuple and len(value) <= 8 and all(_is_literal(v) for v in value)
+
+
+def _getitem(attrs: Mapping[str, Any], n_inputs: int) -> str | None:
+    """``x[...]`` as the user wrote it, where its parts have a literal form."""
+    source: str = attrs["index"].source([f"{{{i}}}" for i in range(1, n_inputs)])
+    return "{0}[" + source + "]" if "(" not in source or source == "()" else None
+
+
+TEMPLATES["getitem"] = _getitem

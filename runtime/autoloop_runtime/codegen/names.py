@@ -1,0 +1,78 @@
+"""Names of variables in generated code: the user's where there are some, always valid, never used twice."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+
+import numpy as np
+
+#: names with a meaning of their own in generated code
+RESERVED = frozenset({*dir(builtins), *keyword.kwlist, *keyword.softkwlist, "np", "state", "run", "_"})
+_MAX = 40
+
+
+def identifier(text: str) -> str:
+    """``text`` made a valid identifier: ``loop_vars[0]`` is ``loop_vars_0``."""
+    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:_MAX] or "value"
+    if name[0].isdigit():
+        name = f"v{name}"
+    return name
+
+
+def of_node(name: str) -> str:
+    """The variable name for a node: the last part of its path."""
+    return identifier(name.rpartition("/")[2])
+
+
+def of_constant(value: np.generic) -> str:
+    """A name that shows a scalar constant: ``int32_1``, ``float32_minus_0_5``."""
+    text = str(value)
+    if len(text) > 12:
+        return f"{value.dtype.name}_constant"
+    text = text.replace("-", "minus_").replace("+", "").replace(".", "_")
+    return identifier(f"{value.dtype.name}_{text}".removesuffix("_0") if text.endswith("_0") and "_0" != text[-3:]
+                      else f"{value.dtype.name}_{text}")
+
+
+class Names:
+    """The names of one generated module: globals (constants, kernels) and locals of its functions.
+
+    A global is never released and never was a local, since an assignment anywhere in a function would
+    make it local there. A local may be released where its scope ends, and used again.
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set(RESERVED)
+        self._ever: set[str] = set(RESERVED)
+        self._globals: set[str] = set()
+
+    def new_global(self, wanted: str) -> str:
+        """A name for something that lives as long as the module."""
+        name = self._free(wanted, self._ever)
+        self._globals.add(name)
+        self._ever.add(name)
+        self._taken.add(name)
+        return name
+
+    def new_local(self, wanted: str) -> str:
+        """A name for a variable."""
+        name = self._free(wanted, self._taken)
+        self._ever.add(name)
+        self._taken.add(name)
+        return name
+
+    def release(self, names: set[str]) -> None:
+        """Allow ``names`` of locals to be used again."""
+        self._taken -= names - self._globals - RESERVED
+
+    @staticmethod
+    def _free(wanted: str, taken: set[str]) -> str:
+        if wanted not in taken:
+            return wanted
+        base = re.sub(r"_\d+$", "", wanted) if wanted not in RESERVED else wanted
+        count = 1
+        while (name := f"{base}_{count}") in taken:
+            count += 1
+        return name

@@ -1,0 +1,156 @@
+"""The sequential executor: a graph as Python source, compiled, run, and its failures traced back to nodes."""
+
+from __future__ import annotations
+
+import linecache
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from types import CodeType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from ..failures import annotate
+from ..graph import Graph, Node
+from ..runstate import EAGER, RunState
+from .emitter import Emitter, token_tensors
+from .lines import Line, Loop
+from .names import Names
+from .templates import Span
+
+_serial = count()
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a line of generated code is about.
+
+    Attributes
+    ----------
+    spans : tuple of (int, int, Node)
+        Columns and the node computed there.
+    loops : tuple of Loop
+        Around the line within its function, outermost first.
+    """
+
+    spans: tuple[Span, ...]
+    loops: tuple[Loop, ...]
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """A graph as Python source.
+
+    Attributes
+    ----------
+    source : str
+        Defines ``run``, which takes the inputs (after ``state``, if any operation needs it) and gives a list.
+    namespace : dict
+        The globals that the source refers to.
+    line_map : dict
+        Line number -> its nodes and loops.
+    stateful : bool
+        ``run`` takes the run's state first.
+    """
+
+    source: str
+    namespace: dict[str, Any]
+    line_map: dict[int, Place]
+    stateful: bool
+
+
+def emit(graph: Graph) -> Emitted:
+    """The Python source of ``graph``, which has ``inputs`` and ``outputs``.
+
+    Raises
+    ------
+    ValueError
+        If a placeholder is needed that is no input.
+    """
+    stateful = _any_stateful(graph)
+    pool = Names()
+    emitter = Emitter(pool, stateful, token_tensors(graph))
+    parameters = (["state"] if stateful else []) + emitter.function(graph)
+    lines = [Line(f"# {name}: {note}") for name, note in emitter.expressions.notes.items()]
+    for part in (*emitter.functions, [Line(f"def run({', '.join(parameters)}):"), *emitter.lines.finished(1)]):
+        lines += [Line(""), *part] if lines else part
+    texts, line_map = [], {}
+    for number, line in enumerate(lines, 1):
+        text, spans = line.render()
+        texts.append(text)
+        if spans:
+            line_map[number] = Place(tuple(spans), line.loops)
+    return Emitted("\n".join(texts) + "\n", emitter.expressions.namespace, line_map, stateful)
+
+
+def _any_stateful(graph: Graph) -> bool:
+    pending = [graph]
+    while pending:
+        for node in pending.pop().nodes:
+            if node.op.stateful:
+                return True
+            pending.extend(node.subgraphs)
+    return False
+
+
+def compile_graph(graph: Graph) -> Callable[[Sequence[Any], RunState], list[Any]]:
+    """A function ``run(values, state)`` that gives the outputs of ``graph`` for the values of its inputs.
+
+    It may be called from several threads at once. What a kernel raises comes with the user's lines and the
+    iterations of the loops around it.
+    """
+    emitted = emit(graph)
+    filename = f"<autoloop {next(_serial)}{' ' + graph.prefix if graph.prefix else ''}>"
+    namespace = dict(emitted.namespace)
+    exec(compile(emitted.source, filename, "exec"), namespace)
+    function = namespace["run"]
+    linecache.cache[filename] = (len(emitted.source), None, emitted.source.splitlines(True), filename)
+    weakref.finalize(function, linecache.cache.pop, filename, None)
+    scalars = tuple([i for i, t in enumerate(graph.inputs) if t.shape.rank in (0, None)])
+    stateful, line_map = emitted.stateful, emitted.line_map
+
+    def run(values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+        args = list(values)
+        for i in scalars:
+            value = args[i]
+            if isinstance(value, np.ndarray) and value.ndim == 0:
+                args[i] = value[()]
+        try:
+            with np.errstate(all="ignore"):
+                result: list[Any] = function(state, *args) if stateful else function(*args)
+            return result
+        except Exception as error:
+            raise _explained(error, filename, line_map)  # noqa: B904
+
+    return run
+
+
+def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> BaseException:
+    """``error``, told in terms of the node that was being computed and the loops around it."""
+    node: Node | None = None
+    frames: list[tuple[Node, int]] = []
+    entry: TracebackType | None = error.__traceback__
+    while entry is not None:
+        if entry.tb_frame.f_code.co_filename == filename and entry.tb_lineno in line_map:
+            place = line_map[entry.tb_lineno]
+            node = _node_at(place, entry)
+            variables = entry.tb_frame.f_locals
+            frames[:0] = [(l.node, variables.get(l.counter, 0)) for l in reversed(place.loops) if l.counter]
+        entry = entry.tb_next
+    return error if node is None else annotate(error, node, frames)
+
+
+def _node_at(place: Place, entry: TracebackType) -> Node:
+    """The node of the smallest expression around the instruction that failed."""
+    start, end = _columns(entry.tb_frame.f_code, entry.tb_lasti)
+    around = [s for s in place.spans if s[0] <= start and end <= s[1]]
+    return min(around or place.spans, key=lambda s: s[1] - s[0])[2]
+
+
+def _columns(code: CodeType, instruction: int) -> tuple[int, int]:
+    for index, (_, _, start, end) in enumerate(code.co_positions()):
+        if index == instruction // 2:
+            return start or 0, end or 0
+    return 0, 0

@@ -1,0 +1,133 @@
+"""Who reads what, where: the analysis of one graph that decides which values get a variable.
+
+Positions are indices into ``graph.nodes``; ``END`` is where the graph's outputs are read. A value that is read once, by a
+plain operation with no effect in between, is not given a variable but written where it is read; its own operands
+are then read there.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+
+from ..graph import CONST, PARAMETER, Graph, Node
+from ..tensor import Tensor
+from .templates import parse
+
+END = sys.maxsize
+#: operations that can be written with Python's own words where only the truth of the result matters
+LOGIC = {"logical_and": "{0} and {1}", "logical_or": "{0} or {1}", "logical_not": "not {0}"}
+
+
+@dataclass
+class Uses:
+    """What one graph's emitter wants to know.
+
+    Attributes
+    ----------
+    count : dict
+        How often a tensor is read, captures of sub-graphs included.
+    last_read : dict
+        Position of the last read; a tensor that is missing is never read.
+    inline : set of Node
+        Nodes that may be written where their value is read.
+    truth : set of Node
+        Nodes giving a boolean scalar of which only the truth is asked.
+    dying : dict
+        Position -> tensors read there for the last time.
+    """
+
+    count: dict[Tensor, int] = field(default_factory=dict)
+    last_read: dict[Tensor, int] = field(default_factory=dict)
+    inline: set[Node] = field(default_factory=set)
+    truth: set[Node] = field(default_factory=set)
+    dying: dict[int, list[Tensor]] = field(default_factory=dict)
+
+
+def is_structured(node: Node) -> bool:
+    """True for While and Cond."""
+    return node.op.name in ("While", "Cond")
+
+
+def is_barrier(node: Node) -> bool:
+    """True if nothing may be moved across the node."""
+    return node.op.effect or node.op.stateful or is_structured(node)
+
+
+def analyse(graph: Graph, predicate: bool = False) -> Uses:
+    """The uses of ``graph``; with ``predicate`` its first output is a loop's condition."""
+    uses = Uses()
+    epochs = _epochs(graph)
+    reader: dict[Tensor, tuple[int, Node | None]] = {}
+    asked = {graph.outputs[0]} if predicate else set()
+    for tensor in graph.outputs:
+        _read(uses, reader, tensor, END, None)
+    for position in range(len(graph.nodes) - 1, -1, -1):
+        node = graph.nodes[position]
+        at = position
+        if _can_inline(node, uses):
+            reader_position, reader_node = reader[node.outputs[0]]
+            if epochs[position] == epochs[min(reader_position, len(graph.nodes))] and _takes(reader_node, node):
+                uses.inline.add(node)
+                at = uses.last_read[node.outputs[0]]
+        asked.update(_asked_by(node, asked, uses))
+        for tensor in (*node.inputs, *node.control_inputs):
+            _read(uses, reader, tensor, at, node, position)
+        for tensor in node.control_inputs:
+            uses.count[tensor] += 1  # so that it gets a statement of its own, before this one
+    for tensor, position in uses.last_read.items():
+        uses.dying.setdefault(position, []).append(tensor)
+    return uses
+
+
+def _epochs(graph: Graph) -> list[int]:
+    """A number per position, and one for the end, that grows after each barrier."""
+    epochs, epoch = [], 0
+    for node in graph.nodes:
+        epochs.append(epoch)
+        epoch += is_barrier(node)
+    return [*epochs, epoch]
+
+
+def _read(
+    uses: Uses, reader: dict[Tensor, tuple[int, Node | None]], tensor: Tensor, at: int, node: Node | None,
+    position: int | None = None,
+) -> None:  # fmt: skip
+    uses.count[tensor] = uses.count.get(tensor, 0) + 1
+    uses.last_read[tensor] = max(uses.last_read.get(tensor, -1), at)
+    reader[tensor] = (at if position is None else position, node)
+
+
+def _asked_by(node: Node, asked: set[Tensor], uses: Uses) -> tuple[Tensor, ...]:
+    """The inputs of which ``node`` asks the truth; notes whether only the truth of ``node`` itself is asked.
+
+    All readers of ``node`` have been seen, so its count is final.
+    """
+    if node.op.name == "Cond":
+        return node.inputs[:1]
+    result = node.outputs[0] if node.outputs else None
+    if result not in asked or uses.count[result] > 1 or result.shape.rank != 0 or node.op.name not in LOGIC:
+        return ()
+    uses.truth.add(node)
+    return node.inputs
+
+
+def _can_inline(node: Node, uses: Uses) -> bool:
+    return not (
+        is_barrier(node) or len(node.outputs) != 1 or node.op in (CONST, PARAMETER) or node.declared
+        or node.control_inputs or uses.count.get(node.outputs[0]) != 1
+    )  # fmt: skip
+
+
+def _takes(reader: Node | None, node: Node) -> bool:
+    """True if ``reader`` can have the expression of ``node`` in place of a variable."""
+    if reader is None:
+        return True
+    index = reader.inputs.index(node.outputs[0]) if node.outputs[0] in reader.inputs else None
+    if index is None:
+        return False
+    if reader.op.name == "While":
+        return index < int(reader.attrs["n_vars"])
+    if reader.op.name == "Cond":
+        return index == 0
+    return reader.op.code is None or index not in parse(reader.op.code).repeated

@@ -1,0 +1,1 @@
+"""Pure passes from structured graph to structured graph, and what they ask of nodes."""
