@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -153,21 +154,31 @@ def two_chains(repeats: int) -> list[Row]:
         )  # fmt: skip
         return loop[1:]
 
+    def by_hand(x, M):
+        for _ in range(turns):
+            x = np.tanh(x @ M)
+
+    arrays = [draw(s) for s in (1.0, 1.0, 0.9 / size**0.5, 0.9 / size**0.5)]
+    tensors = [al.constant(array) for array in arrays]
     loop = al.function(chains, executor="dataflow")
-    tensors = [al.constant(draw(s)) for s in (1.0, 1.0, 0.9 / size**0.5, 0.9 / size**0.5)]
 
     def on(threads):
-        def run():
-            al.config.set_num_threads(threads)
-            loop(*tensors)
+        al.config.set_num_threads(threads)
+        loop(*tensors)
 
-        return run
-
-    one, two = in_turns(repeats, on(1), on(2))
+    with ThreadPoolExecutor(2) as pool:
+        one, two, hand_one, hand_two = in_turns(
+            repeats,
+            lambda: on(1),
+            lambda: on(2),
+            lambda: list(map(by_hand, arrays[:2], arrays[2:])),
+            lambda: list(pool.map(by_hand, arrays[:2], arrays[2:])),
+        )
     return [
-        Row("two chains of 384×384 `tanh(a @ A)`, 40 iterations, 1 thread", one * 1e3, "ms", 1),
-        Row("the same, 2 threads", two * 1e3, "ms", 1),
-        Row("speed-up of the second thread", one / two, "×", 2, "≥ 1.6 ×", one / two >= 1.6),
+        Row("two chains of 384×384 `tanh(a @ A)`, 40 iterations: 1 thread", one * 1e3, "ms", 1),
+        Row("the same: 2 threads", two * 1e3, "ms", 1),
+        Row("gain of the second thread", one / two, "×", 2, "≥ 1.6 ×", one / two >= 1.6),
+        Row("its gain in NumPy threaded by hand, the most this machine gives", hand_one / hand_two, "×", 2),
     ]
 
 
@@ -204,7 +215,7 @@ def conversion(repeats: int) -> list[Row]:
 
 
 BENCHMARKS = {
-    import_time: (11, 3), call_overhead: (15, 3), scalar_loop: (15, 3), scheduler: (15, 3), two_chains: (9, 3),
+    import_time: (11, 3), call_overhead: (15, 3), scalar_loop: (15, 3), scheduler: (15, 3), two_chains: (15, 3),
     conversion: (7, 2),
 }  # fmt: skip
 
