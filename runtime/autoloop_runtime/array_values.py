@@ -163,6 +163,26 @@ class ArrayValue:
                 f"shape {expected}" + ("" if rows is None else " (infer_shape=False would let them differ)")
             )
 
+    def write(self, index: int, item: Any) -> ArrayValue:
+        """The version with ``item`` written at ``index``."""
+        buffer = self._buffer
+        with buffer.lock:
+            rows = buffer.rows
+            # what a loop does: the newest version, an element that is not there yet, a dtype and shape that fit
+            if (
+                rows is not None
+                and self._version == buffer.newest
+                and not buffer.exported
+                and 0 <= index < self.size
+                and not buffer.stamps[index]
+                and item.dtype == rows.dtype
+                and item.shape == rows.shape[1:]
+            ):
+                rows[index] = item
+                buffer.newest = buffer.stamps[index] = version = self._version + 1
+                return ArrayValue(buffer, version, self.size)
+        return self.write_all((index,), (item,))
+
     def write_all(self, indices: Sequence[int], items: Sequence[Any]) -> ArrayValue:
         """The version with each of ``items`` written at its index."""
         buffer = self._buffer
@@ -194,7 +214,16 @@ class ArrayValue:
         with buffer.lock:
             self._check_index(index, False)
             self._use(index)
-            return self._get(index, shape)
+            item = self._get(index, shape)
+        if not shape.matches(item.shape):
+            self._mistaken(shape, item.shape)
+        return item
+
+    def _mistaken(self, shape: TensorShape, actual: tuple[int, ...]) -> None:
+        # branches of a conditional may have written elements of different shapes
+        raise ValueError(
+            f"TensorArray: the elements were declared to have shape {shape}, but have shape {TensorShape(actual)}"
+        )
 
     def _use(self, index: int) -> None:
         buffer = self._buffer
@@ -238,6 +267,8 @@ class ArrayValue:
                 self._use(index)
             if buffer.rows is not None:
                 buffer.exported = True
+                if not shape.matches(buffer.rows.shape[1:]):
+                    self._mistaken(shape, buffer.rows.shape[1:])
                 return buffer.visible(self._version, self.size)
             if not self.size:
                 dims = shape.merge_with(self.spec.element_shape)

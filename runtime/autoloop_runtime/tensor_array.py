@@ -62,7 +62,7 @@ def _tail(shape: TensorShape) -> Sequence[int | None]:
 
 _NEW = primitive("tensor_array", _flow, _new_kernel)
 _WRITE = primitive(
-    "tensor_array_write", _flow, lambda array, index, item: array.write_all((int(index),), (item,))
+    "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item)
 )
 _READ = primitive(
     "tensor_array_read", _element, lambda array, index, dtype, shape: array.read(int(index), shape)
@@ -384,12 +384,13 @@ def _named(index: Tensor) -> str:
 
 
 def _children(array: TensorArray) -> tuple[Sequence[Tensor], Any]:
-    return (array.flow,), (array._spec, array._count, array.name)
+    return (array.flow,), (array._spec, array._count)
 
 
 def _rebuilt(static: Any, children: Sequence[Tensor]) -> TensorArray:
     made = object.__new__(TensorArray)
-    made._spec, made._count, made.name = static
+    made._spec, made._count = static
+    made.name = "TensorArray"
     (made.flow,) = children
     return made
 
