@@ -218,8 +218,10 @@ class Emitter:
         yield self._graph(body, body_env, in_body)
         for k in moving:
             self._next_iteration(node, k, merges[k], body_env, in_body)
-            if node.outputs[k] in self.needed.tensors and node.outputs[k] not in env:
-                env[node.outputs[k]] = self._add(Kind.EXIT, f"{name}/Exit", ((switches[k], 0),), inside, source=node)
+        for k in moving:
+            output = node.outputs[k]
+            if output in self.needed.tensors and output not in env:
+                env[output] = self._add(Kind.EXIT, f"{name}/Exit", ((switches[k], 0),), inside, source=node)
         for k in fixed:
             env.setdefault(node.outputs[k], env[node.inputs[k]])
 

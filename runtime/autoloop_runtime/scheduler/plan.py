@@ -21,6 +21,7 @@ import numpy as np
 from ..graph import Node
 from ..lowering import FlatNode, FrameInfo, Kind, Lowered, Port
 from .estimate import BLAS_OPS, Weight, holds_memory, weigh
+from .overlap import overlapping
 
 MISSING: Final = object()
 
@@ -147,9 +148,9 @@ class Plan:
     starters : tuple of Step
         The steps outside all loops that wait for nothing.
     parallel : bool
-        Some step may be worth another thread.
+        Some steps are worth another thread and can run at the same time.
     blas : bool
-        Some step that may be worth another thread calls BLAS.
+        One of those calls BLAS.
     """
 
     def __init__(self, lowered: Lowered) -> None:
@@ -173,10 +174,10 @@ class Plan:
         self.feeds = tuple([self._edges_of((i, 0)) for i in lowered.feeds])
         self._fill()
         self.starters = tuple([s for s in self.root.steps if self.root.template[s.count] == 0])
-        kernels = [s for s in self.steps.values() if s.weight]
-        # one alone can only overlap with itself, in another iteration
-        self.parallel = len(kernels) > 1 or any(s.frame is not self.root for s in kernels)
-        self.blas = any(s.flat.op is not None and s.flat.op.name in BLAS_OPS for s in kernels)
+        weighty = {index for index, step in self.steps.items() if step.weight}
+        sharing = overlapping(lowered, weighty) if weighty else set()
+        self.parallel = bool(sharing)
+        self.blas = any(self.steps[i].flat.op.name in BLAS_OPS for i in sharing)  # type: ignore[union-attr]
 
     def _declare(self, flat: FlatNode) -> None:
         """Make the step of a node and note who consumes what."""

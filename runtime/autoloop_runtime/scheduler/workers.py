@@ -57,13 +57,17 @@ class SharedRun:
         self.error: BaseException | None = None
         #: nobody may start another kernel, or join
         self.stopped = False
-        #: BLAS was told to use one thread, because a worker joined
+        #: BLAS was told to leave processors to our threads; only the caller uses this
         self.limited = False
 
     def run(self, feeds: list[Any]) -> None:
         """Run to the end; the caller's thread works like the others and waits only when nothing is ready."""
         light: list[Item] = []
         try:
+            if self.tokens.plan.blas:
+                # before the first call: its threads go on spinning for a while once they have been used
+                self.limited = True
+                _blas.limit(self.most + 1)
             with self.lock:
                 self.tokens.start(feeds, light, self.heavy)
             while True:
@@ -134,10 +138,6 @@ class SharedRun:
             if self.stopped:
                 return
             self.present += 1
-            limit = self.tokens.plan.blas and not self.limited
-            self.limited = self.limited or limit
-        if limit:
-            _blas.limit()
         self.work([], member=True)
 
     def work(self, light: list[Item], member: bool = False) -> None:
@@ -266,8 +266,8 @@ class Pool:
 
 
 class BlasLimit:
-    """Keeps BLAS to one thread while runs with workers do matrix products: two layers of threads get in each
-    other's way. BLAS has one setting for the process, so the limit is shared and counted."""
+    """Leaves processors to our threads while runs do matrix products side by side: two layers of threads get in
+    each other's way. BLAS has one setting for the process, so the limit is shared and counted."""
 
     def __init__(self) -> None:
         #: guards every field below
@@ -279,8 +279,8 @@ class BlasLimit:
         #: how many threads each library had before
         self.before: list[int] = []
 
-    def limit(self) -> None:
-        """One run more wants the limit."""
+    def limit(self, threads: int) -> None:
+        """One run more, of ``threads`` threads, wants the limit; the first one's number counts."""
         with self.lock:
             self.users += 1
             if self.users == 1:
@@ -288,8 +288,8 @@ class BlasLimit:
                     found = ThreadpoolController().select(user_api="blas")
                     self.libraries = found.lib_controllers
                 self.before = [library.get_num_threads() for library in self.libraries]
-                for library in self.libraries:
-                    _set_threads(library, 1)
+                for library, count in zip(self.libraries, self.before):
+                    _set_threads(library, max(1, count // threads))
 
     def release(self) -> None:
         """One run less."""
