@@ -280,7 +280,10 @@ class _StatementRewriter:
             call.keywords.append(make.place(gast.keyword("until", make.strings(until))))
         if options is not None:
             function = make.load("dict")
-            named = [make.place(gast.keyword(one.arg, self.expr(one.value))) for one in options.keywords]
+            named = [
+                make.place(gast.keyword(one.arg, _by_name(self.expr(one.value)) if one.arg == "shape_invariants" else self.expr(one.value)))
+                for one in options.keywords
+            ]
             value = make.lambda_(make.place(gast.Call(function, options.args, named)))
             call.keywords.append(make.place(gast.keyword("options", value)))
         return self._results(make, plan, call)
@@ -498,6 +501,14 @@ class _StatementRewriter:
         node.msg = node.msg and self.expr(node.msg)
         return [node]
 
+    def _return(self, node: Node) -> Block:
+        self.expr_fields(node)
+        value = node.value
+        if isinstance(value, gast.Name) and value.id in self.facts.jumps.flags:
+            make = Maker(node)
+            node.value = make.call(self.expressions.operator(make, "returned"), value)
+        return [node]
+
     def _raise(self, node: Node) -> Block:
         if node.exc is None:
             return [node]
@@ -514,6 +525,14 @@ def _copy(node: Node) -> Node:
     if not isinstance(node, gast.AST):
         return node
     return gast.copy_location(type(node)(**{name: _copy(value) for name, value in gast.iter_fields(node)}), node)
+
+
+def _by_name(pairs: Node) -> Node:
+    """Name the variables of ``shape_invariants=[(x, shape)]`` by strings, as several may hold one value."""
+    for pair in getattr(pairs, "elts", ()):
+        if isinstance(pair, gast.Tuple) and pair.elts and isinstance(pair.elts[0], gast.Name):
+            pair.elts[0] = Maker(pair.elts[0]).constant(pair.elts[0].id)
+    return pairs
 
 
 def _load(place: Node) -> Node:

@@ -178,6 +178,27 @@ class ExpressionRewriter:
             return make.call(self.operator(make, "user_variables"), node, make.strings(around.own_names))
         return None
 
+    def _joinedstr(self, node: Node, around: Surroundings) -> Node:
+        """Return ``ops.fstring('{} {:.2f}', a, b)`` for an f-string with values in it."""
+        if not any(isinstance(part, gast.FormattedValue) for part in node.values):
+            return node
+        make = Maker(node)
+        values: list[Node] = []
+        template = self._template(node, values, around)
+        return make.call(self.operator(make, "fstring"), make.constant(template), *values)
+
+    def _template(self, node: Node, values: list[Node], around: Surroundings) -> str:
+        text = ""
+        for part in node.values:
+            if isinstance(part, gast.Constant):
+                text += part.value.replace("{", "{{").replace("}", "}}")
+                continue
+            values.append(self.rewrite(part.value, around))
+            conversion = "" if part.conversion < 0 else "!" + chr(part.conversion)
+            spec = "" if part.format_spec is None else ":" + self._template(part.format_spec, values, around)
+            text += "{" + conversion + spec + "}"
+        return text
+
     # -- functions inside expressions ---------------------------------------------------------------------
 
     def _lambda(self, node: Node, around: Surroundings) -> Node:
@@ -244,7 +265,7 @@ class _CallsOnly(ExpressionRewriter):
     def _boolop(self, node: Node, around: Surroundings) -> Node:
         return self._children(node, around)
 
-    _unaryop = _ifexp = _compare = _boolop
+    _unaryop = _ifexp = _compare = _joinedstr = _boolop
 
 
 def is_quiet(node: Node) -> bool:

@@ -17,19 +17,19 @@ a body changes through ``nonlocal``; ``places=lambda: ((self, 'h'),)`` the attri
 Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``, ``not_in``,
 ``call(f)(x)``, ``set_item(a, i, v)``, ``update_item(a, i, '+=', lambda: v)``.
 
-Variables without a value: ``Undefined('x')``, ``defined(x)``, ``user_variables(locals(), names)``.
+Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``, ``user_variables(locals(), names)``.
 
-Errors: ``assert checked(test)``, ``raise raised(error)``.
+Errors: ``assert checked(test)``, ``raise raised(error)``. Text: ``fstring('{:.2f}', x)``.
 """
 
 from autoloop.operators.branches import if_exp, if_return, if_stmt
 from autoloop.operators.calls import call
-from autoloop.operators.effects import checked, raised
+from autoloop.operators.effects import checked, fstring, raised
 from autoloop.operators.items import set_item, update_item
 from autoloop.operators.logic import and_, in_, not_, not_in, or_
 from autoloop.operators.loops import for_stmt, while_stmt
 from autoloop.operators.options import set_loop_options
-from autoloop.operators.undefined import Undefined, defined, user_variables
+from autoloop.operators.undefined import Undefined, defined, returned, user_variables
 
 __all__ = [
     "Undefined",
@@ -38,6 +38,7 @@ __all__ = [
     "checked",
     "defined",
     "for_stmt",
+    "fstring",
     "if_exp",
     "if_return",
     "if_stmt",
@@ -46,6 +47,7 @@ __all__ = [
     "not_in",
     "or_",
     "raised",
+    "returned",
     "set_item",
     "set_loop_options",
     "update_item",

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoloop.operators.values import is_staged
+from autoloop.operators.merging import copied, staged_branch, written_back
+from autoloop.operators.outside import Outside, Places
+from autoloop.operators.undefined import MaybeUnset
+from autoloop.operators.values import is_staged, truth
 
 Branch = Callable[..., Any]
-Places = Callable[[], tuple[tuple[Any, str], ...]]
+
+_VARIABLE = "the values of {0!r} at the end of the main and the else branch of an `if` on a tensor"
+_RETURN = "what the two sides of an `if` on a tensor return (each needs a `return`)"
+_TERNARY = "the two values of a conditional expression on a tensor"
 
 
 def if_stmt(
@@ -41,11 +47,50 @@ def if_stmt(
     callable
         Takes the values of the branches' parameters, returns a tuple of the values of ``names``.
     """
+    count = len(names)
+    if is_staged(test):
+        outside = Outside((then, orelse), shared, places)
+
+        def staged(*values: Any) -> tuple[Any, ...]:
+            return _staged_statement(test, (then, orelse), names, values, outside)
+
+        return staged
     chosen = then if test else orelse
     if chosen is not None:
         return chosen
-    count = len(names)
     return lambda *values: values[:count]
+
+
+def _staged_statement(
+    test: Any, branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...], outside: Outside
+) -> tuple[Any, ...]:
+    before = outside.read()
+    sides = [_side(branch, len(names), values, before, outside) for branch in branches]
+    try:
+        every = staged_branch(truth(test), sides[0], sides[1], (*names, *outside.names), _VARIABLE)
+    except BaseException:
+        outside.write(before)
+        raise
+    outside.write(map(written_back, before, every[len(names) :]))
+    originals = dict(zip(_parameters(branches), values, strict=False))
+    return tuple(written_back(originals.get(name), value) for name, value in zip(names, every, strict=False))
+
+
+def _parameters(branches: tuple[Branch | None, ...]) -> tuple[str, ...]:
+    code = next(branch.__code__ for branch in branches if branch is not None)
+    return code.co_varnames[: code.co_argcount]
+
+
+def _side(
+    branch: Branch | None, count: int, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside
+) -> Callable[[], tuple[Any, ...]]:
+    def trace() -> tuple[Any, ...]:
+        outside.write(map(copied, before))
+        mine = tuple(map(copied, values))
+        results = mine[:count] if branch is None else branch(*mine) or ()
+        return (*results, *outside.read())
+
+    return trace
 
 
 def if_return(
@@ -60,6 +105,13 @@ def if_return(
 
     Takes what :func:`if_stmt` takes; what it returns gives the function's value.
     """
+    if is_staged(test):
+        outside = Outside((then, orelse), shared, places)
+
+        def staged(*values: Any) -> Any:
+            return _staged_return(test, (then or _nothing, orelse or _nothing), values, outside)
+
+        return staged
     chosen = then if test else orelse
     return chosen if chosen is not None else _nothing
 
@@ -68,6 +120,34 @@ def _nothing(*_: Any) -> None:
     return None
 
 
+def _staged_return(test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside) -> Any:
+    before = outside.read()
+    sides = [_return_side(branch, values, before, outside) for branch in branches]
+    try:
+        every = staged_branch(truth(test), sides[0], sides[1], ("return value", *outside.names), _RETURN)
+    except BaseException:
+        outside.write(before)
+        raise
+    outside.write(map(written_back, before, every[1:]))
+    return every[0]
+
+
+def _return_side(
+    branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside
+) -> Callable[[], tuple[Any, ...]]:
+    def trace() -> tuple[Any, ...]:
+        outside.write(map(copied, before))
+        result = branch(*map(copied, values))
+        return (result.value if type(result) is MaybeUnset else result, *outside.read())
+
+    return trace
+
+
 def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
     """``then() if test else orelse()``."""
+    if is_staged(test):
+        (value,) = staged_branch(
+            truth(test), lambda: (then(),), lambda: (orelse(),), ("conditional expression",), _TERNARY
+        )
+        return value
     return then() if test else orelse()

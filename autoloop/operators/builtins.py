@@ -1,3 +1,160 @@
 """Builtins with a meaning for tensors."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
 from typing import Any
-STAGED: dict[Any, Any] = {}
+
+from autoloop_runtime import dtypes
+from autoloop_runtime.graph import convert_to_tensor
+from autoloop_runtime.registry import call
+
+from autoloop.conversion.callables import STAGED_BUILTINS
+from autoloop.operators.iterables import (
+    StagedIterable,
+    staged_enumerate,
+    staged_map,
+    staged_range,
+    staged_reversed,
+    staged_zip,
+)
+from autoloop.operators.values import is_staged, truth
+
+
+def _is_staged(value: Any) -> bool:
+    return isinstance(value, StagedIterable) or is_staged(value)
+
+
+def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a builtin that takes another way when an argument is staged."""
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        if any(map(_is_staged, args)) or any(map(_is_staged, kwargs.values())):
+            return staged(*args, **kwargs)
+        return plain(*args, **kwargs)
+
+    return chosen
+
+
+def _len(value: Any) -> Any:
+    if isinstance(value, StagedIterable):
+        return value.length
+    tensor = convert_to_tensor(value)
+    if tensor.shape.rank == 0:
+        raise TypeError("a tensor without dimensions has no len()")
+    if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
+        return static
+    return call("getitem", call("shape", tensor), 0)
+
+
+def _cast(dtype: Any) -> Callable[..., Any]:
+    def cast(value: Any) -> Any:
+        tensor = convert_to_tensor(value)
+        if tensor.dtype.kind == dtype.kind:
+            return tensor
+        return call("cast", tensor, dtype)
+
+    return cast
+
+
+def _reduced(name: str, pair: str) -> Callable[..., Any]:
+    """``min`` and ``max``: over the elements of one tensor, or over several arguments."""
+
+    def reduced(*args: Any, key: Any = None, default: Any = None) -> Any:
+        if key is not None:
+            raise TypeError(f"{name}(..., key=...) does not work on tensors")
+        if len(args) == 1:
+            return call(name, args[0])
+        result = args[0]
+        for one in args[1:]:
+            result = call(pair, result, one)
+        return result
+
+    return reduced
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    total = call("sum", values, axis=0)
+    return total if isinstance(start, int) and start == 0 else call("add", total, start)
+
+
+def _round(value: Any, ndigits: Any = None) -> Any:
+    if ndigits is None:
+        return call("cast", call("round", value), dtypes.int32)
+    return call("round", value, ndigits)
+
+
+def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    power = call("pow", base, exponent)
+    return power if modulus is None else call("mod", power, modulus)
+
+
+def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    if key is not None:
+        raise TypeError("sorted(..., key=...) does not work on tensors")
+    result = call("sort", values)
+    return call("flip", result) if reverse else result
+
+
+def _isinstance(value: Any, classes: Any) -> bool:
+    every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
+    kinds = {bool: "b", int: "iub", float: "f", complex: "c"}
+    if isinstance(value, classes):
+        return True
+    dtype = getattr(value, "dtype", None)
+    scalar = dtype is not None and convert_to_tensor(value).shape.rank == 0
+    # A Python number that a staged loop has made a tensor is still a number to the user.
+    return scalar and builtins.any(dtype.kind in kinds.get(one, "") for one in every)
+
+
+def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: bool = False) -> None:
+    call(
+        "print",
+        *values,
+        sep=" " if sep is None else sep,
+        end="\n" if end is None else end,
+        output_stream=file,
+    )
+
+
+def _list(values: Any) -> Any:
+    raise TypeError(
+        "list(...) and tuple(...) of a tensor need its number of rows: use autoloop.unstack(x) if it is known, or "
+        "loop over the tensor"
+    )
+
+
+def _filter(*_: Any) -> Any:
+    raise TypeError("filter(...) over a tensor has no static length: use autoloop.where or a loop with an `if`")
+
+
+STAGED: dict[Any, Callable[..., Any]] = {
+    abs: _with_staged(abs, lambda x: call("abs", x)),
+    all: _with_staged(all, lambda x: call("all", x)),
+    any: _with_staged(any, lambda x: call("any", x)),
+    bool: _with_staged(bool, truth),
+    complex: _with_staged(complex, _cast(dtypes.complex128)),
+    divmod: _with_staged(divmod, lambda a, b: (call("floor_divide", a, b), call("mod", a, b))),
+    enumerate: _with_staged(enumerate, staged_enumerate),
+    filter: _with_staged(filter, _filter),
+    float: _with_staged(float, _cast(dtypes.float32)),
+    int: _with_staged(int, _cast(dtypes.int32)),
+    isinstance: _with_staged(isinstance, _isinstance),
+    len: _with_staged(len, _len),
+    list: _with_staged(list, _list),
+    map: _with_staged(map, staged_map),
+    max: _with_staged(max, _reduced("max", "maximum")),
+    min: _with_staged(min, _reduced("min", "minimum")),
+    pow: _with_staged(pow, _pow),
+    print: _print,
+    range: _with_staged(range, staged_range),
+    reversed: _with_staged(reversed, staged_reversed),
+    round: _with_staged(round, _round),
+    sorted: _with_staged(sorted, _sorted),
+    sum: _with_staged(sum, _sum),
+    tuple: _with_staged(tuple, _list),
+    zip: _with_staged(zip, staged_zip),
+}
+
+assert STAGED.keys() == STAGED_BUILTINS

@@ -1,24 +1,109 @@
-"""``assert`` and ``raise`` under conditions that only a run can decide."""
+"""``assert`` and ``raise`` under conditions that only a run can decide; f-strings and what they print."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+from autoloop_runtime import nest
 from autoloop_runtime.registry import call
+from autoloop_runtime.tensor import Tensor
 
+from autoloop.operators.undefined import is_unbound_error
 from autoloop.operators.values import is_staged, truth
+
+# How many staged loops and branches are being traced around the present point, per thread and task.
+_DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)
+_MAXIMUM_DEPTH = 100
+
+
+class StagedRaise(BaseException):
+    """Carries the user's exception from a ``raise`` statement to the staged branch it stands in.
+
+    Not an ``Exception``, so that the user's own handlers, which would only see the trace, let it pass.
+    """
+
+    def __init__(self, error: Any) -> None:
+        self.error = error
+
+
+@contextmanager
+def staged_block() -> Iterator[None]:
+    """Mark that what is traced inside runs under a condition.
+
+    Raises
+    ------
+    RecursionError
+        If staged blocks are nested too deep: a recursion that only a tensor would stop.
+    """
+    depth = _DEPTH.get()
+    if depth >= _MAXIMUM_DEPTH:
+        raise RecursionError(
+            "a function calls itself under a tensor condition; tracing follows both branches and never "
+            "ends: write the recursion as a loop, or let a Python value stop it"
+        )
+    token = _DEPTH.set(depth + 1)
+    try:
+        yield
+    finally:
+        _DEPTH.reset(token)
 
 
 def checked(test: Any, message: Callable[[], Any] | None = None) -> Any:
     """Return the test of an ``assert``; a staged one becomes a check at run time and counts as true."""
-    if not is_staged(test):
-        return test
-    data = [] if message is None else [message()]
-    call("Assert", truth(test), data)
-    return True
+    if is_staged(test):
+        call("assert_true", truth(test), *([] if message is None else [message()]))
+        return True
+    if not test and _DEPTH.get():
+        raise StagedRaise(AssertionError(*([] if message is None else [message()])))
+    return test
 
 
 def raised(error: Any) -> Any:
     """Return what a ``raise`` statement in a loop or branch raises."""
-    return error
+    return StagedRaise(error) if _DEPTH.get() else error
+
+
+def raise_at_run_time(error: BaseException) -> None:
+    """Add the operation that raises what a staged block raised while it was traced."""
+    if isinstance(error, StagedRaise):
+        factory, values = _factory(error.error)
+    elif is_unbound_error(error):
+        factory, values = _factory(error)
+    else:
+        raise error
+    call("raise_error", factory, *values)
+
+
+def is_run_time_error(error: BaseException) -> bool:
+    """Whether an exception that left a staged block belongs to the run and not to the trace."""
+    return isinstance(error, StagedRaise) or is_unbound_error(error)
+
+
+def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:
+    """Return a function that makes the user's exception of the values of the tensors in its arguments."""
+    if isinstance(error, type):
+        return (lambda: error()), []
+    if not isinstance(error, BaseException):
+        raise TypeError("exceptions must derive from BaseException")
+    leaves, structure = nest.flatten_with_structure(tuple(error.args))
+    positions = [index for index, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    if not positions:
+        return (lambda: error), []
+
+    def make(*values: Any) -> BaseException:
+        filled = list(leaves)
+        for index, value in zip(positions, values, strict=True):
+            filled[index] = str(value) if getattr(value, "dtype", None) and value.dtype.kind == "U" else value
+        return type(error)(*nest.unflatten(structure, filled))
+
+    return make, [leaves[index] for index in positions]
+
+
+def fstring(template: str, *values: Any) -> Any:
+    """Return an f-string's text; with staged values, a string tensor that is made at run time."""
+    if any(map(is_staged, values)):
+        return call("format", template, *values)
+    return template.format(*values)

@@ -1,12 +1,18 @@
-"""``while`` and ``for`` statements."""
+"""``while`` and ``for`` statements: Python loops on Python values, staged from where a tensor decides."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from autoloop.operators.branches import if_stmt
+from autoloop.operators.iterables import StagedIterable, as_staged
+from autoloop.operators.logic import not_, or_
+from autoloop.operators.outside import Outside, Places
+from autoloop.operators.staged_loops import Loop, any_staged, record, staged_loop
+from autoloop.operators.values import is_staged
+
 Values = tuple[Any, ...]
-Places = Callable[[], tuple[tuple[Any, str], ...]]
 Options = Callable[[], dict[str, Any]]
 
 
@@ -21,11 +27,57 @@ def while_stmt(
     places: Places | None = None,
     options: Options | None = None,
 ) -> Values:
-    """Run a ``while`` loop."""
+    """Run a ``while`` loop.
+
+    Parameters
+    ----------
+    test, body : callable
+        Take the loop variables; ``body`` returns their next values.
+    values, names : tuple
+        The loop variables: values on entry, and names.
+    until : tuple of str
+        Loop variables that end the loop when true, before the test is asked again.
+    shared : tuple of str
+        Variables that the body changes through ``nonlocal`` or ``global``.
+    places : callable, optional
+        Gives the attributes that the body changes, as ``(object, name)``.
+    options : callable, optional
+        Gives the arguments of ``set_loop_options``.
+
+    Returns
+    -------
+    tuple
+        The values after the loop.
+    """
     stops = [names.index(name) for name in until]
-    while not any(values[stop] for stop in stops) and test(*values):
+    count = 0
+    while True:
+        deciding: Any = None
+        if stops:
+            flags = [values[stop] for stop in stops]
+            if any_staged(flags):
+                deciding = next(flag for flag in flags if is_staged(flag))
+            elif any(flags):
+                break
+        if deciding is None:
+            deciding = test(*values)
+        if is_staged(deciding):
+            loop = Loop(test, body, names, until, Outside((body, test), shared, places), options() if options else {})
+            _record_staged("while", names, count)
+            return staged_loop(loop, values, deciding)
+        if not deciding:
+            break
         values = body(*values) or ()
+        count += 1
+    record("while", names, False, "the condition is a Python value")
     return values
+
+
+def _record_staged(kind: str, names: tuple[str, ...], count: int) -> None:
+    if count:
+        record(kind, names, True, f"the condition became a tensor after {count} iterations")
+    else:
+        record(kind, names, True, "the condition is a tensor")
 
 
 def for_stmt(
@@ -39,10 +91,93 @@ def for_stmt(
     places: Places | None = None,
     options: Options | None = None,
 ) -> Values:
-    """Run a ``for`` loop."""
+    """Run a ``for`` loop.
+
+    Parameters
+    ----------
+    iterable : object
+        What the loop runs over.
+    body : callable
+        Takes the next element and the loop variables; returns the variables' next values.
+    values, names, until, shared, places, options
+        As for :func:`while_stmt`.
+
+    Returns
+    -------
+    tuple
+        The values after the loop.
+    """
+    staged = as_staged(iterable)
+    if staged is not None:
+        return _for_staged(
+            staged, body, values, names, until, Outside((body,), shared, places), options() if options else {}
+        )
     stops = [names.index(name) for name in until]
-    for item in iterable:
+    iterator = iter(iterable)
+    for item in iterator:
         values = body(item, *values) or ()
-        if any(values[stop] for stop in stops):
+        flags = [values[stop] for stop in stops]
+        if any_staged(flags):
+            return _rest_of_python_loop(iterator, body, values, names, stops, shared, places)
+        if any(flags):
             break
+    record("for", names, False, f"it iterates over a Python {type(iterable).__name__}")
     return values
+
+
+def _for_staged(
+    items: StagedIterable,
+    body: Callable[..., Any],
+    values: Values,
+    names: tuple[str, ...],
+    until: tuple[str, ...],
+    outside: Outside,
+    options: dict[str, Any],
+) -> Values:
+    """Run a ``for`` loop in the graph, by counting."""
+
+    def counted_body(k: Any, *mine: Any) -> Values:
+        return (k + 1, *(body(items.get(k), *mine) or ()))
+
+    loop = Loop(
+        test=lambda k, *_: k < items.length,
+        body=counted_body,
+        names=("iteration", *names),
+        until=until,
+        outside=outside,
+        options=options,
+    )
+    record("for", names, True, f"it iterates over {items.describe}")
+    return staged_loop(loop, (_start(items), *values), items.length)[1:]
+
+
+def _start(items: StagedIterable) -> Any:
+    """Return 0 in the dtype of the length, so that indices have the dtype of the bounds."""
+    dtype = getattr(items.length, "dtype", None)
+    return 0 if dtype is None else dtype.type(0)
+
+
+def _rest_of_python_loop(
+    iterator: Iterator[Any],
+    body: Callable[..., Any],
+    values: Values,
+    names: tuple[str, ...],
+    stops: list[int],
+    shared: tuple[str, ...],
+    places: Places | None,
+) -> Values:
+    """Go on with a Python loop after a tensor has decided whether to leave it: each step under a condition."""
+    record("for", names, False, "it iterates over Python values; a tensor decides when it ends")
+    for item in iterator:
+        flags = [values[stop] for stop in stops]
+        stop = flags[0]
+        for flag in flags[1:]:
+            stop = or_(stop, lambda flag=flag: flag)
+        if not is_staged(stop) and stop:
+            break
+        values = if_stmt(not_(stop), _step(body, item), None, names, shared=shared, places=places)(*values)
+    return values
+
+
+def _step(body: Callable[..., Any], item: Any) -> Callable[..., Any]:
+    return lambda *values: body(item, *values)

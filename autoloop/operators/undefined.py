@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NoReturn
+
+from autoloop_runtime.control_flow import cond
+from autoloop_runtime.registry import call
+
+_OURS = "__autoloop_unbound__"
 
 
 class Undefined:
@@ -29,9 +35,38 @@ class Undefined:
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
 
+@dataclass(frozen=True)
+class MaybeUnset:
+    """The value of a variable that a staged loop or branch may have left unset.
+
+    Attributes
+    ----------
+    name : str
+        The variable.
+    value : object
+        Its value where it is set; anything of the same type where not.
+    is_set : Tensor
+        Which of the two.
+    """
+
+    name: str
+    value: Any
+    is_set: Any
+
+
 def unbound(name: str) -> UnboundLocalError:
     """Return the error for reading a variable without a value, worded as Python words it."""
-    return UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
+    error = UnboundLocalError(
+        f"cannot access local variable {name!r} where it is not associated with a value"
+    )
+    error.name = name
+    setattr(error, _OURS, True)
+    return error
+
+
+def is_unbound_error(error: BaseException) -> bool:
+    """Whether an error came from reading a marker."""
+    return hasattr(error, _OURS)
 
 
 def defined(value: Any) -> Any:
@@ -40,11 +75,25 @@ def defined(value: Any) -> Any:
     Raises
     ------
     UnboundLocalError
-        If it has none.
+        If it has none; at run time if only the run can tell.
     """
     if type(value) is Undefined:
         raise unbound(value.name)
+    if type(value) is MaybeUnset:
+        name = value.name
+        cond(value.is_set, lambda: (), lambda: _raise_unbound(name))
+        return value.value
     return value
+
+
+def _raise_unbound(name: str) -> tuple[()]:
+    call("raise_error", lambda: unbound(name))
+    return ()
+
+
+def returned(value: Any) -> Any:
+    """Return the value that a ``return`` in a loop has left for the end of the function."""
+    return value.value if type(value) is MaybeUnset else value
 
 
 def user_variables(variables: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

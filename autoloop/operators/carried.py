@@ -1,0 +1,290 @@
+"""The variables of a staged loop: from the user's values to tensors and back.
+
+A variable is a structure of leaves. Tensors and arrays have their dtype; a Python number takes the dtype that
+the body gives it, found by tracing again; composites (TensorArray) bring their parts; any other object is
+carried around outside and must not change. A variable without a value on entry gets its type from the body,
+and a flag that tells whether it was set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import dtypes, nest
+from autoloop_runtime.graph import as_constant, convert_to_tensor, to_array
+from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.structured import LoopVar, StructureError, check_result
+from autoloop_runtime.tensor import Tensor
+
+from autoloop.operators.merging import blank_tensor
+from autoloop.operators.undefined import MaybeUnset, Undefined
+
+_NUMBERS = (bool, int, float, complex, np.generic)
+_KINDS = "biufc"
+
+
+class Retrace(Exception):
+    """The body showed that variables have other types than assumed; holds the variables to try next."""
+
+    def __init__(self, variables: Sequence[Variable]) -> None:
+        self.variables = list(variables)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One leaf of a variable.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    init : object
+        The value on entry.
+    kind : str
+        "tensor", "number" (a Python number, whose dtype may still settle), "composite" or "outside".
+    tensors : tuple of Tensor
+        The value on entry as tensors: none for "outside", the parts of a composite, else one.
+    structure : object
+        How the parts of a composite go together.
+    shape : TensorShape or None
+        The invariant, if the user gave one.
+    """
+
+    name: str
+    init: Any
+    kind: str
+    tensors: tuple[Tensor, ...]
+    structure: Any = None
+    shape: Any = None
+
+    def loop_vars(self) -> list[LoopVar]:
+        """Return the declarations of its tensors."""
+        if self.kind == "composite" and (invariants := getattr(self.init, "__autoloop_invariants__", None)):
+            shapes = invariants(self.shape)
+        else:
+            shapes = [TensorShape(self.shape) if self.shape is not None else t.shape for t in self.tensors]
+        return [LoopVar(self.name, *pair) for pair in zip(self.tensors, shapes, strict=True)]
+
+    def value(self, tensors: Sequence[Tensor]) -> Any:
+        """Return the leaf made of the tensors that now stand for it."""
+        if self.kind == "outside":
+            return self.init
+        if self.kind == "composite":
+            return nest.unflatten(self.structure, tensors)
+        return tensors[0]
+
+
+def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
+    """Classify one leaf of a variable."""
+    if not nest.structure_of(value, True).is_leaf():
+        parts, structure = nest.flatten_with_structure(value, True)
+        return Leaf(name, value, "composite", tuple(map(convert_to_tensor, parts)), structure, shape)
+    if isinstance(value, _NUMBERS):
+        return Leaf(name, value, "number", (_number(value),), shape=shape)
+    if isinstance(value, Tensor | np.ndarray) or hasattr(value, "__autoloop_tensor__"):
+        return Leaf(name, value, "tensor", (convert_to_tensor(value),), shape=shape)
+    return Leaf(name, value, "outside", ())
+
+
+def _number(value: Any, dtype: Any = None) -> Tensor:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return as_constant(to_array(value, dtype))
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable of a staged loop.
+
+    Attributes
+    ----------
+    name : str
+        The user's name.
+    init : object
+        The value on entry.
+    structure : object
+        The structure of the value; None while no value is known.
+    leaves : tuple of Leaf
+        Its leaves.
+    flag : bool, Tensor or None
+        Whether it is set on entry, if that has to be carried along.
+    """
+
+    name: str
+    init: Any
+    structure: Any
+    leaves: tuple[Leaf, ...]
+    flag: Any = None
+
+    def loop_vars(self) -> list[LoopVar]:
+        """Return the declarations of all its tensors."""
+        declared = [one for leaf in self.leaves for one in leaf.loop_vars()]
+        if self.flag is not None:
+            flag = convert_to_tensor(self.flag)
+            declared.append(LoopVar(f"{self.name} is set", flag, flag.shape))
+        return declared
+
+    def value(self, tensors: list[Tensor]) -> Any:
+        """Take this variable's tensors off the list and return its value."""
+        if self.structure is None:
+            return Undefined(self.name)
+        leaves = []
+        for leaf in self.leaves:
+            mine, tensors[: len(leaf.tensors)] = tensors[: len(leaf.tensors)], []
+            leaves.append(leaf.value(mine))
+        value = nest.unflatten(self.structure, leaves)
+        return value if self.flag is None else MaybeUnset(self.name, value, tensors.pop(0))
+
+    # -- what the body gives ----------------------------------------------------------------------------
+
+    def accept(self, result: Any, params: Sequence[Tensor]) -> tuple[Variable, list[Tensor]]:
+        """Return the variable as the body's result shows it to be, and the result's tensors.
+
+        The tensors mean something only if the variable is unchanged.
+        """
+        is_set: Any = True
+        if type(result) is MaybeUnset:
+            result, is_set = result.value, result.is_set
+        elif type(result) is Undefined:
+            if self.structure is None:
+                return self, []
+            is_set, result = False, self.value([*params])
+            result = result.value if type(result) is MaybeUnset else result
+        if self.structure is None:
+            return self._born(result), []
+        if self.flag is None and is_set is not True:
+            return replace(self, flag=True), []
+        leaves, tensors = self._accept_leaves(result, params)
+        if self.flag is not None:
+            tensors.append(convert_to_tensor(is_set))
+        return (self if leaves == self.leaves else replace(self, leaves=leaves)), tensors
+
+    def _born(self, result: Any) -> Variable:
+        """Return the variable with the type that the body gave it; its entry value is never read."""
+        values, structure = nest.flatten_with_structure(result)
+        leaves = []
+        for name, value in zip(_leaf_names(self.name, structure), values, strict=True):
+            leaf = make_leaf(name, value)
+            blank = tuple(blank_tensor(t.dtype, t.shape) for t in leaf.tensors)
+            shape = leaf.tensors[0].shape if leaf.kind in ("tensor", "number") else None
+            kind = "tensor" if leaf.kind == "number" and isinstance(value, Tensor) else leaf.kind
+            leaves.append(replace(leaf, tensors=blank, shape=shape, kind=kind))
+        return replace(self, structure=structure, leaves=tuple(leaves), flag=False)
+
+    def _accept_leaves(
+        self, result: Any, params: Sequence[Tensor]
+    ) -> tuple[tuple[Leaf, ...], list[Tensor]]:
+        values, structure = nest.flatten_with_structure(result)
+        if structure != self.structure:
+            raise StructureError(
+                f"{self.name!r} does not have the same nested structure after one iteration: "
+                f"{nest.describe(self.init)} before, {nest.describe(result)} after"
+            )
+        leaves, tensors, start = [], [], 0
+        for leaf, value in zip(self.leaves, values, strict=True):
+            mine = params[start : start + len(leaf.tensors)]
+            start += len(leaf.tensors)
+            new, parts = _accept_leaf(leaf, value, mine)
+            leaves.append(new)
+            tensors += parts
+        same = all(a is b for a, b in zip(leaves, self.leaves, strict=True))
+        return (self.leaves if same else tuple(leaves)), tensors
+
+
+def make_variable(name: str, value: Any, shape: Any = None) -> Variable:
+    """Return a variable with its value on entry."""
+    flag = None
+    if type(value) is Undefined:
+        return Variable(name, value, None, ())
+    if type(value) is MaybeUnset:
+        value, flag = value.value, value.is_set
+    values, structure = nest.flatten_with_structure(value)
+    names = _leaf_names(name, structure)
+    leaves = tuple(make_leaf(one, leaf, shape) for one, leaf in zip(names, values, strict=True))
+    return Variable(name, value, structure, leaves, flag)
+
+
+def _leaf_names(name: str, structure: Any) -> list[str]:
+    return [name + "".join(f"[{step!r}]" for step in path) for path in structure.paths()]
+
+
+def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf, list[Tensor]]:
+    if leaf.kind == "outside":
+        return _accept_outside(leaf, value), []
+    if leaf.kind == "composite":
+        parts, structure = nest.flatten_with_structure(value, True)
+        if structure.type is not leaf.structure.type or len(parts) != len(leaf.tensors):
+            raise StructureError(
+                f"{leaf.name!r} is a {type(leaf.init).__name__} before the loop and a {type(value).__name__} "
+                f"after one iteration"
+            )
+        return leaf, [convert_to_tensor(part) for part in parts]
+    if value is None or not _is_numeric(value):
+        raise TypeError(
+            f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration"
+        )
+    if value is params[0] and leaf.kind == "number":
+        # The body leaves the number alone: it can stay the Python number it is.
+        return Leaf(leaf.name, leaf.init, "outside", ()), []
+    init = leaf.tensors[0]
+    if isinstance(value, _NUMBERS) and _holds(init.dtype, value):
+        return leaf, [_number(value, init.dtype)]
+    result = _number(value) if isinstance(value, _NUMBERS) else convert_to_tensor(value)
+    if leaf.kind == "number":
+        return _settled(leaf, result)
+    return leaf, [result]
+
+
+def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
+    if value is leaf.init or (type(value) is type(leaf.init) and _equal(value, leaf.init)):
+        return leaf
+    if leaf.init is None:
+        raise TypeError(
+            f"{leaf.name!r} is None before the loop and has a value after one iteration; give it a value of the "
+            f"type it will have before the loop"
+        )
+    if isinstance(leaf.init, _NUMBERS) and _is_numeric(value):
+        # It does change after all: make it a tensor again, for good.
+        tensor = _number(leaf.init)
+        return Leaf(leaf.name, leaf.init, "tensor", (tensor,))
+    raise TypeError(
+        f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
+        f"only tensors, numbers and structures of them may change"
+    )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return isinstance(one, str | bytes | int | float | complex | bool) and bool(one == other)
+
+
+def _is_numeric(value: Any) -> bool:
+    return isinstance(value, (Tensor, np.ndarray, *_NUMBERS)) or hasattr(value, "__autoloop_tensor__")
+
+
+def _holds(dtype: Any, number: Any) -> bool:
+    """Whether a Python number can have a dtype without losing its kind."""
+    kind = np.asarray(number).dtype.kind
+    return _KINDS.index(kind) <= _KINDS.index(dtype.kind) if dtype.kind in _KINDS else False
+
+
+def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
+    """Give a Python number the dtype, and if need be the shape, of what the body makes of it."""
+    init = leaf.tensors[0]
+    if result.dtype == init.dtype and (result.shape == init.shape or leaf.shape is not None):
+        return leaf, [result]
+    if result.dtype != init.dtype and not _holds(result.dtype, leaf.init):
+        return leaf, [result]  # refused with the names of both dtypes when the loop is closed
+    if dtypes.as_dtype(result.dtype).kind not in _KINDS:
+        return leaf, [result]
+    value = np.asarray(_number(leaf.init, result.dtype).value)
+    if leaf.shape is None and result.shape.is_fully_defined():
+        value = np.broadcast_to(value, result.shape.as_tuple()).copy()
+    return replace(leaf, tensors=(as_constant(value[()]),)), [result]
+
+
+def check_results(declared: Sequence[LoopVar], tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Check what the body gives against dtypes and invariants; messages name variable and remedy."""
+    return [check_result(one, tensor) for one, tensor in zip(declared, tensors, strict=True)]

@@ -1,0 +1,210 @@
+"""Tracing the two sides of a staged branch and bringing their values together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import nest
+from autoloop_runtime.control_flow import BranchValues
+from autoloop_runtime.graph import Graph, as_constant, convert_to_tensor, current_graph
+from autoloop_runtime.structured import StructureError, finish_cond, subgraph
+from autoloop_runtime.tensor import Tensor
+
+from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
+from autoloop.operators.undefined import MaybeUnset, Undefined
+
+_NEVER = object()  # the value of a branch that always raises
+Side = Callable[[], tuple[Any, ...]]
+
+
+def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], what: str) -> tuple[Any, ...]:
+    """Build a conditional whose sides give one value per name.
+
+    Parameters
+    ----------
+    test : Tensor
+        A boolean scalar.
+    then, orelse : callable
+        Trace one side each.
+    names : sequence of str
+        The variables, for messages.
+    what : str
+        How messages call the two sides, with a place for the name.
+    """
+    graph = current_graph() or test.graph
+    assert graph is not None
+    scope = graph.unique_name("cond")
+    graphs = (subgraph(graph, f"{scope}/then"), subgraph(graph, f"{scope}/else"))
+    values = [_trace(sub, side) for sub, side in zip(graphs, (then, orelse), strict=True)]
+    count = len(names)
+    sides = [value if value is not _NEVER else (_NEVER,) * count for value in values]
+    merges = [_Merge(name, a, b, what) for name, a, b in zip(names, *sides, strict=True)]
+    tensors = []
+    for index, sub in enumerate(graphs):
+        with sub.as_default():
+            tensors.append([one for merge in merges for one in merge.tensors(index)])
+    outputs = finish_cond(graph, scope, test, graphs[0], tensors[0], graphs[1], tensors[1])
+    remaining = list(outputs)
+    return tuple(merge.value(remaining) for merge in merges)
+
+
+def _trace(graph: Graph, side: Side) -> Any:
+    with graph.as_default(), staged_block():
+        try:
+            return side()
+        except BaseException as error:
+            if not is_run_time_error(error):
+                raise
+            raise_at_run_time(error)
+            return _NEVER
+
+
+class _Merge:
+    """One variable of a branch: what of it the conditional must give, and its value made of the outputs."""
+
+    def __init__(self, name: str, a: Any, b: Any, what: str) -> None:
+        self.name = name
+        self.what = what
+        self.is_set = _set_flags(a, b)
+        a, b = (one.value if type(one) is MaybeUnset else one for one in (a, b))
+        self.absent = [one is _NEVER or type(one) is Undefined for one in (a, b)]
+        self.pairs: list[BranchValues | None] = []
+        self.fixed: list[Any] = []
+        self.structure: Any = None
+        self.counts: list[int] = []
+        if all(self.absent):
+            return
+        present = b if self.absent[0] else a
+        leaves, self.structure = nest.flatten_with_structure(present)
+        others = leaves
+        if not any(self.absent):
+            others, structure = nest.flatten_with_structure(b)
+            if structure != self.structure:
+                self._refuse_structures(a, b)
+        for one, other in zip(leaves, others, strict=True):
+            self._leaf(one, other)
+
+    def _refuse_structures(self, a: Any, b: Any) -> None:
+        raise StructureError(
+            f"{self.what.format(self.name)} must have the same nested structure, they have "
+            f"{nest.describe(a)} and {nest.describe(b)}"
+        )
+
+    def _leaf(self, one: Any, other: Any) -> None:
+        if not any(self.absent) and _same(one, other):
+            self.pairs.append(None)
+            self.fixed.append(one)
+            return
+        self.fixed.append(None)
+        if any(self.absent):
+            if not _is_numeric(one):
+                # Only ever read where it is set, and there it has this value.
+                self.pairs.append(None)
+                self.fixed[-1] = one
+                return
+            blank = _blank(one)
+            one, other = (blank, one) if self.absent[0] else (one, blank)
+        elif not (_is_numeric(one) and _is_numeric(other)):
+            self._refuse_values(one, other)
+        self.pairs.append(BranchValues(one, other, self.what.format(self.name)))
+
+    def _refuse_values(self, one: Any, other: Any) -> None:
+        if one is None or other is None:
+            side = "main" if one is None else "else"
+            raise TypeError(
+                f"{self.what.format(self.name)}: it is None at the end of the {side} branch and has a value at "
+                f"the end of the other; give it a value of the same type in both"
+            )
+        raise TypeError(
+            f"{self.what.format(self.name)} differ under a tensor condition and are no tensors: "
+            f"{one!r} and {other!r}"
+        )
+
+    def tensors(self, side: int) -> list[Tensor]:
+        """Return what one side gives, made in the current graph; for side 0 first."""
+        made: list[Tensor] = []
+        for pair in self.pairs:
+            tensors = [] if pair is None else pair.tensors(side)
+            if side == 0:
+                self.counts.append(len(tensors))
+            made += tensors
+        if self.is_set is not None:
+            made.append(convert_to_tensor(self.is_set[side]))
+        return made
+
+    def value(self, outputs: list[Tensor]) -> Any:
+        """Take this variable's outputs off the list and return its value."""
+        leaves = []
+        for pair, fixed, count in zip(self.pairs, self.fixed, self.counts, strict=True):
+            mine, outputs[:count] = outputs[:count], []
+            leaves.append(fixed if pair is None else pair.pack(mine))
+        is_set = outputs.pop(0) if self.is_set is not None else None
+        if all(self.absent):
+            return Undefined(self.name)
+        value = nest.unflatten(self.structure, leaves)
+        return value if is_set is None else MaybeUnset(self.name, value, is_set)
+
+
+def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
+    """Return whether the variable is set on each side, or None if it surely is wherever it is read."""
+    unset = [type(one) in (Undefined, MaybeUnset) for one in (a, b)]
+    if not any(unset) or all(type(one) is Undefined or one is _NEVER for one in (a, b)):
+        return None
+    flags = [
+        one.is_set if type(one) is MaybeUnset else type(one) is not Undefined and one is not _NEVER
+        for one in (a, b)
+    ]
+    return flags[0], flags[1]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether both sides leave the very same value, so that nothing needs to be chosen."""
+    if one is other:
+        return not isinstance(one, Tensor) or one.node is None or one.node.graph is current_graph()
+    return type(one) is type(other) and isinstance(one, bool | int | float | complex | str | bytes) and one == other
+
+
+def _is_numeric(leaf: Any) -> bool:
+    if isinstance(leaf, Tensor | np.ndarray | np.generic | bool | int | float | complex):
+        return True
+    return hasattr(leaf, "__autoloop_tensor__") or not nest.structure_of(leaf, True).is_leaf()
+
+
+def _blank(leaf: Any) -> Any:
+    """Return a value of the type of ``leaf`` that nobody reads."""
+    if not nest.structure_of(leaf, True).is_leaf():
+        return nest.map_structure(_blank, leaf, expand_composites=True)
+    if isinstance(leaf, bool | int | float | complex):
+        return type(leaf)()
+    tensor = convert_to_tensor(leaf)
+    return blank_tensor(tensor.dtype, tensor.shape)
+
+
+def blank_tensor(dtype: Any, shape: Any) -> Tensor:
+    """Return zeros that fit a partly known shape."""
+    dims = () if shape.rank is None else tuple(dim or 0 for dim in shape.as_list())
+    return as_constant(np.zeros(dims, dtype)[()])
+
+
+def copied(value: Any) -> Any:
+    """Return a structure with containers of its own, so that tracing one side does not change the other."""
+    if isinstance(value, list | dict | tuple) or nest.is_nested(value):
+        leaves, structure = nest.flatten_with_structure(value)
+        return nest.unflatten(structure, leaves)
+    return value
+
+
+def written_back(original: Any, value: Any) -> Any:
+    """Return ``value`` in the container ``original``, so that other names for it see the change."""
+    if value is original:
+        return value
+    if type(original) is list and type(value) is list:
+        original[:] = value
+        return original
+    if type(original) is dict and type(value) is dict:
+        original.clear()
+        original.update(value)
+        return original
+    return value
