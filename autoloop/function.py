@@ -425,7 +425,9 @@ def _leaf_names(signature: inspect.Signature, args: tuple[Any, ...]) -> list[str
 def _describe_key(key: Any) -> str:
     if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], np.dtype):
         return f"{key[0]}{list(key[1])}"
-    return repr(key[1]) if isinstance(key, tuple) and len(key) == 2 else repr(key)
+    if isinstance(key, tuple) and len(key) == 2:
+        return str(key[1]) if key[0] in (float, complex) else repr(key[1])
+    return repr(key)
 
 
 def function(

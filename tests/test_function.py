@@ -34,6 +34,7 @@ def test_same_kinds_of_arguments_are_traced_once():
     assert f.tracing_count == 3
 
 
+@pytest.mark.filterwarnings("ignore:f was traced")
 def test_python_values_are_compared_by_type_and_value():
     @al.function
     def f(n):
