@@ -19,6 +19,7 @@ _OWN_FOLDERS: tuple[str, ...] = (
     str(Path(__file__).resolve().parent) + os.sep,
     str(Path(__file__).resolve().parent.parent / "runtime" / "autoloop_runtime") + os.sep,
     str(Path(__file__).resolve().parent.parent / "autoloop_runtime") + os.sep,
+    "<autoloop ",  # generated code
 )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import dtypes, nest
-from autoloop_runtime.graph import as_constant, convert_to_tensor, to_array
+from autoloop_runtime.graph import convert_to_tensor, to_array
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.tensor import Tensor
@@ -33,7 +33,7 @@ class Retrace(Exception):
         self.variables = list(variables)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # tensors compare element by element
 class Leaf:
     """One leaf of a variable.
 
@@ -92,10 +92,10 @@ def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
 def _number(value: Any, dtype: Any = None) -> Tensor:
     if isinstance(value, np.generic):
         value = value.item()
-    return as_constant(to_array(value, dtype))
+    return Tensor(to_array(value, dtype))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # tensors compare element by element
 class Variable:
     """One variable of a staged loop.
 
@@ -160,7 +160,7 @@ class Variable:
         leaves, tensors = self._accept_leaves(result, params)
         if self.flag is not None:
             tensors.append(convert_to_tensor(is_set))
-        return (self if leaves == self.leaves else replace(self, leaves=leaves)), tensors
+        return (self if leaves is self.leaves else replace(self, leaves=leaves)), tensors
 
     def _born(self, result: Any) -> Variable:
         """Return the variable with the type that the body gave it; its entry value is never read."""
@@ -282,7 +282,7 @@ def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
     value = np.asarray(_number(leaf.init, result.dtype).value)
     if leaf.shape is None and result.shape.is_fully_defined():
         value = np.broadcast_to(value, result.shape.as_tuple()).copy()
-    return replace(leaf, tensors=(as_constant(value[()]),)), [result]
+    return replace(leaf, tensors=(Tensor(value[()]),)), [result]
 
 
 def check_results(declared: Sequence[LoopVar], tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
@@ -39,12 +40,22 @@ def or_(first: Any, *later: Callable[[], Any]) -> Any:
 
 
 def _staged(value: Any, rest: Callable[[], Any], *, is_and: bool) -> Any:
-    tensor = convert_to_tensor(value)
-    test = truth(tensor)
-    if tensor.dtype.kind == "b":
-        # What the other side gives is only asked for its truth, unless it is no boolean itself.
-        return cond(test, rest, lambda: tensor) if is_and else cond(test, lambda: tensor, rest)
-    return cond(test, rest, lambda: tensor) if is_and else cond(test, lambda: tensor, rest)
+    """Choose between the value so far and the rest; of a boolean and a number only the truth is kept."""
+    first = convert_to_tensor(value)
+    test = truth(first)
+    only_truth = [first.dtype.kind == "b"]
+
+    def evaluated() -> Any:
+        second = rest()
+        kind = (second.dtype if is_staged(second) else np.asarray(second).dtype).kind
+        mixed = (kind == "b") != only_truth[0]
+        only_truth[0] = mixed or kind == "b"
+        return truth(second) if mixed else second
+
+    def known() -> Any:
+        return test if only_truth[0] else first
+
+    return cond(test if is_and else call("logical_not", test), evaluated, known)
 
 
 def not_(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import nest
 from autoloop_runtime.control_flow import BranchValues
-from autoloop_runtime.graph import Graph, as_constant, convert_to_tensor, current_graph
+from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
 from autoloop_runtime.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.tensor import Tensor
 
@@ -185,7 +185,7 @@ def _blank(leaf: Any) -> Any:
 def blank_tensor(dtype: Any, shape: Any) -> Tensor:
     """Return zeros that fit a partly known shape."""
     dims = () if shape.rank is None else tuple(dim or 0 for dim in shape.as_list())
-    return as_constant(np.zeros(dims, dtype)[()])
+    return Tensor(np.zeros(dims, dtype)[()])
 
 
 def copied(value: Any) -> Any:

@@ -35,7 +35,7 @@ class Undefined:
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MaybeUnset:
     """The value of a variable that a staged loop or branch may have left unset.
 

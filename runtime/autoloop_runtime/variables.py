@@ -1,8 +1,8 @@
 """Variables: named values that last between runs.
 
 A variable made eagerly or by a function keeps its value itself. One made in a 1.x graph belongs to that graph,
-and its value to each session, where its initialiser must run first. Reads and assignments are ops with an effect, so inside a
-function they happen in program order.
+and its value to each session, where its initialiser must run first. Reads and assignments are ops with an
+effect, so inside a function they happen in program order.
 """
 
 from __future__ import annotations

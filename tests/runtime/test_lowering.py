@@ -59,9 +59,7 @@ def check_wiring(lowered: Lowered) -> None:
 def book_example():
     graph = Graph()
     i, n = scalar(graph, "i"), scalar(graph, "n")
-    loop_vars = loop(
-        graph, lambda g, a, n: call(LESS, a, n), lambda g, a, n: [call(ADD, a, const(g, 2)), n], [i, n]
-    )
+    loop_vars = loop(graph, lambda g, a, n: call(LESS, a, n), lambda g, a, n: [call(ADD, a, const(g, 2)), n], [i, n])
     fetches = [call(ADD, loop_vars[0], const(graph, 3)), call(ADD, loop_vars[1], const(graph, 4))]
     return graph, fetches, [i, n]
 
@@ -205,9 +203,10 @@ def test_a_loop_waits_for_its_control_inputs():
     x = scalar(graph)
     first = call(probe(lambda v: seen.append("first") or v), x)
     with graph.control_dependencies([first]):
+        note = probe(lambda v: seen.append("body") or v)
         out = loop(
             graph, lambda g, i: call(LESS, i, const(g, 2)),
-            lambda g, i: [call(ADD, call(probe(lambda v: seen.append("body") or v), i), const(g, 1))], [const(graph, 0)],
+            lambda g, i: [call(ADD, call(note, i), const(g, 1))], [const(graph, 0)],
         )  # fmt: skip
     lowered = lower(graph, out, [x])
     check_wiring(lowered)
@@ -294,9 +293,7 @@ def test_branches_of_constants_and_of_invariants():
 
     def body(g, i, y):
         outer = g.capture(x)
-        (v,) = branch(
-            g, call(LESS, i, const(g, 2)), lambda h: const(h, 100), lambda h: h.capture(outer)
-        )
+        (v,) = branch(g, call(LESS, i, const(g, 2)), lambda h: const(h, 100), lambda h: h.capture(outer))
         (w,) = branch(  # a predicate that is the same in every iteration
             g, call(LESS, outer, const(g, 0)), lambda h: call(failing("never"), h.capture(outer)),
             lambda h: call(ADD, h.capture(outer), const(h, 1)),
@@ -342,10 +339,9 @@ def test_a_promise_on_a_parameter_of_the_body_is_checked():
 def test_the_invariant_of_a_loop_variable_is_checked_in_each_iteration():
     graph = Graph()
     x = vector(graph, 2)
-    _, y = counted(
-        graph, 3, lambda g, i, y: [call(GROW, y)], [x], invariants=[SCALAR, TensorShape([2])]
-    )
-    with pytest.raises(ValueError, match=r"variable 'v1' of the loop 'while' has shape \(4,\).*invariant \(2,\)") as info:
+    _, y = counted(graph, 3, lambda g, i, y: [call(GROW, y)], [x], invariants=[SCALAR, TensorShape([2])])
+    text = r"variable 'v1' of the loop 'while' has shape \(4,\).*invariant \(2,\)"
+    with pytest.raises(ValueError, match=text) as info:
         Executable(lower(graph, [y], [x])).run([np.ones(2)])
     assert "shape_invariants=" in str(info.value) and "TensorShape([None])" in str(info.value)
     assert "iteration 0" in info.value.__notes__[0]

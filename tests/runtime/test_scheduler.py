@@ -18,7 +18,20 @@ from autoloop_runtime.scheduler import Executable
 from autoloop_runtime.shapes import SCALAR, TensorShape
 from autoloop_runtime.testing import SeededExecutor
 from flow import (
-    ADD, EQUAL, LESS, MOD, MUL, boolean, branch, call, const, counted, failing, heavy, loop, probe,
+    ADD,
+    EQUAL,
+    LESS,
+    MOD,
+    MUL,
+    boolean,
+    branch,
+    call,
+    const,
+    counted,
+    failing,
+    heavy,
+    loop,
+    probe,
 )  # fmt: skip
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,9 +70,7 @@ def program():
         )  # fmt: skip
         return [call(ADD, i, const(g, 1)), x, call(heavy(lambda a, b: a * 31 + b), z, i)]
 
-    outs = loop(
-        graph, lambda g, i, x, z: call(LESS, i, g.capture(n)), body, [const(graph, 0), x, const(graph, 1)]
-    )
+    outs = loop(graph, lambda g, i, x, z: call(LESS, i, g.capture(n)), body, [const(graph, 0), x, const(graph, 1)])
     return graph, outs, [n, x]
 
 

@@ -38,11 +38,18 @@ def in_body(body, count=1):
     return lambda graph, x: counted(graph, 3, body, [x] * count)[1:]
 
 
+def other_or_next(graph, x):
+    """``x`` or ``x + 1``, by a branch."""
+    small = call(LESS, x, const(graph, 2))
+    (out,) = branch(graph, small, lambda h: h.capture(x), lambda h: call(ADD, h.capture(x), const(h, 1)))
+    return out
+
+
 CHAINS = {
     "a row of kernels": lambda graph, x: call(F, call(ADD, y := call(G, x), call(F, y))),
     "a recurrence": in_body(lambda g, i, y: [call(F, y)]),
     "two in a row in a recurrence": in_body(lambda g, i, y: [call(G, call(F, y))]),
-    "through two variables of one iteration": in_body(lambda g, i, y, z: [call(ADD, z, y), call(F, call(ADD, y, z))], 2),
+    "through two variables": in_body(lambda g, i, y, z: [call(ADD, z, y), call(F, call(ADD, y, z))], 2),
     "opposite branches": in_body(
         lambda g, i, y: list(
             branch(g, call(LESS, i, const(g, 2)), lambda h: call(F, h.capture(y)), lambda h: call(G, h.capture(y)))
@@ -59,18 +66,16 @@ OVERLAPS = {
     "two kernels of one value": (lambda graph, x: [call(F, x), call(G, x)], {"f", "g"}),
     "iterations without a recurrence": (in_body(lambda g, i, y: [call(ADD, y, call(F, i))]), {"f"}),
     "two recurrences": (in_body(lambda g, i, y, z: [call(F, y), call(G, z)], 2), {"f", "g"}),
-    "a recurrence and what it feeds": (in_body(lambda g, i, y, z: [call(F, y), call(ADD, z, call(G, y))], 2), {"f", "g"}),
+    "a recurrence and what it feeds": (
+        in_body(lambda g, i, y, z: [call(F, y), call(ADD, z, call(G, y))], 2), {"f", "g"},
+    ),
     "a pipeline": (in_body(lambda g, i, y, z: [call(F, y), call(G, call(ADD, z, call(F, y)))], 2), {"f", "g"}),
     "a value of two iterations ago": (in_body(lambda g, i, y, z: [call(F, z), y], 2), {"f"}),
     "an inner loop that starts afresh": (
         in_body(lambda g, i, y: [call(ADD, y, counted(g, 2, lambda h, j, z: [call(F, z)], [i])[1])]), {"f"},
     ),
     "after opposite branches": (
-        lambda graph, x: [
-            call(F, *branch(graph, call(LESS, x, const(graph, 2)), lambda h: h.capture(x), lambda h: call(ADD, h.capture(x), const(h, 1)))),
-            call(G, x),
-        ],
-        {"f", "g"},
+        lambda graph, x: [call(F, other_or_next(graph, x)), call(G, x)], {"f", "g"},
     ),
     "branches of two conditions": (
         lambda graph, x: [

@@ -126,10 +126,8 @@ def test_a_heavy_kernel_is_not_kept_waiting_by_an_endless_supply_of_light_ones()
 def sums(n=30):
     graph = Graph()
     x = scalar(graph)
-    _, s, t = counted(
-        graph, n, lambda g, i, s, t: [call(heavy(lambda a, b: a + b), s, i), call(heavy(lambda a, b: a * b % 97), t, s)],
-        [x, x],
-    )  # fmt: skip
+    add, mix = heavy(lambda a, b: a + b), heavy(lambda a, b: a * b % 97)
+    _, s, t = counted(graph, n, lambda g, i, s, t: [call(add, s, i), call(mix, t, s)], [x, x])
     return Executable(lower(graph, [s, t], [x]))
 
 

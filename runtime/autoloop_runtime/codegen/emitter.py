@@ -15,8 +15,8 @@ from ..tensor import Tensor
 from . import names
 from .expressions import Expressions
 from .lines import Line, Lines, Loop
-from .templates import Expr, constant, local
-from .uses import END, Uses, analyse
+from .templates import Expr, local
+from .uses import Uses, analyse, places
 
 #: expressions longer than this get a variable
 INLINE_LENGTH = 56
@@ -67,7 +67,7 @@ class Scope:
         last = self.uses.last_read.get(tensor, -1)
         if last != position or node.op.name not in ("While", "Cond"):
             return last <= position
-        reads = [i for i, t in enumerate(node.inputs) if t is tensor]
+        reads = places(node.inputs, tensor)
         if node.op.name == "While":
             return all(i == init for i in reads)
         return len(reads) <= 1 and 0 not in reads
@@ -271,7 +271,7 @@ class Emitter:
         dead = []
         for tensor in dict.fromkeys(node.inputs[:n]):
             name = scope.env[tensor].name
-            last = scope.uses.last_read[tensor] == position and tensor not in node.inputs[n:]
+            last = scope.uses.last_read[tensor] == position and not places(node.inputs[n:], tensor)
             if last and name in scope.mine and scope.owner.get(name) is tensor and _is_large(tensor):
                 dead.append(name)
                 del scope.owner[name]
@@ -289,7 +289,7 @@ class Emitter:
         scope = Scope(analyse(body), dict(zip(body.inputs, current)))
         for k, name in loop_names.items():
             scope.owner[name] = body.inputs[k]
-            if body.outputs.count(body.outputs[k]) == 1 and _proved(node, k):
+            if len(places(body.outputs, body.outputs[k])) == 1 and _proved(node, k):
                 scope.wanted[body.outputs[k]] = name
         self._nodes(body, scope)
         results = [self._invariant(node, k, body.outputs[k], scope.env[body.outputs[k]], False) for k in loop_names]
@@ -370,7 +370,7 @@ class Emitter:
             if name is not None and scope.owner.get(name) is outer and scope.may_overwrite(name, node, position):
                 inner.owner[name] = param
         for j, name in targets.items():
-            if graph.outputs.count(graph.outputs[j]) == 1:
+            if len(places(graph.outputs, graph.outputs[j])) == 1:
                 inner.wanted[graph.outputs[j]] = name
             if all(expr.name != name for expr in captured):
                 inner.fresh.add(name)

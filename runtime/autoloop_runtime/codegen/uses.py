@@ -8,6 +8,7 @@ are then read there.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..graph import CONST, PARAMETER, Graph, Node
@@ -42,6 +43,11 @@ class Uses:
     inline: set[Node] = field(default_factory=set)
     truth: set[Node] = field(default_factory=set)
     dying: dict[int, list[Tensor]] = field(default_factory=dict)
+
+
+def places(tensors: Sequence[Tensor], tensor: Tensor) -> list[int]:
+    """Where ``tensor`` is among ``tensors`` (``==`` of tensors is an operation, so ``list.index`` is no use)."""
+    return [i for i, t in enumerate(tensors) if t is tensor]
 
 
 def is_structured(node: Node) -> bool:
@@ -123,9 +129,10 @@ def _takes(reader: Node | None, node: Node) -> bool:
     """True if ``reader`` can have the expression of ``node`` in place of a variable."""
     if reader is None:
         return True
-    index = reader.inputs.index(node.outputs[0]) if node.outputs[0] in reader.inputs else None
-    if index is None:
+    found = places(reader.inputs, node.outputs[0])
+    if not found:
         return False
+    index = found[0]
     if reader.op.name == "While":
         return index < int(reader.attrs["n_vars"])
     if reader.op.name == "Cond":

@@ -98,8 +98,10 @@ class _Drawer:
         for node in self.lowered.nodes:
             count = len(node.inputs) + len(node.controls)
             inside = self._cluster_of_constants(node)
+            looped = node.kind is Kind.MERGE and self._comes_back(node.inputs[-1])
             for i, port in enumerate(node.inputs):
-                self._edge(port, node.name, inside, (i, count), node.kind is Kind.MERGE)
+                head = (0, 1) if looped else (i, count)
+                self._edge(port, node.name, inside, head, back=looped and self._comes_back(port))
             for i, port in enumerate(node.controls, len(node.inputs)):
                 self._edge(port, node.name, inside, (i, count), control=True)
         for i, port in enumerate(self.lowered.fetches):
@@ -135,7 +137,7 @@ class _Drawer:
         return Box(node.name, style, label, note, node.frame, tip, location[-1] if location else None)
 
     def _edge(
-        self, port: Port, target: str, cluster: int, head: Port, merge: bool = False, control: bool = False
+        self, port: Port, target: str, cluster: int, head: Port, back: bool = False, control: bool = False
     ) -> None:
         source = self.lowered.nodes[port[0]]
         if source.kind is Kind.CONST:
@@ -146,12 +148,15 @@ class _Drawer:
             self.edges.append(Edge(name, target, head=head))
             return
         style: EdgeStyle = "data"
-        if merge and source.kind is Kind.NEXT_ITERATION:
+        if back:
             style = "back"
         elif control or _is_token(source, port):
             style = "control"
         tail = (port[1], source.outputs)
         self.edges.append(Edge(source.name, target, style, self._label(source, port, style), tail, head))
+
+    def _comes_back(self, port: Port) -> bool:
+        return self.lowered.nodes[port[0]].kind is Kind.NEXT_ITERATION
 
     def _label(self, source: FlatNode, port: Port, style: EdgeStyle) -> str:
         if source.kind is Kind.SWITCH:

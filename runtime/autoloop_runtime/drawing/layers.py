@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from math import inf
+from math import copysign, inf
 
 GAP = 26.0
 LANE_GAP = 13.0
@@ -202,6 +202,9 @@ class Level:
         """The points of a link, from its source to its target."""
         a, b = link.a, link.b
         start, end = a.x + link.a_port, b.x + link.b_port
+        if link.back and not link.b_port:
+            # comes in on the side of its lane, beside the line from above
+            end += copysign(b.width * 0.25, link.bends[0].x - b.x)
         points: Route = [(start, a.bottom, 1), (start, self.bottoms[a.row], 1)]
         for bend in reversed(link.bends) if link.back else link.bends:
             top, bottom = (bend.x, bend.top, 1), (bend.x, bend.bottom, 1)

@@ -146,9 +146,7 @@ class Emitter:
     def _plain(self, node: Node, env: Env, context: Context) -> None:
         """A constant or a kernel."""
         if node.op is CONST:
-            env[node.outputs[0]] = self._add(
-                Kind.CONST, node.name, (), context, source=node, value=node.attrs["value"]
-            )
+            env[node.outputs[0]] = self._add(Kind.CONST, node.name, (), context, source=node, value=node.attrs["value"])
             return
         if node.op is PARAMETER:
             raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it")
@@ -267,9 +265,7 @@ class Emitter:
         old = self.nodes[merge[0]]
         self.nodes[merge[0]] = replace(old, inputs=(*old.inputs, back))
 
-    def _checked_variable(
-        self, node: Node, k: int, tensor: Tensor, port: Port, context: Context, entry: bool
-    ) -> Port:
+    def _checked_variable(self, node: Node, k: int, tensor: Tensor, port: Port, context: Context, entry: bool) -> Port:
         """``port``, checked against the shape invariant unless the static shape proves it."""
         shape: TensorShape = node.attrs["invariants"][k]
         if tensor.shape.is_subsumed_by(shape) or tensor.dtype == variant:

@@ -347,9 +347,7 @@ def _begin(frame: Frame) -> Iteration:
     return following
 
 
-def _inject(
-    frame: Frame, edges: Edges, value: Any, invariant: bool, stack: list[tuple[Iteration, Edges, Any]]
-) -> None:
+def _inject(frame: Frame, edges: Edges, value: Any, invariant: bool, stack: list[tuple[Iteration, Edges, Any]]) -> None:
     """Put a value into iteration 0, or into all iterations there are and will be."""
     it: Iteration | None = frame.oldest
     if not invariant:

@@ -185,9 +185,8 @@ class Plan:
             frame = self.frames[flat.frame]
             step = self.steps[flat.index] = Step(flat, frame)
             frame.steps.append(step)
-        elif flat.kind is Kind.ENTER:
-            if self.nodes[flat.inputs[0][0]].kind is not Kind.CONST:
-                self.frames[flat.frame].entering += 1
+        elif flat.kind is Kind.ENTER and self.nodes[flat.inputs[0][0]].kind is not Kind.CONST:
+            self.frames[flat.frame].entering += 1
         for position, port in enumerate(flat.inputs):
             self._consumers[port].append((flat.index, position))
         for port in flat.controls:
