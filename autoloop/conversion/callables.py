@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
-
 from autoloop.conversion.nodes import Node
 from autoloop.conversion.scopes import FRAME_READERS
 from autoloop.errors import is_own_file
@@ -50,9 +49,14 @@ def is_library_file(filename: str) -> bool:
 def is_convertible_function(function: types.FunctionType) -> bool:
     """Whether a plain function is the user's and not yet converted."""
     code = function.__code__
-    if code.co_flags & _GENERATOR_FLAGS or is_converted(code) or is_library_file(code.co_filename):
+    if is_generator_code(code) or is_converted(code) or is_library_file(code.co_filename):
         return False
     return not is_marked(function)
+
+
+def is_generator_code(code: types.CodeType) -> bool:
+    """Whether a function is a generator or asynchronous."""
+    return bool(code.co_flags & _GENERATOR_FLAGS)
 
 
 def is_marked(function: Any) -> bool:

@@ -17,35 +17,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import gast
-
 from autoloop.conversion.callables import Environment
-from autoloop.conversion.dataflow import Flow, analyse
+from autoloop.conversion.dataflow import analyse
 from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
-from autoloop.conversion.jumps import Jumps, block_fields, falls_off, lower_jumps
-from autoloop.conversion.nodes import Maker, Node, header
-from autoloop.conversion.plan import FunctionPlan, Plan, plan_function
+from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
+from autoloop.conversion.nodes import Maker, Node, copy_tree, header
+from autoloop.conversion.plan import Plan, plan_function
 from autoloop.conversion.scopes import Scope, parameter_names, scope_of
+from autoloop.conversion.statements import Facts, Names, SimpleStatements
 from autoloop.conversion.unsupported import is_generator
 
 Block = list[Node]
-
-
-@dataclass(frozen=True)
-class Names:
-    """The names that generated code uses, all of them unused by the user's code."""
-
-    fresh: Callable[[str], str]
-    ops: str
-    loop_test: str
-    loop_body: str
-    item: str
-    then: str
-    orelse: str
-
-    @property
-    def functions(self) -> tuple[str, ...]:
-        """Names of generated functions."""
-        return (self.loop_test, self.loop_body, self.then, self.orelse)
 
 
 @dataclass
@@ -61,9 +43,7 @@ class _Body:
     nonlocals: dict[str, None] = field(default_factory=dict)
 
 
-def rewrite_function(
-    node: Node, names: Names, environment: Environment, outer: frozenset[str] = frozenset()
-) -> Node:
+def rewrite_function(node: Node, names: Names, environment: Environment, outer: frozenset[str] = frozenset()) -> Node:
     """Rewrite a function or lambda in place.
 
     Parameters
@@ -89,42 +69,27 @@ def rewrite_function(
     if isinstance(node, gast.Lambda):
         node.body = expressions.rewrite(node.body, around)
         return node
-    jumps = lower_jumps(
-        node.body, names.fresh, lambda test: environment.is_static_test(test, around.local_names)
-    )
+    jumps = lower_jumps(node.body, names.fresh, lambda test: environment.is_static_test(test, around.local_names))
     tracked = [name for name in (*scope.order, *jumps.flags) if name not in scope.captured]
-    flow = analyse(
-        jumps.body, tracked, params, jumps.until, lambda one: environment.swallows(one, around.local_names)
-    )
+    flow = analyse(jumps.body, tracked, params, jumps.until, lambda one: environment.swallows(one, around.local_names))
     plan = plan_function(scope, jumps, flow)
-    rewriter = _StatementRewriter(names, expressions, around, scope, _Facts(jumps, flow, plan))
+    rewriter = _StatementRewriter(names, expressions, around, scope, Facts(jumps, flow, plan))
     node.body = rewriter.function_body(jumps.body, params)
     return node
 
 
-@dataclass(frozen=True)
-class _Facts:
-    """All that is known about one function, beside its tree."""
+class _StatementRewriter(SimpleStatements):
+    """Rewrites the statements of one function, generated functions included."""
 
-    jumps: Jumps
-    flow: Flow
-    plan: FunctionPlan
-
-
-class _StatementRewriter:
     def __init__(
         self,
         names: Names,
         expressions: ExpressionRewriter,
         around: Surroundings,
         scope: Scope,
-        facts: _Facts,
+        facts: Facts,
     ) -> None:
-        self.names = names
-        self.expressions = expressions
-        self.around = around
-        self.scope = scope
-        self.facts = facts
+        super().__init__(names, expressions, around, scope, facts)
         self.body = _Body(frozenset())
 
     # -- functions --------------------------------------------------------------------------------------
@@ -160,14 +125,8 @@ class _StatementRewriter:
         missing = [name for name in self.body.nonlocals if name not in self.body.own]
         missing = [name for name in missing if name not in _stored_names(body)]
         # An annotation alone makes a name local without giving it a value.
-        notes = [
-            make.place(gast.AnnAssign(make.store(name), make.load("object"), None, 1)) for name in missing
-        ]
+        notes = [make.place(gast.AnnAssign(make.store(name), make.load("object"), None, 1)) for name in missing]
         return notes + first
-
-    def _mark(self, make: Maker, name: str) -> Node:
-        undefined = self.expressions.operator(make, "Undefined")
-        return make.set_name(name, make.call(undefined, make.constant(name)))
 
     # -- blocks -----------------------------------------------------------------------------------------
 
@@ -194,19 +153,6 @@ class _StatementRewriter:
         self.expr_fields(node)
         return [node]
 
-    def expr(self, node: Node) -> Node:
-        """Rewrite one expression where it stands."""
-        return self.expressions.rewrite(node, self.around)
-
-    def expr_fields(self, node: Node) -> None:
-        """Rewrite all expressions of a simple statement."""
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if isinstance(value, gast.AST):
-                setattr(node, name, self.expr(value))
-            elif isinstance(value, list):
-                setattr(node, name, [self.expr(one) if isinstance(one, gast.AST) else one for one in value])
-
     # -- loops and branches -------------------------------------------------------------------------------
 
     def _while(self, node: Node) -> Block:
@@ -216,9 +162,7 @@ class _StatementRewriter:
         make = header(node)
         names = self.names
         self._check_at(self.facts.flow.heads[id(node)])
-        test = self._inner(
-            make, names.loop_test, plan.inputs, lambda: [make.return_(self.expr(node.test))], ()
-        )
+        test = self._inner(make, names.loop_test, plan.inputs, lambda: [make.return_(self.expr(node.test))], ())
         body = self._inner(make, names.loop_body, plan.inputs, lambda: self._loop_body(node, plan), plan.shared)
         functions = [make.load(names.loop_test), make.load(names.loop_body)]
         return [*self._marks(make, plan), test, body, self._loop_call(make, "while_stmt", functions, node, plan)]
@@ -230,9 +174,7 @@ class _StatementRewriter:
         make = header(node)
         iterable = self.expr(node.iter)
         target = node.target
-        simple = (
-            isinstance(target, gast.Name) and target.id not in plan.inputs and target.id not in plan.shared
-        )
+        simple = isinstance(target, gast.Name) and target.id not in plan.inputs and target.id not in plan.shared
         item = target.id if simple else self.names.item
         options = self._loop_options(node)
 
@@ -281,7 +223,12 @@ class _StatementRewriter:
         if options is not None:
             function = make.load("dict")
             named = [
-                make.place(gast.keyword(one.arg, _by_name(self.expr(one.value)) if one.arg == "shape_invariants" else self.expr(one.value)))
+                make.place(
+                    gast.keyword(
+                        one.arg,
+                        _by_name(self.expr(one.value)) if one.arg == "shape_invariants" else self.expr(one.value),
+                    )
+                )
                 for one in options.keywords
             ]
             value = make.lambda_(make.place(gast.Call(function, options.args, named)))
@@ -327,7 +274,7 @@ class _StatementRewriter:
         test = self.expr(node.test)
         functions, loads = [], []
         for name, statements in ((self.names.then, node.body), (self.names.orelse, node.orelse)):
-            if statements and not _is_pass(statements) or (name == self.names.orelse and self._gives(plan)):
+            if (statements and not _is_pass(statements)) or (name == self.names.orelse and self._gives(plan)):
                 functions.append(self._branch_function(make, name, statements, plan))
                 loads.append(make.load(name))
             else:
@@ -365,6 +312,16 @@ class _StatementRewriter:
         node.orelse = self.block(node.orelse)
         return [node]
 
+    # -- nested functions -------------------------------------------------------------------------------
+
+    def _functiondef(self, node: Node) -> Block:
+        args = node.args
+        args.defaults = [self.expr(one) for one in args.defaults]
+        args.kw_defaults = [one and self.expr(one) for one in args.kw_defaults]
+        if not is_generator(node):
+            rewrite_function(node, self.names, self.expressions.environment, self.around.local_names)
+        return [node]
+
     # -- with, try, match ---------------------------------------------------------------------------------
 
     def _compound(self, node: Node) -> Block:
@@ -391,141 +348,6 @@ class _StatementRewriter:
         handler.name = make.store(self.names.fresh("error"))
         return [make.set_name(name, make.load(handler.name.id)), *done, self._mark(make, name)]
 
-    # -- simple statements --------------------------------------------------------------------------------
-
-    def _functiondef(self, node: Node) -> Block:
-        args = node.args
-        args.defaults = [self.expr(one) for one in args.defaults]
-        args.kw_defaults = [one and self.expr(one) for one in args.kw_defaults]
-        if not is_generator(node):
-            rewrite_function(node, self.names, self.expressions.environment, self.around.local_names)
-        return [node]
-
-    def _asyncfunctiondef(self, node: Node) -> Block:
-        return [node]
-
-    _classdef = _asyncfunctiondef
-
-    def _global(self, node: Node) -> Block:
-        return [node] if not self.around.nested else []
-
-    _nonlocal = _global
-
-    def _assign(self, node: Node) -> Block:
-        value = self.expr(node.value)
-        if not any(map(self._has_items, node.targets)):
-            node.targets = [self.expr(target) for target in node.targets]
-            node.value = value
-            return [node]
-        if len(node.targets) == 1:
-            return self._assign_to(node.targets[0], value)
-        make = Maker(node)
-        name = self.names.fresh("value")
-        done = [make.set_name(name, value)]
-        for target in node.targets:
-            done += self._assign_to(target, make.load(name))
-        return done
-
-    def _has_items(self, target: Node) -> bool:
-        """Whether a target holds ``a[i]`` with ``a`` a variable of this function."""
-        if isinstance(target, gast.Tuple | gast.List):
-            return any(map(self._has_items, target.elts))
-        if isinstance(target, gast.Starred):
-            return self._has_items(target.value)
-        if not isinstance(target, gast.Subscript) or not isinstance(target.value, gast.Name):
-            return False
-        name = target.value.id
-        return name in self.scope.order or name in self.scope.declared
-
-    def _assign_to(self, target: Node, value: Node) -> Block:
-        """Return statements that assign a converted value to any target."""
-        if not self._has_items(target):
-            return [Maker(target).assign(self.expr(target), value)]
-        if isinstance(target, gast.Subscript):
-            return [self.expressions.set_item(target, value, self.around)]
-        # Unpack into plain names first, as Python does, then set the items from left to right.
-        make = Maker(target)
-        later: Block = []
-        for index, one in enumerate(target.elts):
-            inner = one.value if isinstance(one, gast.Starred) else one
-            if self._has_items(inner):
-                name = self.names.fresh("value")
-                later += self._assign_to(inner, make.load(name))
-                plain = make.store(name)
-                if isinstance(one, gast.Starred):
-                    one.value = plain
-                else:
-                    target.elts[index] = plain
-        return [make.assign(self.expr(target), value), *later]
-
-    def _augassign(self, node: Node) -> Block:
-        if self._has_items(node.target):
-            return [self.expressions.update_item(node, self.around)]
-        if not isinstance(node.target, gast.Name):
-            node.target = self.expr(node.target)
-        node.value = self.expr(node.value)
-        return [node]
-
-    def _annassign(self, node: Node) -> Block:
-        if node.value is not None:
-            node.value = self.expr(node.value)
-        shared = isinstance(node.target, gast.Name) and self.around.nested
-        if not shared:
-            node.target = self.expr(node.target)
-            return [node]
-        # In a generated function the annotation would clash with `nonlocal`; it has no effect anyway.
-        return [Maker(node).assign(node.target, node.value)] if node.value is not None else []
-
-    def _delete(self, node: Node) -> Block:
-        done: Block = []
-        for target in node.targets:
-            make = Maker(target)
-            if isinstance(target, gast.Name) and target.id in self.facts.plan.marked:
-                if target.id in self.around.checked:
-                    done.append(make.expression(self.expr(make.load(target.id))))
-                done.append(self._mark(make, target.id))
-            else:
-                done.append(make.place(gast.Delete([self.expr(target)])))
-        return done
-
-    def _assert(self, node: Node) -> Block:
-        """``assert t, m`` stays an ``assert``; a staged test is replaced by True and checked at run time."""
-        test = self.expr(node.test)
-        if self.expressions.environment.is_static_test(node.test, self.around.local_names):
-            node.test = test
-            node.msg = node.msg and self.expr(node.msg)
-            return [node]
-        make = Maker(node.test)
-        message = [] if node.msg is None else [make.lambda_(self.expr(_copy(node.msg)))]
-        node.test = make.call(self.expressions.operator(make, "checked"), test, *message)
-        node.msg = node.msg and self.expr(node.msg)
-        return [node]
-
-    def _return(self, node: Node) -> Block:
-        self.expr_fields(node)
-        value = node.value
-        if isinstance(value, gast.Name) and value.id in self.facts.jumps.flags:
-            make = Maker(node)
-            node.value = make.call(self.expressions.operator(make, "returned"), value)
-        return [node]
-
-    def _raise(self, node: Node) -> Block:
-        if node.exc is None:
-            return [node]
-        self.expr_fields(node)
-        if self.around.nested:
-            make = Maker(node.exc)
-            node.exc = make.call(self.expressions.operator(make, "raised"), node.exc)
-        return [node]
-
-
-def _copy(node: Node) -> Node:
-    if isinstance(node, list):
-        return [_copy(one) for one in node]
-    if not isinstance(node, gast.AST):
-        return node
-    return gast.copy_location(type(node)(**{name: _copy(value) for name, value in gast.iter_fields(node)}), node)
-
 
 def _by_name(pairs: Node) -> Node:
     """Name the variables of ``shape_invariants=[(x, shape)]`` by strings, as several may hold one value."""
@@ -537,7 +359,7 @@ def _by_name(pairs: Node) -> Node:
 
 def _load(place: Node) -> Node:
     """Return an attribute target as an expression."""
-    return gast.copy_location(gast.Attribute(_copy(place.value), place.attr, gast.Load()), place)
+    return gast.copy_location(gast.Attribute(copy_tree(place.value), place.attr, gast.Load()), place)
 
 
 def _is_tuple_of(statement: Node, names: Sequence[str]) -> bool:

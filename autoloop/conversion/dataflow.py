@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import gast
-
 from autoloop.conversion.nodes import Node
 from autoloop.conversion.scopes import Effects, effects_of
 
@@ -338,9 +337,7 @@ def _set_after(step: _Step, value: int) -> int:
     return (value | step.writes) & ~(step.deletes & ~step.kills)
 
 
-def _solve_forward(
-    steps: Sequence[_Step], on_entry: int, transfer: Callable[[_Step, int], int]
-) -> tuple[int, ...]:
+def _solve_forward(steps: Sequence[_Step], on_entry: int, transfer: Callable[[_Step, int], int]) -> tuple[int, ...]:
     """Solve forwards: union over the paths that lead to a point."""
     values = [0] * len(steps)
     reached = [False] * len(steps)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import gast
-
 from autoloop.conversion.callables import Environment
 from autoloop.conversion.jumps import binds_in
 from autoloop.conversion.nodes import Maker, Node

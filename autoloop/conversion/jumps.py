@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import gast
-
 from autoloop.conversion.nodes import Maker, Node, copy_tree, header
 from autoloop.conversion.scopes import FUNCTIONS
 from autoloop.conversion.unsupported import must_stay_python
@@ -347,7 +346,6 @@ class _Lowering:
         done += self._initial(statement, kinds, context)
         done.append(statement)
         return self._after(statement, kinds, rest, done, context)
-
 
     def _all_python(self, block: Block) -> None:
         """Keep statements whose jumps leave a ``finally`` block: they swallow the exception on its way."""

@@ -6,7 +6,6 @@ the user's own cells and globals, so globals stay late-bound and ``nonlocal`` va
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -15,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gast
-
 from autoloop.conversion.callables import CONVERTED_MARK
 from autoloop.conversion.nodes import Maker, Node
 from autoloop.conversion.printing import IMPORT_LINE
@@ -90,9 +88,7 @@ def _inner_codes(module: types.CodeType) -> Iterator[types.CodeType]:
     yield from (one for one in code.co_consts if isinstance(one, types.CodeType))
 
 
-def _finished(
-    code: types.CodeType, prefix: str, original: types.CodeType, generated: frozenset[str]
-) -> types.CodeType:
+def _finished(code: types.CodeType, prefix: str, original: types.CodeType, generated: frozenset[str]) -> types.CodeType:
     """Mark a code object and all inside it as converted, under the user's names."""
     constants = tuple(
         _finished(one, prefix, original, generated) if isinstance(one, types.CodeType) else one
@@ -105,9 +101,7 @@ def _finished(
     return code.replace(co_consts=(*constants, CONVERTED_MARK), co_name=name, co_qualname=qualname)
 
 
-def instantiate(
-    code: types.CodeType, function: types.FunctionType, ops: str
-) -> types.FunctionType:
+def instantiate(code: types.CodeType, function: types.FunctionType, ops: str) -> types.FunctionType:
     """Return a function of the converted code that shares cells, globals and attributes with ``function``."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells[ops] = types.CellType(_operators(ops))

@@ -14,19 +14,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
-
 from autoloop.conversion.callables import (
     DO_NOT_CONVERT,
     Environment,
+    is_converted,
     is_convertible_function,
-    is_library_file,
+    is_generator_code,
     is_marked,
 )
-from autoloop.conversion.control_flow import Names, rewrite_function
+from autoloop.conversion.control_flow import rewrite_function
 from autoloop.conversion.loading import compile_function, instantiate
 from autoloop.conversion.nodes import Node, copy_tree
 from autoloop.conversion.printing import to_text
 from autoloop.conversion.source import FunctionSource, find_source
+from autoloop.conversion.statements import Names
 from autoloop.conversion.unsupported import refuse_unsupported
 from autoloop.errors import SourceNotFoundError
 
@@ -188,10 +189,10 @@ def convert(f: Callable[..., Any]) -> Callable[..., Any]:
         If the function is a generator or asynchronous.
     """
     function = _function_of(f)
-    if function is not None and not is_marked(function) and not is_library_file(function.__code__.co_filename):
-        if function.__code__.co_flags & 0x2A0:
-            refuse_unsupported(find_source(function.__code__))
-    return convert_callee(f, explicit=True)
+    if function is not None and not is_marked(function) and is_generator_code(function.__code__):
+        refuse_unsupported(find_source(function.__code__))
+    converted: Callable[..., Any] = convert_callee(f, explicit=True)
+    return converted
 
 
 def convert_callee(f: Any, *, explicit: bool = False) -> Any:
@@ -209,19 +210,22 @@ def convert_callee(f: Any, *, explicit: bool = False) -> Any:
         return convert_callee(f.__func__, explicit=explicit)
     if isinstance(f, type | types.BuiltinFunctionType):
         return f
-    method = getattr(type(f), "__call__", None)
+    method = _call_method(f)
     if isinstance(method, types.FunctionType) and (explicit or is_convertible_function(method)):
         function = convert_callee(method, explicit=explicit)
         return f if function is method else types.MethodType(function, f)
     return f
 
 
+def _call_method(f: Any) -> Any:
+    """Return the ``__call__`` that an object's class, or a class above it, defines."""
+    return next((vars(cls)["__call__"] for cls in type(f).__mro__ if "__call__" in vars(cls)), None)
+
+
 def _may_convert(function: types.FunctionType) -> bool:
     """Whether an explicit request reaches into library files: only marks and earlier conversions refuse."""
     code = function.__code__
-    constants = code.co_consts
-    converted = bool(constants) and constants[-1] == "<converted by autoloop>"
-    return not converted and not is_marked(function) and not code.co_flags & 0x2A0
+    return not (is_converted(code) or is_marked(function) or is_generator_code(code))
 
 
 def _function_of(f: Any) -> types.FunctionType | None:
@@ -230,7 +234,7 @@ def _function_of(f: Any) -> types.FunctionType | None:
     f = getattr(f, "__func__", f)
     if isinstance(f, types.FunctionType):
         return f
-    call = getattr(type(f), "__call__", None)
+    call = _call_method(f)
     return call if isinstance(call, types.FunctionType) else None
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import gast
-
 from autoloop.conversion.dataflow import Flow
 from autoloop.conversion.jumps import Jumps, block_fields
 from autoloop.conversion.nodes import Node
@@ -193,17 +192,13 @@ class _Planner:
             shared |= inside.writes & self.flow.live_at(point)
         return shared - set(self.jumps.flags)
 
-    def _file(
-        self, statement: Node, inputs: list[str], outputs: list[str], shared: set[str], inside: _Summary
-    ) -> None:
+    def _file(self, statement: Node, inputs: list[str], outputs: list[str], shared: set[str], inside: _Summary) -> None:
         if id(statement) in self.jumps.python:
             return
         begin = self.flow.before[id(statement)]
         unset = [name for name in inputs if name in self.flow.unset_at(begin)]
         self.marked |= set(unset)
-        places = [
-            node for node in inside.places.values() if not (_root_names(node) & (inside.writes - inside.mutates))
-        ]
+        places = [node for node in inside.places.values() if not (_root_names(node) & (inside.writes - inside.mutates))]
         self.plans[id(statement)] = Plan(
             inputs=tuple(inputs),
             outputs=tuple(outputs),

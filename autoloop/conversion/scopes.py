@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import gast
-
 from autoloop.conversion.nodes import Node
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
@@ -20,12 +19,15 @@ COMPREHENSIONS = (*IMMEDIATE, gast.GeneratorExp)
 
 # Methods that change a list, dict or set in place: the name they are called on is rebound in a staged loop.
 MUTATORS = frozenset(
-    "add append clear discard extend insert pop popitem remove reverse setdefault sort update".split()
+    ("add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse")
+    + ("setdefault", "sort", "update")
 )
 # Calls that see the variables of the function they stand in.
 FRAME_READERS = frozenset(("locals", "vars", "dir", "eval", "exec"))
 # Builtins that use up a generator expression before they return.
-CONSUMERS = frozenset("all any bytes dict frozenset list max min set sorted sum tuple".split())
+CONSUMERS = frozenset(
+    ("all", "any", "bytes", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
+)
 
 
 @dataclass(frozen=True)
@@ -321,11 +323,7 @@ class _EffectWalker:
         if isinstance(function, gast.Name) and function.id in FRAME_READERS:
             self.effects.reads_frame = True
         self._children(node, certain)
-        if (
-            isinstance(function, gast.Attribute)
-            and function.attr in MUTATORS
-            and isinstance(function.value, gast.Name)
-        ):
+        if isinstance(function, gast.Attribute) and function.attr in MUTATORS and isinstance(function.value, gast.Name):
             self._mutate(function.value.id)
 
     def _boolop(self, node: Node, certain: bool) -> None:

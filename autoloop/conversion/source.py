@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import gast
-
 from autoloop.conversion.nodes import Node
 from autoloop.errors import SourceNotFoundError, describe_place
 
@@ -96,9 +95,7 @@ def _find_def(code: types.CodeType, lines: list[str]) -> tuple[ast.AST, list[str
             if node.name == code.co_name:
                 return node, block
             break
-    raise SourceNotFoundError(
-        f"line {code.co_firstlineno} of {code.co_filename!r} no longer holds {code.co_name!r}"
-    )
+    raise SourceNotFoundError(f"line {code.co_firstlineno} of {code.co_filename!r} no longer holds {code.co_name!r}")
 
 
 def _find_lambda(code: types.CodeType, lines: list[str]) -> tuple[ast.AST, list[str]]:

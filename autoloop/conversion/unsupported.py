@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import gast
-
 from autoloop.conversion.nodes import Node
 from autoloop.conversion.scopes import FRAME_READERS, FUNCTIONS
 from autoloop.conversion.source import FunctionSource, place_of

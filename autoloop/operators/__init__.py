@@ -14,10 +14,11 @@ Loops and branches::
 a body changes through ``nonlocal``; ``places=lambda: ((self, 'h'),)`` the attributes it changes;
 ``options=lambda: {...}`` holds the arguments of ``set_loop_options``.
 
-Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``, ``not_in``,
-``call(f)(x)``, ``set_item(a, i, v)``, ``update_item(a, i, '+=', lambda: v)``.
+Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``,
+``not_in``, ``call(f)(x)``, ``set_item(a, i, v)``, ``update_item(a, i, '+=', lambda: v)``.
 
-Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``, ``user_variables(locals(), names)``.
+Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
+``user_variables(locals(), names)``.
 
 Errors: ``assert checked(test)``, ``raise raised(error)``. Text: ``fstring('{:.2f}', x)``.
 """

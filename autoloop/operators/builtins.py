@@ -6,10 +6,6 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoloop_runtime import dtypes
-from autoloop_runtime.graph import convert_to_tensor
-from autoloop_runtime.registry import call
-
 from autoloop.conversion.callables import STAGED_BUILTINS
 from autoloop.operators.iterables import (
     StagedIterable,
@@ -20,6 +16,9 @@ from autoloop.operators.iterables import (
     staged_zip,
 )
 from autoloop.operators.values import is_staged, truth
+from autoloop_runtime import dtypes
+from autoloop_runtime.graph import convert_to_tensor
+from autoloop_runtime.registry import call
 
 
 def _is_staged(value: Any) -> bool:
@@ -103,9 +102,10 @@ def _isinstance(value: Any, classes: Any) -> bool:
     if isinstance(value, classes):
         return True
     dtype = getattr(value, "dtype", None)
-    scalar = dtype is not None and convert_to_tensor(value).shape.rank == 0
+    if dtype is None or convert_to_tensor(value).shape.rank != 0:
+        return False
     # A Python number that a staged loop has made a tensor is still a number to the user.
-    return scalar and builtins.any(dtype.kind in kinds.get(one, "") for one in every)
+    return builtins.any(dtype.kind in kinds.get(one, "") for one in every)
 
 
 def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: bool = False) -> None:

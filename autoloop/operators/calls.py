@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from autoloop_runtime.graph import current_graph
-
 from autoloop.conversion.pipeline import convert_callee
 from autoloop.operators.builtins import STAGED
 from autoloop.operators.values import is_staged
+from autoloop_runtime.graph import current_graph
 
 
 def call(f: Any) -> Any:
@@ -42,5 +41,3 @@ def _cached(f: Any) -> Any:
         return f(*args, **kwargs)
 
     return cached
-
-

@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from autoloop.operators.merging import blank_tensor
+from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop_runtime import dtypes, nest
 from autoloop_runtime.graph import convert_to_tensor, to_array
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.tensor import Tensor
-
-from autoloop.operators.merging import blank_tensor
-from autoloop.operators.undefined import MaybeUnset, Undefined
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _KINDS = "biufc"
@@ -174,9 +173,7 @@ class Variable:
             leaves.append(replace(leaf, tensors=blank, shape=shape, kind=kind))
         return replace(self, structure=structure, leaves=tuple(leaves), flag=False)
 
-    def _accept_leaves(
-        self, result: Any, params: Sequence[Tensor]
-    ) -> tuple[tuple[Leaf, ...], list[Tensor]]:
+    def _accept_leaves(self, result: Any, params: Sequence[Tensor]) -> tuple[tuple[Leaf, ...], list[Tensor]]:
         values, structure = nest.flatten_with_structure(result)
         if structure != self.structure:
             raise StructureError(

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from autoloop.operators.undefined import is_unbound_error
+from autoloop.operators.values import is_staged, truth
 from autoloop_runtime import nest
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
-
-from autoloop.operators.undefined import is_unbound_error
-from autoloop.operators.values import is_staged, truth
 
 # How many staged loops and branches are being traced around the present point, per thread and task.
 _DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)

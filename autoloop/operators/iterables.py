@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from autoloop.operators.values import is_staged
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
-
-from autoloop.operators.values import is_staged
 
 
 class StagedIterable:

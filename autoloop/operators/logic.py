@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from autoloop.operators.values import is_staged, truth
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
-
-from autoloop.operators.values import is_staged, truth
 
 
 def and_(first: Any, *later: Callable[[], Any]) -> Any:
@@ -18,8 +17,7 @@ def and_(first: Any, *later: Callable[[], Any]) -> Any:
     value = first
     for index, thunk in enumerate(later):
         if is_staged(value):
-            rest = later[index:]
-            return _staged(value, lambda: and_(rest[0](), *rest[1:]), is_and=True)
+            return _staged(value, _rest(and_, later[index:]), is_and=True)
         if not value:
             return value
         value = thunk()
@@ -31,12 +29,15 @@ def or_(first: Any, *later: Callable[[], Any]) -> Any:
     value = first
     for index, thunk in enumerate(later):
         if is_staged(value):
-            rest = later[index:]
-            return _staged(value, lambda: or_(rest[0](), *rest[1:]), is_and=False)
+            return _staged(value, _rest(or_, later[index:]), is_and=False)
         if value:
             return value
         value = thunk()
     return value
+
+
+def _rest(operator: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Callable[[], Any]:
+    return lambda: operator(later[0](), *later[1:])
 
 
 def _staged(value: Any, rest: Callable[[], Any], *, is_and: bool) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from autoloop.operators.branches import if_stmt
 from autoloop.operators.iterables import StagedIterable, as_staged
@@ -73,7 +73,7 @@ def while_stmt(
     return values
 
 
-def _record_staged(kind: str, names: tuple[str, ...], count: int) -> None:
+def _record_staged(kind: Literal["while", "for"], names: tuple[str, ...], count: int) -> None:
     if count:
         record(kind, names, True, f"the condition became a tensor after {count} iterations")
     else:
@@ -170,9 +170,7 @@ def _rest_of_python_loop(
     record("for", names, False, "it iterates over Python values; a tensor decides when it ends")
     for item in iterator:
         flags = [values[stop] for stop in stops]
-        stop = flags[0]
-        for flag in flags[1:]:
-            stop = or_(stop, lambda flag=flag: flag)
+        stop = or_(flags[0], *(_constant(flag) for flag in flags[1:]))
         if not is_staged(stop) and stop:
             break
         values = if_stmt(not_(stop), _step(body, item), None, names, shared=shared, places=places)(*values)
@@ -181,3 +179,7 @@ def _rest_of_python_loop(
 
 def _step(body: Callable[..., Any], item: Any) -> Callable[..., Any]:
     return lambda *values: body(item, *values)
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value

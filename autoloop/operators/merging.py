@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
+from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop_runtime import nest
 from autoloop_runtime.control_flow import BranchValues
 from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
 from autoloop_runtime.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.tensor import Tensor
-
-from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
-from autoloop.operators.undefined import MaybeUnset, Undefined
 
 _NEVER = object()  # the value of a branch that always raises
 Side = Callable[[], tuple[Any, ...]]
@@ -118,8 +117,7 @@ class _Merge:
                 f"the end of the other; give it a value of the same type in both"
             )
         raise TypeError(
-            f"{self.what.format(self.name)} differ under a tensor condition and are no tensors: "
-            f"{one!r} and {other!r}"
+            f"{self.what.format(self.name)} differ under a tensor condition and are no tensors: {one!r} and {other!r}"
         )
 
     def tensors(self, side: int) -> list[Tensor]:
@@ -153,8 +151,7 @@ def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
     if not any(unset) or all(type(one) is Undefined or one is _NEVER for one in (a, b)):
         return None
     flags = [
-        one.is_set if type(one) is MaybeUnset else type(one) is not Undefined and one is not _NEVER
-        for one in (a, b)
+        one.is_set if type(one) is MaybeUnset else type(one) is not Undefined and one is not _NEVER for one in (a, b)
     ]
     return flags[0], flags[1]
 

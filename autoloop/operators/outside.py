@@ -75,9 +75,7 @@ class Outside:
         Gives ``(object, attribute)`` pairs.
     """
 
-    def __init__(
-        self, functions: Sequence[Any], shared: Sequence[str], places: Places | None
-    ) -> None:
+    def __init__(self, functions: Sequence[Any], shared: Sequence[str], places: Places | None) -> None:
         known = [f for f in functions if isinstance(f, types.FunctionType)]
         self._slots: list[_Cell | _Global | _Attribute] = [_variable(name, known) for name in shared]
         if places is not None:

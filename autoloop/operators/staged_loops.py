@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from autoloop.operators.carried import Retrace, Variable, check_results, make_variable
+from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
+from autoloop.operators.logic import and_, not_
+from autoloop.operators.merging import copied, written_back
+from autoloop.operators.outside import Outside
+from autoloop.operators.values import is_staged, truth
 from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
 from autoloop_runtime.locations import capture
 from autoloop_runtime.records import LoopRecord, record_loop
@@ -18,13 +24,6 @@ from autoloop_runtime.structured import (
     finish_while,
 )
 from autoloop_runtime.tensor import Tensor
-
-from autoloop.operators.carried import Retrace, Variable, check_results, make_variable
-from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
-from autoloop.operators.logic import and_, not_
-from autoloop.operators.merging import copied, written_back
-from autoloop.operators.outside import Outside
-from autoloop.operators.values import is_staged, truth
 
 Values = tuple[Any, ...]
 _ATTEMPTS = 12
@@ -56,7 +55,7 @@ class Loop:
     options: dict[str, Any]
 
 
-def record(kind: str, names: Sequence[str], converted: bool, reason: str) -> None:
+def record(kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str) -> None:
     """Note for ``explain`` what became of a loop."""
     graph = current_graph()
     if graph is None:
@@ -135,9 +134,7 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
         test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
         pred = _nor(stops, lambda: test(*values)[0])
         pred = check_predicate(truth(pred), "the condition of the loop")
-    outputs = finish_while(
-        graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options)
-    )
+    outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
     return _values(variables, outputs)
 
 

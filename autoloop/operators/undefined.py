@@ -56,9 +56,7 @@ class MaybeUnset:
 
 def unbound(name: str) -> UnboundLocalError:
     """Return the error for reading a variable without a value, worded as Python words it."""
-    error = UnboundLocalError(
-        f"cannot access local variable {name!r} where it is not associated with a value"
-    )
+    error = UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
     error.name = name
     setattr(error, _OURS, True)
     return error
@@ -98,8 +96,4 @@ def returned(value: Any) -> Any:
 
 def user_variables(variables: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Return what ``locals()`` gives in the user's own function, without what conversion added."""
-    return {
-        name: value
-        for name, value in variables.items()
-        if name in names and type(value) is not Undefined
-    }
+    return {name: value for name, value in variables.items() if name in names and type(value) is not Undefined}

@@ -540,6 +540,7 @@ def iterators():
 @tried_on((5,))
 def class_inside(n):
     for i in range(n):
+
         class Item:
             value = i
 

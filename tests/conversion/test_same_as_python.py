@@ -6,7 +6,6 @@ import copy
 
 import programs
 import pytest
-
 from autoloop.conversion.pipeline import convert, to_code
 
 ALL = [

@@ -1,0 +1,197 @@
+"""Simple statements: assignments to items, deletions, assertions, raising and returning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gast
+from autoloop.conversion.dataflow import Flow
+from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
+from autoloop.conversion.jumps import Jumps
+from autoloop.conversion.nodes import Maker, Node, copy_tree
+from autoloop.conversion.plan import FunctionPlan
+from autoloop.conversion.scopes import Scope
+
+Block = list[Node]
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that generated code uses, all of them unused by the user's code."""
+
+    fresh: Callable[[str], str]
+    ops: str
+    loop_test: str
+    loop_body: str
+    item: str
+    then: str
+    orelse: str
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Names of generated functions."""
+        return (self.loop_test, self.loop_body, self.then, self.orelse)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that is known about one function, beside its tree."""
+
+    jumps: Jumps
+    flow: Flow
+    plan: FunctionPlan
+
+
+class SimpleStatements:
+    """Rewrites the statements that hold no others; the methods are named after the node types."""
+
+    def __init__(
+        self,
+        names: Names,
+        expressions: ExpressionRewriter,
+        around: Surroundings,
+        scope: Scope,
+        facts: Facts,
+    ) -> None:
+        self.names = names
+        self.expressions = expressions
+        self.around = around
+        self.scope = scope
+        self.facts = facts
+
+    def expr(self, node: Node) -> Node:
+        """Rewrite one expression where it stands."""
+        return self.expressions.rewrite(node, self.around)
+
+    def expr_fields(self, node: Node) -> None:
+        """Rewrite all expressions of a simple statement."""
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, gast.AST):
+                setattr(node, name, self.expr(value))
+            elif isinstance(value, list):
+                setattr(node, name, [self.expr(one) if isinstance(one, gast.AST) else one for one in value])
+
+    def _mark(self, make: Maker, name: str) -> Node:
+        undefined = self.expressions.operator(make, "Undefined")
+        return make.set_name(name, make.call(undefined, make.constant(name)))
+
+    # -- simple statements --------------------------------------------------------------------------------
+
+    def _asyncfunctiondef(self, node: Node) -> Block:
+        return [node]
+
+    _classdef = _asyncfunctiondef
+
+    def _global(self, node: Node) -> Block:
+        return [node] if not self.around.nested else []
+
+    _nonlocal = _global
+
+    def _assign(self, node: Node) -> Block:
+        value = self.expr(node.value)
+        if not any(map(self._has_items, node.targets)):
+            node.targets = [self.expr(target) for target in node.targets]
+            node.value = value
+            return [node]
+        if len(node.targets) == 1:
+            return self._assign_to(node.targets[0], value)
+        make = Maker(node)
+        name = self.names.fresh("value")
+        done = [make.set_name(name, value)]
+        for target in node.targets:
+            done += self._assign_to(target, make.load(name))
+        return done
+
+    def _has_items(self, target: Node) -> bool:
+        """Whether a target holds ``a[i]`` with ``a`` a variable of this function."""
+        if isinstance(target, gast.Tuple | gast.List):
+            return any(map(self._has_items, target.elts))
+        if isinstance(target, gast.Starred):
+            return self._has_items(target.value)
+        if not isinstance(target, gast.Subscript) or not isinstance(target.value, gast.Name):
+            return False
+        name = target.value.id
+        return name in self.scope.order or name in self.scope.declared
+
+    def _assign_to(self, target: Node, value: Node) -> Block:
+        """Return statements that assign a converted value to any target."""
+        if not self._has_items(target):
+            return [Maker(target).assign(self.expr(target), value)]
+        if isinstance(target, gast.Subscript):
+            return [self.expressions.set_item(target, value, self.around)]
+        # Unpack into plain names first, as Python does, then set the items from left to right.
+        make = Maker(target)
+        later: Block = []
+        for index, one in enumerate(target.elts):
+            inner = one.value if isinstance(one, gast.Starred) else one
+            if self._has_items(inner):
+                name = self.names.fresh("value")
+                later += self._assign_to(inner, make.load(name))
+                plain = make.store(name)
+                if isinstance(one, gast.Starred):
+                    one.value = plain
+                else:
+                    target.elts[index] = plain
+        return [make.assign(self.expr(target), value), *later]
+
+    def _augassign(self, node: Node) -> Block:
+        if self._has_items(node.target):
+            return [self.expressions.update_item(node, self.around)]
+        if not isinstance(node.target, gast.Name):
+            node.target = self.expr(node.target)
+        node.value = self.expr(node.value)
+        return [node]
+
+    def _annassign(self, node: Node) -> Block:
+        if node.value is not None:
+            node.value = self.expr(node.value)
+        shared = isinstance(node.target, gast.Name) and self.around.nested
+        if not shared:
+            node.target = self.expr(node.target)
+            return [node]
+        # In a generated function the annotation would clash with `nonlocal`; it has no effect anyway.
+        return [Maker(node).assign(node.target, node.value)] if node.value is not None else []
+
+    def _delete(self, node: Node) -> Block:
+        done: Block = []
+        for target in node.targets:
+            make = Maker(target)
+            if isinstance(target, gast.Name) and target.id in self.facts.plan.marked:
+                if target.id in self.around.checked:
+                    done.append(make.expression(self.expr(make.load(target.id))))
+                done.append(self._mark(make, target.id))
+            else:
+                done.append(make.place(gast.Delete([self.expr(target)])))
+        return done
+
+    def _assert(self, node: Node) -> Block:
+        """``assert t, m`` stays an ``assert``; a staged test is replaced by True and checked at run time."""
+        test = self.expr(node.test)
+        if self.expressions.environment.is_static_test(node.test, self.around.local_names):
+            node.test = test
+            node.msg = node.msg and self.expr(node.msg)
+            return [node]
+        make = Maker(node.test)
+        message = [] if node.msg is None else [make.lambda_(self.expr(copy_tree(node.msg)))]
+        node.test = make.call(self.expressions.operator(make, "checked"), test, *message)
+        node.msg = node.msg and self.expr(node.msg)
+        return [node]
+
+    def _return(self, node: Node) -> Block:
+        self.expr_fields(node)
+        value = node.value
+        if isinstance(value, gast.Name) and value.id in self.facts.jumps.flags:
+            make = Maker(node)
+            node.value = make.call(self.expressions.operator(make, "returned"), value)
+        return [node]
+
+    def _raise(self, node: Node) -> Block:
+        if node.exc is None:
+            return [node]
+        self.expr_fields(node)
+        if self.around.nested:
+            make = Maker(node.exc)
+            node.exc = make.call(self.expressions.operator(make, "raised"), node.exc)
+        return [node]
