@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..graph import Graph
+from .cse import eliminate_common
+from .fold import fold
+from .invariant import hoist_invariants
+from .prune import prune
 
 Pass = Callable[[Graph], Graph]
 
-#: what ``optimize`` does, first to last
-PASSES: tuple[Pass, ...] = ()
+#: what ``optimize`` does, first to last; each is a pure function of a graph with ``inputs`` and ``outputs``
+PASSES: tuple[Pass, ...] = (prune, fold, hoist_invariants, eliminate_common, prune)
 
 
 def optimize(graph: Graph) -> Graph:

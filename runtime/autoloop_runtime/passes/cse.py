@@ -1,0 +1,61 @@
+"""Computing once what is computed twice in the same graph from the same inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from ..graph import CONST, Graph, Node
+from .rewrite import Copy, is_pure, rewrite
+
+#: larger constants are compared by identity
+_MAX_BYTES = 4096
+
+
+def eliminate_common(graph: Graph) -> Graph:
+    """``graph`` with nodes of the same op, inputs and attributes merged into the first of them."""
+    tables: dict[Graph, dict[Hashable, Node]] = {}
+
+    def visit(copy: Copy, node: Node) -> None:
+        key = _key(copy, node)
+        if key is None:
+            copy.keep(node)
+            return
+        table = tables.setdefault(copy.graph, {})
+        known = table.get(key)
+        if known is None:
+            table[key] = copy.keep(node)
+        else:
+            copy.replace(node, known.outputs)
+
+    return rewrite(graph, visit)
+
+
+def _key(copy: Copy, node: Node) -> Hashable:
+    """What makes two nodes equal; ``None`` for a node that is not to be merged."""
+    if not is_pure(node):
+        return None
+    try:
+        attrs = tuple([(name, _frozen(value)) for name, value in sorted(node.attrs.items())])
+        key = (node.op.name, node.op if node.op is not CONST else None, tuple(map(id, copy.inputs(node))), attrs)
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _frozen(value: Any) -> Hashable:
+    """A hashable stand-in that is equal only for values that mean the same: ``1``, ``True`` and ``1.0`` differ."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.nbytes > _MAX_BYTES or value.dtype.kind == "O":
+            return ("array", id(value))
+        return ("array", value.dtype.str, value.shape, value.tobytes())
+    if isinstance(value, (tuple, list)):
+        return (type(value), tuple([_frozen(v) for v in value]))
+    if isinstance(value, float):
+        return (float, value.hex())
+    if isinstance(value, complex):
+        return (complex, value.real.hex(), value.imag.hex())
+    return (type(value), value)

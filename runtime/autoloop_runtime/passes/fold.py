@@ -1,0 +1,197 @@
+"""Computing now what will not change: constants, conditionals whose predicate is known, neutral operands.
+
+Nothing here changes a value, not even the sign of a zero: ``x + 0.0`` stays (it turns -0.0 into 0.0), ``x - 0.0`` is
+``x``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..graph import CONST, PARAMETER, Graph, Node
+from ..tensor import Tensor
+from .cost import estimate
+from .rewrite import Copy, constant_of, is_pure, rewrite
+
+#: larger results are not worth keeping
+MAX_ELEMENTS = 4096
+#: nor is anything that takes longer than this many nanoseconds now
+MAX_COST = 1e6
+_FOLDED_KINDS = "biufc"
+
+
+def fold(graph: Graph) -> Graph:
+    """``graph`` with constants computed, decided branches in line, and operations that do nothing left out."""
+    folder = _Folder()
+    return rewrite(graph, folder.visit)
+
+
+class _Folder:
+    """One run of the pass. ``known``: parameters of sub-graphs that hold a constant."""
+
+    def __init__(self) -> None:
+        self.known: dict[Tensor, Any] = {}
+
+    def visit(self, copy: Copy, node: Node) -> None:
+        if node.op is PARAMETER:
+            copy.keep(node)
+            value = self.known.get(node.outputs[0])
+            if value is not None:
+                copy.constant(node, value)
+        elif node.op.name == "While":
+            self._while(copy, node)
+        elif node.op.name == "Cond":
+            self._cond(copy, node)
+        elif node.op is CONST or not is_pure(node) or not self._simplified(copy, node):
+            copy.keep(node)
+
+    def _simplified(self, copy: Copy, node: Node) -> bool:
+        inputs = copy.inputs(node)
+        rule = RULES.get(node.op.name)
+        same = rule(node, inputs) if rule is not None else None
+        if same is not None and same.dtype == node.outputs[0].dtype:
+            copy.replace(node, [same])
+            return True
+        value = _computed(node, inputs)
+        if value is not None:
+            copy.constant(node, value)
+        return value is not None
+
+    def _cond(self, copy: Copy, node: Node) -> None:
+        predicate, *captured = copy.inputs(node)
+        value = constant_of(predicate)
+        then, other = node.attrs["then"], node.attrs["else"]
+        if value is not None and value.shape == () and not node.declared and not node.control_inputs:
+            copy.replace(node, copy.inline(then if value else other, captured))
+            return
+        self._note_constants((then, other), captured, 0)
+        copy.keep(node, [predicate, *captured])
+
+    def _while(self, copy: Copy, node: Node) -> None:
+        inputs, n = copy.inputs(node), node.attrs["n_vars"]
+        self._note_constants((node.attrs["cond"], node.attrs["body"]), inputs[n:], n)
+        made = copy.keep(node, inputs)
+        cond = made.attrs["cond"]
+        never = len(cond.outputs) == 1 and constant_of(cond.outputs[0])
+        fits = all(t.shape.is_subsumed_by(s) for t, s in zip(inputs, node.attrs["invariants"]))
+        if isinstance(never, np.bool_) and not never and fits and not node.declared and not node.control_inputs:
+            copy.graph.nodes.pop()
+            copy.replace(node, inputs[:n])
+
+    def _note_constants(self, graphs: tuple[Graph, ...], captured: list[Tensor], start: int) -> None:
+        for i, outer in enumerate(captured):
+            value = constant_of(outer)
+            if value is not None:
+                self.known.update((g.inputs[start + i], value) for g in graphs)
+
+
+def _computed(node: Node, inputs: list[Tensor]) -> Any:
+    """The value of ``node`` if all inputs are constants and it is small, fast and does not fail."""
+    output = node.outputs[0]
+    size = output.shape.num_elements()
+    if len(node.outputs) != 1 or size is None or size > MAX_ELEMENTS or output.dtype.kind not in _FOLDED_KINDS:
+        return None
+    values = [constant_of(t) for t in inputs]
+    if any(v is None for v in values) or estimate(node) > MAX_COST:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            value = node.op.kernel(*values, **node.attrs)
+    except Exception:
+        return None  # it fails when it runs, with the iteration it runs in
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    return value if value.dtype == output.dtype and output.shape.matches(value.shape) else None
+
+
+# -- operations that do nothing ---------------------------------------------------------------------------
+
+Rule = Callable[[Node, list[Tensor]], Tensor | None]
+
+
+def _all(tensor: Tensor, value: float, negative_zero: bool | None = None) -> bool:
+    """True if ``tensor`` is a constant with all elements ``value``; a zero of a float with the given sign."""
+    array = constant_of(tensor)
+    if array is None or array.dtype.kind not in "biuf" or array.size > MAX_ELEMENTS or not np.all(array == value):
+        return False
+    return negative_zero is None or array.dtype.kind != "f" or bool(np.all(np.signbit(array) == negative_zero))
+
+
+def _keeps_shape(node: Node, x: Tensor, other: Tensor) -> bool:
+    """True if broadcasting ``x`` with ``other`` gives the shape of ``x``."""
+    shape = node.outputs[0].shape
+    return other.shape.rank == 0 or (shape.is_fully_defined() and x.shape == shape)
+
+
+def _neutral(value: float, negative_zero: bool | None = None, *, swaps: bool = False, kinds: str = "biuf") -> Rule:
+    """The rule that an operand that is ``value`` all over does nothing: the right one, or with ``swaps`` either."""
+
+    def rule(node: Node, inputs: list[Tensor]) -> Tensor | None:
+        x, y = inputs
+        for kept, other in ((x, y), (y, x)) if swaps else ((x, y),):
+            fits = kept.dtype.kind in kinds and _all(other, value, negative_zero)
+            if fits and _keeps_shape(node, kept, other):
+                return kept
+        return None
+
+    return rule
+
+
+def _twice(node: Node, inputs: list[Tensor]) -> Tensor | None:
+    """An operation that undoes itself."""
+    source = inputs[0].op
+    return source.inputs[0] if source.op is node.op and is_pure(source) else None
+
+
+def _same_shape(node: Node, inputs: list[Tensor]) -> Tensor | None:
+    shape = node.outputs[0].shape
+    return inputs[0] if shape.is_fully_defined() and inputs[0].shape == shape else None
+
+
+def _transpose(node: Node, inputs: list[Tensor]) -> Tensor | None:
+    axes = node.attrs.get("axes")
+    return inputs[0] if axes is not None and tuple(axes) == tuple(range(len(axes))) else None
+
+
+def _ensured(node: Node, inputs: list[Tensor]) -> Tensor | None:
+    return inputs[0] if inputs[0].shape.is_subsumed_by(node.attrs["shape"]) else None
+
+
+def _where(node: Node, inputs: list[Tensor]) -> Tensor | None:
+    condition, x, y = inputs
+    value = constant_of(condition)
+    if value is None or not (np.all(value) or not np.any(value)):
+        return None
+    chosen, other = (x, y) if np.all(value) else (y, x)
+    shapes_fit = _keeps_shape(node, chosen, other) and _keeps_shape(node, chosen, condition)
+    return chosen if shapes_fit else None
+
+
+RULES: dict[str, Rule] = {
+    "add": _neutral(0, True, swaps=True),
+    "subtract": _neutral(0, False, kinds="iuf"),
+    "multiply": _neutral(1, swaps=True),
+    "divide": _neutral(1, kinds="f"),
+    "floor_divide": _neutral(1, kinds="iu"),
+    "pow": _neutral(1, kinds="iuf"),
+    "left_shift": _neutral(0, kinds="iu"),
+    "right_shift": _neutral(0, kinds="iu"),
+    "bitwise_or": _neutral(0, swaps=True),
+    "bitwise_xor": _neutral(0, swaps=True),
+    "logical_or": _neutral(0, swaps=True),
+    "logical_xor": _neutral(0, swaps=True),
+    "logical_and": _neutral(1, swaps=True),
+    "logical_not": _twice,
+    "negative": _twice,
+    "identity": lambda node, inputs: inputs[0],
+    "stop_gradient": lambda node, inputs: inputs[0],
+    "cast": lambda node, inputs: inputs[0] if inputs[0].dtype == node.attrs["dtype"] else None,
+    "reshape": _same_shape,
+    "broadcast_to": _same_shape,
+    "transpose": _transpose,
+    "ensure_shape": _ensured,
+    "where": _where,
+}

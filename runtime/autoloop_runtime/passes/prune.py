@@ -1,0 +1,228 @@
+"""Leaving out what the outputs do not need, down to single loop variables and branch results.
+
+What an output of a structured node needs is a set of the node's inputs, kept as the bits of an int: the relation
+of a graph is found in one walk, that of a loop by closing it over the iterations. The loop variables that only
+an unused result needs are gone with it; one that never changes becomes a captured value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..graph import PARAMETER, Graph, Node
+from ..tensor import Tensor
+from .rewrite import Copy
+
+#: per output, which inputs it needs
+Relation = list[int]
+
+
+def prune(graph: Graph) -> Graph:
+    """``graph`` without the nodes, loop variables, branch results and captures that its outputs do not need."""
+    return _Pruner().graph(graph, graph.outputs, graph.inputs, None)
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def _fixed(node: Node, k: int) -> bool:
+    """True if loop variable ``k`` keeps its initial value."""
+    body = node.attrs["body"]
+    same = k < node.attrs["n_vars"] and body.outputs[k] is body.inputs[k] and k != node.attrs["token"]
+    return same and k not in node.declared and node.inputs[k].shape.is_subsumed_by(node.attrs["invariants"][k])
+
+
+def _passed(node: Node, j: int) -> int | None:
+    """The input that both branches of a Cond give as output ``j``."""
+    places = []
+    for sub in (node.attrs["then"], node.attrs["else"]):
+        places.append(next((i for i, p in enumerate(sub.inputs) if p is sub.outputs[j]), None))
+    same = places[0] is not None and places[0] == places[1] and j not in node.declared
+    return places[0] + 1 if same and places[0] is not None else None
+
+
+class _Pruner:
+    """One run of the pass; the relations of nodes are found once."""
+
+    def __init__(self) -> None:
+        self._relations: dict[Node, Relation] = {}
+        self._wanted: dict[Node, list[int]] = {}
+
+    # -- what needs what ----------------------------------------------------------------------------------
+
+    def relation(self, node: Node) -> Relation:
+        """Per output of a structured node, the inputs it needs."""
+        known = self._relations.get(node)
+        if known is None:
+            known = self._while(node) if node.op.name == "While" else self._cond(node)
+            self._relations[node] = known
+        return known
+
+    def _graph(self, graph: Graph) -> Relation:
+        masks: dict[Tensor, int] = {t: 1 << i for i, t in enumerate(graph.inputs)}
+        for node in graph.nodes:
+            if node.op is PARAMETER:
+                masks.setdefault(node.outputs[0], 0)
+                continue
+            first = 0
+            for tensor in node.control_inputs:
+                first |= masks[tensor]
+            inputs = [masks[t] for t in node.inputs]
+            if not node.subgraphs:
+                for mask in inputs:
+                    first |= mask
+                masks.update((t, first) for t in node.outputs)
+                continue
+            for tensor, needs in zip(node.outputs, self.relation(node)):
+                mask = first
+                for i in _bits(needs):
+                    mask |= inputs[i]
+                masks[tensor] = mask
+        return [masks[t] for t in graph.outputs]
+
+    def _while(self, node: Node) -> Relation:
+        n, token = node.attrs["n_vars"], node.attrs["token"]
+        predicate, *effects = self._graph(node.attrs["cond"])
+        step = self._graph(node.attrs["body"])
+        if effects:
+            step = [s | effects[0] if s >> token & 1 else s for s in step]
+        variables = (1 << n) - 1
+
+        def closed(mask: int) -> int:
+            seen = 0
+            while rest := mask & variables & ~seen:
+                seen |= rest
+                for k in _bits(rest):
+                    mask |= step[k]
+            return mask
+
+        always = closed(predicate)
+        out = []
+        for k in range(n):
+            own = 1 << k | (effects[0] if effects and k == token else 0)
+            out.append(own if _fixed(node, k) else closed(own | always))
+        return out
+
+    def _cond(self, node: Node) -> Relation:
+        pairs = zip(self._graph(node.attrs["then"]), self._graph(node.attrs["else"]))
+        out = []
+        for j, (a, b) in enumerate(pairs):
+            passed = _passed(node, j)
+            out.append(1 | (a | b) << 1 if passed is None else 1 << passed)
+        return out
+
+    # -- copying what is needed ---------------------------------------------------------------------------
+
+    def graph(
+        self, graph: Graph, outputs: Sequence[Tensor], inputs: Sequence[Tensor], parent: Graph | None,
+        same: dict[Tensor, Tensor] | None = None,
+    ) -> Graph:  # fmt: skip
+        """The part of ``graph`` for ``outputs``, with ``inputs`` left; ``same``: parameters that equal others."""
+        needs = self._needs(graph, outputs)
+        copy = Copy(graph, Copy.keep, parent)
+        kept = set(inputs)
+        for node in graph.nodes:
+            if node.op is PARAMETER and node.outputs[0] in kept:
+                copy.keep(node)
+        for twin, first in (same or {}).items():
+            copy.of[twin] = copy.of[first]
+        for node in graph.nodes:
+            if node not in needs or node.outputs[0:1] and node.outputs[0] in copy.of:
+                continue
+            if node.op.name == "While":
+                self._keep_while(copy, node, needs[node])
+            elif node.op.name == "Cond":
+                self._keep_cond(copy, node, needs[node])
+            else:
+                copy.keep(node)
+        copy.graph.inputs = [copy.of[t] for t in inputs]
+        copy.graph.outputs = [copy.of[t] for t in outputs]
+        copy.graph.token = copy.of.get(graph.token) if graph.token is not None else None
+        return copy.graph
+
+    def _needs(self, graph: Graph, outputs: Sequence[Tensor]) -> dict[Node, int]:
+        """The needed nodes; for structured ones the inputs they need for what is needed of them."""
+        live = set(outputs)
+        needs: dict[Node, int] = {}
+        for node in reversed(graph.nodes):
+            wanted = [j for j, t in enumerate(node.outputs) if t in live]
+            if not wanted:
+                continue
+            mask = (1 << len(node.inputs)) - 1
+            if node.subgraphs:
+                mask = 0
+                for j in wanted:
+                    mask |= self.relation(node)[j]
+            needs[node] = mask
+            live.update(node.inputs[i] for i in _bits(mask))
+            live.update(node.control_inputs)
+            self._wanted[node] = wanted
+        return needs
+
+    def _keep_while(self, copy: Copy, node: Node, mask: int) -> None:
+        attrs, n = node.attrs, node.attrs["n_vars"]
+        for k in range(n):
+            if mask >> k & 1 and _fixed(node, k):
+                copy.of[node.outputs[k]] = copy.of[node.inputs[k]]
+        if all(_fixed(node, k) for k in self._wanted[node]):
+            return
+        variables = [k for k in range(n) if mask >> k & 1 and not _fixed(node, k)]
+        held = [i for i in _bits(mask) if i >= n or _fixed(node, i)]
+        token = attrs["token"]
+        keeps_token = token is not None and mask >> token & 1
+        held, same = _without_twins(copy, node, held, (attrs["cond"], attrs["body"]), 0)
+        order = [*variables, *held]
+        cond, body = attrs["cond"], attrs["body"]
+        made: dict[str, Any] = {
+            **attrs,
+            "cond": self.graph(cond, cond.outputs if keeps_token else cond.outputs[:1],
+                               [cond.inputs[i] for i in order], copy.graph, same[0]),
+            "body": self.graph(body, [body.outputs[k] for k in variables],
+                               [body.inputs[i] for i in order], copy.graph, same[1]),
+            "n_vars": len(variables),
+            "token": variables.index(token) if keeps_token else None,
+        }  # fmt: skip
+        for key in ("names", "invariants", "specs"):
+            if key in attrs:
+                made[key] = tuple([attrs[key][k] for k in variables])
+        copy.keep(node, [copy.of[node.inputs[i]] for i in order], made, variables)
+
+    def _keep_cond(self, copy: Copy, node: Node, mask: int) -> None:
+        outputs = []
+        for j in self._wanted[node]:
+            passed = _passed(node, j)
+            if passed is None:
+                outputs.append(j)
+            else:
+                copy.of[node.outputs[j]] = copy.of[node.inputs[passed]]
+        if not outputs:
+            return
+        subs = {key: node.attrs[key] for key in ("then", "else")}
+        held, same = _without_twins(copy, node, [i for i in _bits(mask) if i > 0], tuple(subs.values()), 1)
+        made: dict[str, Any] = dict(node.attrs)
+        for (key, sub), twins in zip(subs.items(), same):
+            made[key] = self.graph(
+                sub, [sub.outputs[j] for j in outputs], [sub.inputs[i - 1] for i in held], copy.graph, twins
+            )
+        if "specs" in made:
+            made["specs"] = tuple([node.attrs["specs"][j] for j in outputs])
+        copy.keep(node, [copy.of[node.inputs[i]] for i in (0, *held)], made, outputs)
+
+
+def _without_twins(
+    copy: Copy, node: Node, held: Sequence[int], subs: Sequence[Graph], shift: int
+) -> tuple[list[int], list[dict[Tensor, Tensor]]]:
+    """Captures without those that hold the same tensor twice; per graph, which parameter stands for which."""
+    first: dict[Tensor, int] = {}
+    same: list[dict[Tensor, Tensor]] = [{} for _ in subs]
+    for i in held:
+        known = first.setdefault(copy.of[node.inputs[i]], i)
+        if known != i:
+            for sub, twins in zip(subs, same):
+                twins[sub.inputs[i - shift]] = sub.inputs[known - shift]
+    return list(first.values()), same
