@@ -1,0 +1,84 @@
+"""``autoloop graph``: the dataflow graph of a function as a picture."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+import textwrap
+from pathlib import Path
+
+from autoloop_runtime.drawing import Picture, dataflow_picture, structured_picture, to_dot, to_svg
+from autoloop_runtime.graph import Graph
+
+from ..function import ConcreteFunction
+from .output import write
+from .page import listing, page
+from .problems import UsageError
+from .run import trace_of
+from .target import Target, load_target
+
+STAGES = {
+    "structured": "as traced: loops and branches with their sub-graphs",
+    "optimized": "the same after the passes",
+    "lowered": "Enter, Merge, LoopCond, Switch, NextIteration, Exit",
+    "scheduled": "the lowered graph that runs: after the passes, unchanging loop variables enter as invariants",
+}
+FORMATS = ("dot", "svg", "html")
+
+
+def draw(options: argparse.Namespace) -> None:
+    """Write the picture."""
+    form = options.format or _format_of(options.output)
+    target = load_target(options.target)
+    concrete = trace_of(target, options)
+    picture = _picture(target, concrete, options.stage)
+    _hint(concrete)
+    if form == "dot":
+        write(options.output, to_dot(picture))
+    elif form == "svg":
+        write(options.output, to_svg(picture))
+    else:
+        write(options.output, _page(target, picture))
+
+
+def _format_of(output: str | None) -> str:
+    if output is None:
+        return "dot"
+    suffix = Path(output).suffix.lower().lstrip(".")
+    known = {"gv": "dot", "htm": "html"}.get(suffix, suffix)
+    if known not in FORMATS:
+        raise UsageError(f"the format of {output!r} is not clear from its name; give --format {{{','.join(FORMATS)}}}")
+    return known
+
+
+def _picture(target: Target, concrete: ConcreteFunction, stage: str) -> Picture:
+    inputs = ", ".join(f"{t.op.name}: {t.dtype}{t.shape if t.shape.rank != 0 else ''}" for t in concrete.inputs)
+    note = f"{target.path.name} · {stage}: {STAGES[stage]}" + (f" · {inputs}" if inputs else "")
+    title = f"{target.name}({', '.join(t.op.name for t in concrete.inputs)})"
+    graph = concrete.graph if stage in ("structured", "lowered") else concrete.runner.graph
+    if stage in ("structured", "optimized"):
+        return structured_picture(graph, graph.outputs, title=title, note=note)
+    keep = stage == "lowered"
+    return dataflow_picture(graph, graph.outputs, graph.inputs, title=title, note=note, keep_variables=keep)
+
+
+def _hint(concrete: ConcreteFunction) -> None:
+    """Python numbers are known while tracing, so that loops on them leave no loop in the graph."""
+    if not concrete.inputs and not _has_loop(concrete.graph):
+        print(
+            "hint: no argument is a tensor, so loops on them ran while the function was traced; "
+            "write tensor(10) for a tensor",
+            file=sys.stderr,
+        )
+
+
+def _has_loop(graph: Graph) -> bool:
+    return any(node.op.name == "While" for node in graph.nodes)
+
+
+def _page(target: Target, picture: Picture) -> str:
+    svg = to_svg(picture)
+    lines, first = inspect.getsourcelines(target.python_function)
+    source = listing(f"{target.path.name}:{first}", textwrap.dedent("".join(lines)), first)
+    return page(picture.title, picture.note, [source, f"<section>{svg}</section>"], linked=True)

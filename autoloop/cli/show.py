@@ -1,0 +1,78 @@
+"""``autoloop show``: the converted source of a function, or the straight-line Python that runs its graph."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import shutil
+import sys
+import textwrap
+
+from autoloop_runtime.codegen.python import emit
+
+from ..conversion.pipeline import to_code
+from .highlight import Span, spans_of, to_terminal, wants_colour, wrap
+from .output import write
+from .page import listing, page
+from .run import trace_of
+from .target import Target, load_target
+
+_GUTTER = 5
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print, or write as a page, what the function became."""
+    target = load_target(options.target)
+    made, heading = _text(target, options)
+    if options.html or options.side_by_side:
+        lines, first = _original(target)
+        if options.html:
+            sections = [listing(f"{target.path.name}:{first}", lines, first), listing(heading, made)]
+            write(options.output, page(target.name, str(target.path), sections))
+            return
+        text = _side_by_side(lines, first, made, heading, wants_colour(sys.stdout) and options.output is None)
+    else:
+        colour = wants_colour(sys.stdout) and options.output is None
+        text = "\n".join(to_terminal(spans, colour) for spans in spans_of(made)) + "\n"
+    write(options.output, text)
+
+
+def _text(target: Target, options: argparse.Namespace) -> tuple[str, str]:
+    """The text to show, and its heading."""
+    if options.stage == "sequential":
+        graph = trace_of(target, options).runner.graph
+        return emit(graph).source, "generated Python"
+    return to_code(target.found), "converted"
+
+
+def _original(target: Target) -> tuple[str, int]:
+    """The function as it was written, and the number of its first line."""
+    lines, first = inspect.getsourcelines(target.python_function)
+    return textwrap.dedent("".join(lines)), max(first, 1)
+
+
+def _side_by_side(left: str, first: int, right: str, heading: str, colour: bool) -> str:
+    """Two columns; lines that are too long for the terminal go on in the next row."""
+    left_lines, right_lines = spans_of(left), spans_of(right)
+    needed = [max((len(to_terminal(s, False)) for s in lines), default=0) for lines in (left_lines, right_lines)]
+    room = shutil.get_terminal_size((200, 24)).columns - _GUTTER - 3 if sys.stdout.isatty() else sum(needed)
+    if sum(needed) > room:  # the shorter side keeps what it needs, the other one takes the rest
+        smaller = 0 if needed[0] <= needed[1] else 1
+        needed[smaller] = min(needed[smaller], max(room // 2, 20))
+        needed[1 - smaller] = max(room - needed[smaller], 20)
+    left_rows = [_numbered(first + i if j == 0 else None, part)
+                 for i, line in enumerate(left_lines) for j, part in enumerate(wrap(line, needed[0]))]  # fmt: skip
+    right_rows = [part for line in right_lines for part in wrap(line, needed[1])]
+    width = _GUTTER + needed[0]
+    rows = [f"{'original':<{width}} | {heading}", f"{'-' * width}-+-{'-' * needed[1]}"]
+    for i in range(max(len(left_rows), len(right_rows))):
+        a = left_rows[i] if i < len(left_rows) else []
+        b = right_rows[i] if i < len(right_rows) else []
+        pad = " " * (width - sum(len(text) for _, text in a))
+        rows.append(f"{to_terminal(a, colour)}{pad} | {to_terminal(b, colour)}".rstrip())
+    return "\n".join(rows) + "\n"
+
+
+def _numbered(number: int | None, spans: list[Span]) -> list[Span]:
+    shown = "" if number is None else str(number)
+    return [("comment", f"{shown:>{_GUTTER - 1}} "), *spans]

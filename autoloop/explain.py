@@ -1,0 +1,202 @@
+"""``explain``: what became of each loop of a function, which executor runs it, and why."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoloop_runtime.drawing.labels import type_text
+from autoloop_runtime.graph import Graph, Node
+from autoloop_runtime.locations import Line
+from autoloop_runtime.records import LoopRecord, loop_records
+
+from .function import BoundFunction, ConcreteFunction, Function, _describe_key
+
+
+@dataclass(frozen=True)
+class LoopVariable:
+    """A value that a loop of the graph carries from one iteration to the next.
+
+    Attributes
+    ----------
+    name, dtype : str
+    entry, invariant : str
+        The static shape on entry, and the one that holds in every iteration.
+    changes : bool
+        False if the body hands it on as it is.
+    """
+
+    name: str
+    dtype: str
+    entry: str
+    invariant: str
+    changes: bool
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """One loop of the user's source.
+
+    Attributes
+    ----------
+    kind : str
+        ``while``, ``for``, or ``call`` for one that ``while_loop``, ``scan``, ... was asked for.
+    converted : bool
+        True for a loop of the graph, False for one that Python ran while tracing.
+    reason : str
+        Why.
+    line : Line or None
+        Where it stands.
+    names : tuple of str
+        The names of its nodes in the graph; more than one if the trace passed the line several times.
+    variables : tuple of LoopVariable
+        What it carries (none for an unrolled loop).
+    invariants : tuple of str
+        What it uses of the outside.
+    parallel_iterations : int
+        How many iterations may be alive at once on the dataflow executor; 0 for an unrolled loop.
+    """
+
+    kind: str
+    converted: bool
+    reason: str
+    line: Line | None
+    names: tuple[str, ...] = ()
+    variables: tuple[LoopVariable, ...] = ()
+    invariants: tuple[str, ...] = ()
+    parallel_iterations: int = 0
+
+    def __str__(self) -> str:
+        text = f"{_place(self.line)}  {_source(self.line)}".rstrip()
+        lines = [text, f"  {'converted' if self.converted else 'unrolled'}: {self.reason}"]
+        if self.names:
+            lines.append(f"  in the graph: {', '.join(self.names)}, parallel_iterations={self.parallel_iterations}")
+        if self.variables:
+            rows = [("variable", "dtype", "on entry", "invariant", "")]
+            rows += [
+                (v.name, v.dtype, v.entry, v.invariant, "" if v.changes else "never changes") for v in self.variables
+            ]
+            lines += [f"    {row}" for row in _table(rows)]
+        if self.invariants:
+            lines.append(f"  uses from outside: {', '.join(self.invariants)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What ``explain`` gives; its ``str`` is the report.
+
+    Attributes
+    ----------
+    name : str
+        The function.
+    executor, reason : str
+        What runs it for these arguments, and why.
+    loops : tuple of LoopReport
+        By line.
+    traces : tuple of str
+        The kinds of arguments that it was traced for so far.
+    """
+
+    name: str
+    executor: str
+    reason: str
+    loops: tuple[LoopReport, ...]
+    traces: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [self.name, f"executor: {self.executor} ({self.reason})"]
+        lines.append(f"traced {len(self.traces)} time{'s' * (len(self.traces) != 1)}, for")
+        lines += [f"  {trace}" for trace in self.traces]
+        if not self.loops:
+            lines += ["", "no loop was reached"]
+        for loop in self.loops:
+            lines += ["", str(loop)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
+    """Say for each loop of ``f`` whether it became a loop of the graph, and what runs it.
+
+    Parameters
+    ----------
+    f : callable
+        What ``autoloop.function`` made, or a plain function.
+    *args, **kwargs
+        Arguments (or ``TensorSpec``) for which to explain it; it is traced for them if it was not before.
+
+    Returns
+    -------
+    Explanation
+        Print it to read the report.
+    """
+    function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
+    concrete: ConcreteFunction = function.get_concrete_function(*args, **kwargs)
+    keys = (function.function if isinstance(function, BoundFunction) else function)._keys
+    runner = concrete.runner
+    return Explanation(function.name, runner.executor, runner.reason, _loops(concrete.graph), tuple(map(_trace, keys)))
+
+
+def _trace(key: Any) -> str:
+    if not isinstance(key, tuple):
+        return "its input_signature"
+    return ", ".join(map(_describe_key, key[1])) or "no arguments"
+
+
+def _loops(graph: Graph) -> tuple[LoopReport, ...]:
+    """The loops that were recorded, each with its nodes, and the nodes that nobody recorded."""
+    nodes: dict[Line | None, list[Node]] = {}
+    for node in _while_nodes(graph):
+        nodes.setdefault(node.location[-1] if node.location else None, []).append(node)
+    reports = [
+        _report(record, nodes.pop(record.line, []) if record.converted else []) for record in loop_records(graph)
+    ]
+    for line, group in nodes.items():
+        reports.append(_details(LoopReport("call", True, "the call asks for a loop of the graph", line), group))
+    return tuple(sorted(reports, key=lambda r: (r.line.filename, r.line.lineno) if r.line else ("", 0)))
+
+
+def _while_nodes(graph: Graph) -> Iterator[Node]:
+    pending = [graph]
+    while pending:
+        for node in pending.pop().nodes:
+            if node.op.name == "While":
+                yield node
+            pending.extend(node.subgraphs)
+
+
+def _report(record: LoopRecord, nodes: list[Node]) -> LoopReport:
+    report = LoopReport(record.kind, record.converted, record.reason, record.line)
+    return _details(report, nodes) if nodes else report
+
+
+def _details(report: LoopReport, nodes: list[Node]) -> LoopReport:
+    """The report with what the first of its nodes tells."""
+    node = nodes[0]
+    body, count, hidden = node.attrs["body"], node.attrs["n_vars"], node.attrs["token"]
+    variables = tuple([
+        LoopVariable(name, str(tensor.dtype), str(tensor.shape), str(invariant), body.outputs[k] is not body.inputs[k])
+        for k, (name, tensor, invariant) in enumerate(zip(node.attrs["names"], node.inputs, node.attrs["invariants"]))
+        if k != hidden
+    ])  # fmt: skip
+    captured = tuple([f"{t.op.name}: {type_text(t.dtype, t.shape)}" for t in node.inputs[count:]])
+    return LoopReport(report.kind, report.converted, report.reason, report.line, tuple([n.name for n in nodes]),
+                      variables, captured, node.attrs["parallel_iterations"])  # fmt: skip
+
+
+def _place(line: Line | None) -> str:
+    return "a loop" if line is None else f"{os.path.basename(line.filename)}:{line.lineno}"
+
+
+def _source(line: Line | None) -> str:
+    return "" if line is None else linecache.getline(line.filename, line.lineno).strip()
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows]
