@@ -96,8 +96,8 @@ def _entry(value: Any, name: str) -> Any:
 def _of_tensor(tensor: Tensor, name: str) -> Extents:
     if tensor.dtype.kind not in "iu":
         raise TypeError(f"{name}: a shape needs integers, got a tensor of dtype {tensor.dtype}")
-    if tensor.shape.rank == 0:
-        tensor = call("reshape", tensor, [1])
+    if tensor.shape.rank in (0, None):
+        tensor = call("reshape", tensor, [-1])
     if tensor.shape.rank not in (1, None):
         raise ValueError(f"{name}: a shape must be a vector, got a tensor of shape {tensor.shape}")
     known = known_entries(tensor)

@@ -165,19 +165,23 @@ def _extreme_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
 
 def _prod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
     """The product of the other elements, made of running products from both ends: right at zeros too."""
-    rank = x.shape.rank
-    if rank is None:
-        return g * y / x
-    axes = attrs["axis"]
+    rank, axes = x.shape.rank, attrs["axis"]
+    if axes is None:
+        return g * reshape_like(_others(call("ravel", x)), x)
     if not axes:
         return g
+    if rank is None:
+        return g * y / x
     order = [a for a in range(rank) if a not in axes] + list(axes)
     moved = call("transpose", x, order)
     lead = [dim(x, a) for a in order[: rank - len(axes)]]
     flat = call("reshape", moved, [*lead, -1])
-    others = cumprod(flat, -1, exclusive=True) * cumprod(flat, -1, exclusive=True, reverse=True)
-    back = call("transpose", reshape_like(others, moved), np.argsort(order).tolist())
-    return g * back
+    return g * call("transpose", reshape_like(_others(flat), moved), np.argsort(order).tolist())
+
+
+def _others(x: Tensor) -> Any:
+    """For each element the product of the others along the last axis."""
+    return cumprod(x, -1, exclusive=True) * cumprod(x, -1, exclusive=True, reverse=True)
 
 
 # fmt: off

@@ -1,0 +1,420 @@
+"""Elementwise operations: values, dtypes, promotion, templates, slopes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from autoloop_runtime import dtypes, ops
+from autoloop_runtime.graph import Graph, constant
+from autoloop_runtime.registry import OPS
+from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.tensor import Tensor
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from ops_checks import check_gradient, check_static
+
+FLOATS = ["float32", "float64"]
+INTS = ["int8", "int32", "int64", "uint8"]
+
+#: name -> (NumPy's function, where it is smooth)
+UNARY = {
+    "negative": (np.negative, (-3, 3)),
+    "abs": (np.abs, (0.1, 3)),
+    "sign": (np.sign, (0.1, 3)),
+    "reciprocal": (lambda x: 1 / x, (0.5, 3)),
+    "square": (np.square, (-3, 3)),
+    "sqrt": (np.sqrt, (0.1, 3)),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), (0.1, 3)),
+    "cbrt": (np.cbrt, (0.1, 3)),
+    "exp": (np.exp, (-3, 3)),
+    "expm1": (np.expm1, (-3, 3)),
+    "exp2": (np.exp2, (-3, 3)),
+    "log": (np.log, (0.1, 3)),
+    "log1p": (np.log1p, (0.1, 3)),
+    "log2": (np.log2, (0.1, 3)),
+    "log10": (np.log10, (0.1, 3)),
+    "sin": (np.sin, (-3, 3)),
+    "cos": (np.cos, (-3, 3)),
+    "tan": (np.tan, (-1, 1)),
+    "arcsin": (np.arcsin, (-0.9, 0.9)),
+    "arccos": (np.arccos, (-0.9, 0.9)),
+    "arctan": (np.arctan, (-3, 3)),
+    "sinh": (np.sinh, (-3, 3)),
+    "cosh": (np.cosh, (-3, 3)),
+    "tanh": (np.tanh, (-3, 3)),
+    "arcsinh": (np.arcsinh, (-3, 3)),
+    "arccosh": (np.arccosh, (1.1, 3)),
+    "arctanh": (np.arctanh, (-0.9, 0.9)),
+    "sigmoid": (lambda x: 1 / (1 + np.exp(-x)), (-3, 3)),
+    "relu": (lambda x: np.maximum(x, 0), (0.1, 3)),
+    "softplus": (lambda x: np.log1p(np.exp(x)), (-3, 3)),
+    "erf": (np.vectorize(math.erf), (-2, 2)),
+    "floor": (np.floor, (0.1, 0.9)),
+    "ceil": (np.ceil, (0.1, 0.9)),
+    "trunc": (np.trunc, (0.1, 0.9)),
+    "rint": (np.rint, (0.1, 0.4)),
+    "round": (np.round, (0.1, 0.4)),
+    "real": (np.real, (-3, 3)),
+    "conj": (np.conj, (-3, 3)),
+    "identity": (lambda x: x, (-3, 3)),
+    "nan_to_num": (np.nan_to_num, (-3, 3)),
+}
+#: name -> (NumPy's function, where the first and the second argument are smooth)
+BINARY = {
+    "add": (np.add, (-3, 3), (-3, 3)),
+    "subtract": (np.subtract, (-3, 3), (-3, 3)),
+    "multiply": (np.multiply, (-3, 3), (-3, 3)),
+    "divide": (np.divide, (-3, 3), (0.5, 3)),
+    "mod": (np.mod, (0.1, 0.9), (1, 2)),
+    "pow": (np.power, (0.2, 3), (-2, 2)),
+    "maximum": (np.maximum, (0, 1), (1.1, 2)),
+    "minimum": (np.minimum, (0, 1), (1.1, 2)),
+    "arctan2": (np.arctan2, (0.2, 2), (0.2, 2)),
+    "hypot": (np.hypot, (0.2, 2), (0.2, 2)),
+    "copysign": (np.copysign, (0.2, 2), (-2, -0.2)),
+}
+
+
+def between(low, high, shape, seed=0, dtype=np.float64):
+    return np.random.default_rng(seed).uniform(low, high, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(name):
+    reference, (low, high) = UNARY[name]
+    f = getattr(ops, name)
+    for dtype in FLOATS:
+        x = between(low, high, (2, 3), dtype=dtype)
+        (y,) = check_static(f, x)
+        assert y.dtype == dtype
+        np.testing.assert_allclose(y.numpy(), reference(x), rtol=3e-6 if dtype == "float32" else 1e-14)
+        (scalar,) = check_static(f, x[0, 0])
+        assert isinstance(scalar.numpy(), np.generic)
+        np.testing.assert_allclose(scalar.numpy(), y.numpy()[0, 0], rtol=1e-5)
+    check_gradient(f, between(low, high, (2, 3)))
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(name):
+    reference, left, right = BINARY[name]
+    f = getattr(ops, name)
+    for dtype in FLOATS:
+        for a_shape, b_shape in [((2, 3), (2, 3)), ((2, 1), (3,)), ((), (2, 2)), ((), ()), ((4,), ())]:
+            a, b = between(*left, a_shape, 1, dtype), between(*right, b_shape, 2, dtype)
+            (z,) = check_static(f, a, b)
+            assert z.dtype == dtype
+            np.testing.assert_allclose(z.numpy(), reference(a, b), rtol=1e-6)
+    for a_shape, b_shape in [((2, 3), (2, 3)), ((2, 1), (1, 3)), ((), (2,))]:
+        check_gradient(f, between(*left, a_shape, 1), between(*right, b_shape, 2))
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "floor_divide", "mod", "maximum", "minimum", "pow"])
+@pytest.mark.parametrize("dtype", INTS)
+def test_integer_arithmetic_keeps_the_dtype(name, dtype):
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(0)
+    a = rng.integers(max(info.min, -100), 100, (3, 4)).astype(dtype)
+    b = rng.integers(1, 5, (4,)).astype(dtype)
+    (z,) = check_static(getattr(ops, name), a, b)
+    assert z.dtype == dtype
+    reference = {"pow": np.power, "mod": np.remainder}.get(name) or getattr(np, name)
+    np.testing.assert_array_equal(z.numpy(), reference(a, b))
+
+
+def test_integers_divided_by_zero_are_zero_and_floats_are_silent():
+    zero = constant(np.array([0, 0], np.int32))
+    assert (ops.floor_divide(constant([3, -3]), zero).numpy() == 0).all()
+    assert (ops.mod(constant([3, -3]), zero).numpy() == 0).all()
+    assert ops.floor_divide(constant(3), constant(0)).numpy() == 0
+    assert np.isinf(ops.divide(constant(1.0), constant(0.0)).numpy())
+    assert np.isnan(ops.log(constant(-1.0)).numpy())
+    assert ops.add(constant(np.int8(127)), constant(np.int8(1))).numpy() == -128
+
+
+@pytest.mark.parametrize("dtype,expected", [
+    ("int8", "float32"), ("uint16", "float32"), ("bool", "float32"), ("int32", "float64"), ("int64", "float64"),
+    ("uint32", "float64"), ("float32", "float32"), ("float16", "float16"),
+])  # fmt: skip
+def test_division_and_mathematics_of_integers(dtype, expected):
+    x = np.array([0, 1], dtype)
+    for f in (ops.exp, ops.sqrt, ops.mean, lambda v: ops.divide(v, v)):
+        assert f(Tensor(x)).dtype == expected
+
+
+# -- promotion --------------------------------------------------------------------------------------------
+
+KINDS = ["bool", "int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("a", KINDS)
+@pytest.mark.parametrize("b", KINDS)
+def test_promotion_of_tensors(a, b):
+    x, y = Tensor(np.ones(2, a)), Tensor(np.ones(2, b))
+    numpy = np.promote_types(a, b)
+    kinds = {np.dtype(a).kind, np.dtype(b).kind}
+    if a == b or len(kinds) == 1:
+        assert ops.add(x, y).dtype == numpy
+    elif kinds == {"i", "u"}:
+        if numpy.kind == "f":
+            with pytest.raises(TypeError, match=f"add.*{a}.*{b}"):
+                ops.add(x, y)
+        else:
+            assert ops.add(x, y).dtype == numpy
+    elif kinds in ({"b", "i"}, {"b", "u"}, {"i", "f"}, {"u", "f"}):
+        expected = next(d for d in (a, b) if np.dtype(d).kind == ("f" if "f" in kinds else (kinds - {"b"}).pop()))
+        assert ops.add(x, y).dtype == expected
+    else:
+        with pytest.raises(TypeError, match=f"{a}.*{b}"):
+            ops.add(x, y)
+
+
+@pytest.mark.parametrize("number,dtype,expected", [
+    (2, "float32", "float32"), (2, "int8", "int8"), (True, "int32", "int32"), (2, "bool", "int32"),
+    (2.5, "int32", "float32"), (2.5, "int64", "float32"), (2.5, "float64", "float64"), (1j, "float32", "complex64"),
+    (1j, "float64", "complex128"), (1j, "int32", "complex128"), (np.float64(2), "float32", "float32"),
+    (np.int64(2), "int32", "int32"), (np.float64(2.5), "int32", "float32"), (np.bool_(True), "float32", "float32"),
+    ([1, 2], "float64", "float64"), ([0.1, 0.2], "float64", "float64"), ([1, 2], "uint8", "uint8"),
+])  # fmt: skip
+def test_numbers_take_the_dtype_of_the_tensor(number, dtype, expected):
+    x = Tensor(np.ones(2, dtype))
+    for z in (ops.add(x, number), ops.add(number, x)):
+        assert z.dtype == expected
+        np.testing.assert_array_equal(z.numpy(), np.ones(2, dtype).astype(expected) + np.array(number).astype(expected))
+
+
+def test_numbers_alone_are_converted_numbers():
+    assert ops.add(1, 2).dtype == "int32"
+    assert ops.add(np.float64(2), 3).dtype == "float32"
+    assert ops.add(np.int64(2), 3).dtype == "int32"
+    assert ops.add(1, True).dtype == "int32"
+    assert ops.maximum(np.zeros(2, np.float32), np.float64(1)).dtype == "float32"
+    assert ops.maximum(np.zeros(2, np.float32), np.ones(2)).dtype == "float64"
+
+
+def test_numbers_that_do_not_fit():
+    with pytest.raises(OverflowError, match="300.*uint8"):
+        ops.add(Tensor(np.zeros(2, np.uint8)), 300)
+    with pytest.raises(OverflowError):
+        ops.less(Tensor(np.zeros(2, np.uint8)), -1)
+
+
+def test_shapes_that_do_not_fit():
+    for f in (ops.add, ops.equal, ops.logical_and):
+        with pytest.raises(ValueError, match=r"\(2,\).*\(3,\)"):
+            f(Tensor(np.ones(2)), Tensor(np.ones(3)))
+    graph = Graph()
+    a, b = (graph.parameter(dtypes.float32, TensorShape([n])) for n in (2, 3))
+    with graph.as_default(), pytest.raises(ValueError, match=r"multiply.*\(2,\).*\(3,\)"):
+        a * b
+    assert len(graph.nodes) == 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shapes=hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=3),
+    dtype=st.sampled_from(["int32", "float32"]),
+    data=st.data(),
+)
+def test_broadcasting(shapes, dtype, data):
+    a, b, c = (np.ones(s, dtype) * (i + 2) for i, s in enumerate(shapes.input_shapes))
+    f = data.draw(st.sampled_from([lambda x, y, z: x * y - z, lambda x, y, z: ops.where(x > y, y, z)]))
+    (z,) = check_static(f, a, b, c)
+    assert z.shape == shapes.result_shape
+
+
+# -- templates --------------------------------------------------------------------------------------------
+
+
+def samples():
+    for op in OPS.values():
+        if op.code is None or op.name in ("matmul",):
+            continue
+        for dtype in ("float64", "float32", "int32", "bool", "complex64"):
+            yield op, dtype
+
+
+@pytest.mark.parametrize("op,dtype", list(samples()), ids=lambda v: getattr(v, "name", v))
+def test_templates_are_the_kernels(op, dtype):
+    count = 1 + max(i for i in range(3) if f"{{{i}}}" in op.code)
+    rng = np.random.default_rng(1)
+    arrays = [rng.uniform(0.2, 0.9, (2, 3)) for _ in range(count)]
+    arrays = [(a * 4 if dtype == "int32" else a > 0.5 if dtype == "bool" else a).astype(dtype) for a in arrays]
+    if op.name == "where":
+        arrays[0] = arrays[0] > 0.5
+    try:
+        tensors = [Tensor(a) for a in arrays]
+        spec = op.infer(*tensors)
+        with np.errstate(all="ignore"):
+            expected = op.kernel(*arrays)
+    except TypeError:
+        return
+    if expected.dtype != spec[0]:
+        return  # the public function casts before it comes to this
+    names = "abc"[:count]
+    for values in (arrays, [a[0, 0] for a in arrays]):
+        with np.errstate(all="ignore"):
+            got = eval(op.code.format(*names), {"np": np, **dict(zip(names, values))})
+            wanted = op.kernel(*values)
+        assert got.dtype == wanted.dtype == spec[0]
+        np.testing.assert_array_equal(got, wanted)
+
+
+# -- logic ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+@pytest.mark.parametrize("dtype", ["int32", "float32", "bool"])
+def test_comparison(name, dtype):
+    a, b = np.array([[0, 1, 2]], dtype), np.array([[0], [2]], dtype)
+    (z,) = check_static(getattr(ops, name), a, b)
+    assert z.dtype == "bool"
+    np.testing.assert_array_equal(z.numpy(), getattr(np, name)(a, b))
+
+
+@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
+def test_logic(name):
+    a, b = np.array([True, True, False, False]), np.array([True, False, True, False])
+    (z,) = check_static(getattr(ops, name), a, b)
+    np.testing.assert_array_equal(z.numpy(), getattr(np, name)(a, b))
+    np.testing.assert_array_equal(getattr(ops, name)(a * 2, b * 3.0).numpy(), z.numpy())
+    assert ops.logical_not(Tensor(a)).numpy().tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize("name", ["bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"])
+def test_bits(name):
+    a, b = np.array([12, 10, 7], np.int32), np.array([2, 3, 1], np.int32)
+    (z,) = check_static(getattr(ops, name), a, b)
+    np.testing.assert_array_equal(z.numpy(), getattr(np, name)(a, b))
+    with pytest.raises(TypeError, match="float32"):
+        getattr(ops, name)(Tensor(a.astype(np.float32)), 1.5)
+    assert ops.invert(Tensor(a)).numpy().tolist() == [~12, ~10, ~7]
+    assert ops.invert(Tensor(np.array([True]))).numpy().tolist() == [False]
+
+
+def test_questions():
+    x = np.array([1.0, np.nan, np.inf])
+    for name in ("isnan", "isinf", "isfinite"):
+        (y,) = check_static(getattr(ops, name), x)
+        np.testing.assert_array_equal(y.numpy(), getattr(np, name)(x))
+
+
+# -- casts, selection, parts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["bool", "int8", "int64", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("target", ["bool", "int32", "uint8", "float32", "float64", "complex128"])
+def test_cast(source, target):
+    for x in (np.array([0, 1, 2.7]).astype(source), np.array(1.7).astype(source)):
+        (y,) = check_static(lambda v: ops.cast(v, target), x)
+        expected = (x.real if x.dtype.kind == "c" and np.dtype(target).kind != "c" else x).astype(target)
+        np.testing.assert_array_equal(y.numpy(), expected)
+        assert y.dtype == target
+
+
+def test_cast_of_extremes_is_silent():
+    assert ops.cast(constant(300), "uint8").numpy() == 44
+    assert ops.cast(constant(float("nan")), "int32").dtype == "int32"
+    assert ops.cast(constant(1e300, "float64"), "float32").numpy() == np.inf
+
+
+def test_where():
+    c, x, y = np.array([[True], [False]]), np.array([1.0, 2.0]), np.array(5.0)
+    (z,) = check_static(ops.where, c, x, y)
+    np.testing.assert_array_equal(z.numpy(), np.where(c, x, y))
+    check_gradient(lambda x, y: ops.where(c, x, y), x, y)
+    assert ops.where(Tensor(c), Tensor(np.float32(1)), 2).dtype == "float32"
+    assert ops.where(Tensor(c)).numpy().tolist() == [[0, 0]]
+    with pytest.raises(ValueError, match="both"):
+        ops.where(Tensor(c), 1)
+
+
+def test_clip_and_round():
+    x = np.array([-1.25, 0.35, 2.75])
+    (y,) = check_static(lambda v: ops.clip(v, 0, 1), x)
+    np.testing.assert_array_equal(y.numpy(), np.clip(x, 0, 1))
+    assert ops.clip(Tensor(x), None, 1).numpy().tolist() == np.clip(x, None, 1).tolist()
+    check_gradient(lambda v: ops.clip(v, 0, 1), x)
+    np.testing.assert_array_equal(ops.round(Tensor(x), 1).numpy(), np.round(x, 1))
+    np.testing.assert_array_equal(ops.round(Tensor(x * 100), -1).numpy(), np.round(x * 100, -1))
+    assert round(constant([123, 7]), -1).numpy().tolist() == [120, 10]
+    assert ops.floor(constant([3])).dtype == "int32"
+
+
+def test_complex():
+    z = np.array([1 + 2j, -3 - 1j])
+    t = Tensor(z)
+    np.testing.assert_array_equal(ops.real(t).numpy(), z.real)
+    np.testing.assert_array_equal(ops.imag(t).numpy(), z.imag)
+    np.testing.assert_array_equal(ops.conj(t).numpy(), z.conj())
+    np.testing.assert_allclose(ops.angle(t).numpy(), np.angle(z))
+    np.testing.assert_allclose(ops.abs(t).numpy(), np.abs(z))
+    assert ops.abs(t).dtype == "float64" and ops.abs(Tensor(z.astype(np.complex64))).dtype == "float32"
+    np.testing.assert_array_equal(ops.complex(Tensor(z.real), Tensor(z.imag)).numpy(), z)
+    assert ops.imag(constant([1.0])).numpy().tolist() == [0.0]
+
+
+def test_gradients_through_complex_numbers():
+    def f(a, b):
+        z = ops.complex(a, b)
+        w = ops.exp(z) * z / (z + 2)
+        return ops.real(w), ops.imag(w) * 3.0, ops.abs(w), ops.real(ops.conj(w) * w)
+
+    check_gradient(f, [0.3, -0.5], [0.7, 0.2])
+    check_gradient(lambda a: ops.real(ops.cast(ops.cast(a, "complex128") ** 2, "complex128")), [0.3])
+
+
+def test_gradients_at_corners():
+    for x, y in [(0.0, 0.0), (0.0, 2.0), (-2.0, 3.0), (-1.5, 2.0)]:
+        graph = Graph()
+        p = graph.parameter(dtypes.float64, TensorShape(()))
+        from ops_checks import pullback, run
+
+        with graph.as_default():
+            z = p**y
+            (g,) = pullback(graph, [z], [graph.constant(np.float64(1))], [p])
+        (value,) = run(graph, [g], [np.float64(x)])
+        assert value == pytest.approx(0.0 if y == 0 else y * x ** (y - 1)), (x, y)
+
+
+def test_stop_gradient_and_ensure_shape():
+    check_static(ops.stop_gradient, np.ones(3))
+    assert OPS["stop_gradient"].vjp is None
+    check_gradient(lambda x: ops.ensure_shape(x, [None, 3]), np.ones((2, 3)))
+    with pytest.raises(ValueError, match="shape"):
+        ops.ensure_shape(constant([1, 2]), [3])
+    graph = Graph()
+    p = graph.parameter(dtypes.float32, TensorShape(None))
+    with graph.as_default():
+        q = ops.ensure_shape(p, [None, 2])
+    assert q.shape == [None, 2]
+    with pytest.raises(ValueError, match=r"declared to have shape \(None, 2\)"):
+        q.op.op.kernel(np.ones(3), **q.op.attrs)
+
+
+# -- doors ------------------------------------------------------------------------------------------------
+
+
+def test_numpys_functions_lead_here():
+    x = constant([0.5, -1.0])
+    for f in (np.tanh, np.abs, np.exp, np.negative, np.square, np.sign):
+        assert isinstance(f(x), Tensor) and f(x).dtype == "float32"
+    assert isinstance(np.add(x, np.float64(2)), Tensor) and (x * np.sqrt(2)).dtype == "float32"
+    assert isinstance(np.sum(x, axis=0), Tensor) and isinstance(np.concatenate([x, x]), Tensor)
+    assert np.ndim(x) == 1 and np.shape(x) == (2,) and np.size(x) == 2
+    assert isinstance(np.where(x > 0, x, 0), Tensor)
+
+
+def test_public_functions_are_documented():
+    for name in ops.__all__:
+        f = getattr(ops, name)
+        if callable(f):
+            assert f.__doc__ and ("Parameters" in f.__doc__ or f.__doc__.startswith(("Same as",))), name
+            assert f.__name__ == name or name in ("format_string",), name
+
+
+def test_string_equality():
+    assert ops.equal("a", constant("a")).numpy()
+    assert not ops.equal("a", constant("bc")).numpy()
