@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .graph import eager
 from .lowering import Lowered
 from .runstate import EAGER, RunState
 from .scheduler.frames import Item, State
@@ -44,7 +45,7 @@ class SeededExecutor:
         self.order = []
         ready: list[Item] = []
         tokens = State(self.plan)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), eager():
             tokens.start(list(feed_values), ready, None)
             while ready:
                 it, step = ready.pop(die.randrange(len(ready)))

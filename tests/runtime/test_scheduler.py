@@ -464,6 +464,13 @@ def test_an_endless_loop_stops_when_the_time_is_over(threads):
         run([], threads=threads, timeout=0.02)
 
 
+def test_an_endless_loop_that_computes_nothing_stops_when_the_time_is_over():
+    graph = Graph()
+    outs = loop(graph, lambda g, i: const(g, True), lambda g, i: [const(g, 1)], [const(graph, 0)])
+    with pytest.raises(TimeoutError):
+        Executable(lower(graph, outs)).run([], timeout=0.02)
+
+
 def test_a_run_that_is_over_in_time_is_not_disturbed():
     graph, outs, feeds = program()
     for threads in THREADS:

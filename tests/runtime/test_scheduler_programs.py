@@ -6,10 +6,15 @@ graph of it. Whatever is fetched, whatever the window, the threads and the order
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 from autoloop_runtime.graph import Graph
 from autoloop_runtime.lowering import lower
+from autoloop_runtime.runstate import EAGER
 from autoloop_runtime.scheduler import Executable
+from autoloop_runtime.scheduler.frames import State
+from autoloop_runtime.scheduler.kernels import call as call_kernel
 from autoloop_runtime.shapes import SCALAR
 from autoloop_runtime.testing import SeededExecutor
 from flow import ADD, EQUAL, LESS, MOD, branch, call, const, heavy, loop
@@ -148,3 +153,17 @@ def test_random_programs(program, start, window, fetched, keep, seed):
     assert executable.run(start, threads=1) == want
     assert executable.run(start, threads=3) == want
     assert SeededExecutor(lowered, seed).run(start) == want
+    assert executable.plan.parallel or most_heavy_at_once(executable.plan, start, seed) <= 1
+
+
+def most_heavy_at_once(plan, start, seed):
+    """How many heavy kernels were ever ready at the same time, in an order that leaves them for last."""
+    die = random.Random(seed)
+    tokens, light, heavies, most = State(plan), [], [], 0
+    tokens.start(list(start), light, heavies)
+    while light or heavies:
+        most = max(most, len(heavies))
+        ready = light or heavies
+        it, step = ready.pop(die.randrange(len(ready)))
+        tokens.complete(it, step, call_kernel(it, step, EAGER, None), light, heavies)
+    return most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import os
 import signal
 import subprocess
@@ -12,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from autoloop_runtime.graph import Graph
+from autoloop_runtime import profiler
+from autoloop_runtime.graph import Graph, current_graph
 from autoloop_runtime.lowering import lower
 from autoloop_runtime.registry import Op
 from autoloop_runtime.scheduler import Executable, workers
@@ -167,6 +169,40 @@ def test_a_run_from_inside_its_own_kernel():
     assert executable.run([5], threads=2) == [5, 5]
 
 
+def test_kernels_see_the_callers_context_on_every_thread_and_build_nothing():
+    variable = contextvars.ContextVar("variable", default="none")
+    graph = Graph()
+    x = scalar(graph)
+    meeting = Meeting(2)
+    seen = []
+
+    def kernel(v):
+        meeting.kernel(v)
+        seen.append((variable.get(), current_graph(), np.geterr()["divide"]))
+        return v
+
+    executable = Executable(lower(graph, [call(heavy(kernel), x) for _ in range(2)], [x]))
+    token = variable.set("mine")
+    with Graph().as_default():
+        executable.run([1], threads=2)
+    variable.reset(token)
+    assert seen == [("mine", None, "ignore")] * 2
+
+
+def test_a_trace_follows_runs_inside_runs():
+    inner = sums(2)
+    graph = Graph()
+    x = scalar(graph)
+    meeting = Meeting(2)
+    kernel = heavy(lambda v: inner.run([meeting.kernel(v)], threads=1)[0])
+    executable = Executable(lower(graph, [call(kernel, x) for _ in range(2)], [x]))
+    with profiler.trace() as recorder:
+        executable.run([1], threads=2)
+    slices = [e for e in recorder.as_events() if e["ph"] == "X"]
+    assert sum(e["name"] == "while/cond/less" for e in slices) == 2 * 3
+    assert {e["tid"] for e in slices} == {0, 1}
+
+
 # -- failures ---------------------------------------------------------------------------------------------
 
 
@@ -263,26 +299,44 @@ def test_an_interrupt_stops_the_run_and_the_next_one_works(threads):
     quiet_pool()
 
 
-def test_an_interrupt_reaches_a_caller_that_waits_for_a_worker():
+def test_an_interrupt_reaches_a_caller_that_waits_for_a_worker(monkeypatch):
     graph = Graph()
     x = scalar(graph)
     both = threading.Barrier(2, timeout=LONG)
     caller = threading.main_thread()
-    released = threading.Event()
+    about_to_block = threading.Event()
+    sleep = workers.SharedRun._sleep
+
+    def announced_sleep(self):
+        about_to_block.set()
+        sleep(self)
 
     def kernel(v):
         both.wait()
         if threading.current_thread() is not caller:
-            # the caller has nothing left to do; it is, or is about to be, blocked
+            assert about_to_block.wait(LONG)
             signal.pthread_kill(caller.ident, signal.SIGINT)
-            released.wait(0.05)  # an event that nobody sets: the signal needs the caller's attention, not ours
         return v
 
+    monkeypatch.setattr(workers.SharedRun, "_sleep", announced_sleep)
     outs = [call(heavy(kernel), x) for _ in range(2)]
+    executable = Executable(lower(graph, outs, [x]))
     with pytest.raises(KeyboardInterrupt):
-        Executable(lower(graph, outs, [x])).run([1], threads=2)
+        executable.run([1], threads=2)
+    monkeypatch.undo()
     quiet_pool()
     assert sums().run([5], threads=2) == sums().run([5], threads=1)
+
+
+def test_a_failure_of_the_scheduler_itself_is_raised_on_any_thread():
+    graph = Graph()
+    x = scalar(graph)
+    both = threading.Barrier(2, timeout=LONG)
+    two = Op("two", lambda x: [(x.dtype, x.shape)] * 2, lambda v: (both.wait(), (v,))[1], cost=lambda *_, **__: 1e9)
+    outs = [t for _ in range(2) for t in graph.add(two, [x]).outputs]
+    with pytest.raises(ValueError, match="zip"):
+        Executable(lower(graph, outs, [x])).run([1], threads=2, timeout=LONG)
+    quiet_pool()
 
 
 # -- the process ------------------------------------------------------------------------------------------

@@ -195,11 +195,8 @@ class Emitter:
         first_merge = merges[moving[0]]
         in_cond = Context(frame, lambda: first_merge)
         yield self._graph(cond, cond_env, in_cond)
-        predicate = self._predicate(
-            cond.outputs[0], cond_env[cond.outputs[0]], in_cond, node, f"the condition of the loop {name!r}"
-        )
-        loop_cond = self._add(Kind.LOOP_COND, f"{name}/LoopCond", (self._token(predicate, in_cond, name),), inside,
-                              source=node)  # fmt: skip
+        predicate = self._loop_predicate(node, cond_env[cond.outputs[0]], in_cond)
+        loop_cond = self._add(Kind.LOOP_COND, f"{name}/LoopCond", (predicate,), inside, source=node)
 
         switched = dict(merges)
         if len(cond.outputs) > 1 and attrs["token"] in switched:
@@ -222,6 +219,14 @@ class Emitter:
                 env[output] = self._add(Kind.EXIT, f"{name}/Exit", ((switches[k], 0),), inside, source=node)
         for k in fixed:
             env.setdefault(node.outputs[k], env[node.inputs[k]])
+
+    def _loop_predicate(self, node: Node, port: Port, in_cond: Context) -> Port:
+        """The condition; where it is at rest a kernel asks it, so that no endless loop is without kernels, between
+        which a run can be stopped."""
+        tensor, what = node.attrs["cond"].outputs[0], f"the condition of the loop {node.name!r}"
+        if self._resting(port):
+            return self._check(CHECK_PREDICATE, port, in_cond, node, what=what)
+        return self._predicate(tensor, port, in_cond, node, what)
 
     def _invariant_positions(self, node: Node, fixed: set[int]) -> list[int]:
         """The inputs that every iteration sees: captured tensors and variables that never change."""

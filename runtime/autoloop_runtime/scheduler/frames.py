@@ -139,7 +139,7 @@ class State:
         if step.outs is None:
             self.deliver(it, [(it, step.edges, out)], light, heavy)
         else:
-            self.deliver(it, [(it, edges, value) for edges, value in zip(step.outs, out)], light, heavy)
+            self.deliver(it, [(it, edges, value) for edges, value in zip(step.outs, out, strict=True)], light, heavy)
 
     def deliver(
         self, it: Iteration, stack: list[tuple[Iteration, Edges, Any]], light: Ready, heavy: Ready | None

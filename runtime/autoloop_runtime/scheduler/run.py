@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import config
+from ..graph import eager
 from ..lowering import Lowered
 from ..runstate import EAGER, RunState
 from .frames import Item, State
@@ -70,7 +71,8 @@ class Executable:
         watch = Watch.needed(timeout)
         tokens = State(self.plan)
         try:
-            with np.errstate(all="ignore"):
+            # a kernel computes: a user's function called by one must not add to the graph being built around us
+            with np.errstate(all="ignore"), eager():
                 if count == 1 or not self.plan.parallel:
                     run_alone(tokens, list(feed_values), state, watch)
                 else:

@@ -9,13 +9,13 @@ Order of locks: a thread holds at most one of the locks of this file at a time. 
 
 from __future__ import annotations
 
+import contextvars
 import os
 import threading
 import time
 from collections import deque
 from typing import Any
 
-import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..runstate import RunState
@@ -41,6 +41,8 @@ class SharedRun:
         self.tokens = tokens
         self.state = state  # not changed
         self.watch = watch  # not changed
+        #: what kernels see of context variables, whichever thread they run on; workers run in copies of it
+        self.context = contextvars.copy_context()  # not changed
         #: heavy kernels that are ready
         self.heavy: deque[Item] = deque()
         #: workers that may still join; those promised by the pool and those present are counted off
@@ -57,8 +59,6 @@ class SharedRun:
         self.error: BaseException | None = None
         #: nobody may start another kernel, or join
         self.stopped = False
-        #: BLAS was told to leave processors to our threads; only the caller uses this
-        self.limited = False
 
     def run(self, feeds: list[Any]) -> None:
         """Run to the end; the caller's thread works like the others and waits only when nothing is ready."""
@@ -66,8 +66,7 @@ class SharedRun:
         try:
             if self.tokens.plan.blas:
                 # before the first call: its threads go on spinning for a while once they have been used
-                self.limited = True
-                _blas.limit(self.most + 1)
+                _blas.limit(self)
             with self.lock:
                 self.tokens.start(feeds, light, self.heavy)
             while True:
@@ -117,8 +116,8 @@ class SharedRun:
                     self.waiting = True
                 self.wake.acquire()
         finally:
-            if self.limited:
-                _blas.release()
+            if self.tokens.plan.blas:
+                _blas.release(self)
 
     def _fail(self, error: BaseException) -> None:
         """Stop because of ``error``, unless stopped already. The lock is held."""
@@ -138,7 +137,12 @@ class SharedRun:
             if self.stopped:
                 return
             self.present += 1
-        self.work([], member=True)
+        try:
+            self.context.copy().run(self.work, [], True)
+        except BaseException as error:  # no kernel's, ``work`` deals with those; the caller must not wait in vain
+            with self.lock:
+                self._fail(error)
+                self._leave(True)
 
     def work(self, light: list[Item], member: bool = False) -> None:
         """Run kernels until none is ready for this thread.
@@ -244,11 +248,10 @@ class Pool:
 
     def _work(self) -> None:
         """The life of a worker."""
-        with np.errstate(all="ignore"):
-            while True:
-                run = self._next()
-                run.assist()
-                del run  # an idle worker must not keep a run's arrays
+        while True:
+            run = self._next()
+            run.assist()
+            del run  # an idle worker must not keep a run's arrays
 
     def _next(self) -> SharedRun:
         """Wait for a run that wants help."""
@@ -273,28 +276,27 @@ class BlasLimit:
         #: guards every field below
         self.lock = threading.Lock()
         #: runs that want the limit
-        self.users = 0
+        self.users: set[SharedRun] = set()
         #: the loaded libraries; looked for, which takes a millisecond, when first wanted
         self.libraries: list[Any] | None = None
         #: how many threads each library had before
         self.before: list[int] = []
 
-    def limit(self, threads: int) -> None:
-        """One run more, of ``threads`` threads, wants the limit; the first one's number counts."""
+    def limit(self, run: SharedRun) -> None:
+        """``run`` wants the limit; the number of threads of the first that does counts."""
         with self.lock:
-            self.users += 1
-            if self.users == 1:
+            if not self.users:
                 if self.libraries is None:
-                    found = ThreadpoolController().select(user_api="blas")
-                    self.libraries = found.lib_controllers
+                    self.libraries = ThreadpoolController().select(user_api="blas").lib_controllers
                 self.before = [library.get_num_threads() for library in self.libraries]
                 for library, count in zip(self.libraries, self.before):
-                    _set_threads(library, max(1, count // threads))
+                    _set_threads(library, max(1, count // (run.most + 1)))
+            self.users.add(run)
 
-    def release(self) -> None:
-        """One run less."""
+    def release(self, run: SharedRun) -> None:
+        """``run`` wants it no more; also after a ``limit`` that was interrupted half-way."""
         with self.lock:
-            self.users -= 1
+            self.users.discard(run)
             if not self.users:
                 for library, count in zip(self.libraries or (), self.before):
                     _set_threads(library, count)
