@@ -55,7 +55,7 @@ def leads(log):
 def show_log(log, columns=28):
     """Who was updated in which iteration, time going to the right."""
     for name in "ix":
-        print(f"  {name} " + "".join(f"{i:3d}" if who == name else "  ." for who, i in log[:columns]) + " ...")
+        print(f"    {name} " + "".join(f"{i:3d}" if who == name else "  ." for who, i in log[:columns]) + " ...")
 
 
 def main():

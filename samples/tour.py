@@ -5,6 +5,7 @@ Run it with ``python samples/tour.py``.
 
 import inspect
 import sys
+import textwrap
 import time
 
 import autoloop
@@ -28,13 +29,21 @@ def collatz_steps(n):
     return steps
 
 
+@autoloop.function
+def two_chains(a, b, m, turns):
+    for _ in range(turns):
+        a = np.tanh(a @ m)
+        b = np.tanh(b @ m)
+    return a, b
+
+
 def heading(text):
     bold, plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
     print(f"\n{bold}{text}{plain}")
 
 
 def show(text):
-    print("\n".join("    " + line for line in text.strip().splitlines()))
+    print(textwrap.indent(text.strip(), "    "))
 
 
 def timed(f, *args, repeats=5):
@@ -56,46 +65,47 @@ def conversion():
     print(f"\n    steps from {', '.join(results)}; traced {collatz_steps.tracing_count} time for all int32 scalars")
 
 
+def compare(what, f, *args, result):
+    """One line: result and times of a function, and the time of the same function undecorated."""
+    _, first = timed(f, *args, repeats=1)
+    value, later = timed(f, *args)
+    expected, plain = timed(f.python_function, *args)
+    values = autoloop.nest.flatten(value)
+    for ours, theirs in zip(values, autoloop.nest.flatten(expected)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+    print(f"    {what:40} {result(*values):20} {first:10.1f} {later:10.2f} {plain:10.2f}")
+
+
 def speed():
-    heading("2. Samples on real data, against the same function run by plain Python and NumPy (ms)")
-    points = np.loadtxt(kmeans.DATA, delimiter=",", skiprows=1, usecols=range(4))
-    names, links = pagerank.read_graph(pagerank.DATA)
-    _, spots = np.loadtxt(rnn_forward.DATA, delimiter=",", skiprows=1, unpack=True)
+    heading("2. The samples, and the same functions as plain Python and NumPy")
+    print(f"    {'times in ms':61} {'first call':>10} {'after that':>10} {'plain':>10}")
     tolerance = np.float64(1e-9)
-    rows = [
-        (
-            "Collatz chains, starts below 3,000",
-            collatz.longest_chain,
-            [np.int32(3000)],
-            lambda r: f"start {int(r[0])}, {int(r[1])} long",
-        ),
-        (
-            "k-means of 150 irises",
-            kmeans.kmeans,
-            [points, kmeans.spread_out(points, 3), tolerance],
-            lambda r: f"{int(r[2])} rounds",
-        ),
-        (
-            "PageRank of Les Misérables",
-            pagerank.pagerank,
-            [links, np.float64(0.85), tolerance],
-            lambda r: f"{names[np.argmax(r[0])]} leads",
-        ),
-        (
-            "recurrent net over 309 years of sunspots",
-            rnn_forward.forward,
-            [spots / 100, *rnn_forward.weights(64)],
-            lambda r: f"states {r.shape}",
-        ),
-    ]
-    print(f"    {'':42} {'result':22} {'first call':>10} {'then':>8} {'plain':>8}")
-    for what, f, args, summary in rows:
-        _, first = timed(f, *args, repeats=1)
-        value, then = timed(f, *args)
-        expected, plain = timed(f.python_function, *args)
-        for ours, theirs in zip(autoloop.nest.flatten(value), autoloop.nest.flatten(expected)):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
-        print(f"    {what:42} {summary(value):22} {first:10.1f} {then:8.2f} {plain:8.2f}")
+    compare(
+        "Collatz chains from below 3,000", collatz.longest_chain, np.int32(3000),
+        result=lambda best, length, total: f"{best:d} has {length:d}",
+    )  # fmt: skip
+    points = np.loadtxt(kmeans.DATA, delimiter=",", skiprows=1, usecols=range(4))
+    compare(
+        "k-means of 150 irises", kmeans.kmeans, points, kmeans.spread_out(points, 3), tolerance,
+        result=lambda centres, nearest, rounds: f"{rounds:d} rounds",
+    )  # fmt: skip
+    names, links = pagerank.read_graph(pagerank.DATA)
+    compare(
+        "PageRank of Les Misérables", pagerank.pagerank, links, np.float64(0.85), tolerance,
+        result=lambda rank, rounds: f"{names[np.argmax(rank)]} leads",
+    )  # fmt: skip
+    _, spots = np.loadtxt(rnn_forward.DATA, delimiter=",", skiprows=1, unpack=True)
+    compare(
+        "recurrent net, 309 years of sunspots", rnn_forward.forward, spots / 100, *rnn_forward.weights(64),
+        result=lambda states: f"{states.shape[0]} states of {states.shape[1]}",
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 384, 384)).astype(np.float32)
+    m = (0.9 / 384**0.5 * rng.normal(size=(384, 384))).astype(np.float32)
+    compare(
+        "two independent chains of tanh(a @ m)", two_chains, a, b, m, np.int32(20),
+        result=lambda a, b: "384 x 384 matrices",
+    )  # fmt: skip
 
 
 def overlap():
@@ -124,7 +134,7 @@ def mistake():
     try:
         doubling(np.ones((2, 2)), np.int32(3))
     except ValueError as error:
-        show(f"ValueError: {error}")
+        show("\n".join(textwrap.wrap(f"ValueError: {error}", 100)))
 
 
 def main():
