@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import sys
-import textwrap
 from pathlib import Path
 
 from autoloop_runtime.drawing import Picture, dataflow_picture, structured_picture, to_dot, to_svg
+from autoloop_runtime.drawing.labels import type_text
 from autoloop_runtime.graph import Graph
 
 from ..function import ConcreteFunction
@@ -53,8 +52,8 @@ def _format_of(output: str | None) -> str:
 
 
 def _picture(target: Target, concrete: ConcreteFunction, stage: str) -> Picture:
-    inputs = ", ".join(f"{t.op.name}: {t.dtype}{t.shape if t.shape.rank != 0 else ''}" for t in concrete.inputs)
-    note = f"{target.path.name} · {stage}: {STAGES[stage]}" + (f" · {inputs}" if inputs else "")
+    inputs = ", ".join(f"{t.op.name}: {type_text(t.dtype, t.shape)}" for t in concrete.inputs)
+    note = f"{target.path.name}:{target.source()[1]} · {stage}" + (f" · {inputs}" if inputs else "")
     title = f"{target.name}({', '.join(t.op.name for t in concrete.inputs)})"
     graph = concrete.graph if stage in ("structured", "lowered") else concrete.runner.graph
     if stage in ("structured", "optimized"):
@@ -79,6 +78,6 @@ def _has_loop(graph: Graph) -> bool:
 
 def _page(target: Target, picture: Picture) -> str:
     svg = to_svg(picture)
-    lines, first = inspect.getsourcelines(target.python_function)
-    source = listing(f"{target.path.name}:{first}", textwrap.dedent("".join(lines)), first)
+    text, first = target.source()
+    source = listing(f"{target.path.name}:{first}", text, first)
     return page(picture.title, picture.note, [source, f"<section>{svg}</section>"], linked=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import shutil
 import sys
-import textwrap
 
 from autoloop_runtime.codegen.python import emit
 
@@ -25,7 +23,7 @@ def show(options: argparse.Namespace) -> None:
     target = load_target(options.target)
     made, heading = _text(target, options)
     if options.html or options.side_by_side:
-        lines, first = _original(target)
+        lines, first = target.source()
         if options.html:
             sections = [listing(f"{target.path.name}:{first}", lines, first), listing(heading, made)]
             write(options.output, page(target.name, str(target.path), sections))
@@ -43,12 +41,6 @@ def _text(target: Target, options: argparse.Namespace) -> tuple[str, str]:
         graph = trace_of(target, options).runner.graph
         return emit(graph).source, "generated Python"
     return to_code(target.found), "converted"
-
-
-def _original(target: Target) -> tuple[str, int]:
-    """The function as it was written, and the number of its first line."""
-    lines, first = inspect.getsourcelines(target.python_function)
-    return textwrap.dedent("".join(lines)), max(first, 1)
 
 
 def _side_by_side(left: str, first: int, right: str, heading: str, colour: bool) -> str:

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,14 @@ class Target:
         """The undecorated function."""
         inner: Callable[..., Any] = getattr(self.found, "python_function", self.found)
         return inner
+
+    def source(self) -> tuple[str, int]:
+        """The text of the function, and the number of its first line (``UsageError`` if there is none)."""
+        try:
+            lines, first = inspect.getsourcelines(inspect.unwrap(self.python_function))
+        except (OSError, TypeError):
+            raise UsageError(f"the source of {self.name!r} cannot be found") from None
+        return textwrap.dedent("".join(lines)), max(first, 1)
 
     def as_function(self, executor: str | None = None) -> Function | BoundFunction:
         """The function ready to be traced, decorated if it is not, and bound if it is a method.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..graph import Graph, Node
 from ..locations import Location
@@ -43,28 +44,39 @@ def dataflow_picture(
         the books do; the graph that runs takes them in as loop invariants.
     """
     lowered = lower(graph, fetches, feeds, keep_variables=keep_variables)
-    names = _variable_names(lowered, Needed(fetches, feeds))
-    return _Drawer(lowered, names, PortTypes(lowered, tuple(feeds))).picture(title, note)
+    variables = _variables(lowered, Needed(fetches, feeds))
+    return _Drawer(lowered, variables, PortTypes(lowered, tuple(feeds))).picture(title, note)
 
 
-def _variable_names(lowered: Lowered, needed: Needed) -> dict[int, str]:
-    """The user's name of the loop variable that a node serves, by node index."""
-    found: dict[int, str] = {}
+@dataclass(frozen=True, slots=True)
+class _Variables:
+    """By node index: the user's name of the loop variable that a node serves, and those that serve effects."""
+
+    names: dict[int, str]
+    tokens: frozenset[int]
+
+
+def _variables(lowered: Lowered, needed: Needed) -> _Variables:
+    names: dict[int, str] = {}
+    tokens: set[int] = set()
     by_source: dict[tuple[Node | None, int, Kind], list[FlatNode]] = {}
     for node in lowered.nodes:
         if not node.constant:
             by_source.setdefault((node.source, node.frame, node.kind), []).append(node)
     for frame in lowered.frames[1:]:
-        assert frame.source is not None
-        merges = by_source.get((frame.source, frame.index, Kind.MERGE), [])
-        variables = _moving(frame.source, sorted(needed.variables[frame.source]), len(merges))
+        loop = frame.source
+        assert loop is not None
+        merges = by_source.get((loop, frame.index, Kind.MERGE), [])
+        variables = _moving(loop, sorted(needed.variables[loop]), len(merges))
         for kind in (Kind.ENTER, Kind.MERGE, Kind.SWITCH, Kind.NEXT_ITERATION):
-            nodes = by_source.get((frame.source, frame.index, kind), [])
-            found.update((n.index, frame.source.attrs["names"][k]) for n, k in zip(nodes, variables))
+            for node, k in zip(by_source.get((loop, frame.index, kind), []), variables):
+                names[node.index] = loop.attrs["names"][k]
+                if k == loop.attrs.get("token"):
+                    tokens.add(node.index)
     for node in lowered.nodes:
         if node.kind is Kind.EXIT:
-            found[node.index] = found.get(node.inputs[0][0], "")
-    return found
+            names[node.index] = names.get(node.inputs[0][0], "")
+    return _Variables(names, frozenset(tokens))
 
 
 def _moving(loop: Node, variables: list[int], count: int) -> list[int]:
@@ -83,13 +95,14 @@ def source_text(location: Location) -> str:
 
 
 class _Drawer:
-    def __init__(self, lowered: Lowered, variables: dict[int, str], types: PortTypes) -> None:
+    def __init__(self, lowered: Lowered, variables: _Variables, types: PortTypes) -> None:
         self.lowered = lowered
         self.variables = variables
         self.types = types
         self.boxes: list[Box] = []
         self.edges: list[Edge] = []
         self._told: set[Port] = set()
+        self._tokens = self._token_ports()
 
     def picture(self, title: str, note: str) -> Picture:
         for node in self.lowered.nodes:
@@ -109,6 +122,18 @@ class _Drawer:
         clusters = tuple([self._cluster(f) for f in self.lowered.frames])
         return Picture(title, note, tuple(self.boxes), tuple(self.edges), clusters)
 
+    def _token_ports(self) -> set[Port]:
+        """The ports that order effects and have no value of their own."""
+        found: set[Port] = set()
+        for node in self.lowered.nodes:
+            if node.kind is Kind.KERNEL and node.op is not None and node.op.effect:
+                found.add((node.index, node.outputs - 1))
+            # what hands on a token hands on nothing else; a loop's token comes from its first Enter
+            carries = node.index in self.variables.tokens or any(port in found for port in node.inputs)
+            if carries and node.kind not in (Kind.KERNEL, Kind.LOOP_COND):
+                found.update((node.index, i) for i in range(node.outputs))
+        return found
+
     def _cluster(self, frame: FrameInfo) -> Cluster:
         if frame.source is None:
             return Cluster(0, -1)
@@ -120,7 +145,7 @@ class _Drawer:
 
     def _box(self, node: FlatNode) -> Box:
         style, label = _STYLES[node.kind], node.kind.value
-        note = self.variables.get(node.index, "")
+        note = self.variables.names.get(node.index, "")
         if node.kind is Kind.KERNEL:
             assert node.op is not None
             label, note = node.op.name, _own_name(node.name, node.op.name)
@@ -150,7 +175,7 @@ class _Drawer:
         style: EdgeStyle = "data"
         if back:
             style = "back"
-        elif control or _is_token(source, port):
+        elif control or port in self._tokens:
             style = "control"
         tail = (port[1], source.outputs)
         self.edges.append(Edge(source.name, target, style, self._label(source, port, style), tail, head))
@@ -167,15 +192,9 @@ class _Drawer:
         return self.types.text(port)
 
     def _result(self, number: int, port: Port) -> None:
-        effects = _is_token(self.lowered.nodes[port[0]], port)
-        name = "effects" if effects else f"result {number}" if len(self.lowered.fetches) > 1 else "result"
+        name = "effects" if port in self._tokens else f"result {number}" if len(self.lowered.fetches) > 1 else "result"
         self.boxes.append(Box(f"{name}!", "result", name, tip=self.types.text(port)))
         self._edge(port, f"{name}!", 0, (0, 1))
-
-
-def _is_token(node: FlatNode, port: Port) -> bool:
-    """True if the port orders effects and has no value."""
-    return node.kind is Kind.KERNEL and node.op is not None and node.op.effect and port[1] == node.outputs - 1
 
 
 def _own_name(name: str, op: str) -> str:

@@ -66,8 +66,14 @@ class _Drawer:
 
     def result(self, tensor: Tensor, number: int, count: int) -> None:
         """Draw an oval that ``tensor`` flows into."""
-        tokens = tensor.node is not None and tensor.node.op.effect and tensor is tensor.node.outputs[-1]
-        name = "effects" if tokens else f"result {number}" if count > 1 else "result"
+        value = self._values.get(tensor)
+        name = (
+            "effects"
+            if value is not None and value.style == "control"
+            else f"result {number}"
+            if count > 1
+            else "result"
+        )
         self.boxes.append(Box(f"{name}!", "result", name, tip=_type(tensor)))
         self._edge(tensor, f"{name}!", 0)
 

@@ -107,9 +107,10 @@ def _cluster_titles(picture: Picture, layout: Layout) -> list[str]:
         rect = layout.clusters[cluster.index]
         width = text_width(cluster.title, 12) + text_width(cluster.note, 10) + 8.0
         crossings = [x for route in layout.routes for x, y, _ in route if abs(y - rect.y) < 1.0]
-        starts = (rect.x + 12.0, rect.x + rect.width - 12.0 - width)
-        # on the side where fewer lines come in
-        x = min(starts, key=lambda start: sum(start < c < start + width for c in crossings))
+        free = rect.width - 24.0 - width
+        starts = [rect.x + 12.0 + free * step / 24 for step in range(25)]
+        # as far to the left as no line, or as few as possible, run behind it
+        x = min(starts, key=lambda start: sum(start - 3 < c < start + width + 3 for c in crossings))
         note = f'<tspan dx="8" font-size="10" font-weight="normal" fill="{GREY}">{escape(cluster.note)}</tspan>'
         lines.append(
             f'<text x="{x:.1f}" y="{rect.y + 17:.1f}" font-weight="bold" fill="#3b5578" {_HALO}>'
