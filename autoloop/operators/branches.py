@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoloop.operators.merging import copied, staged_branch, written_back
-from autoloop.operators.outside import Outside, Places
+from autoloop.operators.merging import Side, copied, staged_branch, written_back
+from autoloop.operators.outside import NewPlaces, Outside, Places
 from autoloop.operators.undefined import MaybeUnset
 from autoloop.operators.values import is_staged, truth
 
@@ -64,16 +64,29 @@ def if_stmt(
 def _staged_statement(
     test: Any, branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...], outside: Outside
 ) -> tuple[Any, ...]:
-    before = outside.read()
-    sides = [_side(branch, len(names), values, before, outside) for branch in branches]
-    try:
-        every = staged_branch(truth(test), sides[0], sides[1], (*names, *outside.names), _VARIABLE)
-    except BaseException:
-        outside.write(before)
-        raise
+    def sides(before: tuple[Any, ...]) -> list[Side]:
+        return [_side(branch, len(names), values, before, outside) for branch in branches]
+
+    before, every = _traced(test, sides, names, outside, _VARIABLE)
     outside.write(map(written_back, before, every[len(names) :]))
     originals = dict(zip(_parameters(branches), values, strict=False))
     return tuple(written_back(originals.get(name), value) for name, value in zip(names, every, strict=False))
+
+
+def _traced(
+    test: Any, sides: Callable[[tuple[Any, ...]], list[Side]], names: tuple[str, ...], outside: Outside, what: str
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Trace both sides, again if that brings new places to light; return the values before and after."""
+    while True:
+        before = outside.read()
+        then, orelse = sides(before)
+        try:
+            return before, staged_branch(truth(test), then, orelse, (*names, *outside.names), what)
+        except NewPlaces:
+            outside.write((*before, *outside.read()[len(before) :]))
+        except BaseException:
+            outside.write((*before, *outside.read()[len(before) :]))
+            raise
 
 
 def _parameters(branches: tuple[Branch | None, ...]) -> tuple[str, ...]:
@@ -87,7 +100,7 @@ def _side(
     def trace() -> tuple[Any, ...]:
         outside.write(map(copied, before))
         mine = tuple(map(copied, values))
-        results = mine[:count] if branch is None else branch(*mine) or ()
+        results = mine[:count] if branch is None else outside.watch(branch)(*mine) or ()
         return (*results, *outside.read())
 
     return trace
@@ -121,13 +134,10 @@ def _nothing(*_: Any) -> None:
 
 
 def _staged_return(test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside) -> Any:
-    before = outside.read()
-    sides = [_return_side(branch, values, before, outside) for branch in branches]
-    try:
-        every = staged_branch(truth(test), sides[0], sides[1], ("return value", *outside.names), _RETURN)
-    except BaseException:
-        outside.write(before)
-        raise
+    def sides(before: tuple[Any, ...]) -> list[Side]:
+        return [_return_side(branch, values, before, outside) for branch in branches]
+
+    before, every = _traced(test, sides, ("return value",), outside, _RETURN)
     outside.write(map(written_back, before, every[1:]))
     return every[0]
 
@@ -137,7 +147,7 @@ def _return_side(
 ) -> Callable[[], tuple[Any, ...]]:
     def trace() -> tuple[Any, ...]:
         outside.write(map(copied, before))
-        result = branch(*map(copied, values))
+        result = outside.watch(branch)(*map(copied, values))
         return (result.value if type(result) is MaybeUnset else result, *outside.read())
 
     return trace

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from autoloop.operators.merging import blank_tensor
 from autoloop.operators.undefined import MaybeUnset, Undefined
-from autoloop_runtime import dtypes, nest
+from autoloop.operators.values import is_provisional, settled_as
+from autoloop_runtime import nest
 from autoloop_runtime.graph import convert_to_tensor, to_array
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.structured import LoopVar, StructureError, check_result
@@ -83,6 +84,8 @@ def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
         return Leaf(name, value, "composite", tuple(map(convert_to_tensor, parts)), structure, shape)
     if isinstance(value, _NUMBERS):
         return Leaf(name, value, "number", (_number(value),), shape=shape)
+    if is_provisional(value):
+        return Leaf(name, value, "number", (value,), shape=shape)
     if isinstance(value, Tensor | np.ndarray) or hasattr(value, "__autoloop_tensor__"):
         return Leaf(name, value, "tensor", (convert_to_tensor(value),), shape=shape)
     return Leaf(name, value, "outside", ())
@@ -125,6 +128,15 @@ class Variable:
             flag = convert_to_tensor(self.flag)
             declared.append(LoopVar(f"{self.name} is set", flag, flag.shape))
         return declared
+
+    def numbers(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """Return those of this variable's tensors that stand for Python numbers."""
+        found, start = [], 0
+        for leaf in self.leaves:
+            if leaf.kind == "number":
+                found.append(tensors[start])
+            start += len(leaf.tensors)
+        return found
 
     def value(self, tensors: list[Tensor]) -> Any:
         """Take this variable's tensors off the list and return its value."""
@@ -272,14 +284,21 @@ def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
     init = leaf.tensors[0]
     if result.dtype == init.dtype and (result.shape == init.shape or leaf.shape is not None):
         return leaf, [result]
-    if result.dtype != init.dtype and not _holds(result.dtype, leaf.init):
+    if result.dtype != init.dtype and not _fits(leaf, result.dtype):
         return leaf, [result]  # refused with the names of both dtypes when the loop is closed
-    if dtypes.as_dtype(result.dtype).kind not in _KINDS:
-        return leaf, [result]
+    if isinstance(leaf.init, Tensor):
+        return replace(leaf, tensors=(settled_as(leaf.init, result.dtype),)), [result]
     value = np.asarray(_number(leaf.init, result.dtype).value)
     if leaf.shape is None and result.shape.is_fully_defined():
         value = np.broadcast_to(value, result.shape.as_tuple()).copy()
     return replace(leaf, tensors=(Tensor(value[()]),)), [result]
+
+
+def _fits(leaf: Leaf, dtype: Any) -> bool:
+    if isinstance(leaf.init, Tensor):
+        kind = leaf.init.dtype.kind
+        return dtype.kind in _KINDS and _KINDS.index(kind) <= _KINDS.index(dtype.kind)
+    return _holds(dtype, leaf.init)
 
 
 def check_results(declared: Sequence[LoopVar], tensors: Sequence[Tensor]) -> list[Tensor]:

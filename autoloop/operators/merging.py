@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
 from autoloop.operators.undefined import MaybeUnset, Undefined
+from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
 from autoloop_runtime.control_flow import BranchValues
 from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
@@ -107,6 +108,7 @@ class _Merge:
             one, other = (blank, one) if self.absent[0] else (one, blank)
         elif not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
+        one, other = _settled(one, other), _settled(other, one)
         self.pairs.append(BranchValues(one, other, self.what.format(self.name)))
 
     def _refuse_values(self, one: Any, other: Any) -> None:
@@ -161,6 +163,16 @@ def _same(one: Any, other: Any) -> bool:
     if one is other:
         return not isinstance(one, Tensor) or one.node is None or one.node.graph is current_graph()
     return type(one) is type(other) and isinstance(one, bool | int | float | complex | str | bytes) and one == other
+
+
+def _settled(one: Any, other: Any) -> Any:
+    """Return ``one``, in the dtype of ``other`` if it stands for a Python number that can take it."""
+    dtype = getattr(other, "dtype", None)
+    if is_provisional(one) and not is_provisional(other) and dtype is not None and dtype != one.dtype:
+        kinds = "biufc"
+        if kinds.find(one.dtype.kind) <= kinds.find(dtype.kind):
+            return settled_as(one, dtype)
+    return one
 
 
 def _is_numeric(leaf: Any) -> bool:

@@ -1,18 +1,26 @@
 """Variables that a loop or branch changes other than by taking and returning them.
 
 Shared variables live in cells (or are global), places are attributes of objects. A staged loop or branch
-reads them before, sets them for each trace, and writes the results when it is done.
+reads them before, sets them for each trace, and writes the results when it is done. Attributes that are
+changed by a method called from the loop are found by watching the objects in reach during a trace; the loop
+or branch is then traced again with them as places.
 """
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from autoloop.conversion.callables import is_library_file
 from autoloop.operators.undefined import Undefined
 
 Places = Callable[[], tuple[tuple[Any, str], ...]]
+
+
+class NewPlaces(Exception):
+    """A trace has changed attributes that were not known as places; they are now."""
 
 
 class _Cell:
@@ -80,6 +88,7 @@ class Outside:
         self._slots: list[_Cell | _Global | _Attribute] = [_variable(name, known) for name in shared]
         if places is not None:
             self._slots += [_Attribute(owner, attribute) for owner, attribute in places()]
+        self._watched = _objects_in_reach(known)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,12 +104,37 @@ class Outside:
         for slot, value in zip(self._slots, values, strict=True):
             slot.set(value)
 
+    def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that notices attributes which its call changes.
+
+        It raises :class:`NewPlaces`, with the old values put back, so that the caller can start again.
+        """
+
+        def watching(*values: Any) -> Any:
+            before = [(one, dict(vars(one))) for one in self._watched]
+            result = function(*values)
+            known = {(id(slot.owner), slot.attribute) for slot in self._slots if isinstance(slot, _Attribute)}
+            new = [
+                (_Attribute(owner, name), old.get(name, Undefined(name)))
+                for owner, old in before
+                for name in dict.fromkeys([*vars(owner), *old])
+                if vars(owner).get(name, self) is not old.get(name, self) and (id(owner), name) not in known
+            ]
+            if new:
+                for slot, value in new:
+                    slot.set(value)
+                self._slots += [slot for slot, _ in new]
+                raise NewPlaces
+            return result
+
+        return watching
+
     def around(self, function: Callable[..., Any], count: int) -> Callable[..., tuple[Any, ...]]:
         """Return a function that takes and returns these variables after the first ``count``."""
 
         def explicit(*values: Any) -> tuple[Any, ...]:
             self.write(values[count:])
-            result = function(*values[:count]) or ()
+            result = self.watch(function)(*values[:count]) or ()
             return (*result, *self.read())
 
         return explicit
@@ -113,3 +147,25 @@ def _variable(name: str, functions: Sequence[types.FunctionType]) -> _Cell | _Gl
             if one in free and function.__closure__ is not None:
                 return _Cell(name, function.__closure__[free.index(one)])
     return _Global(name, functions[0].__globals__)
+
+
+def _objects_in_reach(functions: Sequence[types.FunctionType]) -> list[Any]:
+    """Return the user's objects that the closures of generated functions hold."""
+    found: dict[int, Any] = {}
+    for function in functions:
+        for cell in function.__closure__ or ():
+            try:
+                content = cell.cell_contents
+            except ValueError:
+                continue
+            content = getattr(content, "__self__", content)
+            if hasattr(content, "__dict__") and _is_users_object(content):
+                found[id(content)] = content
+    return list(found.values())
+
+
+def _is_users_object(value: Any) -> bool:
+    if isinstance(value, type | types.ModuleType | types.FunctionType):
+        return False
+    module = sys.modules.get(type(value).__module__)
+    return not is_library_file(getattr(module, "__file__", None) or "<unknown>")

@@ -10,8 +10,8 @@ from autoloop.operators.carried import Retrace, Variable, check_results, make_va
 from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
 from autoloop.operators.logic import and_, not_
 from autoloop.operators.merging import copied, written_back
-from autoloop.operators.outside import Outside
-from autoloop.operators.values import is_staged, truth
+from autoloop.operators.outside import NewPlaces, Outside
+from autoloop.operators.values import is_staged, provisional, truth
 from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
 from autoloop_runtime.locations import capture
 from autoloop_runtime.records import LoopRecord, record_loop
@@ -79,16 +79,20 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
     """
     graph = current_graph() or convert_to_tensor(witness).graph
     assert graph is not None
-    before = loop.outside.read()
-    names = (*loop.names, *loop.outside.names)
-    every = (*values, *before)
-    shapes = _invariants(loop.options, names)
-    with graph.as_default():
-        variables = [make_variable(name, value, shapes.get(name)) for name, value in zip(names, every, strict=True)]
+    while True:
+        before = loop.outside.read()
+        names = (*loop.names, *loop.outside.names)
+        every = (*values, *before)
+        shapes = _invariants(loop.options, names)
         try:
-            results = _settle(graph, loop, variables)
+            with graph.as_default():
+                variables = [make_variable(one, value, shapes.get(one)) for one, value in zip(names, every, strict=True)]
+                results = _settle(graph, loop, variables)
+            break
+        except NewPlaces:
+            loop.outside.write((*before, *loop.outside.read()[len(before) :]))
         except BaseException:
-            loop.outside.write(before)
+            loop.outside.write((*before, *loop.outside.read()[len(before) :]))
             raise
     results = tuple(map(written_back, every, results))
     loop.outside.write(results[len(loop.names) :])
@@ -152,7 +156,9 @@ def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
 
 def _trace_body(graph: Graph, loop: Loop, variables: list[Variable]) -> list[Tensor]:
     params = list(graph.inputs)
-    with graph.as_default(), staged_block():
+    spans = _spans(variables, params)
+    numbers = [one for variable, mine in zip(variables, spans, strict=True) for one in variable.numbers(mine)]
+    with graph.as_default(), staged_block(), provisional(numbers):
         values = _values(variables, params)
         body = loop.outside.around(loop.body, len(loop.names))
         try:
@@ -162,16 +168,24 @@ def _trace_body(graph: Graph, loop: Loop, variables: list[Variable]) -> list[Ten
                 raise
             raise_at_run_time(error)
             results = values
-        news, tensors, start = [], [], 0
-        for variable, result in zip(variables, results, strict=True):
-            count = len(variable.loop_vars())
-            new, mine = variable.accept(result, params[start : start + count])
-            start += count
+        news, tensors = [], []
+        for variable, result, mine in zip(variables, results, spans, strict=True):
+            new, given = variable.accept(result, mine)
             news.append(new)
-            tensors += mine
+            tensors += given
     if any(new is not old for new, old in zip(news, variables, strict=True)):
         raise Retrace(news)
     return tensors
+
+
+def _spans(variables: Sequence[Variable], tensors: Sequence[Tensor]) -> list[Sequence[Tensor]]:
+    """Return each variable's own part of the tensors."""
+    spans, start = [], 0
+    for variable in variables:
+        count = len(variable.loop_vars())
+        spans.append(tensors[start : start + count])
+        start += count
+    return spans
 
 
 def _loop_options(options: dict[str, Any]) -> LoopOptions:

@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeGuard
 
 from autoloop_runtime.graph import convert_to_tensor, current_graph
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
 from autoloop_runtime.variables import Variable
+
+# Tensors (by id) that stand for Python numbers of the loops being traced: their dtypes may still settle.
+_PROVISIONAL: ContextVar[frozenset[int]] = ContextVar("autoloop_provisional", default=frozenset())
+
+
+@contextmanager
+def provisional(tensors: Iterable[Tensor]) -> Iterator[None]:
+    """Mark tensors, for the time of a trace, as Python numbers that have no dtype of their own yet."""
+    token = _PROVISIONAL.set(_PROVISIONAL.get() | {id(tensor) for tensor in tensors})
+    try:
+        yield
+    finally:
+        _PROVISIONAL.reset(token)
+
+
+def is_provisional(value: Any) -> bool:
+    """Whether a tensor stands for a Python number whose dtype may still settle."""
+    return id(value) in _PROVISIONAL.get()
+
+
+def settled_as(tensor: Tensor, dtype: Any) -> Tensor:
+    """Return a provisional tensor in the dtype it turned out to have, made where the tensor itself was."""
+    assert tensor.node is not None
+    with tensor.node.graph.as_default():
+        cast: Tensor = call("cast", tensor, dtype)
+    return cast
 
 
 def is_staged(value: Any) -> TypeGuard[Tensor]:
