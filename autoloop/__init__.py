@@ -41,6 +41,7 @@ from autoloop_runtime.variables import Variable
 
 from . import compat
 from .conversion.pipeline import convert, do_not_convert, to_code
+from .explain import explain
 from .function import ConcreteFunction, Function, function
 from .operators import set_loop_options
 

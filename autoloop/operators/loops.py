@@ -11,6 +11,7 @@ from autoloop.operators.logic import not_, or_
 from autoloop.operators.outside import Outside, Places
 from autoloop.operators.staged_loops import Loop, any_staged, record, staged_loop
 from autoloop.operators.values import is_staged
+from autoloop_runtime.graph import current_graph
 
 Values = tuple[Any, ...]
 Options = Callable[[], dict[str, Any]]
@@ -60,7 +61,7 @@ def while_stmt(
             elif any(flags):
                 break
         if deciding is None:
-            deciding = test(*values)
+            deciding = _ask(test, values, (body, test), shared, places)
         if is_staged(deciding):
             loop = Loop(test, body, names, until, Outside((body, test), shared, places), options() if options else {})
             _record_staged("while", names, count)
@@ -71,6 +72,26 @@ def while_stmt(
         count += 1
     record("while", names, False, "the condition is a Python value")
     return values
+
+
+def _ask(
+    test: Callable[..., Any],
+    values: Values,
+    functions: tuple[Callable[..., Any], ...],
+    shared: tuple[str, ...],
+    places: Places | None,
+) -> Any:
+    """Return the test's answer; if it is a tensor, what asking did is undone, for the staged loop asks again."""
+    graph = current_graph()
+    if graph is None:
+        return test(*values)
+    outside = Outside(functions, shared, places)
+    before, mark = outside.read(), graph.mark()
+    answer = test(*values)
+    if is_staged(answer):
+        outside.write(before)
+        graph.rollback(mark)
+    return answer
 
 
 def _record_staged(kind: Literal["while", "for"], names: tuple[str, ...], count: int) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,6 +92,15 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<Node {self.name!r} type={self.op.name}>"
+
+
+class Mark(NamedTuple):
+    """How far a graph had grown."""
+
+    nodes: int
+    inputs: int
+    token: Tensor | None
+    token_input: Tensor | None
 
 
 class Graph:
@@ -269,6 +278,18 @@ class Graph:
             else:
                 self.token = self.token_input = self.parameter(dtypes.bool_, SCALAR, "token")
         return self.token
+
+    def mark(self) -> Mark:
+        """The present state, to come back to with ``rollback``."""
+        return Mark(len(self.nodes), len(self.inputs), self.token, self.token_input)
+
+    def rollback(self, mark: Mark) -> None:
+        """Forget what was added since ``mark``; nothing may refer to it any more."""
+        removed = set(self.nodes[mark.nodes :])
+        del self.nodes[mark.nodes :], self.inputs[mark.inputs :]
+        self.token, self.token_input = mark.token, mark.token_input
+        self.captures = {outer: inner for outer, inner in self.captures.items() if inner.node not in removed}
+        self._constants = {k: known for k, known in self._constants.items() if known[1].node not in removed}
 
     def captured_inputs(self) -> list[tuple[Tensor, Tensor]]:
         """``(tensor of the parent, parameter here)`` for everything captured."""
