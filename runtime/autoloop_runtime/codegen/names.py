@@ -31,9 +31,8 @@ def of_constant(value: np.generic) -> str:
     text = str(value)
     if len(text) > 12:
         return f"{value.dtype.name}_constant"
-    text = text.replace("-", "minus_").replace("+", "").replace(".", "_")
-    return identifier(f"{value.dtype.name}_{text}".removesuffix("_0") if text.endswith("_0") and "_0" != text[-3:]
-                      else f"{value.dtype.name}_{text}")
+    text = re.sub(r"\.0$", "", text).replace("-", "minus_").replace("+", "").replace(".", "_")
+    return identifier(f"{value.dtype.name}_{text}")
 
 
 class Names:
@@ -71,7 +70,9 @@ class Names:
     def _free(wanted: str, taken: set[str]) -> str:
         if wanted not in taken:
             return wanted
-        base = re.sub(r"_\d+$", "", wanted) if wanted not in RESERVED else wanted
+        if wanted in RESERVED and f"{wanted}_" not in taken:
+            return f"{wanted}_"
+        base = re.sub(r"_\d+$", "", wanted)
         count = 1
         while (name := f"{base}_{count}") in taken:
             count += 1

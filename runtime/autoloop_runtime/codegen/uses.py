@@ -17,7 +17,10 @@ from .templates import parse
 
 END = sys.maxsize
 #: operations that can be written with Python's own words where only the truth of the result matters
-LOGIC = {"logical_and": "{0} and {1}", "logical_or": "{0} or {1}", "logical_not": "not {0}"}
+LOGIC = {
+    "logical_and": "{0} and {1}", "logical_or": "{0} or {1}", "logical_not": "not {0}",
+    "bitwise_and": "{0} and {1}", "bitwise_or": "{0} or {1}", "invert": "not {0}",
+}  # fmt: skip
 
 
 @dataclass
@@ -112,7 +115,9 @@ def _asked_by(node: Node, asked: set[Tensor], uses: Uses) -> tuple[Tensor, ...]:
     if node.op.name == "Cond":
         return node.inputs[:1]
     result = node.outputs[0] if node.outputs else None
-    if result not in asked or uses.count[result] > 1 or result.shape.rank != 0 or node.op.name not in LOGIC:
+    if result is None or result not in asked or uses.count[result] > 1 or node.op.name not in LOGIC:
+        return ()
+    if any(t.shape.rank != 0 or t.dtype.kind != "b" for t in (result, *node.inputs)):
         return ()
     uses.truth.add(node)
     return node.inputs

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .. import config
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..tensor import Tensor
 from .safety import ELEMENTWISE
@@ -35,8 +36,8 @@ HEAVY = 20_000.0
 OVERHEAD = 4_000.0
 #: how much faster a perfect schedule must be
 GAIN = 1.25
-#: iterations that are played, and how often an inner loop is taken to run
-PLAYED = 12
+#: iterations that are played, of loops by how deep they are, and how often any loop is taken to run
+PLAYED = (12, 4, 2)
 TRIPS = 16
 
 
@@ -92,10 +93,13 @@ class _Run:
     span: float
     nodes: float
 
-    @property
-    def gain(self) -> float:
-        """What a perfect schedule wins, in nanoseconds, after what the scheduler costs."""
-        return self.work - self.span - self.nodes * OVERHEAD
+    def on(self, threads: int) -> float:
+        """The time on that many processors, at best."""
+        return max(self.span, self.work / threads)
+
+    def gains(self, threads: int) -> bool:
+        """True if the scheduler is faster than one node after the other, its own costs included."""
+        return self.work >= GAIN * self.on(threads) and self.work > self.on(threads) + self.nodes * OVERHEAD
 
 
 def choose(graph: Graph) -> Choice:
@@ -103,21 +107,22 @@ def choose(graph: Graph) -> Choice:
     heaviest = _heaviest(graph)
     if heaviest is None:
         return Choice("sequential", "every operation is too cheap for running several at once to pay")
+    what = f"{heaviest.name!r} (about {estimate(heaviest) / 1e3:.0f} µs)"
+    threads = config.get_num_threads()
+    if threads == 1:
+        return Choice("sequential", f"there is one thread, so heavy operations such as {what} cannot overlap", heaviest)
     player = _Player()
     whole, _ = player.play(graph, [0.0] * len(graph.inputs), 0.0)
-    what = f"{heaviest.name!r} (about {estimate(heaviest) / 1e3:.0f} µs a run)"
-    if whole.work >= GAIN * whole.span and whole.gain > 0:
-        best = max(player.loops.items(), key=lambda item: item[1].gain, default=(None, whole))
-        node = best[0] if best[1].work >= GAIN * best[1].span else None
-        where = f" in the loop {node.name!r}" if node is not None else ""
-        ratio = whole.work / max(whole.span, 1.0)
-        return Choice(
-            "dataflow",
-            f"heavy operations such as {what} do not all wait for each other{where}: on enough processors they take "
-            f"1/{ratio:.1f} of the time",
-            node or heaviest,
-        )
-    return Choice("sequential", f"the heavy operations, such as {what}, wait for each other, so they cannot overlap", heaviest)
+    if not whole.gains(threads):
+        why = f"the heavy operations, such as {what}, wait for each other, so they cannot overlap"
+        if whole.work >= GAIN * whole.on(threads):
+            why = f"the heavy operations, such as {what}, could overlap, but too little to pay for the scheduler"
+        return Choice("sequential", why, heaviest)
+    node = next((node for node, run in player.loops.items() if run.gains(threads)), None)
+    where = f" in the loop {node.name!r}" if node is not None else ""
+    ratio = whole.work / max(whole.on(threads), 1.0)
+    reason = f"heavy operations such as {what} do not all wait for each other{where}, {threads} threads gain up to {ratio:.1f}×"
+    return Choice("dataflow", reason, node or heaviest)
 
 
 def is_heavy(graph: Graph) -> bool:
@@ -143,6 +148,8 @@ class _Player:
 
     def __init__(self) -> None:
         self.loops: dict[Node, _Run] = {}
+        self._light: dict[Node, int] = {}
+        self._depth = 0
 
     def play(self, graph: Graph, arrivals: Sequence[float], start: float) -> tuple[_Run, list[float]]:
         """One run of ``graph`` whose inputs arrive at the given times, not before ``start``.
@@ -175,8 +182,17 @@ class _Player:
         return _Run(work, last - start, nodes), [at[t] for t in graph.outputs]
 
     def _structured(self, node: Node, inputs: Sequence[float], start: float) -> tuple[_Run, list[float]]:
+        count = self._light.get(node)
+        if count is None:
+            count = self._light[node] = _light_nodes(node)
+        if count:
+            return _Run(0.0, 0.0, count), [max([start, *inputs])] * len(node.outputs)
         if node.op.name == "While":
-            return self._while(node, inputs, start)
+            self._depth += 1
+            try:
+                return self._while(node, inputs, start)
+            finally:
+                self._depth -= 1
         decided, captured = inputs[0], inputs[1:]
         runs = [self.play(node.attrs[key], captured, max(start, decided)) for key in ("then", "else")]
         run, ends = max(runs, key=lambda r: r[0].work)
@@ -191,7 +207,8 @@ class _Player:
         work = nodes = 0.0
         ends: list[float] = []
         finished = start
-        for iteration in range(PLAYED):
+        played = PLAYED[min(self._depth, len(PLAYED)) - 1]
+        for iteration in range(played):
             opens = max(start, ends[iteration - window]) if iteration >= window else start
             test, (decided, *_) = self.play(attrs["cond"], [*variables, *captured], opens)
             arrivals = [max(t, decided) for t in variables]
@@ -200,7 +217,21 @@ class _Player:
             variables = [max(r, decided) for r in results]
             finished = max(finished, decided + step.span, *variables)
             ends.append(finished)
-        scale = TRIPS / PLAYED
+        scale = TRIPS / played
         run = _Run(work * scale, (finished - begin) * scale, nodes * scale)
         self.loops[node] = run
         return run, [begin + (t - begin) * scale for t in variables]
+
+
+def _light_nodes(node: Node) -> int:
+    """How many nodes a structured node runs if none of them is heavy, else 0."""
+    total = 0
+    pending = [(node, 1)]
+    while pending:
+        current, times = pending.pop()
+        if not current.subgraphs and estimate(current) > HEAVY:
+            return 0
+        total += times
+        times *= TRIPS if current.op.name == "While" else 1
+        pending += [(inner, times) for graph in current.subgraphs for inner in graph.nodes]
+    return total
