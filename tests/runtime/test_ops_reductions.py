@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime import ops
-from autoloop_runtime.graph import constant
+from autoloop_runtime import dtypes, ops
+from autoloop_runtime.graph import Graph, constant
+from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.tensor import Tensor
-from ops_checks import check_gradient, check_static
+from ops_checks import check_gradient, check_static, pullback, run
 
 X = np.random.default_rng(0).normal(size=(2, 3, 4))
 AXES = [None, 0, -1, (0, 2), (), (0, 1, 2)]
@@ -73,11 +74,6 @@ def test_means():
 
 
 def test_ties_share_the_gradient():
-    from autoloop_runtime import dtypes
-    from autoloop_runtime.graph import Graph
-    from autoloop_runtime.shapes import TensorShape
-    from ops_checks import pullback, run
-
     graph = Graph()
     p = graph.parameter(dtypes.float64, TensorShape([3]))
     with graph.as_default():
@@ -89,7 +85,7 @@ def test_ties_share_the_gradient():
 def test_product_with_zeros_has_a_gradient():
     for x in ([2.0, 0.0, 3.0], [0.0, 0.0, 3.0], [[1.0, 0.0], [2.0, 3.0]]):
         check_gradient(ops.prod, x)
-    check_gradient(lambda x: ops.prod(x, 0), [[1.0, 0.0], [2.0, 3.0]])
+    check_gradient(lambda x: ops.prod(x, 0), [[1.0, 0.0], [2.0, 3.0]], blurs=["exact", "extents unknown"])
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
@@ -162,9 +158,6 @@ def test_second_derivatives_exist():
 
 def _slope(f, x):
     """The gradient of ``sum(f(x) ** 2)``, by the reverse walk, eagerly and in a graph."""
-    from autoloop_runtime.graph import Graph
-    from ops_checks import pullback, run
-
     if x.node is not None:
         y = f(x)
         return pullback(x.graph, [y], [2 * y], [x])[0]

@@ -16,7 +16,6 @@ from .define import (
     Function,
     _ruled,
     as_dtype,
-    broadcast_like,
     conjugated,
     inexact,
     numeric,
@@ -192,8 +191,10 @@ def _einsum_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
         part = einsum(equation, g, *[conjugated(v) for _, v in others])
         if found != labels:  # a label that was only summed over: its gradient is the same everywhere
             part = call("expand_dims", part, tuple(i for i, c in enumerate(labels) if c not in there))
-        # an extent of 1 may have been broadcast against another tensor's, in either direction
-        grads.append(broadcast_like(unbroadcast(part, x), x))
+        if not (part.shape.is_fully_defined() and part.shape == x.shape):
+            # an extent of 1 may have been broadcast against another tensor's, in either direction
+            part = unbroadcast(part + call("zeros_like", x), x)
+        grads.append(part)
     return grads
 
 

@@ -1,0 +1,319 @@
+"""Indexing as NumPy has it, gather and scatter: values, static shapes, errors, slopes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from autoloop_runtime import dtypes, ops
+from autoloop_runtime.graph import Graph, constant
+from autoloop_runtime.ops.index import Index, parse
+from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.tensor import Tensor
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from ops_checks import check_gradient, check_static
+
+X = np.random.default_rng(0).normal(size=(3, 4, 5))
+MASK = np.array([True, False, True])
+INDICES = [
+    0, -1, (1, 2), (1, 2, 3), slice(1, 3), slice(None, None, -1), (slice(None), 1), (..., 2), (None, 1, ...),
+    (slice(0, 10, 2), slice(-3, None)), [0, 2], (slice(None), [1, 1, 0]), ([0, 1], [2, 3]), ([[0], [1]], [2, 3]),
+    (0, slice(None), [1, 2]), ([0, 1], slice(None), [2, 3]), (slice(None), [0, 1], [2, 3]), (0, [1, 2], None),
+    MASK, (slice(None), np.array([True, False, True, True])), (MASK, 0), X > 0, (MASK, slice(1, 3), [1, 2]),
+    (), ..., None, np.array([2, 0], np.uint8), (0, ..., 0), (None, None, [0, 1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_getitem(index):
+    f = lambda x: x[index]
+    (y,) = check_static(f, X)
+    np.testing.assert_array_equal(y.numpy(), X[index])
+    check_gradient(f, X[:, :, :])
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_set_item(index):
+    value = np.random.default_rng(1).normal(size=np.shape(X[index]))
+    f = lambda x, v: ops.set_item(x, index, v)
+    (y,) = check_static(f, X, value)
+    expected = X.copy()
+    expected[index] = value
+    np.testing.assert_array_equal(y.numpy(), expected)
+    if repr(index) != repr((slice(None), [1, 1, 0])):  # which names a place twice
+        check_gradient(f, X, value, blurs=["exact", "extents unknown"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_basic_and_advanced_indices(data):
+    shape = data.draw(hnp.array_shapes(max_dims=4, max_side=4))
+    x = np.arange(np.prod(shape)).reshape(shape)
+    if data.draw(st.booleans()):
+        index = data.draw(hnp.basic_indices(shape, allow_newaxis=True))
+    else:
+        index = data.draw(hnp.integer_array_indices(shape))
+    (y,) = check_static(lambda v: v[index], x)
+    np.testing.assert_array_equal(y.numpy(), x[index])
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_mixed_indices(data):
+    x = np.arange(3 * 4 * 5 * 2).reshape(3, 4, 5, 2)
+    entries = []
+    for extent in x.shape[: data.draw(st.integers(1, 4))]:
+        entries.append(data.draw(st.one_of(
+            st.integers(-extent, extent - 1),
+            st.sampled_from([slice(None), slice(1, None), slice(None, None, -2)]),
+            st.lists(st.integers(0, extent - 1), min_size=2, max_size=2).map(np.array),
+        )))  # fmt: skip
+    for place in data.draw(st.lists(st.integers(0, 4), max_size=1)):
+        entries.insert(place, None)
+    index = tuple(entries)
+    (y,) = check_static(lambda v: v[index], x)
+    np.testing.assert_array_equal(y.numpy(), x[index])
+
+
+def test_tensors_in_brackets():
+    x = X
+
+    def f(x, i, j, v, mask):
+        return x[i], x[i, j], x[i:j], x[:, i:], x[v], x[:, v], x[mask], x[i, :, v], x[::-i], x[j - 1 : i : -1], \
+            x[i, ..., j]
+
+    i, j, v = np.int32(1), np.int64(3), np.array([0, 2], np.int32)
+    got = check_static(f, x, i, j, v, MASK)
+    for g, e in zip(got, f(x, i, j, v, MASK)):
+        np.testing.assert_array_equal(g.numpy(), e)
+
+
+def test_gradient_with_tensor_indices():
+    def f(x):
+        i, v = ops.identity(constant(1)), ops.identity(constant([0, 1, 1]))
+        return x[i], x[v], x[i:, v], ops.set_item(x, (i, v[1]), 7.0)
+
+    check_gradient(f, X, blurs=["exact", "extents unknown"])
+
+
+def test_static_shapes():
+    graph = Graph()
+    x = graph.parameter(dtypes.float32, TensorShape([None, 3, 4]))
+    i = graph.parameter(dtypes.int32, TensorShape([]))
+    v = graph.parameter(dtypes.int32, TensorShape([None, 2]))
+    m = graph.parameter(dtypes.bool_, TensorShape([None]))
+    with graph.as_default():
+        assert x[i].shape == [3, 4]
+        assert x[i:].shape == [None, 3, 4]
+        assert x[:, i:].shape == [None, None, 4]
+        assert x[:, 1:].shape == [None, 2, 4]
+        assert x[:0].shape == [0, 3, 4]
+        assert x[v].shape == [None, 2, 3, 4]
+        assert x[:, v[0]].shape == [None, 2, 4]
+        assert x[m].shape == [None, 3, 4]
+        assert x[..., None].shape == [None, 3, 4, 1]
+        assert x[:, i, v].shape == [None, None, 2]
+        assert x[i, :, v].shape == [None, 2, 3]
+        assert x[::-1].shape == [None, 3, 4]
+        assert ops.set_item(x, i, 0).shape == x.shape
+        assert ops.gather(x, v, 1).shape == [None, None, 2, 4]
+        assert ops.boolean_mask(x, m).shape == [None, 3, 4]
+
+
+@pytest.mark.parametrize("index,match", [
+    (7, "index 7 is out of bounds for axis 0 with size 3"), ((0, -5), "index -5.*axis 1.*size 4"),
+    ([0, 3], "index 3.*size 3"), ((0, 0, 0, 0), "too many"), ((..., ...), "ellipsis"), (np.zeros(2, bool), "mask"),
+    (([0, 1], [0, 1, 2]), "broadcast"),
+])  # fmt: skip
+def test_index_errors(index, match):
+    with pytest.raises(IndexError, match=match):
+        Tensor(X)[index]
+    graph = Graph()
+    p = graph.parameter(dtypes.float64, TensorShape(X.shape))
+    with graph.as_default(), pytest.raises(IndexError, match=match):
+        p[index]
+
+
+def test_index_errors_at_run_time():
+    graph = Graph()
+    p = graph.parameter(dtypes.float64, TensorShape([None]))
+    i = graph.parameter(dtypes.int32, TensorShape([]))
+    with graph.as_default():
+        made = [p[i], ops.gather(p, i), ops.set_item(p, i, 0.0), ops.take(p, i)]
+    for t in made:
+        values = [np.zeros(2), np.int32(5)] if t.op.type != "set_item" else [np.zeros(2), np.float64(0), np.int32(5)]
+        with pytest.raises(IndexError, match="index 5 is out of bounds for axis 0 with size 2"):
+            t.op.op.kernel(*values, **t.op.attrs)
+
+
+@pytest.mark.parametrize("index", [1.5, "a", constant(1.5), slice(0.5, None), True, [0.5], slice("a", None), {}])
+def test_no_index(index):
+    with pytest.raises(TypeError):
+        Tensor(X)[index]
+
+
+def test_index_objects():
+    a, inputs = parse((1, slice(None, constant(3)), ..., None))
+    b, _ = parse((1, slice(None, 3), ..., None))
+    assert a == b and hash(a) == hash(b) and not inputs  # what is known is no input
+    assert a != Index((1,)) and a != 3
+    assert a.source([]) == "1, :3, ..., None"
+    graph = Graph()
+    i = graph.parameter(dtypes.int32, TensorShape([]))
+    c, inputs = parse((i, slice(i, None, 2)))
+    assert inputs == [i, i] and c.source(["p", "q"]) == "p, q::2"
+    assert Index(()).source([]) == "()"
+    x = np.arange(12).reshape(3, 4)
+    for index, _ in (parse((1, ..., None)), parse(slice(None, None, -1)), parse(())):
+        np.testing.assert_array_equal(eval(f"x[{index.source([])}]", {"x": x}), x[index.resolve(())])
+    assert repr(c) == "Index[input0, input1::2]"
+
+
+def test_set_item_checks_what_it_stores():
+    x = constant([1, 2, 3])
+    assert ops.set_item(x, 0, 5).numpy().tolist() == [5, 2, 3]
+    assert ops.set_item(x, 0, True).numpy().tolist() == [1, 2, 3]
+    assert ops.set_item(x, slice(0, 2), np.int64(4)).numpy().tolist() == [4, 4, 3]
+    assert ops.set_item(ops.ones([2]), 0, constant(3)).numpy().tolist() == [3, 1]
+    assert ops.set_item(constant([True, False]), 1, True).numpy().tolist() == [True, True]
+    for value in (0.5, constant(0.5), constant(1, "int64"), 1j):
+        with pytest.raises(TypeError, match="int32"):
+            ops.set_item(x, 0, value)
+    with pytest.raises(OverflowError):
+        ops.set_item(constant(np.zeros(1, np.uint8)), 0, 300)
+    with pytest.raises(ValueError, match="shape"):
+        ops.set_item(x, slice(0, 2), constant([1, 2, 3]))
+    with pytest.raises(TypeError, match="set_item"):
+        x[0] = 5
+    base = np.zeros(3)
+    t = constant(base)
+    ops.set_item(t, 0, 1.0)
+    assert t.numpy().tolist() == [0, 0, 0] and base.tolist() == [0, 0, 0]
+
+
+# -- gather and scatter ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("indices", [1, [2, 0, 2], [[0, 1], [1, -1]], np.zeros((0,), np.int64)], ids=repr)
+def test_gather(axis, indices):
+    f = lambda x: ops.gather(x, indices, axis)
+    (y,) = check_static(f, X)
+    np.testing.assert_array_equal(y.numpy(), np.take(X, indices, axis))
+    check_gradient(f, X, blurs=["exact", "extents unknown"] + (["rank unknown"] if axis >= 0 else []))
+
+
+def test_take():
+    (y,) = check_static(lambda x: ops.take(x, [5, -1]), X)
+    np.testing.assert_array_equal(y.numpy(), np.take(X, [5, -1]))
+    assert np.take(Tensor(X), [0], axis=2).shape == [3, 4, 1]
+    with pytest.raises(TypeError, match="float"):
+        ops.gather(Tensor(X), [0.5])
+    with pytest.raises(IndexError, match="size 3"):
+        ops.gather(Tensor(X), [3])
+
+
+def test_take_along_axis():
+    order = np.argsort(X, 1)
+    f = lambda x: ops.take_along_axis(x, order, 1)
+    (y,) = check_static(f, X)
+    np.testing.assert_array_equal(y.numpy(), np.take_along_axis(X, order, 1))
+    check_gradient(f, X)
+
+
+def test_gather_nd_and_scatter():
+    points = np.array([[0, 1], [2, 3], [0, 1]])
+    f = lambda x: ops.gather_nd(x, points)
+    (y,) = check_static(f, X)
+    np.testing.assert_array_equal(y.numpy(), X[points[:, 0], points[:, 1]])
+    check_gradient(f, X)
+    g = lambda u: ops.scatter(points, u, [3, 4, 5])
+    updates = np.random.default_rng(0).normal(size=(3, 5))
+    (z,) = check_static(g, updates)
+    expected = np.zeros((3, 4, 5))
+    np.add.at(expected, (points[:, 0], points[:, 1]), updates)
+    np.testing.assert_array_equal(z.numpy(), expected)
+    check_gradient(g, updates)
+    assert ops.scatter([[0], [0]], [1, 2], [2]).numpy().tolist() == [3, 0]
+    assert ops.gather_nd(Tensor(X), [0, 1]).shape == [5]
+    for call, match in [
+        (lambda: ops.scatter([[0]], [1, 2], [2]), "updates"),
+        (lambda: ops.gather_nd(Tensor(X), [[0] * 4]), "4 entries"),
+        (lambda: ops.scatter([[0, 0]], [1], [2]), "2 entries"), (lambda: ops.gather_nd(Tensor(X), 0), "scalar"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=match):
+            call()
+    with pytest.raises(IndexError):
+        ops.scatter([[5]], [1], [2])
+
+
+def test_scatter_into():
+    points, x, u = np.array([[0], [2]]), np.ones((3, 2)), np.array([[2.0, 3.0], [4.0, 5.0]])
+    for f, expected in [
+        (lambda x, u: ops.scatter_update(x, points, u), [[2, 3], [1, 1], [4, 5]]),
+        (lambda x, u: ops.scatter_add(x, points, u), [[3, 4], [1, 1], [5, 6]]),
+    ]:
+        (y,) = check_static(f, x, u)
+        assert y.numpy().tolist() == expected
+        check_gradient(f, x, u)
+
+
+def test_masks():
+    x = np.arange(6).reshape(3, 2)
+    (y,) = check_static(lambda v: ops.boolean_mask(v, MASK), x)
+    np.testing.assert_array_equal(y.numpy(), x[MASK])
+    assert ops.boolean_mask(x, [True, False], axis=1).shape == [3, 1]
+    (z,) = check_static(ops.argwhere, x > 2)
+    np.testing.assert_array_equal(z.numpy(), np.argwhere(x > 2))
+    assert z.dtype == "int64"
+    for a, b in zip(np.where(Tensor(x) > 2), np.where(x > 2)):
+        np.testing.assert_array_equal(a.numpy(), b)
+    with pytest.raises(TypeError, match="boolean"):
+        ops.boolean_mask(x, [1, 0, 1])
+
+
+def test_index_add():
+    assert ops.index_add([3], [0, 0, 2], constant([1, 2, 3])).numpy().tolist() == [3, 0, 3]
+    check_gradient(lambda v: ops.index_add([4], [0, 0, 2], v), [1.0, 2.0, 3.0])
+    check_gradient(lambda v: ops.index_add([4, 2], 1, v), [1.0, 2.0])
+
+
+# -- order ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("axis", [0, -1, None])
+def test_sort(axis, descending):
+    f = lambda x: ops.sort(x, axis, descending)
+    (y,) = check_static(f, X)
+    expected = np.sort(X, axis)
+    expected = np.flip(expected, -1 if axis is None else axis) if descending else expected
+    np.testing.assert_array_equal(y.numpy(), expected)
+    check_gradient(f, X)
+    ties = np.array([2, 1, 2, 1, 3])
+    (order,) = check_static(lambda x: ops.argsort(x, -1, descending), ties)
+    assert order.numpy().tolist() == ([4, 0, 2, 1, 3] if descending else [1, 3, 0, 2, 4])
+    assert order.dtype == "int64"
+
+
+def test_top_k():
+    values, indices = ops.top_k(constant([[1.0, 3.0, 2.0, 3.0]]), 3)
+    assert values.numpy().tolist() == [[3, 3, 2]] and indices.numpy().tolist() == [[1, 3, 2]]
+    assert indices.dtype == "int32"
+    check_gradient(lambda x: ops.top_k(x, 2).values, X)
+    with pytest.raises(ValueError, match="k is 9"):
+        ops.top_k(Tensor(X), 9)
+
+
+def test_search():
+    a = np.array([1.0, 2.0, 2.0, 3.0])
+    for side in ("left", "right"):
+        (y,) = check_static(lambda v: ops.searchsorted(a, v, side), np.array([0.0, 2.0, 9.0]))
+        np.testing.assert_array_equal(y.numpy(), np.searchsorted(a, [0, 2, 9], side))
+    assert ops.unique(constant([3, 1, 3])).numpy().tolist() == [1, 3]
+    assert ops.bincount([0, 2, 2], 4).numpy().tolist() == [1, 0, 2, 0]
+    with pytest.raises(ValueError, match="vector"):
+        ops.searchsorted(np.zeros((2, 2)), 1.0)
+    with pytest.raises(ValueError, match="side"):
+        ops.searchsorted(a, 1.0, "middle")
