@@ -109,16 +109,8 @@ class _Drawer:
             if node.kind is not Kind.CONST:
                 self.boxes.append(self._box(node))
         for node in self.lowered.nodes:
-            count = len(node.inputs) + len(node.controls)
-            inside = self._cluster_of_constants(node)
-            looped = node.kind is Kind.MERGE and self._comes_back(node.inputs[-1])
-            for i, port in enumerate(node.inputs):
-                head = (0, 1) if looped else (i, count)
-                self._edge(port, node.name, inside, head, back=looped and self._comes_back(port))
-            for i, port in enumerate(node.controls, len(node.inputs)):
-                self._edge(port, node.name, inside, (i, count), control=True)
-        for i, port in enumerate(self.lowered.fetches):
-            self._result(i, port)
+            self._inputs(node)
+        self._results()
         clusters = tuple([self._cluster(f) for f in self.lowered.frames])
         return Picture(title, note, tuple(self.boxes), tuple(self.edges), clusters)
 
@@ -161,6 +153,19 @@ class _Drawer:
         tip = "\n".join(filter(None, [node.name, self.types.text((node.index, 0)), source_text(location)]))
         return Box(node.name, style, label, note, node.frame, tip, location[-1] if location else None)
 
+    def _inputs(self, node: FlatNode) -> None:
+        inputs = list(node.inputs)
+        if node.op is not None and node.op.effect and self.lowered.nodes[inputs[-1][0]].kind is Kind.CONST:
+            inputs.pop()  # the first effect of all waits for nothing
+        count = len(inputs) + len(node.controls)
+        inside = self._cluster_of_constants(node)
+        looped = node.kind is Kind.MERGE and self._comes_back(node.inputs[-1])
+        for i, port in enumerate(inputs):
+            head = (0, 1) if looped else (i, count)
+            self._edge(port, node.name, inside, head, back=looped and self._comes_back(port))
+        for i, port in enumerate(node.controls, len(inputs)):
+            self._edge(port, node.name, inside, (i, count), control=True)
+
     def _edge(
         self, port: Port, target: str, cluster: int, head: Port, back: bool = False, control: bool = False
     ) -> None:
@@ -191,10 +196,12 @@ class _Drawer:
         self._told.add(port)
         return self.types.text(port)
 
-    def _result(self, number: int, port: Port) -> None:
-        name = "effects" if port in self._tokens else f"result {number}" if len(self.lowered.fetches) > 1 else "result"
-        self.boxes.append(Box(f"{name}!", "result", name, tip=self.types.text(port)))
-        self._edge(port, f"{name}!", 0, (0, 1))
+    def _results(self) -> None:
+        effects = [port in self._tokens for port in self.lowered.fetches]
+        for number, port in enumerate(self.lowered.fetches):
+            name = "effects" if effects[number] else f"result {number}" if effects.count(False) > 1 else "result"
+            self.boxes.append(Box(f"{name}!", "result", name, tip=self.types.text(port)))
+            self._edge(port, f"{name}!", 0, (0, 1))
 
 
 def _own_name(name: str, op: str) -> str:

@@ -18,7 +18,8 @@ LANE_GAP = 13.0
 ROW_GAP = 34.0
 #: how far a link back swings out above and below its rows
 SWING = 24.0
-_SWEEPS = 14
+#: sweeps for the order of the rows, and passes for the coordinates, by the number of items and bends
+_CARE = ((2_000, 14, 8), (20_000, 6, 3), (inf, 2, 1))
 #: sides of the lanes of the first and the second half of the links back: -1 left, 1 right
 _SIDES = ((-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))
 #: levels with fewer items get more care
@@ -129,12 +130,13 @@ class Level:
         return bend
 
     def _finish_x(self) -> None:
-        for _ in range(6):
+        passes = _care(self.rows)[1]
+        for _ in range(passes):
             for row in self.rows:
                 _place(row, [_wish(i, i.above) for i in row])
             for row in reversed(self.rows):
                 _place(row, [_wish(i, i.below) for i in row])
-        for _ in range(8):
+        for _ in range(passes):
             for row in (*self.rows, *reversed(self.rows)):
                 _place(row, [_wish(i, (*i.above, *i.below)) for i in row])
         self._straighten()
@@ -280,13 +282,18 @@ def _topological(items: Sequence[Item], links: Sequence[Link]) -> list[Item]:
 # -- orders -------------------------------------------------------------------------------------------------
 
 
+def _care(rows: list[list[Item]]) -> tuple[int, int]:
+    size = sum(map(len, rows))
+    return next((sweeps, passes) for most, sweeps, passes in _CARE if size < most)
+
+
 def _order(rows: list[list[Item]]) -> float:
     """Sort every row so that few lines cross; the best of several sweeps is kept, and its cost given."""
     born = {item: number for number, item in enumerate(i for row in rows for i in row)}
     for row in rows:
         _pack(row)
     best, lowest = [list(row) for row in rows], _cost(rows, born)
-    for sweep in range(_SWEEPS):
+    for sweep in range(_care(rows)[0]):
         down = sweep % 2 == 0
         for row in rows if down else reversed(rows):
             wishes = {i: _wish(i, i.above if down else i.below) for i in row}

@@ -25,8 +25,7 @@ def structured_picture(graph: Graph, fetches: Sequence[Tensor], *, title: str = 
     """
     drawer = _Drawer()
     drawer.graph(graph, 0)
-    for i, tensor in enumerate(fetches):
-        drawer.result(tensor, i, len(fetches))
+    drawer.results(fetches)
     return Picture(title, note, tuple(drawer.boxes), tuple(drawer.edges), tuple(drawer.clusters))
 
 
@@ -64,18 +63,14 @@ class _Drawer:
                 self._box(node, "kernel", node.op.name, cluster)
                 self._inputs(node, cluster)
 
-    def result(self, tensor: Tensor, number: int, count: int) -> None:
-        """Draw an oval that ``tensor`` flows into."""
-        value = self._values.get(tensor)
-        name = (
-            "effects"
-            if value is not None and value.style == "control"
-            else f"result {number}"
-            if count > 1
-            else "result"
-        )
-        self.boxes.append(Box(f"{name}!", "result", name, tip=_type(tensor)))
-        self._edge(tensor, f"{name}!", 0)
+    def results(self, fetches: Sequence[Tensor]) -> None:
+        """Draw an oval that each of ``fetches`` flows into."""
+        values = [self._values.get(tensor) for tensor in fetches]
+        effects = [value is not None and value.style == "control" for value in values]
+        for number, tensor in enumerate(fetches):
+            name = "effects" if effects[number] else f"result {number}" if effects.count(False) > 1 else "result"
+            self.boxes.append(Box(f"{name}!", "result", name, tip=_type(tensor)))
+            self._edge(tensor, f"{name}!", 0)
 
     # -- nodes --------------------------------------------------------------------------------------------
 
