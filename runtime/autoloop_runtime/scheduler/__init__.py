@@ -1,7 +1,8 @@
 """Runs flat dataflow graphs, on one thread or several.
 
-``plan`` turns the graph into tables once; ``frames`` is the state of a run, tokens and iterations, and knows no
-threads; ``workers`` has the threads; ``run`` puts feeds in and takes fetches out.
+In reading order: ``plan`` turns the graph into tables once, with ``estimate`` and ``overlap`` to say what is worth a
+thread; ``frames`` is the state of a run, tokens and iterations, and knows no threads; ``kernels`` calls one kernel;
+``workers`` has the threads; ``run`` puts feeds in and takes fetches out.
 """
 
 from .plan import Plan
