@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoloop.operators.merging import Side, copied, staged_branch, written_back
+from autoloop.operators.growing import growing
+from autoloop.operators.merging import Grown, Side, copied, staged_branch, written_back
 from autoloop.operators.outside import NewPlaces, Outside, Places
 from autoloop.operators.undefined import MaybeUnset
 from autoloop.operators.values import is_staged, truth
@@ -64,12 +65,24 @@ def if_stmt(
 def _staged_statement(
     test: Any, branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...], outside: Outside
 ) -> tuple[Any, ...]:
+    params = _parameters(branches, names, values)
+
     def sides(before: tuple[Any, ...]) -> list[Side]:
         return [_side(branch, len(names), values, before, outside) for branch in branches]
 
-    before, every = _traced(test, sides, names, outside, _VARIABLE)
+    try:
+        before, every = _traced(test, sides, names, outside, _VARIABLE)
+    except Grown as grown:
+        if grown.name not in params:
+            raise TypeError(f"the list {grown.name!r} has a length that depends on a tensor condition") from None
+        # A list that one side makes longer: start again with one of unknown length.
+        values = tuple(
+            growing(name, value, grown.example) if name == grown.name else value
+            for name, value in zip(params, values, strict=True)
+        )
+        return _staged_statement(test, branches, names, values, outside)
     outside.write(map(written_back, before, every[len(names) :]))
-    originals = dict(zip(_parameters(branches), values, strict=False))
+    originals = dict(zip(params, values, strict=True))
     return tuple(written_back(originals.get(name), value) for name, value in zip(names, every, strict=False))
 
 
@@ -89,9 +102,12 @@ def _traced(
             raise
 
 
-def _parameters(branches: tuple[Branch | None, ...]) -> tuple[str, ...]:
+def _parameters(
+    branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...]
+) -> tuple[str, ...]:
+    """Return the names of the branches' parameters; the step of an unrolled loop takes what it gives."""
     code = next(branch.__code__ for branch in branches if branch is not None)
-    return code.co_varnames[: code.co_argcount]
+    return code.co_varnames[: code.co_argcount] if code.co_argcount == len(values) else names
 
 
 def _side(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoloop.conversion.callables import STAGED_BUILTINS
+from autoloop.operators.growing import GrowingList
 from autoloop.operators.iterables import (
     StagedIterable,
     staged_enumerate,
@@ -22,7 +23,7 @@ from autoloop_runtime.registry import call
 
 
 def _is_staged(value: Any) -> bool:
-    return isinstance(value, StagedIterable) or is_staged(value)
+    return isinstance(value, StagedIterable | GrowingList) or is_staged(value)
 
 
 def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,7 +38,7 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
 
 
 def _len(value: Any) -> Any:
-    if isinstance(value, StagedIterable):
+    if isinstance(value, StagedIterable | GrowingList):
         return value.length
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from autoloop.operators.growing import example_of, growing, has_grown
 from autoloop.operators.merging import blank_tensor
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
-from autoloop_runtime.graph import convert_to_tensor, to_array
+from autoloop_runtime.graph import convert_to_tensor, current_graph, to_array
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.tensor import Tensor
@@ -166,6 +167,8 @@ class Variable:
             result = result.value if type(result) is MaybeUnset else result
         if self.structure is None:
             return self._born(result), []
+        if has_grown(self.init, result):
+            return self._grown(result), []
         if self.flag is None and is_set is not True:
             return replace(self, flag=True), []
         leaves, tensors = self._accept_leaves(result, params)
@@ -184,6 +187,13 @@ class Variable:
             kind = "tensor" if leaf.kind == "number" and isinstance(value, Tensor) else leaf.kind
             leaves.append(replace(leaf, tensors=blank, shape=shape, kind=kind))
         return replace(self, structure=structure, leaves=tuple(leaves), flag=False)
+
+    def _grown(self, result: Any) -> Variable:
+        """Return the variable as a list of unknown length."""
+        graph = current_graph()
+        assert graph is not None and graph.parent is not None
+        with graph.parent.as_default():
+            return make_variable(self.name, growing(self.name, self.init, example_of(result, self.init)))
 
     def _accept_leaves(self, result: Any, params: Sequence[Tensor]) -> tuple[tuple[Leaf, ...], list[Tensor]]:
         values, structure = nest.flatten_with_structure(result)

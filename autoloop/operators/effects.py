@@ -15,7 +15,7 @@ from autoloop_runtime.tensor import Tensor
 
 # How many staged loops and branches are being traced around the present point, per thread and task.
 _DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)
-_MAXIMUM_DEPTH = 100
+_MAXIMUM_DEPTH = 64
 
 
 class StagedRaise(BaseException):

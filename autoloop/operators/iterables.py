@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from autoloop.operators.growing import GrowingList
 from autoloop.operators.values import is_staged
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
@@ -72,6 +73,8 @@ def as_staged(value: Any) -> StagedIterable | None:
     """Return a staged iterable for what a staged loop runs over, else None."""
     if isinstance(value, StagedIterable):
         return value
+    if isinstance(value, GrowingList):
+        return StagedIterable(value.length, value.copy().__getitem__, "a list of tensors")
     if is_staged(value):
         return rows(convert_to_tensor(value))
     return None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from autoloop.operators.growing import GrowingList
 from autoloop.operators.values import is_staged, truth
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.graph import convert_to_tensor
@@ -68,7 +69,7 @@ def not_(value: Any) -> Any:
 
 def in_(item: Any, container: Any) -> Any:
     """``item in container``."""
-    if is_staged(container):
+    if is_staged(container) or isinstance(container, GrowingList):
         return call("any", call("equal", container, item))
     if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset):
         elements = list(container)
@@ -88,6 +89,6 @@ def _later(item: Any, element: Any) -> Callable[[], Any]:
 
 def not_in(item: Any, container: Any) -> Any:
     """``item not in container``."""
-    if is_staged(container) or is_staged(item):
+    if is_staged(container) or is_staged(item) or isinstance(container, GrowingList):
         return not_(in_(item, container))
     return item not in container

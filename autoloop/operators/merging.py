@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
+from autoloop.operators.growing import GrowingList, example_of, has_grown
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
@@ -14,6 +15,15 @@ from autoloop_runtime.control_flow import BranchValues
 from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
 from autoloop_runtime.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.tensor import Tensor
+
+
+class Grown(Exception):
+    """A list has different lengths at the ends of the two sides; holds its name and an example element."""
+
+    def __init__(self, name: str, example: Any) -> None:
+        self.name = name
+        self.example = example
+
 
 _NEVER = object()  # the value of a branch that always raises
 Side = Callable[[], tuple[Any, ...]]
@@ -76,6 +86,8 @@ class _Merge:
         self.counts: list[int] = []
         if all(self.absent):
             return
+        if has_grown(a, b):
+            raise Grown(self.name, example_of(a, b))
         present = b if self.absent[0] else a
         leaves, self.structure = nest.flatten_with_structure(present)
         others = leaves
@@ -199,9 +211,11 @@ def blank_tensor(dtype: Any, shape: Any) -> Tensor:
 
 def copied(value: Any) -> Any:
     """Return a structure with containers of its own, so that tracing one side does not change the other."""
+    if isinstance(value, GrowingList):
+        return value.copy()
     if isinstance(value, list | dict | tuple) or nest.is_nested(value):
         leaves, structure = nest.flatten_with_structure(value)
-        return nest.unflatten(structure, leaves)
+        return nest.unflatten(structure, [one.copy() if isinstance(one, GrowingList) else one for one in leaves])
     return value
 
 
@@ -209,6 +223,9 @@ def written_back(original: Any, value: Any) -> Any:
     """Return ``value`` in the container ``original``, so that other names for it see the change."""
     if value is original:
         return value
+    if isinstance(original, GrowingList) and isinstance(value, GrowingList):
+        original.arrays = value.arrays
+        return original
     if type(original) is list and type(value) is list:
         original[:] = value
         return original

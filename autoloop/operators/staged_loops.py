@@ -86,7 +86,9 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
         shapes = _invariants(loop.options, names)
         try:
             with graph.as_default():
-                variables = [make_variable(one, value, shapes.get(one)) for one, value in zip(names, every, strict=True)]
+                variables = [
+                    make_variable(one, value, shapes.get(one)) for one, value in zip(names, every, strict=True)
+                ]
                 results = _settle(graph, loop, variables)
             break
         except NewPlaces:

@@ -1,0 +1,144 @@
+"""What the user is told when a loop or branch on tensors cannot work."""
+
+from __future__ import annotations
+
+import traceback
+
+import autoloop as al
+import pytest
+
+
+def shape_change(n):
+    x = al.constant([1.0])
+    i = 0
+    while i < n:
+        x = al.concat([x, x], 0)
+        i += 1
+    return x
+
+
+def dtype_change(n):
+    x = al.constant(1)
+    i = 0
+    while i < n:
+        x = x * 1.5
+        i += 1
+    return x
+
+
+def branch_dtypes(n):
+    if n > 0:
+        y = al.constant(1)
+    else:
+        y = al.constant(1.5)
+    return y
+
+
+def one_side_returns(n):
+    if n > 0:
+        return 1.0
+    n += 1
+
+
+def none_before(n):
+    best = None
+    for i in range(n):
+        best = i
+    return best
+
+
+def changing_string(n):
+    i = 0
+    s = "a"
+    while i < n:
+        s = s + "b"
+        i += 1
+    return s
+
+
+def endless_recursion(n):
+    if n <= 1:
+        return 1
+    return n * endless_recursion(n - 1)
+
+
+def structure_change(n):
+    t = (0, 1)
+    i = 0
+    while i < n:
+        t = (0, 1, 2)
+        i += 1
+    return t
+
+
+def generator(n):
+    yield n
+
+
+def ragged(n):
+    out = []
+    x = al.constant([1.0])
+    for _ in range(n):
+        out.append(x)
+        out.append(al.concat([x, x], 0))
+    return out
+
+
+def unset(n):
+    for i in range(n):
+        last = i
+    return last
+
+
+def vector_test(n):
+    x = al.zeros([3])
+    while x < n:
+        x += 1
+    return x
+
+
+MESSAGES = [
+    (shape_change, ValueError, "'x' has shape (1,) on entry, but shape (2,) after one iteration"),
+    (shape_change, ValueError, "set_loop_options(shape_invariants=[(x, TensorShape([None]))])"),
+    (dtype_change, TypeError, "'x' has dtype int32 on entry, but dtype float32 after one iteration"),
+    (branch_dtypes, TypeError, "the values of 'y' at the end of the main and the else branch"),
+    (branch_dtypes, TypeError, "int32 and float32"),
+    (one_side_returns, TypeError, "each needs a `return`"),
+    (none_before, TypeError, "'best' is None before the loop"),
+    (changing_string, TypeError, "'s' is 'a' before the loop and 'ab' after one iteration"),
+    (endless_recursion, RecursionError, "calls itself under a tensor condition"),
+    (structure_change, TypeError, "'t' does not have the same nested structure after one iteration"),
+    (generator, NotImplementedError, "`yield` cannot be converted"),
+    (ragged, ValueError, "the elements of the list 'out' must have one shape"),
+    (vector_test, ValueError, "the truth value of a tensor of shape (3,) is ambiguous"),
+]
+
+
+@pytest.mark.parametrize(("function", "kind", "text"), MESSAGES)
+def test_message(function, kind, text):
+    with pytest.raises(kind) as caught:
+        al.function(function)(al.constant(3))
+    assert text in str(caught.value)
+
+
+def test_unset_variable_is_named_when_it_is_read():
+    f = al.function(unset)
+    assert int(f(al.constant(3))) == 2
+    with pytest.raises(UnboundLocalError, match="'last'"):
+        f(al.constant(0))
+
+
+def test_refusal_shows_file_line_and_text():
+    with pytest.raises(NotImplementedError) as caught:
+        al.function(generator)(al.constant(1))
+    assert f'File "{__file__}", line {generator.__code__.co_firstlineno + 1}' in str(caught.value)
+    assert "yield n" in str(caught.value)
+
+
+def test_traceback_holds_the_users_lines_only():
+    with pytest.raises(TypeError) as caught:
+        al.function(dtype_change)(al.constant(3))
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert frames[-1].line == "while i < n:"
+    assert frames[-1].name == "dtype_change"
+    assert not [frame for frame in frames if "/autoloop/operators/" in frame.filename]

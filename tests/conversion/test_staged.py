@@ -1,0 +1,80 @@
+"""The same functions as plain Python on numbers and as graphs on tensors."""
+
+from __future__ import annotations
+
+import copy
+
+import autoloop as al
+import numpy as np
+import pytest
+import staged_programs
+
+ALL = [
+    pytest.param(function, arguments, id=f"{function.__name__}-{index}")
+    for function, tries in staged_programs.CASES
+    for index, arguments in enumerate(tries)
+]
+
+
+def plain(value):
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return np.asarray(value).tolist()
+
+
+def outcome(function, arguments):
+    try:
+        return plain(function(*arguments))
+    except Exception as error:
+        return type(error), str(error).splitlines()[0] if isinstance(error, NameError) else None
+
+
+@pytest.mark.parametrize("executor", ["auto", "dataflow"])
+@pytest.mark.parametrize(("function", "arguments"), ALL)
+def test_same_on_tensors(function, arguments, executor):
+    expected = outcome(function, copy.deepcopy(arguments))
+    tensors = [al.constant(one) for one in arguments]
+    result = outcome(al.function(function, executor=executor), tensors)
+    assert result == pytest.approx(expected, rel=1e-5) if isinstance(expected, float) else result == expected
+
+
+def test_prints_once_per_iteration_in_order(capsys):
+    def shout(n):
+        i = 0
+        while i < n:
+            print("i is", i, f"{i:3d}|")
+            i += 1
+        print("done")
+
+    al.function(shout)(al.constant(2))
+    assert capsys.readouterr().out == "i is 0   0|\ni is 1   1|\ndone\n"
+
+
+def test_loop_options_relax_a_shape_and_bound_the_iterations():
+    def doubled(n):
+        x = al.constant([1.0])
+        i = 0
+        while i < n:
+            al.set_loop_options(shape_invariants=[(x, [None])], maximum_iterations=3)
+            x = al.concat([x, x], 0)
+            i += 1
+        return x
+
+    f = al.function(doubled)
+    assert [f(al.constant(n)).shape for n in (0, 2, 9)] == [(1,), (4,), (8,)]
+
+
+def test_loop_options_outside_a_loop():
+    with pytest.raises(ValueError, match="must be the first statement in the body of a loop"):
+        al.set_loop_options(parallel_iterations=1)
+
+
+def test_python_recursion_is_unrolled():
+    def power(n, x):
+        if n == 0:
+            return x
+        return power(n - 1, x * 2)
+
+    assert int(al.function(power)(5, al.constant(3))) == 96
