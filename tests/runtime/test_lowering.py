@@ -10,6 +10,7 @@ import pytest
 from autoloop_runtime import dtypes
 from autoloop_runtime.graph import Graph
 from autoloop_runtime.lowering import Kind, Lowered, lower
+from autoloop_runtime.registry import Op
 from autoloop_runtime.scheduler import Executable
 from autoloop_runtime.shapes import SCALAR, TensorShape
 from flow import ADD, GROW, LESS, MUL, branch, call, const, counted, failing, loop, probe
@@ -177,6 +178,14 @@ def test_a_feed_cuts_what_computes_it():
     middle = call(failing("fed"), x)
     out = call(ADD, middle, const(graph, 1))
     assert Executable(lower(graph, [out, middle], [middle])).run([41]) == [42, 41]
+
+
+def test_one_of_several_outputs_can_be_fed():
+    graph = Graph()
+    x = scalar(graph)
+    pair = Op("pair", lambda x: [(x.dtype, x.shape)] * 2, lambda v: (v + 1, v + 2))
+    a, b = graph.add(pair, [x]).outputs
+    assert Executable(lower(graph, [a, b], [x, a])).run([1, 50]) == [50, 3]
 
 
 def test_the_result_of_a_loop_can_be_fed():

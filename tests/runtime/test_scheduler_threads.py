@@ -18,6 +18,7 @@ from autoloop_runtime.graph import Graph, current_graph
 from autoloop_runtime.lowering import lower
 from autoloop_runtime.registry import Op
 from autoloop_runtime.scheduler import Executable, workers
+from autoloop_runtime.scheduler.kernels import Watch
 from autoloop_runtime.shapes import SCALAR, TensorShape
 from flow import ADD, call, const, counted, heavy, probe
 
@@ -326,6 +327,30 @@ def test_an_interrupt_reaches_a_caller_that_waits_for_a_worker(monkeypatch):
     monkeypatch.undo()
     quiet_pool()
     assert sums().run([5], threads=2) == sums().run([5], threads=1)
+
+
+def test_the_time_limit_holds_while_the_caller_waits_for_a_worker(monkeypatch):
+    graph = Graph()
+    x = scalar(graph)
+    both = threading.Barrier(2, timeout=LONG)
+    caller, over = threading.current_thread(), threading.Event()
+    timed_out = Watch.timed_out
+
+    def announced(self, tokens):
+        over.set()
+        return timed_out(self, tokens)
+
+    def kernel(v):
+        both.wait()
+        if threading.current_thread() is not caller:
+            assert over.wait(LONG)
+        return v
+
+    monkeypatch.setattr(Watch, "timed_out", announced)
+    outs = [call(heavy(kernel), x) for _ in range(2)]
+    with pytest.raises(TimeoutError):
+        Executable(lower(graph, outs, [x])).run([1], threads=2, timeout=0.02)
+    quiet_pool()
 
 
 def test_a_failure_of_the_scheduler_itself_is_raised_on_any_thread():
