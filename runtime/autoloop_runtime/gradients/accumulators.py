@@ -1,0 +1,125 @@
+"""Sums that grow in place: how a backward loop collects the gradient of a captured tensor.
+
+To the graph an accumulator is an ordinary tensor and ``accumulate`` an ordinary addition, so second derivatives
+need nothing special. At run time the first addition allocates a buffer and the following ones write to it.
+That is safe because whoever builds these nodes uses each value once: ``accumulate`` consumes its first
+input, and ``settle`` hands the buffer out as an array when no addition follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import apply, as_constant
+from ..ops.define import unbroadcast
+from ..ops.index import Index
+from ..registry import OPS, Op, call, register
+from ..shapes import SCALAR
+from ..tensor import Tensor
+from ..variables import Variable
+
+#: adds a part into zeros; the gradient of indexing
+INDEX_ADD = OPS["index_add"]
+GETITEM = OPS["getitem"]
+
+
+class Accumulator:
+    """The buffer behind a sum that is still growing; looks like its array to shape checks."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    @property
+    def dtype(self) -> Any:
+        """Of the sum."""
+        return self.array.dtype
+
+    @property
+    def shape(self) -> Any:
+        """Of the sum."""
+        return self.array.shape
+
+
+def _accumulate(total: Any, part: Any, state: Any = None) -> Any:
+    if type(total) is Accumulator:
+        array = total.array
+        np.add(array, part, out=array)
+        return total
+    return Accumulator(np.add(total, part))
+
+
+def _accumulate_at(total: Any, part: Any, *inputs: Any, index: Index, state: Any = None) -> Any:
+    if type(total) is not Accumulator:
+        total = Accumulator(np.array(total))
+    array, where = total.array, index.resolve(inputs)
+    if isinstance(where, (int, np.integer, slice)):
+        array[where] += part
+    else:
+        np.add.at(array, where, part)
+    return total
+
+
+def _settle(total: Any) -> Any:
+    return total.array if type(total) is Accumulator else total
+
+
+def _accumulate_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    return [g, unbroadcast(g, inputs[1])]
+
+
+def _accumulate_at_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    _, part, *rest = inputs
+    picked: Tensor = apply(GETITEM, [g, *rest], {"index": attrs["index"]})
+    return [g, unbroadcast(picked, part), *[None] * len(rest)]
+
+
+def _like_first(total: Tensor, *_: Tensor, **__: Any) -> Any:
+    return total.dtype, total.shape
+
+
+# "stateful" keeps the passes from folding, merging or moving what writes to its input
+ACCUMULATE = register(
+    Op("Accumulate", _like_first, _accumulate, _accumulate_vjp, stateful=True, doc="x + y, into the buffer of x")
+)
+ACCUMULATE_AT = register(
+    Op("AccumulateAt", _like_first, _accumulate_at, _accumulate_at_vjp, stateful=True,
+       doc="x with y added at an index, into the buffer of x")
+)  # fmt: skip
+SETTLE = register(
+    Op("Settle", _like_first, _settle, lambda g, outputs, inputs, attrs: [g], doc="the array of a finished sum")
+)
+
+
+def accumulate(total: Tensor, part: Tensor) -> Tensor:
+    """``total + part``; ``total`` must not be used again."""
+    made: Tensor
+    node = part.node
+    if total.shape == SCALAR:
+        made = call("add", total, part)
+    elif node is not None and node.op is INDEX_ADD:
+        # the gradient of x[i]: add the slice, rather than zeros of the shape of x with the slice in them
+        _, values, *rest = node.inputs
+        made = apply(ACCUMULATE_AT, [total, values, *rest], {"index": node.attrs["index"]})
+    else:
+        made = apply(ACCUMULATE, [total, part])
+    return made
+
+
+def settle(total: Tensor) -> Tensor:
+    """The finished sum as a plain array."""
+    if total.shape == SCALAR:
+        return total
+    made: Tensor = apply(SETTLE, [total])
+    return made
+
+
+def constant_zeros(like: Tensor | Variable) -> Tensor:
+    """A constant of zeros in the static shape of ``like``, unknown dimensions 0."""
+    dims = [d or 0 for d in like.shape.known] if like.shape.rank is not None else []
+    zero = like.dtype.type(0)
+    return as_constant(np.broadcast_to(zero, dims) if dims else zero)

@@ -1,0 +1,85 @@
+"""Where a forward loop puts the values that its backward loop will need.
+
+A stack is a loop variable that only grows: ``push`` in every iteration, ``read`` by position afterwards. It
+holds references to the arrays that were computed anyway; nothing is copied. ``push`` writes in place where the stack
+has no element at that position yet. An empty stack is one immutable value, the list is made by the first push: an
+empty stack may be shared, folded or hoisted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtypes
+from ..dtypes import DType
+from ..graph import apply
+from ..registry import Op, register
+from ..shapes import SCALAR, TensorShape
+from ..tensor import Tensor
+from . import slots
+
+
+class Stack(list[Any]):
+    """The values saved so far, oldest first."""
+
+    __slots__ = ()
+    dtype = dtypes.variant
+    shape = ()
+
+
+class EmptyStack:
+    """The stack without elements; one immutable object."""
+
+    __slots__ = ()
+    dtype = dtypes.variant
+    shape = ()
+
+
+_EMPTY = EmptyStack()
+
+
+def _push(stack: Any, position: Any, value: Any) -> Stack:
+    if stack is _EMPTY:
+        stack = Stack()
+    elif len(stack) != position:
+        stack = Stack(stack[: int(position)])
+    stack.append(value)
+    made: Stack = stack
+    return made
+
+
+def _read(stack: Any, position: Any, dtype: DType, shape: TensorShape) -> Any:
+    return stack[position]
+
+
+def _push_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    _, position, value = inputs
+    return [g, None, slots.element(g, position, value)]
+
+
+def _read_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    return [slots.single(inputs[1], g), None]
+
+
+EMPTY = register(Op("EmptyStack", lambda: (dtypes.variant, SCALAR), lambda: _EMPTY))
+PUSH = register(Op("StackPush", lambda *_: (dtypes.variant, SCALAR), _push, _push_vjp))
+READ = register(Op("StackRead", lambda *_, dtype, shape: (dtype, shape), _read, _read_vjp))
+
+
+def empty() -> Tensor:
+    """A stack without elements."""
+    made: Tensor = apply(EMPTY, [])
+    return made
+
+
+def push(stack: Tensor, position: Tensor, value: Tensor) -> Tensor:
+    """``stack`` with ``value`` as its element at ``position``, which is its last."""
+    made: Tensor = apply(PUSH, [stack, position, value])
+    return made
+
+
+def read(stack: Tensor, position: Tensor, like: Tensor) -> Tensor:
+    """The element at ``position``, which has the dtype and static shape of ``like``."""
+    made: Tensor = apply(READ, [stack, position], {"dtype": like.dtype, "shape": like.shape})
+    return made

@@ -1,0 +1,186 @@
+"""The reverse walk over one graph.
+
+Nodes are visited last to first; each turns the gradients of its outputs into gradients of its inputs, by the rule
+beside its op. The new nodes go into the current default graph, which is the forward graph itself or its
+``BackwardGraph``. Loops and branches are ops like any other here; their rules are in ``STRUCTURED``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import dtypes
+from ..graph import Graph, Node, convert_to_tensor, current_graph
+from ..registry import Op, call
+from ..tensor import Tensor
+from . import slots
+from .accumulators import accumulate, constant_zeros, settle
+from .arrays import RULES
+from .reach import FLAT, Key, Marks
+from .residuals import BackwardGraph
+
+#: ``rule(node, gradients of its outputs, walk)`` adds the gradients of the inputs to ``walk.adjoints``
+STRUCTURED: dict[Op, Callable[[Node, Sequence[Tensor | None], Walk], None]] = {}
+
+
+class Adjoints:
+    """The gradients found so far.
+
+    Attributes
+    ----------
+    sinks : dict
+        For the tensors whose gradient is collected in an accumulator (or a table of slots): its newest value.
+    """
+
+    def __init__(self, sinks: Mapping[Key, Tensor] | None = None) -> None:
+        self.sinks: dict[Key, Tensor] = dict(sinks or {})
+        self._parts: dict[Key, list[Tensor]] = {}
+
+    def add(self, key: Key, part: Tensor) -> None:
+        """Add ``part`` to the gradient of ``key``."""
+        if key not in self.sinks:
+            self._parts.setdefault(key, []).append(part)
+        elif part.dtype == dtypes.variant:
+            self.sinks[key] = slots.merge(self.sinks[key], part)
+        else:
+            self.sinks[key] = accumulate(self.sinks[key], part)
+
+    def total(self, key: Key) -> Tensor | None:
+        """The gradient of ``key``, ``None`` if it is zero."""
+        parts = self._parts.get(key)
+        if parts is None:
+            return None
+        while len(parts) > 1:
+            a, b = parts[0], parts[1]
+            parts[:2] = [slots.merge(a, b) if a.dtype == dtypes.variant else call("add", a, b)]
+        return parts[0]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A gradient that a sub-graph adds to: of ``outer`` outside, which is ``inner`` inside (or its position).
+
+    Attributes
+    ----------
+    running : Tensor or None
+        The newest value of a sum that is collected around the structured node, too, and goes on inside.
+    """
+
+    outer: Key
+    inner: Any
+    running: Tensor | None
+
+
+class Walk:
+    """One reverse walk.
+
+    Attributes
+    ----------
+    graph : Graph
+        The forward graph.
+    reached : set of Tensor
+        The tensors whose gradient is wanted: those that depend on a source.
+    marks : Marks
+        Where sources show up inside.
+    adjoints : Adjoints
+    """
+
+    def __init__(self, graph: Graph, reached: set[Tensor], marks: Marks, adjoints: Adjoints) -> None:
+        self.graph = graph
+        self.reached = reached
+        self.marks = marks
+        self.adjoints = adjoints
+
+    def add(self, tensor: Tensor, part: Tensor | None) -> None:
+        """Add to the gradient of a tensor of the forward graph, if it is wanted."""
+        if part is not None and tensor in self.reached:
+            self.adjoints.add(self.marks.key(tensor), part)
+
+    def collected(self, pairs: Sequence[tuple[Tensor, Any]], graphs: Sequence[Graph]) -> list[Collected]:
+        """What the sub-graphs ``graphs`` of a structured node add to.
+
+        ``pairs`` are captured tensors and what they are inside; sources may show up inside by themselves, too.
+        """
+        found: list[tuple[Key, Any]] = [(self.marks.key(outer), inner) for outer, inner in pairs]
+        found += [(key, key) for key in self.marks.sources if any(key in self.marks.inside(g) for g in graphs)]
+        sinks, taken = self.adjoints.sinks, set()
+        out = []
+        for outer, inner in found:
+            out.append(Collected(outer, inner, None if outer in taken else sinks.get(outer)))
+            taken.add(outer)
+        return out
+
+    def hand_out(self, collected: Sequence[Collected], totals: Sequence[Tensor]) -> None:
+        """Take over what the sub-graphs collected."""
+        for item, total in zip(collected, totals):
+            if item.running is not None:
+                self.adjoints.sinks[item.outer] = total
+            else:
+                self.adjoints.add(item.outer, total if total.dtype == dtypes.variant else settle(total))
+
+    def run(self, nodes: Sequence[Node], stops: frozenset[Tensor] = frozenset()) -> None:
+        """Visit ``nodes``; do not go on from the tensors in ``stops``."""
+        for node in reversed(list(nodes)):
+            gradients = [self.adjoints.total(t) if t in self.reached and t not in stops else None for t in node.outputs]
+            if any(g is not None for g in gradients):
+                self._visit(node, gradients)
+
+    def _visit(self, node: Node, gradients: Sequence[Tensor | None]) -> None:
+        graph = current_graph()
+        assert graph is not None
+        if isinstance(graph, BackwardGraph):
+            graph.location = node.location
+        rule = STRUCTURED.get(node.op)
+        if rule is not None:
+            rule(node, gradients, self)
+            return
+        if node.op.name in FLAT:
+            return
+        made = len(graph.nodes)
+        inputs, outputs = (node.inputs[:-1], node.outputs[:-1]) if node.op.effect else (node.inputs, node.outputs)
+        for tensor, part in zip(inputs, apply_rule(node, gradients[: len(outputs)], outputs, inputs)):
+            self.add(tensor, part)
+        for new in graph.nodes[made:]:
+            new.location = node.location
+
+
+def nothing(key: Key) -> Tensor:
+    """The zero gradient of a tensor or variable."""
+    if isinstance(key, Tensor) and key.dtype == dtypes.variant:
+        return slots.empty()
+    if key.shape.is_fully_defined():
+        return constant_zeros(key)
+    made: Tensor = call("zeros_like", convert_to_tensor(key))
+    return made
+
+
+def apply_rule(
+    node: Node, gradients: Sequence[Tensor | None], outputs: Sequence[Tensor], inputs: Sequence[Tensor]
+) -> Sequence[Tensor | None]:
+    """The gradients of the inputs of a plain node.
+
+    Raises
+    ------
+    LookupError
+        If its op has no gradient rule.
+    """
+    where = f" (made at {node.location[-1]})" if node.location else ""
+    return gradients_of(node.op, f"{node.name!r}{where}", gradients, outputs, inputs, node.attrs)
+
+
+def gradients_of(
+    op: Op, what: str, gradients: Sequence[Tensor | None], outputs: Sequence[Tensor], inputs: Sequence[Tensor],
+    attrs: Mapping[str, Any],
+) -> Sequence[Tensor | None]:  # fmt: skip
+    """What the rule of ``op`` says (``LookupError`` if there is none)."""
+    rule = op.vjp or RULES.get(op)
+    if rule is None:
+        raise LookupError(
+            f"operation {what} of type {op.name!r} has no gradient; wrap its argument in stop_gradient(...) if "
+            f"none should flow through it, or define one with custom_gradient"
+        )
+    g: Any = gradients[0] if len(outputs) == 1 else list(gradients)
+    parts: Sequence[Tensor | None] = rule(g, outputs, inputs, attrs)
+    return parts
