@@ -107,7 +107,9 @@ class _StatementRewriter(SimpleStatements):
         """Return a generated function; ``write`` gives its statements."""
         outside, self.body = self.body, _Body(frozenset(params) | frozenset(shared))
         around, self.around = self.around, replace(self.around, nested=True)
+        self.handlers.append([])
         body = write()
+        self.handlers.pop()
         declared = self._declarations(make, body)
         shared = list(shared)
         global_names = [one for one in shared if one in self.scope.global_names]
@@ -332,8 +334,12 @@ class _StatementRewriter(SimpleStatements):
         for case in getattr(node, "cases", []):
             if case.guard is not None:
                 case.guard = self.expr(case.guard)
+        kinds = [handler.type for handler in getattr(node, "handlers", [])]
         for owner, name, block in block_fields(node):
+            outside = self.handlers[-1]
+            self.handlers[-1] = outside + kinds if owner is node and name == "body" else outside
             done = self.block(block)
+            self.handlers[-1] = outside
             if isinstance(owner, gast.ExceptHandler):
                 done = self._handler(owner, done)
             setattr(owner, name, done or ([Maker(node).pass_()] if block else []))

@@ -246,6 +246,27 @@ class ExpressionRewriter:
             call = make.call(self.operator(make, "set_item"), value=value, array=array, index=index)
         return make.set_name(target.value.id, call)
 
+    def set_item_of(self, target: Node, value: Node, around: Surroundings) -> Node:
+        """Return ``ops.set_item_of(self, 'a', i, v)`` for ``self.a[i] = v``; ``value`` is already converted."""
+        make = Maker(target)
+        owner = self.rewrite(target.value.value, around)
+        name = make.constant(target.value.attr)
+        index = self.rewrite(as_index(target.slice), around)
+        function = self.operator(make, "set_item_of")
+        if isinstance(value, _SIMPLE) or (is_quiet(target.slice) and isinstance(owner, _SIMPLE)):
+            return make.call(function, owner, name, index, value)
+        return make.call(function, value=value, owner=owner, name=name, index=index)
+
+    def update_item_of(self, node: Node, around: Surroundings) -> Node:
+        """Return ``ops.update_item_of(self, 'a', i, '+=', lambda: v)`` for ``self.a[i] += v``."""
+        make = Maker(node)
+        target = node.target.value
+        owner = self.rewrite(target.value, around)
+        index = self.rewrite(as_index(node.target.slice), around)
+        value = self._thunk(node.value, around)
+        sign = make.constant(_AUGMENTED[type(node.op)])
+        return make.call(self.operator(make, "update_item_of"), owner, make.constant(target.attr), index, sign, value)
+
     def update_item(self, node: Node, around: Surroundings) -> Node:
         """Return ``a = ops.update_item(a, i, '+=', lambda: v)`` for ``a[i] += v``."""
         make = Maker(node)

@@ -59,6 +59,8 @@ class SimpleStatements:
         self.around = around
         self.scope = scope
         self.facts = facts
+        # What the `except` clauses around the present statement catch, one list per generated function.
+        self.handlers: list[list[Node]] = [[]]
 
     def expr(self, node: Node) -> Node:
         """Rewrite one expression where it stands."""
@@ -110,6 +112,8 @@ class SimpleStatements:
             return any(map(self._has_items, target.elts))
         if isinstance(target, gast.Starred):
             return self._has_items(target.value)
+        if _is_item_of_attribute(target):
+            return True
         if not isinstance(target, gast.Subscript) or not isinstance(target.value, gast.Name):
             return False
         name = target.value.id
@@ -119,6 +123,8 @@ class SimpleStatements:
         """Return statements that assign a converted value to any target."""
         if not self._has_items(target):
             return [Maker(target).assign(self.expr(target), value)]
+        if _is_item_of_attribute(target):
+            return [Maker(target).expression(self.expressions.set_item_of(target, value, self.around))]
         if isinstance(target, gast.Subscript):
             return [self.expressions.set_item(target, value, self.around)]
         # Unpack into plain names first, as Python does, then set the items from left to right.
@@ -137,6 +143,8 @@ class SimpleStatements:
         return [make.assign(self.expr(target), value), *later]
 
     def _augassign(self, node: Node) -> Block:
+        if _is_item_of_attribute(node.target):
+            return [Maker(node).expression(self.expressions.update_item_of(node, self.around))]
         if self._has_items(node.target):
             return [self.expressions.update_item(node, self.around)]
         if not isinstance(node.target, gast.Name):
@@ -175,7 +183,7 @@ class SimpleStatements:
             return [node]
         make = Maker(node.test)
         message = [] if node.msg is None else [make.lambda_(self.expr(copy_tree(node.msg)))]
-        node.test = make.call(self.expressions.operator(make, "checked"), test, *message)
+        node.test = make.call(self.expressions.operator(make, "checked"), test, *message, **self._catchers(make))
         node.msg = node.msg and self.expr(node.msg)
         return [node]
 
@@ -193,5 +201,24 @@ class SimpleStatements:
         self.expr_fields(node)
         if self.around.nested:
             make = Maker(node.exc)
-            node.exc = make.call(self.expressions.operator(make, "raised"), node.exc)
+            node.exc = make.call(self.expressions.operator(make, "raised"), node.exc, **self._catchers(make))
         return [node]
+
+    def _catchers(self, make: Maker) -> dict[str, Node]:
+        """Return keywords with what the ``except`` clauses around a ``raise`` or ``assert`` catch.
+
+        Those in the same generated function catch it while the block is traced; those further out stand
+        around the whole loop or branch.
+        """
+        found: dict[str, Node] = {}
+        for name, handlers in (("caught", self.handlers[-1:]), ("caught_outside", self.handlers[:-1])):
+            kinds = [kind for level in handlers for kind in level]
+            loads = [make.load("BaseException") if kind is None else copy_tree(kind) for kind in kinds]
+            if loads:
+                found[name] = make.lambda_(make.tuple(loads))
+        return found
+
+
+def _is_item_of_attribute(target: Node) -> bool:
+    """Whether a target is ``self.a[i]``: an item of an attribute."""
+    return isinstance(target, gast.Subscript) and isinstance(target.value, gast.Attribute)

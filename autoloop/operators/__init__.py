@@ -15,7 +15,8 @@ a body changes through ``nonlocal``; ``places=lambda: ((self, 'h'),)`` the attri
 ``options=lambda: {...}`` holds the arguments of ``set_loop_options``.
 
 Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``,
-``not_in``, ``call(f)(x)``, ``set_item(a, i, v)``, ``update_item(a, i, '+=', lambda: v)``.
+``not_in``, ``call(f)(x)``, ``set_item(a, i, v)``, ``update_item(a, i, '+=', lambda: v)``,
+``set_item_of(self, 'a', i, v)``, ``update_item_of``.
 
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
@@ -26,7 +27,7 @@ Errors: ``assert checked(test)``, ``raise raised(error)``. Text: ``fstring('{:.2
 from autoloop.operators.branches import if_exp, if_return, if_stmt
 from autoloop.operators.calls import call
 from autoloop.operators.effects import checked, fstring, raised
-from autoloop.operators.items import set_item, update_item
+from autoloop.operators.items import set_item, set_item_of, update_item, update_item_of
 from autoloop.operators.logic import and_, in_, not_, not_in, or_
 from autoloop.operators.loops import for_stmt, while_stmt
 from autoloop.operators.options import set_loop_options
@@ -50,8 +51,10 @@ __all__ = [
     "raised",
     "returned",
     "set_item",
+    "set_item_of",
     "set_loop_options",
     "update_item",
+    "update_item_of",
     "user_variables",
     "while_stmt",
 ]

@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from autoloop.errors import ConversionError
 from autoloop.operators.undefined import is_unbound_error
 from autoloop.operators.values import is_staged, truth
 from autoloop_runtime import nest
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
+
+Kinds = Callable[[], tuple[Any, ...]] | None
 
 # How many staged loops and branches are being traced around the present point, per thread and task.
 _DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)
@@ -50,19 +53,65 @@ def staged_block() -> Iterator[None]:
         _DEPTH.reset(token)
 
 
-def checked(test: Any, message: Callable[[], Any] | None = None) -> Any:
-    """Return the test of an ``assert``; a staged one becomes a check at run time and counts as true."""
+def checked(
+    test: Any, message: Callable[[], Any] | None = None, caught: Kinds = None, caught_outside: Kinds = None
+) -> Any:
+    """Return the test of an ``assert``; a staged one becomes a check at run time and counts as true.
+
+    Parameters
+    ----------
+    test : object
+        The condition.
+    message : callable, optional
+        Gives the message.
+    caught, caught_outside : callable, optional
+        Give what the ``except`` clauses around the statement catch.
+    """
     if is_staged(test):
+        for kinds in (caught, caught_outside):
+            _refuse_if_caught(AssertionError, kinds)
         call("assert_true", truth(test), *([] if message is None else [message()]))
         return True
-    if not test and _DEPTH.get():
+    if not test and _DEPTH.get() and not _catches(caught, AssertionError):
+        _refuse_if_caught(AssertionError, caught_outside)
         raise StagedRaise(AssertionError(*([] if message is None else [message()])))
     return test
 
 
-def raised(error: Any) -> Any:
-    """Return what a ``raise`` statement in a loop or branch raises."""
-    return StagedRaise(error) if _DEPTH.get() else error
+def raised(error: Any, caught: Kinds = None, caught_outside: Kinds = None) -> Any:
+    """Return what a ``raise`` statement in a loop or branch raises.
+
+    Parameters
+    ----------
+    error : exception or exception type
+        What the user raises.
+    caught : callable, optional
+        Gives what the ``except`` clauses inside the same loop body or branch catch: that works as in Python.
+    caught_outside : callable, optional
+        Gives what ``except`` clauses around the loop or branch catch: no graph can do that.
+    """
+    if not _DEPTH.get() or _catches(caught, error):
+        return error
+    _refuse_if_caught(error, caught_outside)
+    return StagedRaise(error)
+
+
+def _catches(kinds: Kinds, error: Any) -> bool:
+    kind = error if isinstance(error, type) else type(error)
+    return kinds is not None and any(issubclass(kind, one) for one in _flat(kinds()))
+
+
+def _flat(kinds: tuple[Any, ...]) -> list[type]:
+    return [one for kind in kinds for one in (_flat(kind) if isinstance(kind, tuple) else [kind])]
+
+
+def _refuse_if_caught(error: Any, kinds: Kinds) -> None:
+    if _catches(kinds, error):
+        kind = error if isinstance(error, type) else type(error)
+        raise ConversionError(
+            f"{kind.__name__} is raised under a tensor condition, at run time, and cannot be caught by an `except` "
+            f"in the converted function: catch it around the call, or choose a value with `if` instead"
+        )
 
 
 def raise_at_run_time(error: BaseException) -> None:

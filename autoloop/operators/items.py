@@ -41,3 +41,22 @@ def update_item(array: Any, index: Any, sign: str, value: Callable[[], Any]) -> 
     """Do ``array[index] += value()`` (or another ``sign``) and return what the name is bound to afterwards."""
     old = array[index]
     return set_item(array, index, _IN_PLACE[sign](old, value()))
+
+
+def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:
+    """Do ``owner.name[index] = value``; an attribute that is a tensor is set to a new one."""
+    array = getattr(owner, name)
+    if isinstance(array, Tensor):
+        setattr(owner, name, call("set_item", array, index, value))
+    else:
+        array[index] = value
+
+
+def update_item_of(owner: Any, name: str, index: Any, sign: str, value: Callable[[], Any]) -> None:
+    """Do ``owner.name[index] += value()`` (or another ``sign``)."""
+    array = getattr(owner, name)
+    new = _IN_PLACE[sign](array[index], value())
+    if isinstance(array, Tensor):
+        setattr(owner, name, call("set_item", array, index, new))
+    else:
+        array[index] = new

@@ -487,3 +487,19 @@ def lst4(n):
         for j in range(i):
             out.append((i, j * 1.0))
     return out
+
+
+class Table:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def fill(self, n):
+        for i in range(n):
+            self.rows[i] = i * 2
+            self.rows[i] += 1
+        return self.rows
+
+
+@on((np.array([0, 0, 0]), 2))
+def attribute_items(rows, n):
+    return Table(rows).fill(n)

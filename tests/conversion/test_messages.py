@@ -142,3 +142,33 @@ def test_traceback_holds_the_users_lines_only():
     assert frames[-1].line == "while i < n:"
     assert frames[-1].name == "dtype_change"
     assert not [frame for frame in frames if "/autoloop/operators/" in frame.filename]
+
+
+def caught_outside(n):
+    try:
+        if n > 2:
+            raise ValueError("big")
+    except ValueError:
+        n = 0
+    return n
+
+
+def caught_inside(n):
+    i = 0
+    while i < n:
+        try:
+            i += 1
+            raise ValueError
+        except ValueError:
+            i += 1
+    return i
+
+
+def test_except_around_a_staged_raise_is_refused():
+    assert caught_outside(5) == 0
+    with pytest.raises(NotImplementedError, match="ValueError is raised under a tensor condition"):
+        al.function(caught_outside)(al.constant(5))
+
+
+def test_except_inside_a_staged_loop_works():
+    assert int(al.function(caught_inside)(al.constant(5))) == caught_inside(5)
