@@ -16,7 +16,7 @@ from autoloop_runtime.execution import EXECUTORS
 from .graph import FORMATS, STAGES, draw
 from .problems import UsageError, report_failure
 from .run import COMMANDS
-from .show import show
+from .show import print_source
 
 _ARGS_HELP = (
     "arguments as in a call: Python literals, and arrays made by zeros, ones, full, eye, arange, linspace, random, "
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_show(_command(commands, "show", show, "print the converted source"))
+    _add_show(_command(commands, "show", print_source, "print the converted source"))
     one = _command(commands, "run", COMMANDS["run"], "call the function and print its result")
     _add_running(one)
     one.add_argument("--repeat", type=_positive, default=1, metavar="N", help="call it N times and print times")

@@ -159,7 +159,9 @@ class _Reader:
     def _call(self, function: ast.AST, args: list[Any], kwargs: dict[str, Any]) -> Any:
         name = self._plain_name(function)
         if name in _DTYPES:
-            return _cast(np.asarray(*args, **kwargs), _DTYPES[name])
+            if len(args) != 1 or kwargs:
+                raise self.error(f"{name}(...) takes one value", function)
+            return _tensor(args[0], _DTYPES[name])
         if name not in _CONSTRUCTORS:
             hint = did_you_mean(name, [*_CONSTRUCTORS, *_DTYPES])
             raise self.error(f"{name!r} is no constructor known here{hint}", function)
@@ -231,6 +233,8 @@ def _normal(*args: Any, dtype: Any = None, seed: int = 0) -> Any:
 
 
 def _tensor(value: Any, dtype: Any = None) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value if dtype is None else _cast(np.asarray(value), dtype)
     return to_array(value, None if dtype is None else dtypes.as_dtype(dtype))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autoloop_runtime.drawing import Picture, dataflow_picture, structured_picture, to_dot, to_svg
 from autoloop_runtime.drawing.labels import type_text
-from autoloop_runtime.graph import Graph
+from autoloop_runtime.records import loop_records
 
 from ..function import ConcreteFunction
 from .output import write
@@ -32,13 +32,13 @@ def draw(options: argparse.Namespace) -> None:
     target = load_target(options.target)
     concrete = trace_of(target, options)
     picture = _picture(target, concrete, options.stage)
-    _hint(concrete)
     if form == "dot":
         write(options.output, to_dot(picture))
     elif form == "svg":
         write(options.output, to_svg(picture))
     else:
         write(options.output, _page(target, picture))
+    _hint(concrete)
 
 
 def _format_of(output: str | None) -> str:
@@ -64,16 +64,13 @@ def _picture(target: Target, concrete: ConcreteFunction, stage: str) -> Picture:
 
 def _hint(concrete: ConcreteFunction) -> None:
     """Python numbers are known while tracing, so that loops on them leave no loop in the graph."""
-    if not concrete.inputs and not _has_loop(concrete.graph):
+    unrolled = any(not record.converted for record in loop_records(concrete.graph))
+    if unrolled and not concrete.inputs:
         print(
             "hint: no argument is a tensor, so loops on them ran while the function was traced; "
             "write tensor(10) for a tensor",
             file=sys.stderr,
         )
-
-
-def _has_loop(graph: Graph) -> bool:
-    return any(node.op.name == "While" for node in graph.nodes)
 
 
 def _page(target: Target, picture: Picture) -> str:

@@ -18,8 +18,10 @@ from .target import Target, load_target
 _GUTTER = 5
 
 
-def show(options: argparse.Namespace) -> None:
+def print_source(options: argparse.Namespace) -> None:
     """Print, or write as a page, what the function became."""
+    terminal = options.output is None and sys.stdout.isatty()
+    colour = options.output is None and wants_colour(sys.stdout)
     target = load_target(options.target)
     made, heading = _text(target, options)
     if options.html or options.side_by_side:
@@ -28,9 +30,9 @@ def show(options: argparse.Namespace) -> None:
             sections = [listing(f"{target.path.name}:{first}", lines, first), listing(heading, made)]
             write(options.output, page(target.name, str(target.path), sections))
             return
-        text = _side_by_side(lines, first, made, heading, wants_colour(sys.stdout) and options.output is None)
+        columns = shutil.get_terminal_size((200, 24)).columns if terminal else None
+        text = _side_by_side((lines, first), (made, heading), colour, columns)
     else:
-        colour = wants_colour(sys.stdout) and options.output is None
         text = "\n".join(to_terminal(spans, colour) for spans in spans_of(made)) + "\n"
     write(options.output, text)
 
@@ -43,11 +45,15 @@ def _text(target: Target, options: argparse.Namespace) -> tuple[str, str]:
     return to_code(target.found), "converted"
 
 
-def _side_by_side(left: str, first: int, right: str, heading: str, colour: bool) -> str:
-    """Two columns; lines that are too long for the terminal go on in the next row."""
+def _side_by_side(original: tuple[str, int], made: tuple[str, str], colour: bool, columns: int | None) -> str:
+    """The original with its first line number, and what was made of it with its heading, in two columns.
+
+    Lines that are too long for a terminal of ``columns`` characters go on in the next row.
+    """
+    (left, first), (right, heading) = original, made
     left_lines, right_lines = spans_of(left), spans_of(right)
     needed = [max((len(to_terminal(s, False)) for s in lines), default=0) for lines in (left_lines, right_lines)]
-    room = shutil.get_terminal_size((200, 24)).columns - _GUTTER - 3 if sys.stdout.isatty() else sum(needed)
+    room = sum(needed) if columns is None else columns - _GUTTER - 3
     if sum(needed) > room:  # the shorter side keeps what it needs, the other one takes the rest
         smaller = 0 if needed[0] <= needed[1] else 1
         needed[smaller] = min(needed[smaller], max(room // 2, 20))

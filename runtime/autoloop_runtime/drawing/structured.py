@@ -85,10 +85,13 @@ class _Drawer:
             self._values[tensor] = _Value(node.name, (i, count), "control" if token else "data")
 
     def _inputs(self, node: Node, cluster: int) -> None:
-        count = len(node.inputs) + len(node.control_inputs)
-        for i, tensor in enumerate(node.inputs):
+        inputs = list(node.inputs)
+        if node.op.effect and inputs[-1].op.op is CONST:
+            inputs.pop()  # the first effect of all waits for nothing
+        count = len(inputs) + len(node.control_inputs)
+        for i, tensor in enumerate(inputs):
             self._edge(tensor, node.name, cluster, (i, count))
-        for i, tensor in enumerate(node.control_inputs, len(node.inputs)):
+        for i, tensor in enumerate(node.control_inputs, len(inputs)):
             self._edge(tensor, node.name, cluster, (i, count), "control")
 
     def _edge(
@@ -159,11 +162,14 @@ class _Drawer:
             self.graph(graph, inside)
         for k, tensor in enumerate(node.outputs):
             box = f"{name}/value {k}"
-            self.boxes.append(Box(box, "value", "value", _type(tensor), area, f"output {k} of {name}"))
+            arms = [self._values.get(graph.outputs[k]) for graph in branches]
+            token = any(arm is not None and arm.style == "control" for arm in arms)
+            text = "effects" if token else _type(tensor)
+            self.boxes.append(Box(box, "value", "value", text, area, f"output {k} of {name}"))
             for side, (graph, inside) in enumerate(zip(branches, areas)):
-                self._edge(graph.outputs[k], box, inside, (2 * side, 3))
+                self._edge(graph.outputs[k], box, inside, (2 * side, 3), "control" if token else None)
             self.edges.append(Edge(f"{name}/if", box, "control", head=(1, 3)))
-            self._values[tensor] = _Value(box)
+            self._values[tensor] = _Value(box, style="control" if token else "data")
             self._told.add((box, (0, 1)))
 
 

@@ -1,0 +1,87 @@
+"""``explain``: what became of each loop, and why."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+from autoloop.explain import Explanation, explain
+from autoloop_runtime.graph import Graph
+from autoloop_runtime.records import LoopRecord, loop_records, record_loop
+
+
+def sums(x, rounds):
+    for k in range(rounds):
+        total = al.constant(0.0)
+        while total < x:
+            total += 1.0
+        x += total
+    return x
+
+
+def test_converted_and_unrolled_loops_are_told_apart():
+    report = explain(sums, np.float32(2.5), 2)
+    assert isinstance(report, Explanation)
+    outer, inner = report.loops
+    assert (outer.kind, outer.converted, outer.names) == ("for", False, ())
+    assert "range" in outer.reason
+    assert (inner.kind, inner.converted) == ("while", True)
+    assert len(inner.names) == 2  # traced once per round of the unrolled loop
+    assert inner.line.lineno == sums.__code__.co_firstlineno + 3
+    (variable,) = inner.variables
+    assert (variable.name, variable.dtype, variable.changes) == ("total", "float32", True)
+    assert inner.invariants == ("x: float32",)
+
+
+def test_the_report_speaks_of_the_users_lines():
+    text = str(explain(sums, np.float32(2.5), 2))
+    first = sums.__code__.co_firstlineno
+    assert f"test_explain.py:{first + 1}  for k in range(rounds):\n  unrolled: " in text
+    assert f"test_explain.py:{first + 3}  while total < x:\n  converted: the condition is a tensor" in text
+    assert text.startswith("sums\nexecutor: ")
+    assert "traced 1 time, for\n  float32[], 2" in text
+
+
+def test_executor_and_traces_of_a_decorated_function():
+    f = al.function(sums, executor="dataflow")
+    f(np.float32(1), 1)
+    report = explain(f, np.float32(1), 2)
+    assert (report.executor, report.reason) == ("dataflow", "asked for")
+    assert report.traces == ("float32[], 1", "float32[], 2")
+    assert f.tracing_count == 2
+    explain(f, np.float32(1), 2)
+    assert f.tracing_count == 2
+
+
+def test_a_loop_that_was_asked_for():
+    @al.function
+    def f(x):
+        return al.while_loop(lambda i, x, c: i < 5, lambda i, x, c: (i + 1, al.concat([x, x]), c), (0, x, 1.0),
+                             shape_invariants={"x": [None]}, parallel_iterations=3)  # fmt: skip
+
+    (loop,) = explain(f, np.ones(2, "f4")).loops
+    assert (loop.kind, loop.converted, loop.parallel_iterations) == ("call", True, 3)
+    assert [v.name for v in loop.variables] == ["i", "x", "c"]
+    assert [v.changes for v in loop.variables] == [True, True, False]
+    assert (loop.variables[1].entry, loop.variables[1].invariant) == ("(2,)", "(None,)")
+    assert "never changes" in str(loop)
+
+
+def test_methods_and_functions_without_loops():
+    class Model:
+        @al.function
+        def double(self, x):
+            return x * 2
+
+    text = str(explain(Model().double, np.float32(1)))
+    assert "no loop was reached" in text and "float32[]" in text
+    assert "no arguments" in str(explain(lambda: al.constant(1)))
+
+
+def test_records_are_kept_once_with_the_root_graph():
+    root = Graph()
+    record = LoopRecord("for", False, None, "it iterates over a Python list")
+    record_loop(Graph("inner", root), record)
+    record_loop(root, record)
+    record_loop(None, record)
+    assert loop_records(root) == (record,)
+    assert "unrolled" in str(explain(lambda x: sums(x, 1), np.float32(1)))
