@@ -308,6 +308,12 @@ class ArrayValue:
                 self._use(index)
             return [self._get(i, shape) for i in range(self.size)]
 
+    def lengths(self) -> list[int]:
+        """The first extents of the elements."""
+        buffer = self._buffer
+        with buffer.lock:
+            return [len(self._get(i, self.spec.element_shape)) for i in range(self.size)]
+
     def unstack(self, rows: Any) -> ArrayValue:
         """The version whose elements are the rows of an array; nothing is copied if none was written before."""
         buffer = self._buffer

@@ -2,7 +2,7 @@
 
 A ``TensorArray`` is a thin, immutable description around one tensor, its *flow*, of dtype ``variant``; the value of
 the flow is an ``array_values.ArrayValue``. To loops and branches it is a structure with the flow as its one leaf.
-Gradients of flows are tables of slots, see ``gradients.slots``.
+Gradients of flows are tables of slots, see ``array_gradients``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from . import array_gradients as rules
 from . import dtypes, nest
 from .array_values import ArraySpec, ArrayValue
 from .dtypes import DType
@@ -62,26 +63,27 @@ def _tail(shape: TensorShape) -> Sequence[int | None]:
 
 _NEW = primitive("tensor_array", _flow, _new_kernel)
 _WRITE = primitive(
-    "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item)
+    "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write
 )
 _READ = primitive(
-    "tensor_array_read", _element, lambda array, index, dtype, shape: array.read(int(index), shape)
+    "tensor_array_read", _element, lambda array, index, dtype, shape: array.read(int(index), shape), rules.read
 )
-_STACK = primitive("tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape))
-_UNSTACK = primitive("tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows))
+_STACK = primitive("tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack)
+_UNSTACK = primitive("tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack)
 _GATHER = primitive(
     "tensor_array_gather", _rows,
-    lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape),
+    lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape), rules.gather,
 )  # fmt: skip
 _SCATTER = primitive(
-    "tensor_array_scatter", _flow, lambda array, indices, rows: array.write_all(indices.tolist(), rows)
+    "tensor_array_scatter", _flow, lambda array, indices, rows: array.write_all(indices.tolist(), rows),
+    rules.scatter,
 )
 _CONCAT = primitive(
     "tensor_array_concat",
     lambda flow, dtype, shape: (dtype, TensorShape([None, *_tail(shape)]) if shape.rank else UNKNOWN),
-    _concat_kernel,
+    _concat_kernel, rules.concat,
 )
-_SPLIT = primitive("tensor_array_split", _flow, _split_kernel)
+_SPLIT = primitive("tensor_array_split", _flow, _split_kernel, rules.split)
 _SIZE = primitive("tensor_array_size", lambda flow: (dtypes.int32, SCALAR), lambda array: np.int32(array.size))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from autoloop_runtime import dtypes, ops
+from autoloop_runtime.gradients import slots
 from autoloop_runtime.graph import CONST, PARAMETER, Graph
 from autoloop_runtime.runstate import EAGER
 from autoloop_runtime.shapes import TensorShape
@@ -105,11 +106,12 @@ def pullback(graph, outputs, cotangents, xs):
         parts = list(node.op.vjp(g, values, ins, node.attrs))
         assert len(parts) == len(ins), node
         for x, part in zip(ins, parts):
-            if part is None or not dtypes.is_inexact(x.dtype):
+            if part is None or not (dtypes.is_inexact(x.dtype) or x.dtype == dtypes.variant):
                 continue
             assert part.dtype == x.dtype, (node, part.dtype, x.dtype)
             assert part.shape.is_compatible_with(x.shape), (node, part.shape, x.shape)
-            grads[x] = part if x not in grads else ops.add(grads[x], part)
+            add = slots.merge if x.dtype == dtypes.variant else ops.add
+            grads[x] = part if x not in grads else add(grads[x], part)
     return [grads.get(x) for x in xs]
 
 

@@ -11,7 +11,7 @@ from ..graph import apply, as_constant, convert_to_tensor
 from ..registry import call
 from ..shapes import Dim, TensorShape
 from ..tensor import Tensor
-from .define import dim, operands, primitive, public, reshape_like, unbroadcast
+from .define import dim, is_tensor, operands, primitive, public, reshape_like, unbroadcast
 from .extents import Extents, axes_of, axis_of, extents, product
 
 # -- the same elements in another shape -------------------------------------------------------------------
@@ -332,12 +332,18 @@ _CONCAT = primitive(
 
 
 def _parts(values: Any, name: str) -> list[Tensor]:
-    if isinstance(values, Tensor) or hasattr(values, "__autoloop_tensor__"):
-        return list(unstack(convert_to_tensor(values)))
     values = list(values)
     if not values:
         raise ValueError(f"{name}: at least one tensor is needed")
     return operands(name, *values)
+
+
+def _concat_rows(rows: Tensor, axis: Any, name: str | None) -> Any:
+    """The rows of one tensor joined along an axis they have."""
+    axis = axis_of(axis, _rank(rows, "concat") - 1, "concat")
+    rest = [dim(rows, a) for a in range(1, len(rows.shape))]
+    rest[axis] = dim(rows, 0) * rest[axis]
+    return reshape(moveaxis(rows, 0, axis), rest, name)
 
 
 @public(numpy=np.concatenate)
@@ -346,10 +352,12 @@ def concat(values: Any, axis: Any = 0, name: str | None = None) -> Any:
 
     Parameters
     ----------
-    values : sequence of tensor-like
+    values : sequence of tensor-like, or a tensor, whose rows are joined
     axis : int
     name : str, optional
     """
+    if is_tensor(values):
+        return _concat_rows(convert_to_tensor(values), axis, name)
     parts = _parts(values, "concat")
     rank = next((t.shape.rank for t in parts if t.shape.rank), None)
     return apply(_CONCAT, parts, {"axis": axis_of(axis, rank, "concat")}, name)
@@ -375,11 +383,14 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
 
     Parameters
     ----------
-    values : sequence of tensor-like
+    values : sequence of tensor-like, or a tensor, whose rows are joined
     axis : int
         Where the new axis is in the result.
     name : str, optional
     """
+    if is_tensor(values):
+        rows = convert_to_tensor(values)
+        return rows if axis == 0 else moveaxis(rows, 0, axis, name)
     parts = _parts(values, "stack")
     rank = next((t.shape.rank + 1 for t in parts if t.shape.rank is not None), None)
     return apply(_STACK, parts, {"axis": axis_of(axis, rank, "stack")}, name)

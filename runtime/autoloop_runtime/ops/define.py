@@ -139,6 +139,11 @@ def _ruled(rule: Rule, dtype: DType, name: str) -> tuple[DType, DType]:
 # -- operands ---------------------------------------------------------------------------------------------
 
 
+def is_tensor(value: Any) -> bool:
+    """True for a tensor, and for what stands for one (variables)."""
+    return isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__")
+
+
 def is_weak(value: Any) -> bool:
     """True for numbers that take the dtype of what they meet: Python's and NumPy scalars."""
     return isinstance(value, (bool, int, float, complex, np.number, np.bool_))

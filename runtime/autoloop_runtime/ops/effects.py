@@ -18,7 +18,7 @@ from ..dtypes import DType
 from ..graph import apply, convert_to_tensor
 from ..shapes import SCALAR, UNKNOWN
 from ..tensor import Tensor
-from .define import as_dtype, primitive, public
+from .define import as_dtype, is_tensor, primitive, public
 
 # -- text with holes --------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ class Text:
             self.parts.append((structure, [self._leaf(leaf) for leaf in leaves]))
 
     def _leaf(self, leaf: Any) -> Any:
-        if isinstance(leaf, Tensor) or hasattr(leaf, "__autoloop_tensor__"):
+        if is_tensor(leaf):
             self.inputs.append(convert_to_tensor(leaf))
             return _Hole(len(self.inputs) - 1)
         return leaf

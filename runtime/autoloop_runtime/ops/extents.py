@@ -17,6 +17,7 @@ from ..graph import convert_to_tensor
 from ..registry import call
 from ..shapes import Dim, TensorShape
 from ..tensor import Tensor
+from .define import is_tensor
 
 #: how far back the computation of a shape is followed
 _DEPTH = 8
@@ -58,7 +59,7 @@ def extents(value: Any, name: str) -> Extents:
     """
     if isinstance(value, TensorShape):
         return Extents(value.as_tuple())
-    if isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__"):
+    if is_tensor(value):
         return _of_tensor(convert_to_tensor(value), name)
     if isinstance(value, np.ndarray):
         value = value.tolist()
@@ -76,9 +77,8 @@ def extents(value: Any, name: str) -> Extents:
 
 def _entry(value: Any, name: str) -> Any:
     """An int where it is known now, else a scalar tensor."""
-    if hasattr(value, "__autoloop_tensor__"):
-        value = value.__autoloop_tensor__()
-    if isinstance(value, Tensor):
+    if is_tensor(value):
+        value = convert_to_tensor(value)
         if value.dtype.kind not in "iu":
             raise TypeError(f"{name}: a shape needs integers, got a tensor of dtype {value.dtype}")
         if value.shape.rank not in (0, None):

@@ -16,6 +16,7 @@ import numpy as np
 from ..graph import convert_to_tensor
 from ..shapes import UNKNOWN, Dim, TensorShape, broadcast_shapes
 from ..tensor import Tensor
+from .define import is_tensor
 from .extents import known_int
 
 
@@ -128,7 +129,7 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
     def bound(value: Any) -> Any:
         if value is None:
             return None
-        if isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__"):
+        if is_tensor(value):
             tensor = convert_to_tensor(value)
             if tensor.dtype.kind not in "iu" or tensor.shape.rank not in (0, None):
                 raise TypeError(
