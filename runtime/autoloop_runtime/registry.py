@@ -33,13 +33,18 @@ class Op:
         ``kernel(*arrays, **attrs)`` gives an ndarray or NumPy scalar (a tuple for several outputs). It must
         not change its inputs. Ops with ``stateful=True`` take the run's state as a keyword ``state``.
     vjp : callable or None
-        ``vjp(ctx)``, see ``gradients``; ``None`` means that no gradient flows.
+        ``vjp(g, outputs, inputs, attrs)`` gives one Tensor or ``None`` (no gradient) per input, built with the
+        public functions so that it can be differentiated again. ``g`` is the gradient of the output, or a
+        list of them (``None`` where there is none) for an op with several outputs; ``outputs`` and ``inputs`` are
+        sequences of the node's tensors, without effect tokens. ``None``: the op has no gradient.
     code : str or None
-        Template of the generated expression, e.g. ``"{0} + {1}"`` or ``"np.tanh({0})"``, valid when the
-        inputs already have the output's kind; ``None``: the generated code calls the kernel.
+        Template of the generated expression, e.g. ``"{0} + {1}"`` or ``"np.tanh({0})"``, for inputs of the
+        dtypes that ``infer`` saw, arrays or NumPy scalars. It may name an input twice and does not put
+        brackets around them: put in names, or bracketed expressions. ``None``: the generated code calls the kernel.
     effect : bool
         The op does something besides computing: it is never pruned from an ordered graph or merged, takes
-        an effect token as its last input and gives one as its last output (see ``graph.Graph.token``).
+        an effect token as its last input and gives one as its last output (see ``graph.Graph.token``). The
+        kernel sees neither: whoever runs the node strips the one and appends ``np.True_`` as the other.
     stateful : bool
         The kernel wants the run's state (variable storage, output streams).
     cost : callable or None
