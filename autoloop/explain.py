@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoloop_runtime.drawing.labels import type_text
 from autoloop_runtime.graph import Graph, Node
 from autoloop_runtime.locations import Line
 from autoloop_runtime.records import LoopRecord, loop_records
@@ -184,7 +183,7 @@ def _details(report: LoopReport, nodes: list[Node]) -> LoopReport:
         for k, (name, tensor, invariant) in enumerate(zip(node.attrs["names"], node.inputs, node.attrs["invariants"]))
         if k != hidden
     ])  # fmt: skip
-    captured = tuple([f"{t.op.name}: {type_text(t.dtype, t.shape)}" for t in node.inputs[count:]])
+    captured = tuple([f"{t.op.name}: {t.dtype}{t.shape if t.shape.rank != 0 else ''}" for t in node.inputs[count:]])
     return LoopReport(report.kind, report.converted, report.reason, report.line, tuple([n.name for n in nodes]),
                       variables, captured, node.attrs["parallel_iterations"])  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from .layers import SWING, Route
 from .layout import Layout, Rect, lay_out, text_width
@@ -135,7 +135,7 @@ def _edges(picture: Picture, layout: Layout) -> list[str]:
     for edge, route in zip(picture.edges, layout.routes):
         dashes = f' stroke-dasharray="{EDGE_DASHES[edge.style]}"' if EDGE_DASHES[edge.style] else ""
         lines.append(
-            f'<path class="edge" data-from={quoteattr(edge.source)} data-to={quoteattr(edge.target)} '
+            f'<path class="edge" data-from="{escape(edge.source)}" data-to="{escape(edge.target)}" '
             f'd="{path_of(route)}" fill="none" stroke="{EDGE_COLOURS[edge.style]}" stroke-width="1.2"{dashes} '
             f'marker-end="url(#head-{edge.style})"/>'
         )
@@ -189,7 +189,7 @@ def _boxes(picture: Picture, layout: Layout) -> list[str]:
     lines = []
     for box in picture.boxes:
         line = f' data-line="{box.line.lineno}"' if box.line is not None else ""
-        lines.append(f"<g class={quoteattr('node ' + box.style)} data-name={quoteattr(box.id)}{line}>")
+        lines.append(f'<g class="node {box.style}" data-name="{escape(box.id)}"{line}>')
         lines.append(f"<title>{escape(box.tip or box.label)}</title>")
         lines.append(_outline(box.style, layout.boxes[box.id]))
         lines += _box_text(box, layout.boxes[box.id])
