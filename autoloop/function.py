@@ -17,8 +17,9 @@ from typing import Any, overload
 
 import numpy as np
 from autoloop_runtime import dtypes, locations, nest
-from autoloop_runtime.execution import Runner, check_executor, prepare, set_outputs, wrap
+from autoloop_runtime.execution import Runner, check_executor, prepare, run_graph, set_outputs, wrap
 from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
+from autoloop_runtime.recording import recorders
 from autoloop_runtime.runstate import EAGER
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.tensor import Tensor, TensorSpec
@@ -125,8 +126,15 @@ class ConcreteFunction:
             results = [_own(r, arrays) for r in results]
         if self._single:
             return wrap(results[0])
+        return self._packed([wrap(r) for r in results])
+
+    def run_recorded(self, leaves: Sequence[Any]) -> Any:
+        """Run on tensors and arrays while somebody records."""
+        return self._packed(run_graph(self.graph, self.runner, [convert_to_tensor(leaf) for leaf in leaves]))
+
+    def _packed(self, results: Sequence[Tensor]) -> Any:
         made = iter(results)
-        return nest.unflatten(self._structure, [v if fixed else wrap(next(made)) for fixed, v in self._fixed])
+        return nest.unflatten(self._structure, [v if fixed else next(made) for fixed, v in self._fixed])
 
     def __call__(self, *args: Any) -> Any:
         """Call with one value per graph input."""
@@ -217,6 +225,10 @@ class Function:
                 values.append(leaf[()] if leaf.ndim == 0 else leaf)
             elif isinstance(leaf, np.generic):
                 values.append(leaf)
+        if recorders():
+            return concrete.run_recorded(
+                [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic))]
+            )
         return concrete.run(values, arrays)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

@@ -18,6 +18,7 @@ from .graph import CONST, Graph, convert_to_tensor
 from .lowering import lower
 from .passes.cost import choose
 from .passes.pipeline import optimize
+from .recording import recorders
 from .runstate import EAGER, RunState
 from .scheduler import Executable
 from .tensor import Tensor
@@ -92,8 +93,16 @@ def run_now(build: Callable[[], Any]) -> Any:
     with graph.as_default():
         leaves, structure = nest.flatten_with_structure(build(), expand_composites=True)
         set_outputs(graph, [convert_to_tensor(leaf) for leaf in leaves])
-    values = prepare(graph).run([], EAGER)
-    return nest.unflatten(structure, [wrap(v) for v in values[: len(leaves)]])
+    results = run_graph(graph, prepare(graph), [])
+    return nest.unflatten(structure, results[: len(leaves)])
+
+
+def run_graph(graph: Graph, runner: Runner, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The outputs of ``graph``, which ``runner`` runs, for concrete inputs; recorders get to know of it."""
+    watching = recorders()
+    if watching:
+        return watching[-1].run(graph, runner, inputs)
+    return [wrap(v) for v in runner.run([t.value for t in inputs], EAGER)]
 
 
 def wrap(value: Any) -> Tensor:

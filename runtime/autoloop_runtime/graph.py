@@ -22,6 +22,7 @@ import numpy as np
 from . import dtypes, locations
 from .dtypes import DType
 from .locations import Location
+from .recording import recorders
 from .registry import Op, Spec, call, register
 from .runstate import EAGER
 from .shapes import SCALAR, TensorShape
@@ -423,14 +424,13 @@ def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
     kwargs = {**attrs, "state": EAGER} if op.stateful else attrs
     with np.errstate(all="ignore"):
         result = op.kernel(*values, **kwargs)
-    if isinstance(inferred, list):
-        if not inferred:
-            return None
-        made = (
-            tuple([Tensor(_as_value(v)) for v in result]) if isinstance(result, tuple) else (Tensor(_as_value(result)),)
-        )
-        return made[0] if len(made) == 1 else made
-    return Tensor(_as_value(result))
+    if inferred == []:
+        return None
+    several = isinstance(inferred, list) and isinstance(result, tuple)
+    made = tuple([Tensor(_as_value(v)) for v in result]) if several else (Tensor(_as_value(result)),)
+    for recorder in recorders():
+        recorder.record(op, inputs, made, attrs)
+    return made[0] if len(made) == 1 else made
 
 
 def _as_value(value: Any) -> Any:
