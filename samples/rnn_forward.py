@@ -21,7 +21,7 @@ def forward(series, w_in, w, bias):
     for value in series:
         state = np.tanh(w @ state + w_in * value + bias)
         states.append(state)
-    return np.stack(states)
+    return autoloop.stack(states)
 
 
 def weights(units, seed=1):

@@ -25,11 +25,11 @@ def decode(log_likelihood):
         score = np.max(candidates, axis=0) + row
     state = np.argmax(score)
     path = []
-    for choices in np.flip(np.stack(best), axis=0):
+    for choices in np.flip(autoloop.stack(best), axis=0):
         path.append(state)
         state = choices[state]
     path.append(state)
-    return np.flip(np.stack(path))
+    return np.flip(autoloop.stack(path))
 
 
 @autoloop.function
