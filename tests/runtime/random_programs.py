@@ -129,7 +129,14 @@ class Program:
             known[kind].append(call("where", self.test(known), first, self.choice(known, kind)))
         elif roll < 0.85:
             known["array"].append(call("clip", self.choice(known, "array") * 1.5, -100.0, 100.0))
-        elif roll < 0.92:
+        elif roll < 0.88:
+            place = call("mod", self.choice(known, "int"), 3)
+            value = call("cast", self.choice(known, "float"), dtypes.float32)
+            known["array"].append(call("set_item", self.choice(known, "array"), place, value))
+        elif roll < 0.91:
+            place = call("mod", self.choice(known, "int"), 3)
+            known["float"].append(call("cast", call("getitem", self.choice(known, "array"), place), dtypes.float64))
+        elif roll < 0.94:
             known["float"].append(call("cast", self.choice(known, "int"), dtypes.float64))
         else:
             known["array"].append(call("tanh", self.choice(known, "array")))

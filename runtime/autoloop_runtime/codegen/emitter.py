@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..dtypes import variant
@@ -15,62 +14,16 @@ from ..tensor import Tensor
 from . import names
 from .expressions import Expressions
 from .lines import Line, Lines, Loop
+from .ownership import Ownership, is_fresh
+from .scope import INLINE_LENGTH, Scope, counts_from, is_large, proved
 from .templates import Expr, local
-from .uses import Uses, analyse, places
+from .uses import END, Uses, analyse, places
 
-#: expressions longer than this get a variable
-INLINE_LENGTH = 56
-#: arrays with fewer elements than this are not worth a ``del``
-SMALL = 1024
 #: Python allows 20 statically nested loops and 100 levels of indentation; deeper code becomes a function
 MAX_LOOPS = 16
 MAX_DEPTH = 60
 
 _NOT = 4
-
-
-@dataclass
-class Scope:
-    """The state of emitting one graph.
-
-    Attributes
-    ----------
-    env : dict
-        Tensor -> the expression for it.
-    owner : dict
-        Variables that may be overwritten once the tensor they hold is dead.
-    wanted : dict
-        Tensor -> the variable it should be computed into, if that can be overwritten by then.
-    fresh : set of str
-        Variables among ``wanted`` that hold nothing yet.
-    mine : set of str
-        Variables made by this scope.
-    """
-
-    uses: Uses
-    env: dict[Tensor, Expr] = field(default_factory=dict)
-    owner: dict[str, Tensor] = field(default_factory=dict)
-    wanted: dict[Tensor, str] = field(default_factory=dict)
-    fresh: set[str] = field(default_factory=set)
-    mine: set[str] = field(default_factory=set)
-
-    def may_overwrite(self, name: str, node: Node, position: int, init: int | None = None) -> bool:
-        """True if ``node`` may store one of its results in ``name``.
-
-        ``init``: for a While, the loop variable it is for; only its own initial value may be read there.
-        """
-        if name in self.fresh:
-            return True
-        tensor = self.owner.get(name)
-        if tensor is None:
-            return False
-        last = self.uses.last_read.get(tensor, -1)
-        if last != position or node.op.name not in ("While", "Cond"):
-            return last <= position
-        reads = places(node.inputs, tensor)
-        if node.op.name == "While":
-            return all(i == init for i in reads)
-        return len(reads) <= 1 and 0 not in reads
 
 
 class Emitter:
@@ -83,11 +36,14 @@ class Emitter:
         The generated functions take the run's ``state``.
     tokens : set of Tensor
         See ``token_tensors``.
+    owned : Ownership
+        See ``find_owned``.
     """
 
-    def __init__(self, pool: names.Names, stateful: bool, tokens: set[Tensor]) -> None:
+    def __init__(self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership) -> None:
         self.names = pool
         self.tokens = tokens
+        self.owned = owned
         self.expressions = Expressions(pool)
         self.lines = Lines()
         self.functions: list[list[Line]] = []
@@ -97,10 +53,10 @@ class Emitter:
 
     def function(self, graph: Graph) -> list[str]:
         """Emit ``graph`` as the body of a function; gives the names of its parameters."""
-        scope = Scope(analyse(graph))
+        scope = Scope(analyse(graph, self.owned.in_place), result_length=INLINE_LENGTH)
         parameters = []
         for tensor in graph.inputs:
-            name = self._new(scope, names.of_node(tensor.op.name))
+            name = self.names.new_local(names.of_node(tensor.op.name))
             parameters.append(name)
             self._bind(scope, tensor, name)
         self._nodes(graph, scope)
@@ -128,7 +84,7 @@ class Emitter:
         for tensor in scope.uses.dying.get(position, ()):
             expr = scope.env.get(tensor)
             name = expr.name if expr is not None else None
-            if name in scope.mine and scope.owner.get(name) is tensor and _is_large(tensor):
+            if name in scope.mine and scope.owner.get(name) is tensor and is_large(tensor):
                 dead.append(name)
                 del scope.owner[name]
         if dead:
@@ -147,12 +103,16 @@ class Emitter:
     # -- plain nodes --------------------------------------------------------------------------------------
 
     def _plain(self, node: Node, position: int, scope: Scope) -> None:
+        if node in self.owned.in_place:
+            self._set_item(node, scope)
+            return
         expr = self.expressions.call(node, scope.env, scope.uses)
         outputs = node.outputs
         if node.op.effect:
             scope.env[outputs[-1]] = self.expressions.true()
             outputs = outputs[:-1]
-        if node in scope.uses.inline and expr.length <= INLINE_LENGTH:
+        limit = scope.result_length if scope.uses.last_read.get(node.outputs[0]) == END else INLINE_LENGTH
+        if node in scope.uses.inline and expr.length <= limit:
             scope.env[outputs[0]] = expr
             return
         if len(outputs) == 1 and node.declared:
@@ -167,6 +127,15 @@ class Emitter:
                 name = targets[index]
                 if name is not None:
                     self.lines.assign([name], self._promise(node, index, local(name)))
+
+    def _set_item(self, node: Node, scope: Scope) -> None:
+        """``x[i] = value`` on the array itself; its variable now holds the result."""
+        array, output = node.inputs[0], node.outputs[0]
+        held = scope.env[array]
+        self.lines.add(*self.expressions.set_item(node, scope.env), node=node)
+        scope.env[output] = held
+        if held.name in scope.owner:
+            scope.owner[held.name] = output
 
     def _target(self, node: Node, tensor: Tensor, position: int, scope: Scope) -> str | None:
         """The variable that ``tensor`` is stored in; ``None`` if nobody reads it."""
@@ -228,23 +197,23 @@ class Emitter:
         loop_names = {k: self._loop_name(node, k, position, scope) for k in variables}
         if attrs["token"] is not None:
             scope.env[node.outputs[attrs["token"]]] = inits[attrs["token"]] = self.expressions.true()
-        entry = [self._invariant(node, k, node.inputs[k], inits[k], True) for k in variables]
+        entry = [self._entry(node, k, inits[k]) for k in variables]
         self.lines.assign_all([loop_names[k] for k in variables], entry)
         current = [local(loop_names[k]) if k in loop_names else inits[k] for k in range(len(inits))]
         for k in variables:
             self._bind(scope, node.outputs[k], loop_names[k])
         self._drop_inits(node, position, scope)
-        counted = graph_can_fail(cond) or graph_can_fail(body) or any(not _proved(node, k) for k in variables)
-        counter = self.names.new_local("iteration") if counted else None
+        uses = analyse(body, self.owned.in_place)
+        loop, counter = self._loop(node, uses, loop_names)
         outside = self.lines
-        inside = Lines(outside.depth + 1, (*outside.loops, Loop(node, counter)), outside.loop_depth + 1)
+        inside = Lines(outside.depth + 1, (*outside.loops, loop), outside.loop_depth + 1)
         self.lines = inside
         predicate, made = self._condition(node, cond, current)
         test_first = not inside.lines and counter is None
         if not test_first:
             inside.add("if ", *_negated(predicate), ":")
             inside.add("break", indent=1)
-        made |= self._body(node, body, current, loop_names)
+        made |= self._body(node, uses, current, loop_names, loop.counter)
         self.lines = outside
         if test_first:
             outside.add("while ", predicate, ":", loops=inside.loops)
@@ -254,6 +223,29 @@ class Emitter:
             outside.add(f"for {counter} in {self.expressions.count()}():")
         outside.extend(inside.lines or [Line("pass", inside.depth)])
         self.names.release(made | ({counter} if counter else set()))
+
+    def _loop(self, node: Node, uses: Uses, loop_names: dict[int, str]) -> tuple[Loop, str | None]:
+        """How the iterations are counted, for messages, and the variable that has to be made for it.
+
+        Nothing is counted where nothing can fail; a loop variable that counts already does it for nothing.
+        """
+        cond, body = node.attrs["cond"], node.attrs["body"]
+        if not (graph_can_fail(cond) or graph_can_fail(body) or any(not proved(node, k) for k in loop_names)):
+            return Loop(node, None), None
+        for k, name in loop_names.items():
+            start = counts_from(node, k)
+            if start is not None and body.outputs[k].op in uses.inline:
+                return Loop(node, name, start), None
+        counter = self.names.new_local("iteration")
+        return Loop(node, counter), counter
+
+    def _entry(self, node: Node, k: int, init: Expr) -> Expr:
+        """The initial value of loop variable ``k``, checked, and copied if the loop writes to it."""
+        tensor = node.inputs[k]
+        expr = self._invariant(node, k, tensor, init, True)
+        if (node, k) in self.owned.copied and not (init.node is not None and is_fresh(tensor)):
+            expr = self.expressions.copy(expr, node)
+        return expr
 
     def _loop_name(self, node: Node, k: int, position: int, scope: Scope) -> str:
         """The variable of loop variable ``k``: the caller's or that of the initial value if that is dead, else new."""
@@ -272,28 +264,41 @@ class Emitter:
         for tensor in dict.fromkeys(node.inputs[:n]):
             name = scope.env[tensor].name
             last = scope.uses.last_read[tensor] == position and not places(node.inputs[n:], tensor)
-            if last and name in scope.mine and scope.owner.get(name) is tensor and _is_large(tensor):
+            if last and name in scope.mine and scope.owner.get(name) is tensor and is_large(tensor):
                 dead.append(name)
                 del scope.owner[name]
         if dead:
             self.lines.add("del " + ", ".join(dead))
 
     def _condition(self, node: Node, cond: Graph, current: Sequence[Expr]) -> tuple[Expr, set[str]]:
-        scope = Scope(analyse(cond, predicate=True), dict(zip(cond.inputs, current)))
+        scope = Scope(
+            analyse(cond, self.owned.in_place, predicate=True), dict(zip(cond.inputs, current)),
+            result_length=INLINE_LENGTH,
+        )  # fmt: skip
         self._nodes(cond, scope)
         tensor = cond.outputs[0]
         what = f"the condition of the loop {node.name!r}"
         return self._predicate(tensor, scope.env[tensor], node, what), scope.mine
 
-    def _body(self, node: Node, body: Graph, current: Sequence[Expr], loop_names: dict[int, str]) -> set[str]:
-        scope = Scope(analyse(body), dict(zip(body.inputs, current)))
+    def _body(
+        self, node: Node, uses: Uses, current: Sequence[Expr], loop_names: dict[int, str], counter: str | None
+    ) -> set[str]:
+        body = node.attrs["body"]
+        scope = Scope(uses, dict(zip(body.inputs, current)))
         for k, name in loop_names.items():
             scope.owner[name] = body.inputs[k]
-            if len(places(body.outputs, body.outputs[k])) == 1 and _proved(node, k):
+            if len(places(body.outputs, body.outputs[k])) == 1 and proved(node, k):
                 scope.wanted[body.outputs[k]] = name
         self._nodes(body, scope)
-        results = [self._invariant(node, k, body.outputs[k], scope.env[body.outputs[k]], False) for k in loop_names]
-        self.lines.assign_all(list(loop_names.values()), results)
+        results = {
+            name: self._invariant(node, k, body.outputs[k], scope.env[body.outputs[k]], False)
+            for k, name in loop_names.items()
+        }
+        last = results.pop(counter) if counter in results else None
+        self.lines.assign_all(list(results), list(results.values()))
+        if counter is not None and last is not None:
+            # a failure before this line belongs to the iteration that the counter still tells
+            self.lines.assign([counter], last)
         return scope.mine
 
     def _invariant(self, node: Node, k: int, tensor: Tensor, expr: Expr, entry: bool) -> Expr:
@@ -364,7 +369,7 @@ class Emitter:
         self, node: Node, graph: Graph, captured: Sequence[Expr], targets: dict[int, str], position: int, scope: Scope
     ) -> tuple[list[Expr], set[str]]:
         """Emit one branch; gives its values and the variables it made."""
-        inner = Scope(analyse(graph), dict(zip(graph.inputs, captured)))
+        inner = Scope(analyse(graph, self.owned.in_place), dict(zip(graph.inputs, captured)))
         for param, outer, expr in zip(graph.inputs, node.inputs[1:], captured):
             name = expr.name
             if name is not None and scope.owner.get(name) is outer and scope.may_overwrite(name, node, position):
@@ -376,43 +381,6 @@ class Emitter:
                 inner.fresh.add(name)
         self._nodes(graph, inner)
         return [inner.env[t] for t in graph.outputs], inner.mine
-
-
-def _proved(node: Node, k: int) -> bool:
-    """True if the body's value of variable ``k`` is known to fit the invariant."""
-    tensor: Tensor = node.attrs["body"].outputs[k]
-    return tensor.dtype == variant or tensor.shape.is_subsumed_by(node.attrs["invariants"][k])
-
-
-def token_tensors(graph: Graph) -> set[Tensor]:
-    """The effect tokens of ``graph`` and the graphs inside it: generated code has its own order and needs none."""
-    tokens: set[Tensor] = set()
-    _collect_tokens(graph, tokens)
-    return tokens
-
-
-def _collect_tokens(graph: Graph, tokens: set[Tensor]) -> None:
-    for node in graph.nodes:
-        if node.op.effect:
-            tokens.add(node.outputs[-1])
-        elif node.op.name == "While":
-            index = node.attrs["token"]
-            for sub in (node.attrs["cond"], node.attrs["body"]):
-                if index is not None:
-                    tokens.add(sub.inputs[index])
-                _collect_tokens(sub, tokens)
-            if index is not None:
-                tokens.add(node.outputs[index])
-        elif node.op.name == "Cond":
-            for sub in (node.attrs["then"], node.attrs["else"]):
-                tokens.update(p for p, outer in zip(sub.inputs, node.inputs[1:]) if outer in tokens)
-                _collect_tokens(sub, tokens)
-                tokens.update(o for o, inner in zip(node.outputs, sub.outputs) if inner in tokens)
-
-
-def _is_large(tensor: Tensor) -> bool:
-    size = tensor.shape.num_elements()
-    return size is None or size >= SMALL
 
 
 def _listed(exprs: Iterable[Expr]) -> list[str | Expr]:

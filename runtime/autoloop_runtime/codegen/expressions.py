@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import Node
+from ..ops.indexing import assign_in_place
 from ..registry import Op
 from ..shapes import TensorShape
 from ..tensor import Tensor
@@ -19,6 +20,7 @@ from .uses import LOGIC, Uses
 
 #: op name -> the template for given attributes and number of inputs, ``None`` where the kernel is called
 TEMPLATES: dict[str, Callable[[Mapping[str, Any], int], str | None]] = {}
+_ASSIGN_IN_PLACE = Op("assign_in_place", lambda x, *_, **__: (x.dtype, x.shape), assign_in_place)
 _LITERALS = (bool, int, str, type(None))
 _MAX_STRING = 40
 
@@ -72,6 +74,20 @@ class Expressions:
                 return self._filled(template, args, node)
         return self._kernel_call(op, args, node.attrs, node, op.stateful)
 
+    def set_item(self, node: Node, env: Mapping[Tensor, Expr]) -> list[str | Expr]:
+        """The statement that writes to the array itself what ``node`` would write to a copy."""
+        array, value, *inputs = [env[t] for t in node.inputs]
+        source = _getitem(node.attrs, len(inputs) + 1)
+        if source is None:
+            call = self._kernel_call(_ASSIGN_IN_PLACE, [array, value, *inputs], node.attrs, node, False)
+            return [call]
+        target = parse(source).fill([array, *inputs], node)
+        return [target, " = ", value]
+
+    def copy(self, value: Expr, node: Node) -> Expr:
+        """An array of its own."""
+        return Expr.make(("np.array(", value, ")"), ATOM, node, [value])
+
     def check(self, op: Op, value: Expr, attrs: Mapping[str, Any], node: Node) -> Expr:
         """``value``, passed through the kernel of an internal check on behalf of ``node``."""
         return self._kernel_call(op, [value], attrs, node, False)
@@ -98,7 +114,8 @@ class Expressions:
         name = getattr(kernel, "__name__", "")
         if getattr(np, name, None) is kernel:
             return f"np.{name}"
-        return self._global(("kernel", id(kernel)), names.of_node(op.name), kernel, op.doc or f"the kernel of {op.name}")
+        note = op.doc or f"the kernel of {op.name}"
+        return self._global(("kernel", id(kernel)), names.of_node(op.name), kernel, note)
 
     def _attribute(self, key: str, value: Any) -> str:
         if _is_literal(value):

@@ -13,10 +13,11 @@ INDENT = "    "
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop around a line: its node, and the variable that counts its iterations if there is one."""
+    """A loop around a line: its node, the variable that counts its iterations if there is one, and from where."""
 
     node: Node
     counter: str | None
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,11 @@ import numpy as np
 from ..failures import annotate
 from ..graph import Graph, Node
 from ..runstate import EAGER, RunState
-from .emitter import Emitter, token_tensors
+from .emitter import Emitter
 from .lines import Line, Loop
 from .names import Names
+from .ownership import find_owned
+from .scope import token_tensors
 from .templates import Span
 
 _serial = count()
@@ -71,7 +73,7 @@ def emit(graph: Graph) -> Emitted:
     """
     stateful = _any_stateful(graph)
     pool = Names()
-    emitter = Emitter(pool, stateful, token_tensors(graph))
+    emitter = Emitter(pool, stateful, token_tensors(graph), find_owned(graph))
     parameters = (["state"] if stateful else []) + emitter.function(graph)
     lines = [Line(f"# {name}: {note}") for name, note in emitter.expressions.notes.items()]
     for part in (*emitter.functions, [Line(f"def run({', '.join(parameters)}):"), *emitter.lines.finished(1)]):
@@ -137,7 +139,10 @@ def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> B
             place = line_map[entry.tb_lineno]
             node = _node_at(place, entry)
             variables = entry.tb_frame.f_locals
-            frames[:0] = [(l.node, variables.get(l.counter, 0)) for l in reversed(place.loops) if l.counter]
+            frames[:0] = [
+                (loop.node, int(variables.get(loop.counter, loop.start)) - loop.start)
+                for loop in reversed(place.loops) if loop.counter
+            ]  # fmt: skip
         entry = entry.tb_next
     return error if node is None else annotate(error, node, frames)
 

@@ -1,14 +1,14 @@
 """Who reads what, where: the analysis of one graph that decides which values get a variable.
 
-Positions are indices into ``graph.nodes``; ``END`` is where the graph's outputs are read. A value that is read once, by a
-plain operation with no effect in between, is not given a variable but written where it is read; its own operands
-are then read there.
+Positions are indices into ``graph.nodes``; ``END`` is where the graph's outputs are read. A value that is read once,
+by a plain operation with no effect in between, is not given a variable but written where it is read; its own
+operands are then read there.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
 from ..graph import CONST, PARAMETER, Graph, Node
@@ -63,25 +63,38 @@ def is_barrier(node: Node) -> bool:
     return node.op.effect or node.op.stateful or is_structured(node)
 
 
-def analyse(graph: Graph, predicate: bool = False) -> Uses:
-    """The uses of ``graph``; with ``predicate`` its first output is a loop's condition."""
+def analyse(graph: Graph, in_place: Set[Node] = frozenset(), predicate: bool = False) -> Uses:
+    """The uses of ``graph``.
+
+    Parameters
+    ----------
+    in_place : set of Node
+        Nodes that overwrite their first input.
+    predicate : bool
+        The first output is a loop's condition.
+    """
     uses = Uses()
-    epochs = _epochs(graph)
-    reader: dict[Tensor, tuple[int, Node | None]] = {}
+    epochs = _epochs(graph, is_barrier)
+    writes = _epochs(graph, in_place.__contains__) if in_place else epochs
+    overwritten = {n.inputs[0] for n in graph.nodes if n in in_place}
+    reader: dict[Tensor, Node | None] = {}
     asked = {graph.outputs[0]} if predicate else set()
     for tensor in graph.outputs:
         _read(uses, reader, tensor, END, None)
     for position in range(len(graph.nodes) - 1, -1, -1):
         node = graph.nodes[position]
         at = position
-        if _can_inline(node, uses):
-            reader_position, reader_node = reader[node.outputs[0]]
-            if epochs[position] == epochs[min(reader_position, len(graph.nodes))] and _takes(reader_node, node):
+        if node not in in_place and _can_inline(node, uses):
+            target = min(uses.last_read[node.outputs[0]], len(graph.nodes))
+            still = epochs[position] == epochs[target]
+            if overwritten and any(t in overwritten for t in node.inputs):
+                still = still and writes[position] == writes[target]
+            if still and _takes(reader[node.outputs[0]], node):
                 uses.inline.add(node)
                 at = uses.last_read[node.outputs[0]]
         asked.update(_asked_by(node, asked, uses))
         for tensor in (*node.inputs, *node.control_inputs):
-            _read(uses, reader, tensor, at, node, position)
+            _read(uses, reader, tensor, at, node)
         for tensor in node.control_inputs:
             uses.count[tensor] += 1  # so that it gets a statement of its own, before this one
     for tensor, position in uses.last_read.items():
@@ -89,22 +102,19 @@ def analyse(graph: Graph, predicate: bool = False) -> Uses:
     return uses
 
 
-def _epochs(graph: Graph) -> list[int]:
-    """A number per position, and one for the end, that grows after each barrier."""
+def _epochs(graph: Graph, ends: Callable[[Node], bool]) -> list[int]:
+    """A number per position, and one for the end, that grows after each node that ``ends`` an epoch."""
     epochs, epoch = [], 0
     for node in graph.nodes:
         epochs.append(epoch)
-        epoch += is_barrier(node)
+        epoch += ends(node)
     return [*epochs, epoch]
 
 
-def _read(
-    uses: Uses, reader: dict[Tensor, tuple[int, Node | None]], tensor: Tensor, at: int, node: Node | None,
-    position: int | None = None,
-) -> None:  # fmt: skip
+def _read(uses: Uses, reader: dict[Tensor, Node | None], tensor: Tensor, at: int, node: Node | None) -> None:
     uses.count[tensor] = uses.count.get(tensor, 0) + 1
     uses.last_read[tensor] = max(uses.last_read.get(tensor, -1), at)
-    reader[tensor] = (at if position is None else position, node)
+    reader[tensor] = node
 
 
 def _asked_by(node: Node, asked: set[Tensor], uses: Uses) -> tuple[Tensor, ...]:

@@ -59,6 +59,8 @@ def estimate(node: Node) -> float:
     inputs = node.inputs[:-1] if op.effect else node.inputs
     if op.cost is not None:
         return op.cost(*inputs, **node.attrs)
+    if op.name == "set_item":  # generated code writes in place where it can
+        return ARRAY_CALL + elements(inputs[1]) * PER_ELEMENT
     sizes = [elements(t) for t in (*inputs, *node.outputs) if t.dtype.kind != "O"]
     largest = max(sizes, default=1)
     if largest == 1:
@@ -121,7 +123,10 @@ def choose(graph: Graph) -> Choice:
     node = next((node for node, run in player.loops.items() if run.gains(threads)), None)
     where = f" in the loop {node.name!r}" if node is not None else ""
     ratio = whole.work / max(whole.on(threads), 1.0)
-    reason = f"heavy operations such as {what} do not all wait for each other{where}, {threads} threads gain up to {ratio:.1f}×"
+    reason = (
+        f"heavy operations such as {what} do not all wait for each other{where}: "
+        f"{threads} threads can be up to {ratio:.1f} times as fast as one"
+    )
     return Choice("dataflow", reason, node or heaviest)
 
 

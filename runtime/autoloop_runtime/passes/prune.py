@@ -132,7 +132,7 @@ class _Pruner:
         for twin, first in (same or {}).items():
             copy.of[twin] = copy.of[first]
         for node in graph.nodes:
-            if node not in needs or node.outputs[0:1] and node.outputs[0] in copy.of:
+            if node not in needs or (node.outputs and node.outputs[0] in copy.of):
                 continue
             if node.op.name == "While":
                 self._keep_while(copy, node, needs[node])
