@@ -106,8 +106,11 @@ def _parameters(
     branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...]
 ) -> tuple[str, ...]:
     """Return the names of the branches' parameters; the step of an unrolled loop takes what it gives."""
-    code = next(branch.__code__ for branch in branches if branch is not None)
-    return code.co_varnames[: code.co_argcount] if code.co_argcount == len(values) else names
+    for branch in branches:
+        code = getattr(branch, "__code__", None)
+        if code is not None and code.co_argcount == len(values):
+            return tuple(code.co_varnames[: len(values)])
+    return names
 
 
 def _side(
