@@ -10,6 +10,7 @@ writes in constant time, and a loop that runs out of order is still right.
 from __future__ import annotations
 
 import threading
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,10 @@ class ArraySpec:
     infer_shape: bool
 
 
+def _unwritten(count: int) -> array[int]:
+    return array("q", bytes(8 * count))
+
+
 class _Buffer:
     """The elements; shared by all versions that were made by writing in place.
 
@@ -58,7 +63,7 @@ class _Buffer:
         self.lock = threading.Lock()
         self.spec = spec
         self.newest = 1
-        self.stamps = [0] * size
+        self.stamps = _unwritten(size)
         self.cleared: set[int] = set()
         self.rows: Any = None
         #: somebody holds ``rows`` itself, so that it must not change any more
@@ -74,7 +79,11 @@ class _Buffer:
         made = _Buffer.__new__(_Buffer)
         made.lock = threading.Lock()
         made.spec, made.newest, made.exported = self.spec, 1, False
-        made.stamps = [1 if 0 < s <= version else 0 for s in self.stamps[:size]]
+        if not any(0 < s <= version for s in self.stamps[:size]):
+            made = _Buffer(self.spec, size)
+            made.cleared = set(self.cleared)
+            return made
+        made.stamps = array("q", [1 if 0 < s <= version else 0 for s in self.stamps[:size]])
         made.cleared = set(self.cleared)
         made.rows = None if self.rows is None else self.visible(version, size, True)
         made.items = [item if seen else None for item, seen in zip(self.items, made.stamps)]
@@ -93,7 +102,7 @@ class _Buffer:
         """Make room for ``size`` elements, with as much again to spare where that costs no more."""
         if size <= len(self.stamps):
             return
-        self.stamps.extend([0] * (size - len(self.stamps)))
+        self.stamps.extend(_unwritten(size - len(self.stamps)))
         if self.rows is None:
             if not self.spec.infer_shape:
                 self.items.extend([None] * (size - len(self.items)))
@@ -219,6 +228,11 @@ class ArrayValue:
             self._mistaken(shape, item.shape)
         return item
 
+    def peek(self, index: int, shape: TensorShape) -> Any:
+        """The element at ``index``, not counted as a read (gradients look again at what was read)."""
+        with self._buffer.lock:
+            return self._get(index, shape)
+
     def _mistaken(self, shape: TensorShape, actual: tuple[int, ...]) -> None:
         # branches of a conditional may have written elements of different shapes
         raise ValueError(
@@ -326,7 +340,7 @@ class ArrayValue:
             return self.write_all(range(count), rows)
         self._check_item(0, rows[0], None)
         made = _Buffer(self.spec, 0)
-        made.stamps = [1] * count
+        made.stamps = array("q", [1]) * count
         if self.spec.infer_shape or self.spec.element_shape.is_fully_defined():
             made.rows, made.exported = rows, True
         else:

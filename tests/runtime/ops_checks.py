@@ -7,8 +7,7 @@ but the operations is tested.
 from __future__ import annotations
 
 import numpy as np
-from autoloop_runtime import dtypes, ops
-from autoloop_runtime.gradients import slots
+from autoloop_runtime import dtypes, ops, slots
 from autoloop_runtime.graph import CONST, PARAMETER, Graph
 from autoloop_runtime.runstate import EAGER
 from autoloop_runtime.shapes import TensorShape

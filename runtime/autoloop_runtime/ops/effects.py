@@ -51,7 +51,7 @@ class Text:
 
     def __init__(self, values: Sequence[Any], sep: str = " ", end: str = "") -> None:
         self.sep, self.end = sep, end
-        self.inputs: list[Tensor] = []
+        self._tensors: list[Tensor] = []
         self.parts: list[tuple[Any, list[Any]]] = []
         for value in values:
             leaves, structure = nest.flatten_with_structure(value)
@@ -59,9 +59,14 @@ class Text:
 
     def _leaf(self, leaf: Any) -> Any:
         if is_tensor(leaf):
-            self.inputs.append(convert_to_tensor(leaf))
-            return _Hole(len(self.inputs) - 1)
+            self._tensors.append(convert_to_tensor(leaf))
+            return _Hole(len(self._tensors) - 1)
         return leaf
+
+    def take_tensors(self) -> list[Tensor]:
+        """The tensors of the holes; the text, which becomes part of a node, does not keep them."""
+        tensors, self._tensors = self._tensors, []
+        return tensors
 
     def render(self, values: Sequence[Any]) -> str:
         """The text, with ``values`` for the tensors."""
@@ -122,7 +127,7 @@ def print(
     name : str, optional
     """
     text = Text(values, sep, end)
-    apply(_PRINT, text.inputs, {"text": text, "stream": _stream(output_stream)}, name)
+    apply(_PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name)
 
 
 def _format_kernel(*values: Any, template: str) -> Any:
@@ -241,7 +246,7 @@ def assert_true(condition: Any, *message: Any, name: str | None = None) -> None:
     """
     condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     text = Text(message) if message else None
-    apply(_ASSERT, [condition, *(text.inputs if text else ())], {"text": text}, name)
+    apply(_ASSERT, [condition, *(text.take_tensors() if text else ())], {"text": text}, name)
 
 
 @public()

@@ -95,7 +95,7 @@ def reduction(
         return [broadcast_like(grad(restore(g, x, attrs), restore(outputs[0], x, attrs), x, attrs), x)]
 
     op = primitive(
-        name, infer, lambda x, axis, keepdims: kernel(x, axis=axis, keepdims=keepdims),
+        name, infer, kernel,
         None if grad is None else vjp, doc=doc,
     )  # fmt: skip
 

@@ -1,0 +1,286 @@
+"""Functions made of others: NumPy's that people reach for inside loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph import convert_to_tensor
+from ..registry import call
+from ..tensor import Tensor
+from .array import concat, expand_dims, reshape, stack
+from .define import floating, inexact, is_tensor, operands, public
+from .elementwise import abs as absolute
+from .elementwise import cast, conj, exp, log1p, maximum, where
+from .extents import axis_of
+from .indexing import argwhere
+from .linalg import tensordot
+from .reductions import all as every
+from .reductions import sum as total
+
+
+@public(numpy=np.logaddexp)
+def logaddexp(x: Any, y: Any, name: str | None = None) -> Any:
+    """``log(exp(x) + exp(y))``, without overflow.
+
+    Parameters
+    ----------
+    x, y : tensor-like, broadcast together
+    name : str, optional
+    """
+    x, y = operands("logaddexp", x, y)
+    dtype = floating(x.dtype)[0]
+    x, y = cast(x, dtype), cast(y, dtype)
+    top = maximum(x, y)
+    # equal infinities have no difference
+    gap = where(call("equal", x, y), 0, absolute(x - y))
+    return call("add", top, log1p(exp(-gap)), name=name)
+
+
+@public(numpy=np.isclose)
+def isclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
+) -> Any:
+    """True where ``abs(a - b) <= atol + rtol * abs(b)``.
+
+    Parameters
+    ----------
+    a, b : tensor-like, broadcast together
+    rtol, atol : float
+    equal_nan : bool
+        Whether nan is close to nan.
+    name : str, optional
+    """
+    a, b = operands("isclose", a, b)
+    dtype = inexact(a.dtype)[0]
+    a, b = cast(a, dtype), cast(b, dtype)
+    near = call("isfinite", b) & (absolute(a - b) <= atol + rtol * absolute(b))
+    near = near | call("equal", a, b)
+    if equal_nan:
+        near = near | (call("isnan", a) & call("isnan", b))
+    return call("identity", near, name=name)
+
+
+@public(numpy=np.allclose)
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
+) -> Any:
+    """True if all elements are close, see ``isclose``.
+
+    Parameters
+    ----------
+    a, b : tensor-like, broadcast together
+    rtol, atol : float
+    equal_nan : bool
+    name : str, optional
+    """
+    return every(isclose(a, b, rtol, atol, equal_nan), name=name)
+
+
+@public(numpy=np.count_nonzero)
+def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """How many elements are not zero; int32.
+
+    Parameters
+    ----------
+    x : tensor-like
+    axis : int or tuple of int, optional
+        All axes by default.
+    keepdims : bool
+    name : str, optional
+    """
+    return total(cast(convert_to_tensor(x), dtypes.bool_), axis, keepdims, name)
+
+
+@public(numpy=np.nonzero)
+def nonzero(x: Any, name: str | None = None) -> Any:
+    """The indices of the elements that are not zero, one int64 vector per axis, as a tuple.
+
+    Parameters
+    ----------
+    x : tensor-like
+    name : str, optional
+    """
+    return tuple(call("unstack", argwhere(x), axis=1, name=name))
+
+
+@public(numpy=np.diff)
+def diff(x: Any, n: int = 1, axis: int = -1, name: str | None = None) -> Any:
+    """The difference of each element and the one before it along an axis.
+
+    Parameters
+    ----------
+    x : tensor-like
+    n : int
+        How often differences are taken.
+    axis : int
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    if x.shape.rank is None:
+        raise ValueError("diff: the rank of the tensor must be known; declare it with set_shape")
+    lead = (slice(None),) * axis_of(axis, len(x.shape), "diff")
+    for _ in range(n):
+        later, earlier = x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))]
+        x = call("not_equal" if x.dtype.kind == "b" else "subtract", later, earlier, name=name)
+    return x
+
+
+def _rows(values: Any) -> list[Tensor]:
+    """Tensors with at least one axis."""
+    parts = call("unstack", convert_to_tensor(values)) if is_tensor(values) else operands("concat", *values)
+    return [reshape(p, [1]) if p.shape.rank == 0 else p for p in parts]
+
+
+@public(numpy=np.vstack)
+def vstack(values: Any, name: str | None = None) -> Any:
+    """Tensors one above another: vectors count as rows.
+
+    Parameters
+    ----------
+    values : sequence of tensor-like
+    name : str, optional
+    """
+    return concat([expand_dims(p, 0) if p.shape.rank == 1 else p for p in _rows(values)], 0, name)
+
+
+@public(numpy=np.hstack)
+def hstack(values: Any, name: str | None = None) -> Any:
+    """Tensors side by side: vectors one after another.
+
+    Parameters
+    ----------
+    values : sequence of tensor-like
+    name : str, optional
+    """
+    parts = _rows(values)
+    return concat(parts, 0 if parts[0].shape.rank == 1 else 1, name)
+
+
+@public(numpy=np.meshgrid)
+def meshgrid(*vectors: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
+    """The coordinates of a grid, one tensor per vector.
+
+    Parameters
+    ----------
+    *vectors : tensor-like
+    indexing : {"xy", "ij"}
+        Whether the first vector runs along the second axis or along the first.
+    name : str, optional
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+    count = len(vectors)
+    order = list(range(count))
+    if indexing == "xy" and count > 1:
+        order[0], order[1] = 1, 0
+    spread = []
+    for axis, vector in zip(order, vectors):
+        form = [1] * count
+        form[axis] = -1
+        spread.append(reshape(vector, form))
+    shape = [0] * count
+    for axis, vector in zip(order, vectors):
+        shape[axis] = call("size", vector)
+    return [call("broadcast_to", part, shape, name=name) for part in spread]
+
+
+@public(numpy=np.inner)
+def inner(a: Any, b: Any, name: str | None = None) -> Any:
+    """The sum of products over the last axes.
+
+    Parameters
+    ----------
+    a, b : tensor-like
+    name : str, optional
+    """
+    a, b = operands("inner", a, b)
+    if a.shape.rank == 0 or b.shape.rank == 0:
+        return call("multiply", a, b, name=name)
+    return tensordot(a, b, (-1, -1), name)
+
+
+@public(numpy=np.vdot)
+def vdot(a: Any, b: Any, name: str | None = None) -> Any:
+    """The sum of the products of all elements, those of ``a`` conjugated.
+
+    Parameters
+    ----------
+    a, b : tensor-like
+    name : str, optional
+    """
+    a, b = operands("vdot", a, b)
+    return call("matmul", conj(reshape(a, [-1])), reshape(b, [-1]), name=name)
+
+
+@public(numpy=np.array_equal)
+def array_equal(a: Any, b: Any, name: str | None = None) -> Any:
+    """True if the shapes and all elements are equal; the shapes must be known while the graph is built.
+
+    Parameters
+    ----------
+    a, b : tensor-like
+    name : str, optional
+    """
+    a, b = convert_to_tensor(a), convert_to_tensor(b)
+    if not a.shape.is_compatible_with(b.shape):
+        return convert_to_tensor(False)
+    if not (a.shape.is_fully_defined() and b.shape.is_fully_defined()):
+        raise ValueError(f"array_equal: the shapes must be known, got {a.shape} and {b.shape}")
+    return every(call("equal", a, b), name=name)
+
+
+@public(numpy=np.average)
+def average(x: Any, axis: Any = None, weights: Any = None, name: str | None = None) -> Any:
+    """The mean, weighted if ``weights`` are given.
+
+    Parameters
+    ----------
+    x : tensor-like
+    axis : int, optional
+        All axes by default.
+    weights : tensor-like, optional
+        Of the shape of ``x``, or a vector along ``axis``.
+    name : str, optional
+    """
+    if weights is None:
+        return call("mean", x, axis, name=name)
+    x, weights = operands("average", x, weights)
+    if weights.shape.rank == 1 and x.shape.rank not in (1, None) and axis is not None:
+        form = [1] * len(x.shape)
+        form[axis_of(axis, len(x.shape), "average")] = -1
+        weights = reshape(weights, form)
+    spread = weights + call("zeros_like", x)
+    return call("divide", total(x * weights, axis), total(spread, axis), name=name)
+
+
+@public(numpy=np.ptp)
+def ptp(x: Any, axis: Any = None, name: str | None = None) -> Any:
+    """The largest element minus the smallest.
+
+    Parameters
+    ----------
+    x : tensor-like
+    axis : int or tuple of int, optional
+        All axes by default.
+    name : str, optional
+    """
+    return call("subtract", call("max", x, axis), call("min", x, axis), name=name)
+
+
+@public(numpy=np.cross)
+def cross(a: Any, b: Any, name: str | None = None) -> Any:
+    """The cross product of vectors of three along the last axis.
+
+    Parameters
+    ----------
+    a, b : tensor-like
+    name : str, optional
+    """
+    a, b = operands("cross", a, b)
+    a1, a2, a3 = (a[..., i] for i in range(3))
+    b1, b2, b3 = (b[..., i] for i in range(3))
+    return stack([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1], -1, name)
+
