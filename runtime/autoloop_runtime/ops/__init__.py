@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from . import random
 from .array import (
-    broadcast_to,
     concat,
     expand_dims,
     flatten,
     flip,
     moveaxis,
-    pad,
     ravel,
-    repeat,
     reshape,
     roll,
     split,
     squeeze,
     stack,
     swapaxes,
-    tile,
     transpose,
     unstack,
 )
@@ -183,6 +179,7 @@ from .reductions import (
     sum,
     var,
 )
+from .repeating import broadcast_to, pad, repeat, tile
 from .sorting import argsort, bincount, searchsorted, sort, top_k, unique
 
 #: TensorFlow's spelling -> our name

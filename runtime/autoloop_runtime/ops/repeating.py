@@ -1,0 +1,222 @@
+"""More of the same elements: broadcasting, tiling, repeating and padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import apply, as_constant, convert_to_tensor
+from ..registry import call
+from ..shapes import Dim, TensorShape
+from ..tensor import Tensor
+from .array import needed_rank, ravel, reshape
+from .define import dim, operands, primitive, public, reshape_like, unbroadcast
+from .extents import Extents, axis_of, extents, product
+
+
+def _broadcast_to_infer(x: Tensor, *dims: Tensor, known: Any) -> Any:
+    if known is None or x.shape.rank is None:
+        return x.dtype, TensorShape(known)
+    have: tuple[Dim, ...] = (1,) * (len(known) - len(x.shape)) + x.shape.known
+    if len(have) != len(known) or any(h not in (1, None, k) and k is not None for h, k in zip(have, known)):
+        raise ValueError(f"broadcast_to: a tensor of shape {x.shape} does not broadcast to {list(known)}")
+    out = [h if k is None and h not in (1, None) else k for h, k in zip(have, known)]
+    return x.dtype, TensorShape(out)
+
+
+def _broadcast_to_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
+    return np.broadcast_to(x, known if dims is None else dims.tolist())[()]
+
+
+_BROADCAST_TO = primitive(
+    "broadcast_to", _broadcast_to_infer, _broadcast_to_kernel,
+    lambda g, outputs, inputs, attrs: [unbroadcast(g, inputs[0]), *[None] * (len(inputs) - 1)],
+)  # fmt: skip
+
+
+@public(numpy=np.broadcast_to)
+def broadcast_to(x: Any, shape: Any, name: str | None = None) -> Any:
+    """``x`` broadcast to a shape.
+
+    Parameters
+    ----------
+    x : tensor-like
+    shape : ints, tensor, or a list that mixes them
+    name : str, optional
+    """
+    dims = extents(shape, "broadcast_to")
+    return apply(_BROADCAST_TO, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)
+
+
+def _tile_infer(x: Tensor, *multiples: Tensor, known: Any) -> Any:
+    if known is None or x.shape.rank is None:
+        return x.dtype, TensorShape(None)
+    if len(known) > len(x.shape):
+        have: tuple[Dim, ...] = (1,) * (len(known) - len(x.shape)) + x.shape.known
+    else:
+        have, known = x.shape.known, (1,) * (len(x.shape) - len(known)) + known
+    return x.dtype, TensorShape([product([h, k]) for h, k in zip(have, known)])
+
+
+def _tile_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    x, known = inputs[0], attrs["known"]
+    if known is None or x.shape.rank is None:
+        raise ValueError("the gradient of tile needs the ranks of its arguments")
+    rank = max(len(known), x.shape.rank)
+    pairs: list[Any] = []
+    for axis in range(-rank, 0):
+        inside = axis + len(known) >= 0
+        count = known[axis] if inside else 1
+        pairs += [inputs[1][axis] if count is None else count, dim(x, axis) if axis + x.shape.rank >= 0 else 1]
+    spread = reshape(g, pairs)
+    total = call("sum", spread, axis=tuple(range(0, 2 * rank, 2)))
+    return [reshape_like(total, x), *[None] * (len(inputs) - 1)]
+
+
+def _tile_kernel(x: Any, multiples: Any = None, *, known: Any) -> Any:
+    return np.tile(x, known if multiples is None else multiples.tolist())[()]
+
+
+_TILE = primitive("tile", _tile_infer, _tile_kernel, _tile_vjp)
+
+
+@public(numpy=np.tile)
+def tile(x: Any, multiples: Any, name: str | None = None) -> Any:
+    """``x`` repeated as a whole along its axes.
+
+    Parameters
+    ----------
+    x : tensor-like
+    multiples : ints, tensor, or a list that mixes them
+        How often, for each axis.
+    name : str, optional
+    """
+    counts = extents(multiples, "tile")
+    return apply(_TILE, [convert_to_tensor(x), *counts.inputs], {"known": counts.known}, name)
+
+
+def _repeat_infer(x: Tensor, repeats: Tensor, axis: int) -> Any:
+    if x.shape.rank is None:
+        return x.dtype, x.shape
+    axis = axis_of(axis, x.shape.rank, "repeat")
+    count, extent = repeats.constant_value(), x.shape.known[axis]
+    total: Dim = None
+    if count is not None and count.ndim:
+        total = int(count.sum()) if count.size > 1 or extent == 1 else product([extent, int(count[0])])
+    elif count is not None:
+        total = product([extent, int(count)])
+    return x.dtype, TensorShape([*x.shape.known[:axis], total, *x.shape.known[axis + 1 :]])
+
+
+def _repeat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    x, repeats = inputs
+    axis = axis_of(attrs["axis"], needed_rank(x, "repeat"), "repeat")
+    source = repeat(call("range", dim(x, axis)), repeats, 0)
+    return [call("index_add", call("shape", x), (slice(None),) * axis + (source,), g, static=x.shape), None]
+
+
+_REPEAT = primitive(
+    "repeat", _repeat_infer, lambda x, repeats, axis: np.repeat(x, repeats, axis), _repeat_vjp
+)
+
+
+@public(numpy=np.repeat)
+def repeat(x: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
+    """``x`` with each element repeated along an axis.
+
+    Parameters
+    ----------
+    x : tensor-like
+    repeats : int, or integers one per element
+    axis : int, optional
+        By default the tensor is flattened first.
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    if axis is None or x.shape.rank == 0:
+        x, axis = ravel(x), 0
+    return apply(_REPEAT, [x, convert_to_tensor(repeats)], {"axis": axis_of(axis, x.shape.rank, "repeat")}, name)
+
+
+def _pad_infer(x: Tensor, value: Tensor, *pads: Tensor, known: Any) -> Any:
+    if x.shape.rank is None:
+        return x.dtype, x.shape
+    if known is None:
+        return x.dtype, TensorShape([None] * len(x.shape))
+    pairs = [known[2 * i : 2 * i + 2] for i in range(len(known) // 2)]
+    if len(pairs) != len(x.shape):
+        raise ValueError(f"pad: {len(pairs)} pairs of paddings for a tensor of shape {x.shape}")
+    out = [None if d is None or None in p else d + sum(p) for d, p in zip(x.shape, pairs)]
+    return x.dtype, TensorShape(out)
+
+
+def _pad_kernel(x: Any, value: Any, pads: Any = None, *, known: Any) -> Any:
+    widths = np.reshape(known if pads is None else pads, (-1, 2)).tolist()
+    out = np.full([d + sum(w) for d, w in zip(x.shape, widths)], value, x.dtype)
+    out[tuple([slice(w[0], w[0] + d) for d, w in zip(x.shape, widths)])] = x
+    return out
+
+
+def _pad_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    x, known = inputs[0], attrs["known"]
+    where = []
+    for axis in range(needed_rank(x, "pad")):
+        start = None if known is None else known[2 * axis]
+        start = inputs[2][2 * axis] if start is None else start
+        where.append(slice(start, start + dim(x, axis)))
+    inside = g[tuple(where)]
+    return [inside, call("sum", g) - call("sum", inside), *[None] * (len(inputs) - 2)]
+
+
+_PAD = primitive("pad", _pad_infer, _pad_kernel, _pad_vjp)
+
+#: TensorFlow's and NumPy's names of the modes -> NumPy's
+_PAD_MODES = {"constant": "constant", "reflect": "reflect", "symmetric": "symmetric", "edge": "edge", "wrap": "wrap"}
+
+
+@public(numpy=np.pad)
+def pad(x: Any, paddings: Any, mode: str = "constant", constant_values: Any = 0, name: str | None = None) -> Any:
+    """``x`` with elements added at the ends of its axes.
+
+    Parameters
+    ----------
+    x : tensor-like
+    paddings : sequence of pairs, or a tensor of shape (rank, 2)
+        How many before and after, for each axis; one pair or one int holds for all axes.
+    mode : {"constant", "reflect", "symmetric", "edge", "wrap"}
+        In any case.
+    constant_values : scalar tensor-like
+    name : str, optional
+    """
+    if mode.lower() not in _PAD_MODES:
+        raise ValueError(f"pad: mode must be one of {', '.join(_PAD_MODES)}, got {mode!r}")
+    x = convert_to_tensor(x)
+    widths = _paddings(x, paddings)
+    if mode.lower() == "constant":
+        x, value = operands("pad", x, constant_values)
+        return apply(_PAD, [x, value, *widths.inputs], {"known": widths.known}, name)
+    if widths.known is None or None in widths.known:
+        raise ValueError(f"pad: mode {mode!r} needs paddings that are known while the graph is built")
+    for axis in range(len(widths.known) // 2):
+        extent = x.shape.known[axis] if x.shape.rank is not None else None
+        if extent is None:
+            raise ValueError(f"pad: mode {mode!r} needs a known shape, got {x.shape}")
+        pair = (widths.known[2 * axis] or 0, widths.known[2 * axis + 1] or 0)
+        if pair != (0, 0):
+            source = np.pad(np.arange(extent), pair, _PAD_MODES[mode.lower()])  # type: ignore[call-overload]
+            x = call("gather", x, as_constant(source), axis)
+    return x
+
+
+def _paddings(x: Tensor, paddings: Any) -> Extents:
+    if isinstance(paddings, Tensor):
+        return extents(reshape(paddings, [-1]), "pad")
+    if isinstance(paddings, np.ndarray):
+        paddings = paddings.tolist()
+    if not isinstance(paddings, (list, tuple)):
+        paddings = [(paddings, paddings)] * needed_rank(x, "pad")
+    elif not isinstance(paddings[0], (list, tuple, np.ndarray, Tensor)):
+        paddings = [tuple(paddings)] * needed_rank(x, "pad")
+    return extents([w for pair in paddings for w in pair], "pad")
