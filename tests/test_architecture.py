@@ -14,10 +14,7 @@ SOURCES = {"autoloop": ROOT / "autoloop", "autoloop_runtime": ROOT / "runtime" /
 #: the modules that import nothing of their package but each other, in this order
 GROUND_FLOOR = ("shapes", "dtypes", "nest", "registry")
 #: heavy optional dependencies: (module, what it may import inside a function)
-LAZY = {
-    ("autoloop.cli", "click"),
-    ("autoloop.cli", "rich"),
-}
+LAZY: set[tuple[str, str]] = set()
 
 
 def _modules() -> dict[str, Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import pytest
 from autoloop.conversion.pipeline import convert
-from random_programs import random_program
+from random_functions import random_program
 
 INPUTS = [(0, 1, 2), (3, -1, 7)]
 
@@ -29,5 +29,5 @@ def test_random_program(seed):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(1000, 3000))
-def test_many_random_programs(seed):
+def test_many_random_functions(seed):
     compare(seed)
