@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .gradients import slots
-from .gradients.slots import Slots
+from . import dtypes, slots
 from .graph import apply
 from .ops.define import primitive
 from .registry import call
 from .shapes import SCALAR, TensorShape
+from .slots import Slots
 from .tensor import Tensor
 
 

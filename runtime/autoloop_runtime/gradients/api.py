@@ -1,16 +1,24 @@
-"""``gradients``: derivatives of tensors of a graph."""
+"""Derivatives of tensors of a graph, and of functions."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .. import nest
-from ..graph import Graph, convert_to_tensor
+from ..graph import convert_to_tensor, current_graph
+from ..recording import recorders, recording
 from ..registry import call
+from ..structured import StructureError
 from ..tensor import Tensor
 from ..variables import Variable
-from .build import build
-from .reach import Key, is_differentiable
+from .build import build, seed, source_in
+from .reach import is_differentiable
+from .tape import GradientTape
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None, name: str | None = None) -> Any:
@@ -41,42 +49,306 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
         If an operation on the way has no gradient; the message names it and the line.
     """
     targets = [convert_to_tensor(y) for y in nest.flatten(ys)]
-    sources = list(nest.flatten(xs))
+    sources = nest.flatten(xs)
     graph = next((y.graph for y in targets if y.graph is not None), None)
     if graph is None:
         raise TypeError("gradients needs tensors of a graph: use it inside a function, or GradientTape for values")
-    given = [None] * len(targets) if grad_ys is None else list(nest.flatten(grad_ys))
+    given = [None] * len(targets) if grad_ys is None else nest.flatten(grad_ys)
     if len(given) != len(targets):
         raise ValueError(f"grad_ys has {len(given)} elements, ys has {len(targets)}")
     with graph.as_default(), graph.name_scope(name or "gradients"):
         targets = [graph.capture(y) for y in targets]
         pairs = [(y, seed(y, g)) for y, g in zip(targets, given) if is_differentiable(y)]
-        stops = frozenset([graph.capture(convert_to_tensor(t)) for t in nest.flatten(stop_gradients or [])])
+        stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
+        constants = frozenset([graph.capture(convert_to_tensor(t)) for t in stops])
         keys = [source_in(graph, x) for x in sources]
-        return build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, stops)
+        return build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, constants)
 
 
-def source_in(graph: Graph, x: Any) -> Key:
-    """What a derivative with regard to ``x`` is taken of in ``graph``."""
-    if isinstance(x, Variable):
-        return x
-    if not isinstance(x, Tensor):
-        raise TypeError(f"a gradient is taken with regard to tensors and variables, not {type(x).__name__}")
-    if x.graph is None:
-        return x
-    inner = graph.capture(x)
-    return x if inner.op.op.name == "Const" else inner
+# -- functions --------------------------------------------------------------------------------------------
 
 
-def seed(y: Tensor, g: Any) -> Tensor:
-    """The gradient that ``y`` starts with: ``g``, or ones."""
-    made: Tensor
-    if g is None:
-        made = call("ones_like", y)
+@dataclass(frozen=True)
+class _Point:
+    """A function at a point: its value there, and the way back.
+
+    Attributes
+    ----------
+    value
+        What the function returned.
+    leaves : list of list of Tensor
+        For each differentiated argument its tensors, made for this call.
+    structures : list
+        The structures of these arguments.
+    back : callable
+        ``back(outputs, their gradients)`` gives a gradient or ``None`` for each of all the leaves.
+    """
+
+    value: Any
+    leaves: list[list[Tensor]]
+    structures: list[Any]
+    back: Callable[[Sequence[Tensor], Sequence[Any]], list[Tensor | None]]
+
+    def pack(self, found: Sequence[Tensor | None]) -> list[Any]:
+        """Gradients of all leaves in the structures of the arguments, zeros for ``None``."""
+        made, start = [], 0
+        for leaves, structure in zip(self.leaves, self.structures):
+            part = found[start : start + len(leaves)]
+            made.append(nest.unflatten(structure, [
+                call("zeros_like", x) if g is None else g for x, g in zip(leaves, part)
+            ]))  # fmt: skip
+            start += len(leaves)
         return made
-    made = convert_to_tensor(g) if isinstance(g, (Tensor, Variable)) else convert_to_tensor(g, y.dtype)
-    if made.dtype != y.dtype:
-        raise TypeError(f"the gradient given for tensor {y.name!r} has dtype {made.dtype}, the tensor has {y.dtype}")
-    if not made.shape.is_compatible_with(y.shape):
-        raise ValueError(f"the gradient given for tensor {y.name!r} has shape {made.shape}, the tensor has {y.shape}")
+
+
+def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], positions: Sequence[int]) -> _Point:
+    """Call ``f`` so that derivatives with regard to the arguments at ``positions`` can be taken."""
+    owner = next((t.graph for t in nest.flatten([args, kwargs], True) if isinstance(t, Tensor) and t.is_symbolic), None)
+    if current_graph() is None and owner is not None:
+        with owner.as_default():
+            return _evaluate(f, args, kwargs, positions)
+    made = list(args)
+    leaves, structures = [], []
+    for position in positions:
+        if not -len(args) <= position < len(args):
+            raise ValueError(f"argnums names argument {position}, the function was called with {len(args)}")
+        values, structure = nest.flatten_with_structure(args[position])
+        tensors = [_own(v, position) for v in values]
+        leaves.append(tensors)
+        structures.append(structure)
+        made[position] = nest.unflatten(structure, tensors)
+    flat = [x for group in leaves for x in group]
+    graph = current_graph()
+    if graph is not None:
+        value = f(*made, **kwargs)
+
+        def back(ys: Sequence[Tensor], gs: Sequence[Any]) -> list[Tensor | None]:
+            seeds = [seed(y, g) for y, g in zip(ys, gs)]
+            return build(graph, [graph.capture(y) for y in ys], seeds, [source_in(graph, x) for x in flat])
+
+        return _Point(value, leaves, structures, back)
+    tape = GradientTape(persistent=True, watch_accessed_variables=False)
+    tape.watch(flat)
+    with tape:
+        value = f(*made, **kwargs)
+
+    def replay(ys: Sequence[Tensor], gs: Sequence[Any]) -> list[Tensor | None]:
+        found: list[Tensor | None] = tape.gradient(list(ys), flat, list(gs))
+        return found
+
+    return _Point(value, leaves, structures, replay)
+
+
+def _own(value: Any, position: int) -> Tensor:
+    """An argument's leaf as a tensor of its own, so that only this use of it counts."""
+    tensor = convert_to_tensor(value)
+    if tensor.dtype.kind not in "fc":
+        raise TypeError(
+            f"argument {position} has dtype {tensor.dtype}; derivatives are taken with regard to floats: pass "
+            f"{_as_float(value)}, or leave it out of argnums (for derivatives of integer-valued functions there is "
+            f"nothing that vjp or jacobian could give either)"
+        )
+    own: Tensor = call("identity", tensor)
+    return own
+
+
+def _as_float(value: Any) -> str:
+    return f"{float(value)!r}" if isinstance(value, (int, np.integer)) else "a float tensor, e.g. cast(x, float32)"
+
+
+def _positions(argnums: int | Sequence[int]) -> tuple[int, ...]:
+    return (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that gives the value of ``f`` and its gradient.
+
+    Parameters
+    ----------
+    f : callable
+        Gives a real scalar; with ``has_aux`` a pair of it and anything else. May be a decorated function.
+    argnums : int or sequence of int
+        The arguments to differentiate with regard to: tensors, or structures of them, of floats.
+    has_aux : bool
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``f``, gives ``(value, gradient)``, with ``has_aux`` ``((value, aux), gradient)``. The
+        gradient has the structure of the argument, or is a tuple of these if ``argnums`` is a sequence; what the value
+        does not depend on gets zeros. Works on values, inside functions, and on itself for higher derivatives.
+
+    Raises
+    ------
+    TypeError
+        If the value is no real scalar (use ``vjp`` or ``jacobian``) or an argument is not floating.
+    """
+    positions = _positions(argnums)
+
+    @functools.wraps(f)
+    def with_gradient(*args: Any, **kwargs: Any) -> Any:
+        point = _evaluate(f, args, kwargs, positions)
+        value, aux = _with_aux(point.value) if has_aux else (point.value, None)
+        y = _scalar(value)
+        found = tuple(point.pack(point.back([y], [None])))
+        gradient = found[0] if isinstance(argnums, int) else found
+        return ((y, aux), gradient) if has_aux else (y, gradient)
+
+    return with_gradient
+
+
+def _with_aux(value: Any) -> Any:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"with has_aux=True the function must return a pair (value, aux), it returned {value!r}")
+    return value
+
+
+def _scalar(value: Any) -> Tensor:
+    if isinstance(value, (list, tuple, dict)) or value is None:
+        raise TypeError(
+            f"grad needs a function that returns a real scalar, it returned {nest.describe(value)}; use vjp or "
+            f"jacobian for functions with other results, or has_aux=True"
+        )
+    y = convert_to_tensor(value)
+    if y.dtype.kind != "f" or y.shape.rank not in (0, None):
+        raise TypeError(
+            f"grad needs a function that returns a real scalar, it returned a tensor of shape {y.shape} and dtype "
+            f"{y.dtype}; use vjp or jacobian"
+        )
+    return y
+
+
+def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the gradient of ``f``; see ``value_and_grad``.
+
+    Returns
+    -------
+    callable
+        Gives the gradient, with ``has_aux`` the pair ``(gradient, aux)``.
+
+    Examples
+    --------
+    >>> float(grad(lambda x: x**3)(2.0))
+    12.0
+    """
+    both = value_and_grad(f, argnums, has_aux)
+
+    @functools.wraps(f)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, found = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of ``f`` and the function that takes gradients back through it.
+
+    Parameters
+    ----------
+    f : callable
+    *primals
+        Its arguments: structures of floating tensors.
+    has_aux : bool
+        ``f`` gives a pair of its value and anything else.
+
+    Returns
+    -------
+    value, callable
+        And the anything else. The callable takes a structure like the value, gives a tuple with one gradient per
+        argument, and may be called any number of times.
+    """
+    point = _evaluate(f, primals, {}, range(len(primals)))
+    value, aux = _with_aux(point.value) if has_aux else (point.value, None)
+    leaves, structure = nest.flatten_with_structure(value)
+    ys = [convert_to_tensor(v) for v in leaves]
+
+    def back(cotangents: Any) -> tuple[Any, ...]:
+        parts, found = nest.flatten_with_structure(cotangents)
+        if found != structure:
+            raise StructureError(f"the gradients must have the structure of the value, {structure}, not {found}")
+        pairs = [(y, g) for y, g in zip(ys, parts) if is_differentiable(y)]
+        return tuple(point.pack(point.back([y for y, _ in pairs], [g for _, g in pairs])))
+
+    return (value, back, aux) if has_aux else (value, back)
+
+
+def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """A function that gives all derivatives of all elements of ``f``.
+
+    Parameters
+    ----------
+    f : callable
+        Gives one floating tensor.
+    argnums : int or sequence of int
+
+    Returns
+    -------
+    callable
+        Gives a tensor of shape ``f(x).shape + x.shape`` for each tensor ``x`` of the argument, in its structure. Takes
+        one backward pass per element of ``f(x)``.
+    """
+    positions = _positions(argnums)
+
+    @functools.wraps(f)
+    def derivatives(*args: Any, **kwargs: Any) -> Any:
+        point = _evaluate(f, args, kwargs, positions)
+        y = convert_to_tensor(point.value)
+        if y.dtype.kind not in "fc" or not y.shape.is_fully_defined():
+            raise TypeError(
+                f"jacobian needs a function that returns a floating tensor of known shape, not {y.shape} {y.dtype}"
+            )
+        rows = []
+        for k in range(y.size):
+            one = np.zeros(y.size, y.dtype)
+            one[k] = 1
+            packed = point.pack(point.back([y], [one.reshape(y.shape.as_tuple())[()]]))
+            rows.append([x for part in packed for x in nest.flatten(part)])
+        columns = [_matrix(column, y) for column in zip(*rows)]
+        found, start = [], 0
+        for leaves, structure in zip(point.leaves, point.structures):
+            found.append(nest.unflatten(structure, columns[start : start + len(leaves)]))
+            start += len(leaves)
+        return found[0] if isinstance(argnums, int) else tuple(found)
+
+    return derivatives
+
+
+def _matrix(column: Sequence[Tensor], y: Tensor) -> Tensor:
+    made: Tensor = call("reshape", call("stack", list(column)), [*y.shape.as_tuple(), *column[0].shape.as_tuple()])
     return made
+
+
+def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> Any:
+    """The second derivatives of ``f`` applied to a vector, without forming them.
+
+    Parameters
+    ----------
+    f : callable
+        Gives a real scalar from one argument, a structure of floating tensors.
+    primal
+        Where.
+    vector
+        In the structure of ``primal``.
+
+    Returns
+    -------
+    structure of Tensor
+        In the structure of ``primal``.
+    """
+
+    def slope(x: Any) -> Any:
+        parts = zip(nest.flatten(grad(f)(x)), nest.flatten(vector))
+        return functools.reduce(lambda a, b: call("add", a, b), [call("sum", call("multiply", g, v)) for g, v in parts])
+
+    return grad(slope)(primal)
+
+
+def stop_recording() -> Any:
+    """A context in which no tape records."""
+    return recording([r for r in recorders() if not isinstance(r, GradientTape)])
+
+
+_ = Variable

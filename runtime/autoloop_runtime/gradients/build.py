@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from ..graph import Graph, Node
+from ..graph import Graph, Node, convert_to_tensor
+from ..registry import call
 from ..structured import COND, WHILE
 from ..tensor import Tensor
+from ..variables import Variable
 from . import branches, loops
 from .reach import Key, Marks, reached
 from .walk import STRUCTURED, Adjoints, Walk
@@ -49,3 +52,29 @@ def build(
         walk.add(y, seed)
     walk.run(path, stops)
     return [walk.adjoints.total(x) for x in xs]
+
+
+def source_in(graph: Graph, x: Any) -> Key:
+    """What a derivative with regard to ``x`` is taken of in ``graph``."""
+    if isinstance(x, Variable):
+        return x
+    if not isinstance(x, Tensor):
+        raise TypeError(f"a gradient is taken with regard to tensors and variables, not {type(x).__name__}")
+    if x.graph is None:
+        return x
+    inner = graph.capture(x)
+    return x if inner.op.op.name == "Const" else inner
+
+
+def seed(y: Tensor, g: Any) -> Tensor:
+    """The gradient that ``y`` starts with: ``g``, or ones."""
+    made: Tensor
+    if g is None:
+        made = call("ones_like", y)
+        return made
+    made = convert_to_tensor(g) if isinstance(g, (Tensor, Variable)) else convert_to_tensor(g, y.dtype)
+    if made.dtype != y.dtype:
+        raise TypeError(f"the gradient given for tensor {y.name!r} has dtype {made.dtype}, the tensor has {y.dtype}")
+    if not made.shape.is_compatible_with(y.shape):
+        raise ValueError(f"the gradient given for tensor {y.name!r} has shape {made.shape}, the tensor has {y.shape}")
+    return made

@@ -117,7 +117,7 @@ class BackwardBody(BackwardGraph):
         if outer is not None:
             return parent.capture(outer)
         if node.op is CONST:
-            return parent.constant(node.attrs["value"])
+            return self.constant_in(parent, tensor)
         made = parent.add(node.op, [self._hoisted(t) for t in node.inputs], node.attrs, location=node.location)
         return made.outputs[tensor.index]
 

@@ -14,9 +14,9 @@ from typing import Any
 from .. import dtypes
 from ..graph import CONST, Graph, Node
 from ..locations import Location
-from ..registry import OPS, Op
+from ..registry import Op
 from ..tensor import Tensor
-from .arrays import PEEK
+from . import stacks
 from .mincut import cheapest_cut
 
 #: ops that are computed again rather than saved: elementwise ones, views, and what reads few elements
@@ -26,13 +26,11 @@ CHEAP = frozenset({
     "divide", "ensure_shape", "equal", "erf", "exp", "exp2", "expand_dims", "expm1", "fill", "flip", "floor",
     "floor_divide", "getitem", "greater", "greater_equal", "hypot", "identity", "imag", "invert", "isfinite", "isinf",
     "isnan", "left_shift", "less", "less_equal", "log", "log10", "log1p", "log2", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply", "negative", "not_equal", "pow", "range",
-    "rank", "real", "reciprocal", "relu", "reshape", "right_shift", "rint", "rsqrt", "shape", "sigmoid", "sign", "sin",
+    "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply", "negative", "not_equal", "pow",
+    "range",    "rank", "real", "reciprocal", "relu", "reshape", "right_shift", "rint", "rsqrt", "shape", "sigmoid", "sign", "sin",
     "sinh", "size", "softplus", "sqrt", "square", "squeeze", "stop_gradient", "subtract", "tan", "tanh", "transpose", "trunc",
     "where", "tensor_array_read", "tensor_array_size", "PeekArray", "StackRead", "GetSlot",
 })  # fmt: skip
-#: what takes the place of an op that is computed again
-_AGAIN = {OPS["tensor_array_read"]: PEEK}
 #: ops whose value does not need the elements of their input
 _EXTENTS = frozenset({"shape", "size", "rank"})
 #: elements that a tensor of unknown extent is taken to have
@@ -62,12 +60,13 @@ class BackwardGraph(Graph):
         The user's lines of the forward node whose gradient is being built; nodes made meanwhile get them.
     """
 
-    def __init__(self, name: str, parent: Graph, forward: Graph) -> None:
+    def __init__(self, name: str, parent: Graph | None, forward: Graph) -> None:
         super().__init__(name, parent)
         self.forward = forward
         self.location: Location = ()
         #: tensor of the forward graph -> what stands for it here; a placeholder until ``finish``
         self._asked: dict[Tensor, Tensor] = {}
+        self._origins: dict[Tensor, Tensor] | None = None
 
     # -- for subclasses -----------------------------------------------------------------------------------
 
@@ -90,6 +89,10 @@ class BackwardGraph(Graph):
     def saved(self, tensor: Tensor) -> Definition:
         """Make the forward pass save ``tensor``, and say how to read it here."""
         raise NotImplementedError
+
+    def price(self, tensor: Tensor) -> int:
+        """What saving ``tensor`` costs: bytes, about."""
+        return bytes_of(tensor)
 
     def saved_alias(self, tensor: Tensor, other: Tensor) -> Definition:
         """How to read here a tensor for which ``alias`` gave ``other``."""
@@ -135,13 +138,25 @@ class BackwardGraph(Graph):
         known = self._asked.get(tensor)
         if known is None:
             if tensor.op.op is CONST:
-                known = self.constant(tensor.op.attrs["value"])
+                known = self.constant_in(self, tensor)
             elif self.is_free(tensor):
                 known = self.stand_in(tensor)
             else:
                 known = self._placeholder(tensor)
             self._asked[tensor] = known
         return known
+
+    def constant_in(self, graph: Graph, constant: Tensor) -> Tensor:
+        """A constant of the forward graph in ``graph``, a copy of the same tensor if it is one.
+
+        Somebody may want the derivative of the gradient with regard to that tensor.
+        """
+        if self._origins is None:
+            forward = self.forward
+            self._origins = {made: concrete for concrete, made in forward._constants.values()}
+            self._origins.update((inner, outer) for outer, inner in forward.captures.items())
+        origin = self._origins.get(constant)
+        return graph.constant(constant.op.attrs["value"]) if origin is None else Graph.capture(graph, origin)
 
     def _placeholder(self, tensor: Tensor) -> Tensor:
         spec = (tensor.dtype, tensor.shape)
@@ -164,7 +179,7 @@ class BackwardGraph(Graph):
 
     def _define(self, asked: set[Tensor]) -> None:
         sources, roots = self._recipes(asked)
-        cost = {t: bytes_of(t) for t in (*sources, *roots)}
+        cost = {t: self.price(t) for t in (*sources, *roots)}
         cut = cheapest_cut(roots, asked, sources, cost)
         for tensor in self._in_order(cut):
             other = self.alias(tensor, cut)
@@ -174,7 +189,9 @@ class BackwardGraph(Graph):
             if other is not None:
                 self._become(tensor, *self.saved_alias(tensor, other))
             else:
-                self._become(tensor, _AGAIN.get(node.op, node.op), node.inputs, node.attrs)
+                self._become(
+                    tensor, stacks.PEEK if node.op.name == "tensor_array_read" else node.op, node.inputs, node.attrs
+                )
 
     def _recipes(self, asked: set[Tensor]) -> tuple[dict[Tensor, list[Tensor]], list[Tensor]]:
         """How ``asked`` can be computed again, and the tensors where that ends: they can only be saved."""
@@ -218,7 +235,8 @@ class BackwardGraph(Graph):
 
     def _drop_dead(self, outputs: Sequence[Tensor]) -> None:
         """Forget the nodes that neither ``outputs`` nor an effect needs, and the captures only they used."""
-        live: set[Node] = {p.op for p in self.inputs if p not in set(self.captures.values())}
+        captured = set(self.captures.values())
+        live: set[Node] = {p.op for p in self.inputs if p not in captured}
         todo = [t.op for t in outputs] + [n for n in self.nodes if n.op.effect]
         while todo:
             node = todo.pop()

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import dtypes
+from .. import dtypes, slots
+from ..array_values import ArrayValue
 from ..dtypes import DType
 from ..graph import apply
 from ..registry import Op, register
 from ..shapes import SCALAR, TensorShape
 from ..tensor import Tensor
-from . import slots
 
 
 class Stack(list[Any]):
@@ -62,9 +62,16 @@ def _read_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return [slots.single(inputs[1], g), None]
 
 
+def _peek(array: ArrayValue, position: Any, dtype: DType, shape: TensorShape) -> Any:
+    return array.peek(int(position), shape)
+
+
 EMPTY = register(Op("EmptyStack", lambda: (dtypes.variant, SCALAR), lambda: _EMPTY))
 PUSH = register(Op("StackPush", lambda *_: (dtypes.variant, SCALAR), _push, _push_vjp))
 READ = register(Op("StackRead", lambda *_, dtype, shape: (dtype, shape), _read, _read_vjp))
+
+#: an element of a TensorArray that the forward pass has read; this does not count as a second read
+PEEK = register(Op("PeekArray", lambda *_, dtype, shape: (dtype, shape), _peek, _read_vjp))
 
 
 def empty() -> Tensor:

@@ -11,13 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import dtypes
+from .. import dtypes, slots
 from ..graph import Graph, Node, convert_to_tensor, current_graph
 from ..registry import Op, call
 from ..tensor import Tensor
-from . import slots
 from .accumulators import accumulate, constant_zeros, settle
-from .arrays import RULES
 from .reach import FLAT, Key, Marks
 from .residuals import BackwardGraph
 
@@ -175,12 +173,11 @@ def gradients_of(
     attrs: Mapping[str, Any],
 ) -> Sequence[Tensor | None]:  # fmt: skip
     """What the rule of ``op`` says (``LookupError`` if there is none)."""
-    rule = op.vjp or RULES.get(op)
-    if rule is None:
+    if op.vjp is None:
         raise LookupError(
             f"operation {what} of type {op.name!r} has no gradient; wrap its argument in stop_gradient(...) if "
             f"none should flow through it, or define one with custom_gradient"
         )
     g: Any = gradients[0] if len(outputs) == 1 else list(gradients)
-    parts: Sequence[Tensor | None] = rule(g, outputs, inputs, attrs)
+    parts: Sequence[Tensor | None] = op.vjp(g, outputs, inputs, attrs)
     return parts

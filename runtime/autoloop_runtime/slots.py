@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..dtypes import DType
-from ..graph import apply
-from ..registry import Op, call, register
-from ..shapes import SCALAR, TensorShape
-from ..tensor import Tensor
+from . import dtypes
+from .dtypes import DType
+from .graph import apply
+from .registry import Op, call, register
+from .shapes import SCALAR, TensorShape
+from .tensor import Tensor
 
 _write = threading.Lock()  # held while a newer version of any table is made
 
@@ -170,50 +170,6 @@ def _rows_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return [from_rows(g), *[None] * (len(inputs) - 1)]
 
 
-def _gather(slots: Slots, indices: Any, dims: Any = None, *, dtype: DType, shape: TensorShape) -> Any:
-    out = _zeros(dims, dtype, shape)
-    for row, position in enumerate(indices.tolist()):
-        value = slots.get(position)
-        if value is not None:
-            out[row] = value
-    return out
-
-
-def _scatter(indices: Any, rows: Any) -> Slots:
-    table: dict[int, Any] = {}
-    for position, row in zip(indices.tolist(), rows):
-        table[position] = _sum(table.get(position), row)
-    return Slots(table)
-
-
-def _gather_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    return [scattered(inputs[1], g), *[None] * (len(inputs) - 1)]
-
-
-def _scatter_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    return [None, gathered(g, *inputs)]
-
-
-def _join(slots: Slots, lengths: Any, dims: Any = None, *, dtype: DType, shape: TensorShape) -> Any:
-    out = _zeros(dims, dtype, shape)
-    ends = np.cumsum(lengths)
-    for position, value in slots.entries().items():
-        out[ends[position] - lengths[position] : ends[position]] = value
-    return out
-
-
-def _split(rows: Any, lengths: Any) -> Slots:
-    return Slots(dict(enumerate(np.split(rows, np.cumsum(lengths)[:-1]))))
-
-
-def _join_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    return [split(g, inputs[1]), *[None] * (len(inputs) - 1)]
-
-
-def _split_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    return [joined(g, inputs[1], inputs[0]), None]
-
-
 EMPTY = register(Op("EmptySlots", _variant, lambda: _EMPTY))
 ADD = register(Op("AddToSlot", _variant, lambda slots, i, x: slots.add(int(i), x), _add_vjp))
 GET = register(Op("GetSlot", _element, _get, _get_vjp))
@@ -222,10 +178,6 @@ ROWS = register(Op("StackSlots", _element, _rows, _rows_vjp))
 FROM_ROWS = register(
     Op("UnstackSlots", _variant, _from_rows, lambda g, outputs, inputs, attrs: [stacked(g, inputs[0])])
 )
-GATHER = register(Op("GatherSlots", _element, _gather, _gather_vjp))
-SCATTER = register(Op("ScatterSlots", _variant, _scatter, _scatter_vjp))
-JOIN = register(Op("JoinSlots", _element, _join, _join_vjp))
-SPLIT = register(Op("SplitSlots", _variant, _split, _split_vjp))
 
 
 def empty() -> Tensor:
@@ -271,30 +223,6 @@ def stacked(slots: Tensor, like: Tensor) -> Tensor:
 def from_rows(rows: Tensor) -> Tensor:
     """The table whose entries are the rows of a tensor."""
     made: Tensor = apply(FROM_ROWS, [rows])
-    return made
-
-
-def gathered(slots: Tensor, indices: Tensor, like: Tensor) -> Tensor:
-    """The gradients at ``indices`` as the rows of one tensor, which has the shape and dtype of ``like``."""
-    made: Tensor = apply(GATHER, [slots, indices, *_extents(like)], {"dtype": like.dtype, "shape": like.shape})
-    return made
-
-
-def scattered(indices: Tensor, rows: Tensor) -> Tensor:
-    """The table with the rows of a tensor added at ``indices``."""
-    made: Tensor = apply(SCATTER, [indices, rows])
-    return made
-
-
-def joined(slots: Tensor, lengths: Tensor, like: Tensor) -> Tensor:
-    """All gradients, of ``lengths`` rows each, one after the other; the shape and dtype are those of ``like``."""
-    made: Tensor = apply(JOIN, [slots, lengths, *_extents(like)], {"dtype": like.dtype, "shape": like.shape})
-    return made
-
-
-def split(rows: Tensor, lengths: Tensor) -> Tensor:
-    """The table whose entries are pieces of a tensor, of ``lengths`` rows each."""
-    made: Tensor = apply(SPLIT, [rows, lengths])
     return made
 
 

@@ -1,0 +1,132 @@
+"""Gradients of whole graphs that were run: calls of functions, and loops outside any function.
+
+A graph whose run is recorded is *split*. Its forward half gives, besides its results, the values that its backward
+half takes: what the backward half asks of the forward graph is worked out as for a loop body (``BackwardGraph``). Both
+halves are ordinary graphs, made once per graph and set of sources.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..execution import Runner, prepare, set_outputs
+from ..graph import Graph
+from ..registry import OPS
+from ..tensor import Tensor
+from .reach import Key, Marks, is_differentiable, reached
+from .residuals import BackwardGraph, Definition
+from .walk import Adjoints, Walk
+
+_IDENTITY = OPS["identity"]
+_lock = threading.RLock()  # held while a graph is split, which adds nodes to it
+
+#: key of ``Graph.collections``: [(executor, sources, outputs, Split or None), ...]
+_SPLITS = "gradient: splits"
+
+
+class BackwardFunction(BackwardGraph):
+    """The backward counterpart of a whole graph.
+
+    Attributes
+    ----------
+    taken : list of Tensor
+        Tensors of the forward graph whose values are parameters here, in their order.
+    """
+
+    parent: None
+
+    def __init__(self, forward: Graph) -> None:
+        super().__init__("gradient", None, forward)
+        self.ordered = True
+        self.taken: list[Tensor] = []
+
+    def is_free(self, tensor: Tensor) -> bool:
+        return False
+
+    def outside(self, tensor: Tensor) -> Tensor | None:
+        return None
+
+    def price(self, tensor: Tensor) -> int:
+        # what the caller has passed or gets is there anyway
+        at_hand = tensor in set(self.forward.inputs) | set(self.forward.outputs)
+        return 0 if at_hand else super().price(tensor)
+
+    def saved(self, tensor: Tensor) -> Definition:
+        self.taken.append(tensor)
+        return _IDENTITY, (self.parameter(tensor.dtype, tensor.shape, "saved"),), {}
+
+
+@dataclass(frozen=True)
+class Split:
+    """A graph in two halves.
+
+    Attributes
+    ----------
+    outputs : tuple of Tensor
+        What the forward half gives: what was asked for, then the saved values.
+    forward : Runner
+    backward_graph : Graph
+        Takes a gradient for each of ``given``, then the saved values; gives the gradients of ``sources``.
+    backward : Runner
+    given : tuple of int
+        The outputs that can have a gradient.
+    sources : tuple of Key
+        The sources that can get one.
+    """
+
+    outputs: tuple[Tensor, ...]
+    forward: Runner
+    backward_graph: Graph
+    backward: Runner
+    given: tuple[int, ...]
+    sources: tuple[Key, ...]
+
+    @property
+    def saved(self) -> int:
+        """The number of saved values."""
+        return len(self.backward_graph.inputs) - len(self.given)
+
+
+def split(graph: Graph, outputs: Sequence[Tensor], executor: str, sources: Sequence[Key]) -> Split | None:
+    """The halves of ``graph`` for gradients of ``outputs`` with regard to ``sources``; ``None`` if there are none."""
+    with _lock:
+        known = graph.collections.setdefault(_SPLITS, [])
+        for with_executor, with_sources, with_outputs, made in known:
+            if with_executor == executor and _same(with_sources, sources) and _same(with_outputs, outputs):
+                found: Split | None = made
+                return found
+        found = _split(graph, outputs, executor, sources)
+        known.append((executor, tuple(sources), tuple(outputs), found))
+        return found
+
+
+def _same(a: Sequence[Key], b: Sequence[Key]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+
+
+def _split(graph: Graph, outputs: Sequence[Tensor], executor: str, sources: Sequence[Key]) -> Split | None:
+    marks = Marks(graph, sources)
+    tensors = [x for x in sources if isinstance(x, Tensor) and x.graph is graph]
+    found = reached(graph.nodes, tensors, marks)
+    given = [k for k, t in enumerate(outputs) if t in found and is_differentiable(t)]
+    if not given:
+        return None
+    backward = BackwardFunction(graph)
+    walk = Walk(graph, found, marks, Adjoints())
+    with backward.as_default():
+        for k in given:
+            walk.add(outputs[k], backward.parameter(outputs[k].dtype, outputs[k].shape, "gradient"))
+        walk.run(graph.nodes)
+        totals = [(x, walk.adjoints.total(x)) for x in sources]
+    results = [(x, backward.capture(g)) for x, g in totals if g is not None]
+    backward.finish([g for _, g in results])
+    set_outputs(backward, [g for _, g in results])
+    forward = copy.copy(graph)  # shares the nodes; the optimiser copies them
+    forward.outputs = [*outputs, *backward.taken]
+    return Split(
+        tuple(forward.outputs), prepare(forward, executor), backward, prepare(backward, executor), tuple(given),
+        tuple([x for x, _ in results]),
+    )  # fmt: skip

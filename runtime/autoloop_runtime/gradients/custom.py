@@ -1,0 +1,79 @@
+"""Functions with a gradient of the user's own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import nest
+from ..graph import apply, convert_to_tensor
+from ..registry import Op, call, register
+from ..structured import StructureError
+from ..tensor import Tensor
+
+
+def _infer(*tensors: Tensor, count: int, grad: Any) -> Any:
+    specs = [(t.dtype, t.shape) for t in tensors[len(tensors) - count :]]
+    return specs[0] if count == 1 else specs
+
+
+def _kernel(*values: Any, count: int, grad: Any) -> Any:
+    results = values[len(values) - count :]
+    return results[0] if count == 1 else results
+
+
+def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+    count = attrs["count"]
+    gs = [g] if count == 1 else g
+    filled = [call("zeros_like", y) if part is None else part for part, y in zip(gs, outputs)]
+    arguments = inputs[: len(inputs) - count]
+    found = attrs["grad"](*filled)
+    parts = list(found) if isinstance(found, (list, tuple)) else [found]
+    if len(parts) != len(arguments):
+        raise StructureError(
+            f"the gradient function of a custom_gradient gave {len(parts)} gradients for {len(arguments)} arguments"
+        )
+    made = [None if part is None else convert_to_tensor(part) for part in parts]
+    return [*made, *[None] * count]
+
+
+#: inputs: the arguments, then the results; outputs: the results, of which only the arguments' gradients are the user's
+CUSTOM = register(Op("CustomGradient", _infer, _kernel, _vjp))
+
+
+def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function a gradient of its own.
+
+    Parameters
+    ----------
+    f : callable
+        Takes tensors (or structures of them) and gives ``(value, grad)``: ``grad`` takes one gradient per tensor of the
+        value and gives one gradient, or ``None``, per tensor of the arguments.
+
+    Returns
+    -------
+    callable
+        Gives the value.
+
+    Examples
+    --------
+    >>> @custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda g: clip(g, -1.0, 1.0)
+    """
+
+    @functools.wraps(f)
+    def with_gradient(*args: Any) -> Any:
+        leaves, structure = nest.flatten_with_structure(list(args))
+        tensors = [convert_to_tensor(leaf) for leaf in leaves]
+        answer = f(*nest.unflatten(structure, tensors))
+        if not isinstance(answer, tuple) or len(answer) != 2 or not callable(answer[1]):
+            raise TypeError("a function with custom_gradient must return a pair (value, function of the gradients)")
+        value, grad = answer
+        results, form = nest.flatten_with_structure(value)
+        ys = [convert_to_tensor(y) for y in results]
+        made = apply(CUSTOM, [*tensors, *ys], {"count": len(ys), "grad": grad})
+        return nest.unflatten(form, [made] if isinstance(made, Tensor) else made)
+
+    return with_gradient

@@ -1,0 +1,332 @@
+"""Gradient tapes: derivatives of what Python code has computed, value by value.
+
+A tape keeps, for every eager operation that depends on something watched, a function from the gradients of its
+outputs to those of its inputs. A call of a decorated function is one entry, whose backward half is a graph of its
+own (``calls``). Inside a trace there is nothing to record: the graph is the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..execution import Runner, run_graph, wrap
+from ..graph import Graph, Node, convert_to_tensor, current_graph
+from ..recording import Recorder, recorders, recording
+from ..registry import Op, call
+from ..runstate import EAGER
+from ..tensor import Tensor
+from ..variables import READ, Variable
+from .build import build, seed, source_in
+from .calls import Split, split
+from .reach import FLAT, Key, is_differentiable
+from .walk import gradients_of
+
+#: from gradients of the outputs to gradients of the inputs
+Backward = Callable[[list[Tensor | None]], Sequence[Tensor | None]]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One recorded computation."""
+
+    inputs: tuple[Key, ...]
+    outputs: tuple[Tensor, ...]
+    backward: Backward
+
+
+class GradientTape:
+    """Records computations for differentiation.
+
+    Parameters
+    ----------
+    persistent : bool
+        ``gradient`` may be called more than once.
+    watch_accessed_variables : bool
+        Trainable variables are watched when they are read.
+
+    Notes
+    -----
+    A context manager; tapes nest, and the gradient computed inside an outer tape can be differentiated again. In a
+    function (and anywhere else where a graph is built) the operations built inside the ``with`` block count.
+
+    Examples
+    --------
+    >>> x = constant(3.0)
+    >>> with GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> float(tape.gradient(y, x))
+    6.0
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self.persistent = persistent
+        self._watches_variables = watch_accessed_variables
+        self._entries: list[Entry] = []
+        #: what depends on something watched
+        self._tracked: set[Key] = set()
+        self._watched: dict[Key, None] = {}
+        self._graph: Graph | None = None
+        self._last: Node | None = None
+        self._span: list[Node] | None = None
+        self._used = False
+        self._context: Any = None
+
+    # -- recording ----------------------------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        if self._context is not None:
+            raise ValueError("the tape is recording already")
+        self._graph = current_graph()
+        if self._graph is not None:
+            self._last = self._graph.nodes[-1] if self._graph.nodes else None
+            self._span = None
+        self._context = recording((*recorders(), self))
+        self._context.__enter__()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        context, self._context = self._context, None
+        context.__exit__(*exc)
+        if self._graph is not None:
+            self._span = self._nodes()
+
+    def watch(self, tensor: Any) -> None:
+        """Record what depends on ``tensor`` (a tensor, a Variable, or a structure of them)."""
+        for leaf in nest.flatten(tensor, expand_composites=True):
+            if not isinstance(leaf, (Tensor, Variable)):
+                raise TypeError(f"a tape watches tensors and variables, not {type(leaf).__name__}")
+            self._watched[leaf] = None
+            self._tracked.add(leaf)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables watched so far."""
+        return tuple([k for k in self._watched if isinstance(k, Variable)])
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Nothing is recorded inside."""
+        with recording([r for r in recorders() if r is not self]):
+            yield
+
+    def reset(self) -> None:
+        """Forget what was recorded and watched."""
+        self._entries.clear()
+        self._tracked.clear()
+        self._watched.clear()
+        self._used = False
+
+    def record(self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> None:
+        """A primitive was computed eagerly (``recording.Recorder``)."""
+        if op is READ:
+            variable = attrs["variable"]
+            if self._sees(variable):
+                self._keep((variable,), outputs, lambda gs: gs)
+        elif op.name not in FLAT and any(t in self._tracked for t in inputs):
+
+            def backward(gs: list[Tensor | None]) -> Sequence[Tensor | None]:
+                return gradients_of(op, repr(op.name), gs, outputs, inputs, attrs)
+
+            self._keep(tuple(inputs), outputs, backward)
+
+    def run(self, graph: Graph, runner: Runner, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """Run a whole graph for all recorders in force (``recording.Recorder``)."""
+        return _run_recorded([r for r in recorders() if isinstance(r, GradientTape)], graph, runner, inputs)
+
+    def _sees(self, source: Key) -> bool:
+        """True if ``source`` is tracked; a variable that is used becomes so."""
+        if isinstance(source, Variable) and source.trainable and self._watches_variables:
+            self.watch(source)
+        return source in self._tracked
+
+    def _keep(self, inputs: tuple[Key, ...], outputs: Sequence[Tensor], backward: Backward) -> None:
+        kept = [t for t in outputs if is_differentiable(t)]
+        if kept:
+            self._entries.append(Entry(inputs, tuple(outputs), backward))
+            self._tracked.update(kept)
+
+    # -- derivatives --------------------------------------------------------------------------------------
+
+    def gradient(
+        self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: str = "none"
+    ) -> Any:
+        """The gradient of ``target`` (summed, if it has several elements) with regard to ``sources``.
+
+        Parameters
+        ----------
+        target : structure of Tensor
+        sources : structure of Tensor and Variable
+            Tensors must have been watched.
+        output_gradients : structure of Tensor, optional
+            What each target's gradient starts with; ones by default.
+        unconnected_gradients : {"none", "zero"}
+            What a source gets that ``target`` does not depend on.
+
+        Returns
+        -------
+        structure of Tensor or None
+            In the structure of ``sources``.
+
+        Raises
+        ------
+        RuntimeError
+            If a tape that is not persistent is asked twice.
+        """
+        if self._used and not self.persistent:
+            raise RuntimeError("this tape was used already; GradientTape(persistent=True) may be used several times")
+        self._used = True
+        leaves, structure = nest.flatten_with_structure(sources)
+        targets = [convert_to_tensor(t) for t in nest.flatten(target)]
+        seeds = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+        inside = recorders() if self.persistent else [r for r in recorders() if r is not self]
+        with recording(inside):
+            if any(t.is_symbolic for t in targets):
+                found = self._in_graph(targets, seeds, leaves)
+            else:
+                found = self._in_values(targets, seeds, leaves)
+            if unconnected_gradients == "zero":
+                found = [call("zeros_like", convert_to_tensor(x)) if g is None else g for g, x in zip(found, leaves)]
+        if not self.persistent:
+            self._entries.clear()
+        return nest.unflatten(structure, found)
+
+    def jacobian(self, target: Tensor, sources: Any, unconnected_gradients: str = "none") -> Any:
+        """The derivative of every element of ``target`` with regard to every element of each source.
+
+        Parameters
+        ----------
+        target : Tensor
+        sources : structure of Tensor and Variable
+        unconnected_gradients : {"none", "zero"}
+
+        Returns
+        -------
+        structure of Tensor
+            Of shape ``target.shape + source.shape``. Costs one backward pass per element of ``target``.
+        """
+        leaves, structure = nest.flatten_with_structure(sources)
+        shape = target.shape.as_tuple()
+        persistent, self.persistent = self.persistent, True
+        rows = []
+        try:
+            for k in range(target.size):
+                one = np.zeros(target.size, target.dtype)
+                one[k] = 1
+                rows.append(self.gradient(target, leaves, [one.reshape(shape)[()]], unconnected_gradients))
+        finally:
+            self.persistent = persistent
+        made: list[Tensor | None] = []
+        for column, x in zip(zip(*rows), leaves):
+            if all(g is None for g in column):
+                made.append(None)
+                continue
+            full = [call("zeros_like", convert_to_tensor(x)) if g is None else g for g in column]
+            made.append(call("reshape", call("stack", full), [*shape, *x.shape.as_tuple()]))
+        return nest.unflatten(structure, made)
+
+    def _in_values(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Tensor | None]:
+        found: dict[Key, Tensor] = {}
+        for y, g in zip(targets, seeds):
+            if is_differentiable(y):
+                _add(found, y, seed(y, g))
+        for entry in reversed(list(self._entries)):
+            gs = [found.get(t) for t in entry.outputs]
+            if any(g is not None for g in gs):
+                for key, g in zip(entry.inputs, entry.backward(gs)):
+                    if g is not None and key in self._tracked:
+                        _add(found, key, g)
+        return [found.get(x) if x in self._tracked else None for x in sources]
+
+    def _in_graph(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Tensor | None]:
+        graph = self._graph
+        if graph is None or any(t.graph is not graph for t in targets):
+            raise ValueError("the target was not computed inside the tape's with block")
+        with graph.name_scope("gradients"):
+            pairs = [(y, seed(y, g)) for y, g in zip(targets, seeds) if is_differentiable(y)]
+            keys = [source_in(graph, x) for x in sources]
+            nodes = self._nodes() if self._span is None else self._span
+            found = build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, nodes=nodes)
+        return [
+            g if x in self._watched or (isinstance(x, Variable) and x.trainable and self._watches_variables) else None
+            for g, x in zip(found, sources)
+        ]
+
+    def _nodes(self) -> list[Node]:
+        """The nodes of the graph since the tape was entered."""
+        assert self._graph is not None
+        nodes = self._graph.nodes
+        return nodes[nodes.index(self._last) + 1 :] if self._last is not None else list(nodes)
+
+
+def _add(found: dict[Key, Tensor], key: Key, part: Tensor) -> None:
+    known = found.get(key)
+    found[key] = part if known is None else call("add", known, part)
+
+
+# -- calls ------------------------------------------------------------------------------------------------
+
+
+def _run_recorded(
+    tapes: Sequence[GradientTape], graph: Graph, runner: Runner, inputs: Sequence[Tensor]
+) -> list[Tensor]:
+    """Run ``graph`` once, saving for every tape what its backward half will want.
+
+    What an inner tape has saved are results that an outer one may differentiate, so it splits the graph that the
+    inner one has left.
+    """
+    halves: list[tuple[GradientTape, Split, tuple[Key, ...]]] = []
+    outputs: Sequence[Tensor] = graph.outputs
+    for tape in reversed(tapes):
+        sources = _sources(tape, graph, inputs)
+        made = split(graph, outputs, runner.executor, [inner for _, inner in sources]) if sources else None
+        if made is not None:
+            outside = {inner: outer for outer, inner in sources}
+            halves.append((tape, made, tuple([outside[x] for x in made.sources])))
+            outputs, runner = made.outputs, made.forward
+    results = [wrap(v) for v in runner.run([t.value for t in inputs], EAGER)]
+    for tape, made, keys in halves:
+        end = len(made.outputs)
+        given, saved = results[: end - made.saved], results[end - made.saved : end]
+        tape._keep(keys, given, _call_backward(made, given, saved))
+    return results
+
+
+def _call_backward(half: Split, outputs: Sequence[Tensor], saved: Sequence[Tensor]) -> Backward:
+    def backward(gs: list[Tensor | None]) -> Sequence[Tensor | None]:
+        given = [call("zeros_like", outputs[k]) if gs[k] is None else gs[k] for k in half.given]
+        results = run_graph(half.backward_graph, half.backward, [g for g in given if g is not None] + list(saved))
+        return results[: len(half.sources)]
+
+    return backward
+
+
+def _sources(tape: GradientTape, graph: Graph, inputs: Sequence[Tensor]) -> list[tuple[Key, Key]]:
+    """``(source outside, source in the graph)`` of everything tracked that the graph gets or mentions."""
+    found: list[tuple[Key, Key]] = [(x, p) for x, p in zip(inputs, graph.inputs) if x in tape._tracked]
+    mentioned = dict.fromkeys(_mentioned(graph))
+    return found + [(x, x) for x in mentioned if tape._sees(x) and is_differentiable_source(x)]
+
+
+def is_differentiable_source(x: Key) -> bool:
+    """True if a gradient with regard to ``x`` makes sense."""
+    return x.dtype.kind in "fc"
+
+
+def _mentioned(graph: Graph) -> Iterable[Key]:
+    """The variables read, and the concrete tensors used, in ``graph`` and the graphs inside it."""
+    for concrete, _ in graph._constants.values():
+        yield concrete
+    for node in graph.nodes:
+        if node.op is READ:
+            yield node.attrs["variable"]
+        for below in node.subgraphs:
+            yield from _mentioned(below)
+
+
+_: type[Recorder] = GradientTape
