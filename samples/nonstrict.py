@@ -22,7 +22,7 @@ def build(window):
         b = lambda i, x: (
             tf.Print(i + 1, [i], "Updating i based on i == "),
             # Let x depend on i
-            tf.Print(tf.tanh(x - tf.cast(i % 3, tf.float32)), [i], "Updating x based on i == "),
+            tf.Print(tf.cos(x) - tf.cast(i % 3, tf.float32), [i], "Updating x based on i == "),
         )
         x = tf.ones([SIZE, SIZE])
         i_out, x_out = tf.while_loop(c, b, (tf.constant(0), x), parallel_iterations=window)
