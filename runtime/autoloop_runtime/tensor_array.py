@@ -65,9 +65,15 @@ _NEW = primitive("tensor_array", _flow, _new_kernel)
 _WRITE = primitive(
     "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write
 )
-_READ = primitive(
-    "tensor_array_read", _element, lambda array, index, dtype, shape: array.read(int(index), shape), rules.read
-)
+
+
+def _read_kernel(array: ArrayValue, index: Any, dtype: DType, shape: TensorShape) -> Any:
+    return array.read(int(index), shape)
+
+
+_READ = primitive("tensor_array_read", _element, _read_kernel, rules.read)
+#: with ``clear_after_read``: two reads of one index are an error, so they must not be merged
+_READ_ONCE = primitive("tensor_array_read_once", _element, _read_kernel, rules.read, effect=True)
 _STACK = primitive("tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack)
 _UNSTACK = primitive("tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack)
 _GATHER = primitive(
@@ -248,7 +254,8 @@ class TensorArray:
         name : str, optional
         """
         attrs = {"dtype": self.dtype, "shape": self.element_shape}
-        return apply(_READ, [self.flow, _index(index, "read")], attrs, name)
+        op = _READ_ONCE if self._spec.clear_after_read else _READ
+        return apply(op, [self.flow, _index(index, "read")], attrs, name)
 
     # -- many elements ------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import pytest
 from autoloop_runtime import dtypes, nest, ops
 from autoloop_runtime.array_values import ArraySpec, ArrayValue
 from autoloop_runtime.control_flow import cond, while_loop
+from autoloop_runtime.execution import run_now
 from autoloop_runtime.graph import Graph, constant
 from autoloop_runtime.shapes import SCALAR, UNKNOWN, TensorShape
 from autoloop_runtime.tensor_array import TensorArray
@@ -23,6 +24,10 @@ def filled(*values, **options):
     for i, v in enumerate(values):
         array = array.write(i, v)
     return array
+
+
+def filled64(*values, **options):
+    return TensorArray(dtypes.float64, len(values), **options).write(0, values[0])
 
 
 # -- values -----------------------------------------------------------------------------------------------
@@ -117,6 +122,9 @@ def test_clear_after_read():
         a.read(0)
     with pytest.raises(ValueError, match="index 0 was read before"):
         a.stack()
+    with pytest.raises(ValueError, match="index 0 was read before"):
+        run_now(lambda: (lambda a: a.read(0) + a.read(0))(filled(1.0, clear_after_read=True)))
+    check_gradient(lambda x: filled64(x, clear_after_read=True).read(0) * 2, 1.0, blurs=["exact"])
     assert filled(1.0).read(0).numpy() == filled(1.0).read(0).numpy()
 
 
