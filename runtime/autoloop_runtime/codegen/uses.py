@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
 from ..graph import CONST, PARAMETER, Graph, Node
+from ..passes.safety import can_fail
 from ..tensor import Tensor
 from .templates import parse
 
@@ -86,7 +87,7 @@ def analyse(graph: Graph, in_place: Set[Node] = frozenset(), predicate: bool = F
         at = position
         if node not in in_place and _can_inline(node, uses):
             target = min(uses.last_read[node.outputs[0]], len(graph.nodes))
-            still = epochs[position] == epochs[target]
+            still = epochs[position] == epochs[target] or _moves_freely(node)
             if overwritten and any(t in overwritten for t in node.inputs):
                 still = still and writes[position] == writes[target]
             if still and _takes(reader[node.outputs[0]], node):
@@ -138,6 +139,11 @@ def _can_inline(node: Node, uses: Uses) -> bool:
         is_barrier(node) or len(node.outputs) != 1 or node.op in (CONST, PARAMETER) or node.declared
         or node.control_inputs or uses.count.get(node.outputs[0]) != 1
     )  # fmt: skip
+
+
+def _moves_freely(node: Node) -> bool:
+    """True for scalars that cannot fail: it makes no difference when they are computed."""
+    return all(t.shape.rank == 0 for t in (*node.inputs, *node.outputs)) and not can_fail(node)
 
 
 def _takes(reader: Node | None, node: Node) -> bool:

@@ -20,7 +20,11 @@ Relation = list[int]
 
 def prune(graph: Graph) -> Graph:
     """``graph`` without the nodes, loop variables, branch results and captures that its outputs do not need."""
-    return _Pruner().graph(graph, graph.outputs, graph.inputs, None)
+    while True:
+        pruner = _Pruner()
+        graph = pruner.graph(graph, graph.outputs, graph.inputs, None)
+        if not pruner.replaced:
+            return graph
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -30,28 +34,65 @@ def _bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def _fixed(node: Node, k: int) -> bool:
-    """True if loop variable ``k`` keeps its initial value."""
-    body = node.attrs["body"]
-    same = k < node.attrs["n_vars"] and body.outputs[k] is body.inputs[k] and k != node.attrs["token"]
-    return same and k not in node.declared and node.inputs[k].shape.is_subsumed_by(node.attrs["invariants"][k])
-
-
-def _passed(node: Node, j: int) -> int | None:
-    """The input that both branches of a Cond give as output ``j``."""
-    places = []
-    for sub in (node.attrs["then"], node.attrs["else"]):
-        places.append(next((i for i, p in enumerate(sub.inputs) if p is sub.outputs[j]), None))
-    same = places[0] is not None and places[0] == places[1] and j not in node.declared
-    return places[0] + 1 if same and places[0] is not None else None
-
-
 class _Pruner:
-    """One run of the pass; the relations of nodes are found once."""
+    """One run of the pass; the relations of nodes are found once.
+
+    ``replaced``: something was found to equal something else, so that another run may find more.
+    """
 
     def __init__(self) -> None:
+        self.replaced = False
         self._relations: dict[Node, Relation] = {}
         self._wanted: dict[Node, list[int]] = {}
+        self._sources: dict[tuple[Node, int], int | None] = {}
+
+    # -- what is only passed on ---------------------------------------------------------------------------
+
+    def source(self, node: Node, j: int) -> int | None:
+        """The input that output ``j`` of a structured node always equals, if there is one.
+
+        The initial value of a loop variable that never changes; what both branches of a Cond pass on.
+        """
+        known = self._sources.get((node, j), -1)
+        if known == -1:
+            known = self._variable(node, j) if node.op.name == "While" else self._result(node, j)
+            self._sources[node, j] = None if j in node.declared else known
+        return self._sources[node, j]
+
+    def origin(self, tensor: Tensor) -> Tensor:
+        """The first tensor of its graph that ``tensor`` always equals."""
+        while tensor.op.subgraphs:
+            place = self.source(tensor.op, tensor.index)
+            if place is None:
+                break
+            tensor = tensor.op.inputs[place]
+        return tensor
+
+    def _variable(self, node: Node, k: int) -> int | None:
+        body = node.attrs["body"]
+        place = self._place(body, body.outputs[k])
+        if place is None or k == node.attrs["token"] or not self._equal(node, place, k):
+            return None
+        return k if node.inputs[k].shape.is_subsumed_by(node.attrs["invariants"][k]) else None
+
+    def _equal(self, node: Node, place: int, k: int) -> bool:
+        """True if input ``place`` of a While, in every iteration, is the initial value of variable ``k``."""
+        if place == k:
+            return True
+        return place >= node.attrs["n_vars"] and self.origin(node.inputs[place]) is self.origin(node.inputs[k])
+
+    def _result(self, node: Node, j: int) -> int | None:
+        then, other = (self._place(node.attrs[key], node.attrs[key].outputs[j]) for key in ("then", "else"))
+        return None if then is None or then != other else then + 1
+
+    def _place(self, graph: Graph, tensor: Tensor) -> int | None:
+        """Which input of ``graph`` the tensor always equals."""
+        origin = self.origin(tensor)
+        return next((i for i, p in enumerate(graph.inputs) if p is origin), None)
+
+    def fixed(self, node: Node, k: int) -> bool:
+        """True if input ``k`` of a While is a loop variable that never changes."""
+        return k < int(node.attrs["n_vars"]) and self.source(node, k) is not None
 
     # -- what needs what ----------------------------------------------------------------------------------
 
@@ -91,6 +132,7 @@ class _Pruner:
         step = self._graph(node.attrs["body"])
         if effects:
             step = [s | effects[0] if s >> token & 1 else s for s in step]
+        step = [1 << k if self.fixed(node, k) else s for k, s in enumerate(step)]
         variables = (1 << n) - 1
 
         def closed(mask: int) -> int:
@@ -105,14 +147,14 @@ class _Pruner:
         out = []
         for k in range(n):
             own = 1 << k | (effects[0] if effects and k == token else 0)
-            out.append(own if _fixed(node, k) else closed(own | always))
+            out.append(own if self.fixed(node, k) else closed(own | always))
         return out
 
     def _cond(self, node: Node) -> Relation:
         pairs = zip(self._graph(node.attrs["then"]), self._graph(node.attrs["else"]))
         out = []
         for j, (a, b) in enumerate(pairs):
-            passed = _passed(node, j)
+            passed = self.source(node, j)
             out.append(1 | (a | b) << 1 if passed is None else 1 << passed)
         return out
 
@@ -131,6 +173,7 @@ class _Pruner:
                 copy.keep(node)
         for twin, first in (same or {}).items():
             copy.of[twin] = copy.of[first]
+            self.replaced = True
         for node in graph.nodes:
             if node not in needs or (node.outputs and node.outputs[0] in copy.of):
                 continue
@@ -167,12 +210,13 @@ class _Pruner:
     def _keep_while(self, copy: Copy, node: Node, mask: int) -> None:
         attrs, n = node.attrs, node.attrs["n_vars"]
         for k in range(n):
-            if mask >> k & 1 and _fixed(node, k):
+            if mask >> k & 1 and self.fixed(node, k):
                 copy.of[node.outputs[k]] = copy.of[node.inputs[k]]
-        if all(_fixed(node, k) for k in self._wanted[node]):
+                self.replaced = True
+        if all(self.fixed(node, k) for k in self._wanted[node]):
             return
-        variables = [k for k in range(n) if mask >> k & 1 and not _fixed(node, k)]
-        held = [i for i in _bits(mask) if i >= n or _fixed(node, i)]
+        variables = [k for k in range(n) if mask >> k & 1 and not self.fixed(node, k)]
+        held = [i for i in _bits(mask) if i >= n or self.fixed(node, i)]
         token = attrs["token"]
         keeps_token = token is not None and mask >> token & 1
         held, same = _without_twins(copy, node, held, (attrs["cond"], attrs["body"]), 0)
@@ -195,11 +239,12 @@ class _Pruner:
     def _keep_cond(self, copy: Copy, node: Node, mask: int) -> None:
         outputs = []
         for j in self._wanted[node]:
-            passed = _passed(node, j)
+            passed = self.source(node, j)
             if passed is None:
                 outputs.append(j)
             else:
                 copy.of[node.outputs[j]] = copy.of[node.inputs[passed]]
+                self.replaced = True
         if not outputs:
             return
         subs = {key: node.attrs[key] for key in ("then", "else")}

@@ -10,12 +10,13 @@ from ..graph import CONST, PARAMETER, Graph, Node
 #: one value per element, of arguments that broadcast together
 ELEMENTWISE = frozenset({
     "add", "subtract", "multiply", "divide", "floor_divide", "mod", "maximum", "minimum", "arctan2", "hypot",
-    "copysign", "negative", "sign", "reciprocal", "square", "abs", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "exp2", "log", "log1p",
-    "log2", "log10", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
-    "arctanh", "sigmoid", "relu", "softplus", "erf", "floor", "ceil", "trunc", "rint", "real", "imag", "conj",
-    "complex", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf", "isfinite", "logical_and",
-    "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift",
-    "right_shift", "where", "identity", "stop_gradient", "cast", "pow",
+    "copysign", "negative", "sign", "reciprocal", "square", "abs", "sqrt", "rsqrt", "cbrt", "exp", "expm1",
+    "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh",
+    "tanh", "arcsinh", "arccosh", "arctanh", "sigmoid", "relu", "softplus", "erf", "floor", "ceil", "trunc",
+    "rint", "real", "imag", "conj", "complex", "equal", "not_equal", "less", "less_equal", "greater",
+    "greater_equal", "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_xor", "logical_not",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "where", "identity",
+    "stop_gradient", "cast", "pow",
 })  # fmt: skip
 #: never fail once their static shapes have been inferred from fully defined ones
 SHAPED = frozenset({

@@ -1,0 +1,439 @@
+"""The passes: each keeps what a graph means, does what it says, and does nothing the second time."""
+
+from __future__ import annotations
+
+import random
+
+import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
+import numpy as np
+import pytest
+from autoloop_runtime import config, control_flow, dtypes
+from autoloop_runtime.execution import set_outputs
+from autoloop_runtime.graph import Graph, apply
+from autoloop_runtime.passes.cost import choose, estimate, is_heavy
+from autoloop_runtime.passes.cse import eliminate_common
+from autoloop_runtime.passes.fold import fold
+from autoloop_runtime.passes.invariant import hoist_invariants
+from autoloop_runtime.passes.pipeline import PASSES, optimize
+from autoloop_runtime.passes.prune import prune
+from autoloop_runtime.passes.rewrite import subgraph
+from autoloop_runtime.passes.safety import can_fail, graph_can_fail
+from autoloop_runtime.registry import Op, call
+from autoloop_runtime.shapes import SCALAR, TensorShape
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_programs import NOTE, Program, assert_same, interpret, outcome
+
+
+def traced(build, *inputs):
+    """The function graph of ``build``, whose parameters are given as ``(name, dtype, shape)``."""
+    graph = Graph(ordered=True)
+    with graph.as_default():
+        parameters = [graph.parameter(dtype, TensorShape(shape), name) for name, dtype, shape in inputs]
+        out = build(*parameters)
+        set_outputs(graph, list(out) if isinstance(out, (list, tuple)) else [out])
+    return graph
+
+
+def described(graph, indent=""):
+    """Everything a pass may change, as text; tensors are numbered in order, names do not count."""
+    numbers = {}
+    lines = []
+
+    def number(tensor):
+        return numbers.setdefault(tensor, len(numbers))
+
+    for node in graph.nodes:
+        value = node.attrs.get("value")
+        attrs = "" if value is None else repr(value)
+        inputs, outputs = [number(t) for t in node.inputs], [number(t) for t in node.outputs]
+        lines.append(f"{indent}{node.op.name} {inputs} -> {outputs} {attrs}")
+        lines += [described(g, indent + "    ") for g in node.subgraphs]
+    lines.append(f"{indent}{[number(t) for t in graph.inputs]} -> {[number(t) for t in graph.outputs]}")
+    return "\n".join(lines)
+
+
+def ops(graph):
+    """The names of the ops in ``graph`` itself, constants and parameters aside."""
+    return [n.op.name for n in graph.nodes if n.op.name not in ("Const", "Placeholder")]
+
+
+def loop_of(graph):
+    (node,) = [n for n in graph.nodes if n.op.name == "While"]
+    return node
+
+
+def values_of(graph, *values):
+    return interpret(graph, list(values))
+
+
+N = ("n", dtypes.int32, [])
+F = ("f", dtypes.float32, [])
+X = ("x", dtypes.float32, [3])
+RANDOM = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+# -- all of them ------------------------------------------------------------------------------------------
+
+
+@RANDOM
+@given(st.integers(0, 1 << 30), st.booleans())
+def test_every_pass_keeps_the_meaning_and_is_idempotent(seed, effects):
+    program = Program(random.Random(seed), effects)
+    expected = outcome(lambda values: interpret(program.graph, values), program.values)
+    graph = program.graph
+    for transform in PASSES:
+        before = described(graph)
+        after = transform(graph)
+        assert described(graph) == before
+        assert_same(outcome(lambda values: interpret(after, values), program.values), expected)
+        assert described(prune(transform(after))) == described(prune(after))
+        graph = after
+
+
+def test_names_places_and_promises_survive():
+    def build(x):
+        y = call("tanh", x)
+        y.set_shape([3])
+        return y * 2.0
+
+    graph = traced(build, ("x", dtypes.float32, [None]))
+    for transform in PASSES:
+        made = transform(graph)
+        assert [n.name for n in made.nodes if n.op.name == "tanh"] == ["tanh"]
+        (node,) = [n for n in made.nodes if n.op.name == "tanh"]
+        (source,) = [n for n in graph.nodes if n.op.name == "tanh"]
+        assert node.location == source.location and node.declared == {0: TensorShape([3])}
+
+
+def test_deep_graphs_need_no_recursion():
+    def build(n):
+        for _ in range(2000):
+            n = n * 2 + 1
+        return n
+
+    graph = traced(build, N)
+    assert len(optimize(graph).nodes) >= 4000
+
+
+# -- prune ------------------------------------------------------------------------------------------------
+
+
+def test_only_the_needed_loop_variables_stay():
+    def body(i, heavy, light, j):
+        return i + 1, call("tanh", heavy), light + 1, j + i
+
+    build = lambda n, x: control_flow.while_loop(lambda i, *_: i < n, body, (0, x, 0, 0))[3]
+    loop = loop_of(prune(traced(build, N, X)))
+    assert loop.attrs["names"] == ("i", "j") and loop.attrs["n_vars"] == 2
+    assert "tanh" not in ops(loop.attrs["body"])
+    assert len(loop.inputs) == len(loop.attrs["body"].inputs) == len(loop.attrs["cond"].inputs) == 3
+
+
+def test_effects_stay_with_what_they_need():
+    def body(i, a, b):
+        apply(NOTE, [a])
+        return i + 1, a * 2, b * 3
+
+    build = lambda n: control_flow.while_loop(lambda i, *_: i < n, body, (0, 1, 1))[0]
+    loop = loop_of(prune(traced(build, N)))
+    assert loop.attrs["names"] == ("i", "a", "token") and loop.attrs["token"] == 2
+
+
+def test_dead_branch_results_and_captures_go():
+    def build(n, x):
+        a, _ = control_flow.cond(n > 0, lambda: (n * 2, call("tanh", x)), lambda: (n, x))
+        return a
+
+    graph = prune(traced(build, N, X))
+    (node,) = [n for n in graph.nodes if n.op.name == "Cond"]
+    assert len(node.outputs) == 1 and len(node.inputs) == 2 and len(graph.inputs) == 2
+
+
+def test_a_variable_that_never_changes_becomes_a_capture():
+    build = lambda n, x: control_flow.while_loop(
+        lambda i, *_: i < n, lambda i, x, y: (i + 1, x, y + x), (0, x, x)
+    )[1:]
+    graph = prune(traced(build, N, X))
+    assert loop_of(graph).attrs["names"] == ("i", "y")
+    assert graph.outputs[0] is graph.inputs[1]
+
+
+def test_nested_loops_are_pruned_as_deep_as_they_go():
+    def body(i, a, b):
+        inner = control_flow.while_loop(lambda j, *_: j < i, lambda j, a, b: (j + 1, a + 1, b * 2), (0, a, b))
+        return i + 1, inner[1], inner[2]
+
+    loop = loop_of(prune(traced(lambda n: control_flow.while_loop(lambda i, *_: i < n, body, (0, 0, 1))[1], N)))
+    assert loop.attrs["names"] == ("i", "a")
+    assert loop_of(loop.attrs["body"]).attrs["names"] == ("j", "a")
+
+
+# -- fold -------------------------------------------------------------------------------------------------
+
+
+def test_constants_are_computed():
+    graph = fold(traced(lambda n: n + call("multiply", call("exp", 0.0 * n.graph.constant(np.float32(1))), 1.0), F))
+    assert ops(prune(graph)) == ["add"]
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.5, np.nan, np.inf])
+def test_what_is_left_out_never_changes_a_value(value):
+    builds = [
+        lambda x: x * 1.0, lambda x: x - 0.0, lambda x: x + 0.0, lambda x: x + -0.0, lambda x: 0.0 + x,
+        lambda x: x / 1.0, lambda x: x ** 1.0, lambda x: -(-x), lambda x: x * 0.0, lambda x: x - x,
+        lambda x: call("identity", x), lambda x: call("stop_gradient", x),
+    ]  # fmt: skip
+    for build in builds:
+        graph = traced(build, F)
+        before, after = (values_of(g, np.float32(value))[0] for g in (graph, fold(graph)))
+        np.testing.assert_array_equal(before, after)
+        assert np.signbit(before) == np.signbit(after) and before.dtype == after.dtype
+
+
+def test_what_does_nothing_is_left_out():
+    kept = [lambda x: x + 0.0, lambda x: x * 0.0, lambda x: x - x]
+    gone = [
+        lambda x: x * 1.0, lambda x: x - 0.0, lambda x: x + -0.0, lambda x: x / 1.0, lambda x: -(-x),
+        lambda x: call("identity", x), lambda x: call("reshape", x, []),
+    ]  # fmt: skip
+    assert [ops(fold(traced(b, F))) == [] for b in kept] == [False] * 3
+    assert [ops(prune(fold(traced(b, F)))) for b in gone] == [[]] * len(gone)
+
+
+def test_broadcasting_is_something():
+    graph = fold(traced(lambda f: f * np.ones(3, np.float32), F))
+    assert ops(graph) == ["multiply"]
+
+
+def test_a_decided_conditional_is_its_branch():
+    def build(n):
+        flag = n.graph.constant(np.True_)
+        return control_flow.cond(flag, lambda: n + 1, lambda: n * 2)
+
+    assert ops(fold(traced(build, N))) == ["add"]
+
+
+def test_a_loop_that_never_runs_is_its_initial_values():
+    def build(n):
+        return control_flow.while_loop(lambda n: call("logical_and", n > 0, False), lambda n: n + 1, [n])
+
+    graph = fold(traced(build, N))
+    # the conjunction is not folded (its other operand may be anything); a constant condition is
+    assert ops(graph) == ["While"]
+
+    def never(n):
+        return control_flow.while_loop(lambda n: n.graph.constant(np.False_), lambda n: n + 1, [n])
+
+    graph = fold(traced(never, N))
+    assert ops(graph) == [] and graph.outputs[0] is graph.inputs[0]
+
+
+def test_constants_flow_into_loops_and_branches():
+    def build(n):
+        k = n.graph.constant(np.int32(2)) + 3
+        return control_flow.while_loop(lambda i: i < n, lambda i: i + k * 2, [0])
+
+    loop = loop_of(optimize(traced(build, N)))
+    assert ops(loop.attrs["body"]) == ["add"] and len(loop.inputs) == 2
+
+
+def test_what_fails_is_left_to_fail_when_it_runs():
+    def build(n):
+        return call("getitem", n.graph.constant(np.zeros(2, np.float32)), n.graph.constant(np.int32(1)) + 4)
+
+    graph = traced(build, N)
+    assert "getitem" in ops(fold(graph))
+
+
+# -- common sub-expressions -------------------------------------------------------------------------------
+
+
+def test_equal_nodes_are_merged():
+    graph = traced(lambda x: call("tanh", x * 2.0) + call("tanh", x * 2.0), X)
+    assert ops(prune(eliminate_common(graph))) == ["multiply", "tanh", "add"]
+
+
+def test_constants_that_only_compare_equal_are_not_merged():
+    def build(f):
+        return [call("copysign", f, 0.0), call("copysign", f, -0.0), call("cast", f, dtypes.int32) + 1]
+
+    graph = eliminate_common(traced(build, F))
+    a, b, _ = values_of(graph, np.float32(2))
+    assert (a, b) == (2, -2)
+
+
+def test_effects_are_never_merged():
+    def build(n):
+        apply(NOTE, [n])
+        apply(NOTE, [n])
+        return n
+
+    assert ops(eliminate_common(traced(build, N))).count("note") == 2
+
+
+# -- loop-invariant motion --------------------------------------------------------------------------------
+
+
+def test_invariants_leave_all_loops_they_are_invariant_in():
+    def outer(i, y, x):
+        def inner(j, y):
+            return j + 1, y + call("tanh", x) * call("cast", i, dtypes.float32)
+
+        _, y = control_flow.while_loop(lambda j, y: j < 3, inner, (0, y))
+        return i + 1, y, x
+
+    graph = optimize(traced(lambda n, x: control_flow.while_loop(lambda i, *_: i < n, outer, (0, x, x))[1], N, X))
+    assert ops(graph) == ["tanh", "While"]
+    body = loop_of(graph).attrs["body"]
+    assert ops(body) == ["cast", "multiply", "While", "add"] or set(ops(body)) == {"cast", "multiply", "While", "add"}
+    assert ops(loop_of(body).attrs["body"]).count("add") == 2
+
+
+def test_what_can_fail_stays():
+    def build(n, y):
+        return control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + y[7]), (0, 0.0))[1]
+
+    graph = traced(build, N, ("y", dtypes.float32, [None]))
+    hoisted = hoist_invariants(graph)
+    assert "getitem" in ops(loop_of(hoisted).attrs["body"])
+    assert values_of(hoisted, np.int32(0), np.zeros(2, np.float32)) == [0.0]
+
+
+def test_what_is_expensive_stays_unless_the_condition_needs_it():
+    big = ("x", dtypes.float32, [1000, 1000])
+
+    def in_body(n, x):
+        return control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + call("sum", x @ x)), (0, 0.0))[1]
+
+    def in_cond(n, x):
+        return control_flow.while_loop(lambda s: s < call("sum", x @ x), lambda s: s + 1.0, [0.0])
+
+    assert "matmul" not in ops(hoist_invariants(traced(in_body, N, big)))
+    assert "matmul" in ops(hoist_invariants(traced(in_cond, N, big)))
+
+
+def test_effects_stay():
+    def body(i, n):
+        apply(NOTE, [n])
+        return i + 1, n
+
+    graph = hoist_invariants(traced(lambda n: control_flow.while_loop(lambda i, n: i < 3, body, (0, n)), N))
+    assert "note" in ops(loop_of(graph).attrs["body"])
+
+
+def test_what_can_fail():
+    def node(build, *inputs):
+        return traced(build, *inputs).outputs[0].op
+
+    vectors = [("x", dtypes.float32, [None]), ("y", dtypes.float32, [None])]
+    assert not can_fail(node(lambda x: x + 1.0, vectors[0]))
+    assert can_fail(node(lambda x, y: x + y, *vectors)) and not can_fail(node(lambda x, y: x + y, X, X))
+    assert can_fail(node(lambda x: x[9], vectors[0]))
+    assert can_fail(node(lambda n: n**n, N)) and not can_fail(node(lambda f: f**f, F))
+    assert graph_can_fail(traced(lambda n: control_flow.cond(n > 0, lambda: n**n, lambda: n), N))
+
+
+# -- 1.x graphs -------------------------------------------------------------------------------------------
+
+
+def test_the_part_of_a_graph_between_feeds_and_fetches():
+    graph = Graph()
+    with graph.as_default():
+        a, b = (graph.parameter(dtypes.int32, SCALAR, name) for name in "ab")
+        middle = a * 2
+        out = middle + b
+        out * 3
+    part = subgraph(graph, [middle, b], [out, b])
+    assert ops(part) == ["add"]
+    assert values_of(part, np.int32(5), np.int32(6)) == [11, 6]
+    with pytest.raises(ValueError, match="feed it"):
+        subgraph(graph, [a], [out])
+
+
+def test_feeding_one_output_of_a_node():
+    pair = Op("pair", lambda x: [(x.dtype, x.shape), (x.dtype, x.shape)], lambda x: (x, x * 10))
+    graph = Graph()
+    with graph.as_default():
+        a = graph.parameter(dtypes.int32, SCALAR, "a")
+        first, second = apply(pair, [a])
+        out = first + second
+    assert values_of(subgraph(graph, [a, first], [out]), np.int32(1), np.int32(5)) == [15]
+
+
+# -- cost -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_threads():
+    config.set_num_threads(2)
+    yield
+    config.set_num_threads(None)
+
+
+W = ("w", dtypes.float32, [400, 400])
+
+
+def test_cheap_loops_run_one_node_after_the_other(two_threads):
+    graph = traced(lambda n: control_flow.while_loop(lambda i: i < n, lambda i: i + 1, [0]), N)
+    choice = choose(graph)
+    assert choice.executor == "sequential" and "too cheap" in choice.reason and not is_heavy(graph)
+
+
+def chains(*weights):
+    def body(i, *states):
+        return (i + 1, *[call("tanh", s @ w) for s, w in zip(states, weights)])
+
+    return control_flow.while_loop(lambda i, *_: i < 20, body, (0, *weights))[1:]
+
+
+def test_one_heavy_chain_cannot_overlap_two_can(two_threads):
+    one = choose(traced(lambda w: chains(w), W))
+    assert one.executor == "sequential" and "wait for each other" in one.reason and one.node.op.name == "matmul"
+    two = choose(traced(lambda w, v: chains(w, v), W, ("v", *W[1:])))
+    assert two.executor == "dataflow" and two.node.op.name == "While" and "2.0 times" in two.reason
+
+
+def layers(parallel_iterations):
+    """Two layers, each on its own state and on what the layer before made: iterations can overlap."""
+
+    def build(w):
+        def body(i, a, b):
+            a = call("tanh", a @ w)
+            return i + 1, a, call("tanh", (b + a) @ w)
+
+        return control_flow.while_loop(
+            lambda i, *_: i < 50, body, (0, w, w), parallel_iterations=parallel_iterations
+        )[2]
+
+    return traced(build, W)
+
+
+def test_stacked_layers_overlap_when_the_window_allows(two_threads):
+    assert choose(layers(10)).executor == "dataflow"
+    assert choose(layers(1)).executor == "sequential"
+
+
+def test_independent_iterations_overlap(two_threads):
+    def body(i, total, x):
+        return i + 1, total + call("sum", call("tanh", x * call("cast", i, dtypes.float32))), x
+
+    build = lambda x: control_flow.while_loop(lambda i, *_: i < 50, body, (0, 0.0, x))[1]
+    assert choose(traced(build, ("x", dtypes.float32, [1_000_000]))).executor == "dataflow"
+
+
+def test_one_thread_never_overlaps():
+    config.set_num_threads(1)
+    try:
+        choice = choose(traced(lambda w, v: chains(w, v), W, ("v", *W[1:])))
+    finally:
+        config.set_num_threads(None)
+    assert choice.executor == "sequential" and "one thread" in choice.reason
+
+
+def test_costs_grow_with_size_and_kind():
+    def cost(build, *inputs):
+        return estimate(traced(build, *inputs).outputs[0].op)
+
+    big = ("x", dtypes.float32, [1_000_000])
+    assert cost(lambda n: n + 1, N) < 1e3 < cost(lambda x: x + 1.0, big) < cost(lambda x: call("tanh", x), big)
