@@ -1,0 +1,9 @@
+"""Machine code: a graph of exact shapes becomes one LLVM function without Python in it."""
+
+from __future__ import annotations
+
+from .call import compile_native
+from .compile import MissingExtra
+from .refusal import NativeRefusal
+
+__all__ = ["MissingExtra", "NativeRefusal", "compile_native"]

@@ -1,0 +1,201 @@
+"""Calling machine code: arguments in, arrays out, and failures told as the kernels tell them."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...array_values import ArrayValue
+from ...failures import annotate
+from ...graph import Graph
+from ...runstate import EAGER, RunState
+from .cache import default_cache
+from .compile import Code, callable_of, compile_ir, host
+from .context import Check, Operand
+from .exact import Shape
+from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
+
+#: how a scalar of a dtype is written into eight bytes
+_PACKED = {
+    "?": "?7x", "b": "b7x", "h": "h6x", "i": "i4x", "q": "q", "l": "q", "B": "B7x", "H": "H6x", "I": "I4x", "Q": "Q",
+    "L": "Q", "e": "e6x", "f": "f4x", "d": "d",
+}  # fmt: skip
+Run = Callable[[Sequence[Any], RunState], list[Any]]
+
+
+def compile_native(graph: Graph) -> Run:
+    """A function ``run(values, state)`` that gives the outputs of ``graph`` as machine code computes them.
+
+    The code is made at once if all shapes of the inputs are known, and otherwise for every new set of shapes.
+
+    Raises
+    ------
+    NativeRefusal
+        If an operation, dtype or shape has no machine code; the message says where it stands in the user's program.
+    MissingExtra
+        If llvmlite is not installed.
+    """
+    return _Compiled(graph)
+
+
+class _Compiled:
+    """The machine code of a graph, one piece for each set of shapes; ``_lock`` guards the making of them."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._lock = threading.Lock()
+        self._made: dict[tuple[Shape, ...], _Runnable] = {}
+        self._only: _Runnable | None = None
+        host()  # without llvmlite it is said now, not at the first call
+        if all(t.shape.is_fully_defined() for t in graph.inputs):
+            self._only = self._runnable(tuple([t.shape.as_tuple() for t in graph.inputs]))
+
+    def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+        runnable = self._only
+        if runnable is None:
+            runnable = self._runnable(tuple([np.shape(v) for v in values]))
+        return runnable(values)
+
+    def _runnable(self, shapes: tuple[Shape, ...]) -> _Runnable:
+        known = self._made.get(shapes)
+        if known is None:
+            with self._lock:
+                known = self._made.get(shapes)
+                if known is None:
+                    known = self._made[shapes] = make(self._graph, shapes)
+        return known
+
+
+def make(graph: Graph, shapes: Sequence[Shape]) -> _Runnable:
+    """Compile ``graph`` for inputs of the given shapes."""
+    function = write_function(graph, shapes, host().features)
+    return _Runnable(function, compile_ir(function.ir, function.addresses, default_cache()))
+
+
+class _Memory:
+    """The report and scratch memory of one call."""
+
+    __slots__ = ("array", "report", "scratch")
+
+    def __init__(self, report: int, scratch: int) -> None:
+        room = -(-report // ALIGNMENT) * ALIGNMENT
+        self.array = np.empty(room + scratch + ALIGNMENT, np.uint8)
+        start = self.array.ctypes.data
+        self.report = -(-start // ALIGNMENT) * ALIGNMENT
+        self.scratch = self.report + room
+
+
+class _Runnable:
+    """Machine code for inputs of certain shapes."""
+
+    def __init__(self, function: Function, code: Code) -> None:
+        self._function = function
+        self._code = code
+        self._call = callable_of(code)
+        self._arrays = tuple([(k, d, s) for k, (d, s) in enumerate(function.inputs) if s])
+        self._outputs = tuple([(d, s) for d, s in function.outputs if s])
+        formats = ["q" if s else _PACKED[d.char] for d, s in function.inputs] + ["q"] * len(self._outputs)
+        self._pack = struct.Struct("=" + "".join(formats)).pack
+        scalars = [d for d, s in function.outputs if not s]
+        self._unpack = struct.Struct("=" + "".join(_PACKED[d.char] for d in scalars)).unpack_from
+        self._scalars = tuple([d.type for d in scalars])
+        table = [t if t.flags.c_contiguous else np.ascontiguousarray(t) for t in function.table]
+        self._table = np.array([t.ctypes.data for t in table], np.uint64)
+        self._kept = table
+        self._table_address = self._table.ctypes.data
+        #: memory of calls that are over; taking and giving back one is atomic
+        self._free: list[_Memory] = []
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        args = list(values)
+        for k, dtype, shape in self._arrays:
+            array = args[k]
+            if not (type(array) is np.ndarray and array.flags.c_contiguous and array.flags.aligned):
+                args[k] = np.require(array, dtype, ["C", "A"])
+            if args[k].shape != shape or args[k].dtype != dtype:
+                raise ValueError(f"input {k} has shape {args[k].shape} and dtype {args[k].dtype}, not {shape}, {dtype}")
+        made = [np.empty(shape, dtype) for dtype, shape in self._outputs]
+        places = [*args]
+        for k, _, _ in self._arrays:
+            places[k] = _address(args[k])
+        packed = self._pack(*places, *map(_address, made))
+        try:
+            memory = self._free.pop()
+        except IndexError:
+            memory = _Memory(self._function.report, self._function.scratch)
+        code = self._call(packed, self._table_address, memory.report, memory.scratch)
+        if code:
+            raise self._failure(code, memory)
+        scalars = self._unpack(ctypes.string_at(memory.report, 8 * len(self._scalars))) if self._scalars else ()
+        self._free.append(memory)
+        return self._results(scalars, made)
+
+    def _results(self, scalars: Sequence[Any], made: list[Any]) -> list[Any]:
+        if not made:
+            return [t(v) for t, v in zip(self._scalars, scalars)]
+        numbers, arrays = iter([t(v) for t, v in zip(self._scalars, scalars)]), iter(made)
+        return [next(arrays) if shape else next(numbers) for _, shape in self._function.outputs]
+
+    # -- failures -----------------------------------------------------------------------------------------
+
+    def _failure(self, code: int, memory: _Memory) -> BaseException:
+        """What the kernel of the operation that failed raises for the operands it failed for."""
+        check = self._function.checks[code - 1]
+        start = memory.report + 8 * self._function.report_start
+        frames = [(loop, ctypes.c_int64.from_address(start + 8 * k).value) for k, loop in enumerate(check.loops)][::-1]
+        operands = [_operand(o, start) for o in check.operands]
+        inputs = operands[:-1] if check.node.op.effect else operands
+        try:
+            with np.errstate(all="ignore"):
+                check.node.op.kernel(*inputs, **check.node.attrs)
+        except Exception as error:
+            return annotate(error, check.node, frames)
+        return annotate(RuntimeError(_disagreement(check)), check.node, frames)
+
+
+def _disagreement(check: Check) -> str:
+    return f"machine code rejected the operands of {check.node.name!r}, its kernel takes them; this is a defect"
+
+
+def _address(array: Any) -> int:
+    return id(array) if DATA_OFFSET is not None else int(array.ctypes.data)
+
+
+def _operand(operand: Operand, start: int) -> Any:
+    """The value of an operand of an operation that failed."""
+    slot = start + 8 * operand.slot
+    if operand.kind == "rows":
+        return _array_value(operand, slot)
+    assert operand.dtype is not None
+    if operand.kind == "shape":
+        return np.broadcast_to(np.zeros((), operand.dtype), operand.shape)
+    if operand.kind == "scalar":
+        return np.frombuffer(ctypes.string_at(slot, operand.dtype.itemsize), operand.dtype)[0]
+    address = ctypes.c_void_p.from_address(slot).value
+    return _copied(address, operand.dtype, operand.shape)
+
+
+def _copied(address: int | None, dtype: Any, shape: Shape) -> Any:
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    raw = ctypes.string_at(address, size) if address and size else b""
+    return np.frombuffer(raw, dtype).reshape(shape)
+
+
+def _array_value(operand: Operand, slot: int) -> Any:
+    """A TensorArray in which the same elements are written."""
+    rows = operand.extra
+    items = _copied(ctypes.c_void_p.from_address(slot).value, rows.dtype, operand.shape)
+    written = _copied(ctypes.c_void_p.from_address(slot + 8).value, np.dtype(bool), operand.shape[:1])
+    places = np.flatnonzero(written).tolist()
+    value = ArrayValue.empty(rows.spec, rows.size)
+    value = value.write_all(places, [items[i] for i in places])
+    if rows.clear:
+        used = _copied(ctypes.c_void_p.from_address(slot + 16).value, np.dtype(bool), operand.shape[:1])
+        for index in np.flatnonzero(used).tolist():
+            value.read(index, rows.spec.element_shape)
+    return value

@@ -1,0 +1,106 @@
+"""Conversions between element types, with the results NumPy gets on the same machine.
+
+C leaves a float that does not fit an integer undefined, and so does LLVM. NumPy's compiled loops give what the
+processor gives: on x86 the smallest integer of the conversion's width, elsewhere the nearest integer that fits.
+"""
+
+from __future__ import annotations
+
+import platform
+
+from .elements import BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, LType, literal
+from .writer import Module, Writer
+
+_X86 = platform.machine() in ("x86_64", "AMD64", "i686")
+
+#: the nearest half to a double, by way of a float that is rounded to odd (rounding twice to nearest would be wrong)
+_HALF_OF_DOUBLE = """
+define internal half @half_of_double(double %x) alwaysinline nounwind willreturn memory(none) {
+  %f = fptrunc double %x to float
+  %back = fpext float %f to double
+  %inexact = fcmp one double %back, %x
+  %af = call double @llvm.fabs.f64(double %back)
+  %ax = call double @llvm.fabs.f64(double %x)
+  %above = fcmp ogt double %af, %ax
+  %bits = bitcast float %f to i32
+  %step = sext i1 %above to i32
+  %below = add i32 %bits, %step
+  %odd = or i32 %below, 1
+  %chosen = select i1 %inexact, i32 %odd, i32 %bits
+  %g = bitcast i32 %chosen to float
+  %h = fptrunc float %g to half
+  ret half %h
+}"""
+
+
+def cast(writer: Writer, module: Module, value: str, source: LType, target: LType) -> str:
+    """``value`` of type ``source`` as ``target``."""
+    if source == target:
+        return value
+    if target is BOOL:
+        compare = "fcmp une" if source.kind == "f" else "icmp ne"
+        return writer.let(f"{compare} {source.name} {value}, {literal(0, source)}")
+    if source.kind == "f":
+        if target.kind == "f":
+            return _resize(writer, module, value, source, target)
+        if source is HALF:
+            wide = writer.let(f"fpext half {value} to float")
+            if target.kind == "u" and target.size == 4:
+                return writer.let(f"trunc i64 {_float_to_int(writer, wide, FLOAT, INT64)} to i32")
+            return _float_to_int(writer, wide, FLOAT, target)
+        return _float_to_int(writer, value, source, target)
+    if target.kind == "f":
+        convert = "sitofp" if source.kind == "i" else "uitofp"
+        if target is HALF:
+            wide = writer.let(f"{convert} {source.name} {value} to float")
+            return writer.let(f"fptrunc float {wide} to half")
+        return writer.let(f"{convert} {source.name} {value} to {target.name}")
+    if source.size == target.size and source is not BOOL:
+        return value
+    if target.size < source.size:
+        return writer.let(f"trunc {source.name} {value} to {target.name}")
+    extend = "sext" if source.kind == "i" else "zext"
+    return writer.let(f"{extend} {source.name} {value} to {target.name}")
+
+
+def _resize(writer: Writer, module: Module, value: str, source: LType, target: LType) -> str:
+    if target.size > source.size:
+        return writer.let(f"fpext {source.name} {value} to {target.name}")
+    if source is DOUBLE and target is HALF:
+        module.add(_HALF_OF_DOUBLE)
+        return writer.let(f"call half @half_of_double(double {value})")
+    return writer.let(f"fptrunc {source.name} {value} to {target.name}")
+
+
+def _float_to_int(writer: Writer, value: str, source: LType, target: LType) -> str:
+    if not _X86:
+        how = "fptosi" if target.kind == "i" else "fptoui"
+        name = f"@llvm.{how}.sat.{target.suffix}.{source.suffix}"
+        return writer.let(f"call {target.name} {name}({source.name} {value})")
+    wide = INT64 if target.size == 8 else INT32
+    if target.kind == "u" and target.size >= 4:
+        # from 2**31 (2**63) on: less that much, and the top bit set
+        half = 2 ** (8 * target.size - 1)
+        edge = literal(half, source)
+        high = writer.let(f"fcmp oge {source.name} {value}, {edge}")
+        less = writer.let(f"fsub {source.name} {value}, {edge}")
+        low = _truncated(writer, value, source, wide)
+        top = writer.let(f"xor {wide.name} {_truncated(writer, less, source, wide)}, {-half}")
+        return writer.let(f"select i1 {high}, {wide.name} {top}, {wide.name} {low}")
+    whole = _truncated(writer, value, source, wide)
+    return whole if wide.size == target.size else writer.let(f"trunc {wide.name} {whole} to {target.name}")
+
+
+def _truncated(writer: Writer, value: str, source: LType, wide: LType) -> str:
+    """The conversion instruction of x86: what does not fit becomes the smallest integer."""
+    edge = 2.0 ** (8 * wide.size - 1)
+    under = writer.let(f"fcmp olt {source.name} {value}, {literal(edge, source)}")
+    # for a float the smallest integer itself is exact; for a double anything down to one below it still fits
+    below = -edge - 1.0 if source is DOUBLE and wide is INT32 else -edge
+    how = "ogt" if below != -edge else "oge"
+    over = writer.let(f"fcmp {how} {source.name} {value}, {literal(below, source)}")
+    fits = writer.let(f"and i1 {under}, {over}")
+    whole = writer.let(f"fptosi {source.name} {value} to {wide.name}")
+    safe = writer.let(f"freeze {wide.name} {whole}")
+    smallest = literal(-(2 ** (8 * wide.size - 1)), wide)
+    return writer.let(f"select i1 {fits}, {wide.name} {safe}, {wide.name} {smallest}")

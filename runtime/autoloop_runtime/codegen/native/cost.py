@@ -1,0 +1,106 @@
+"""How long an iteration takes, roughly: so that a loop asks now and then whether the user wants to stop it.
+
+Asking costs a microsecond or so and needs the interpreter's lock, so it is done about twenty times a second.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...graph import CONST, PARAMETER, Graph, Node
+from ...tensor import Tensor
+from .exact import Types
+from .values import size_of
+
+#: nanoseconds between two questions
+INTERVAL = 5e7
+#: how often an inner loop is taken to run
+_ROUNDS = 64
+#: nanoseconds per element of an array, per scalar operation, and per multiplication of a matrix product
+_ELEMENT, _SCALAR, _PRODUCT = 0.3, 0.25, 0.02
+#: a loop that cannot take longer than this many nanoseconds is never stopped
+_SHORT = 3e9
+
+
+def polling_period(node: Node, types: Types) -> int | None:
+    """After how many iterations a loop asks; ``None``: it ends soon by itself."""
+    body, cond = node.attrs["body"], node.attrs["cond"]
+    cost = graph_cost(body, types) + graph_cost(cond, types)
+    most = _most_iterations(node, types)
+    if most is not None and most * cost < _SHORT and not _has_loop(body):
+        return None
+    return max(1, min(1 << 30, int(INTERVAL / cost)))
+
+
+def graph_cost(graph: Graph, types: Types) -> float:
+    """Nanoseconds for one run of ``graph``."""
+    total = 0.1
+    for node in graph.nodes:
+        if node.op is CONST or node.op is PARAMETER:
+            continue
+        if node.op.name == "While":
+            inner = graph_cost(node.attrs["body"], types) + graph_cost(node.attrs["cond"], types)
+            total += _ROUNDS * inner
+        elif node.op.name == "Cond":
+            total += max(graph_cost(g, types) for g in node.subgraphs)
+        else:
+            total += _node_cost(node, types)
+    return total
+
+
+def _node_cost(node: Node, types: Types) -> float:
+    sizes = [size_of(types.shapes[t]) for t in (*node.inputs, *node.outputs) if t in types.shapes]
+    if node.op.name == "matmul":
+        a, out = types.shapes[node.inputs[0]], types.shapes[node.outputs[0]]
+        return _PRODUCT * size_of(out) * a[-1]
+    largest = max(sizes, default=1)
+    if node.op.name in ("getitem", "set_item") and node.outputs[0] in types.shapes:
+        largest = min(sizes)
+    return _SCALAR if largest == 1 else _ELEMENT * largest
+
+
+def _has_loop(graph: Graph) -> bool:
+    return any(n.op.name == "While" or any(_has_loop(g) for g in n.subgraphs) for n in graph.nodes)
+
+
+def _most_iterations(node: Node, types: Types) -> float | None:
+    """A bound on the trip count of ``while i < n: ...; i += step``, as wide as the counter's type."""
+    graph = node.attrs["cond"]
+    pending = [graph.outputs[0]]
+    while pending:
+        test = pending.pop().op
+        if test.op.name == "logical_and":
+            pending.extend(test.inputs)
+        elif test.op.name in ("less", "less_equal", "greater", "greater_equal"):
+            found = _counted(node, test, types)
+            if found is not None:
+                return found
+    return None
+
+
+def _counted(node: Node, test: Node, types: Types) -> float | None:
+    count, cond, body = node.attrs["n_vars"], node.attrs["cond"], node.attrs["body"]
+    rising = test.op.name.startswith("less")
+    for side, other in (test.inputs, test.inputs[::-1]):
+        k = next((i for i, t in enumerate(cond.inputs[:count]) if t is side), None)
+        fixed = other in types.constants or any(other is t for t in cond.inputs[count:])
+        if k is not None and fixed and side.dtype.kind in "iu":
+            step = _step(body.outputs[k], body.inputs[k], types)
+            if step is not None and (step > 0) == (rising == (side is test.inputs[0])):
+                info = np.iinfo(side.dtype)
+                start = types.constants.get(node.inputs[k])
+                first = float(info.min if step > 0 else info.max) if start is None else float(start)
+                return abs(float(info.max if step > 0 else info.min) - first) / abs(step)
+    return None
+
+
+def _step(result: Tensor, variable: Tensor, types: Types) -> int | None:
+    """The constant that is added to a variable in every iteration, if that is all that happens to it."""
+    node = result.op
+    if node.op.name not in ("add", "subtract") or types.shapes[result] != ():
+        return None
+    for side, other in (node.inputs, node.inputs[::-1]):
+        if side is variable and other in types.constants and (node.op.name == "add" or side is node.inputs[0]):
+            step = int(types.constants[other])
+            return (step if node.op.name == "add" else -step) or None
+    return None

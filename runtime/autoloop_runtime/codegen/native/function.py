@@ -1,0 +1,213 @@
+"""A whole graph as one LLVM function, and what its caller must know of it.
+
+``run(args, table, report, scratch)`` gives 0, or -1 when Python's signal handlers raised, or the number of a check.
+
+args
+    8 bytes per input: the ``PyObject *`` of an array, or a scalar; then the ``PyObject *`` of each output array.
+table
+    The addresses of constant arrays.
+report
+    The scalar outputs, 8 bytes each; then the word the thread state is kept in; then what failed.
+scratch
+    Memory for arrays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import variant
+from ...graph import Graph
+from ...tensor import Tensor
+from . import branches, indexing, loops, pointwise, products, reductions, rows, views
+from .blocks import open_block, value_of, write_nodes
+from .context import Check, Context, Place
+from .exact import Shape, infer
+from .helpers import text as helper_text
+from .libraries import Libraries
+from .loops import spread_targets
+from .refusal import refuse
+from .values import Array, Buffer, Scalar, Value, dense, resolve, size_of
+from .writer import Module
+
+#: the modules that fill the table of rules
+RULE_MODULES = (branches, indexing, loops, pointwise, products, reductions, rows, views)
+#: scratch memory is handed to the function at an address that is a multiple of this
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Function:
+    """LLVM IR and the agreement on how to call it.
+
+    Attributes
+    ----------
+    ir : str
+        With ``{name}`` where the function's name goes.
+    inputs, outputs : tuple of (dtype, shape)
+    table : tuple of ndarray
+        Constant arrays.
+    scratch, report : int
+        Bytes of memory to give.
+    checks : tuple of Check
+        What the return codes 1, 2, ... mean.
+    addresses : dict of str to int
+        Symbols it calls.
+    """
+
+    ir: str
+    inputs: tuple[tuple[Any, Shape], ...]
+    outputs: tuple[tuple[Any, Shape], ...]
+    table: tuple[Any, ...]
+    scratch: int
+    report: int
+    checks: tuple[Check, ...]
+    addresses: dict[str, int]
+
+    @property
+    def report_start(self) -> int:
+        """The slot of the report where the description of a failure starts."""
+        return _scalars(self.outputs) + 1
+
+
+def _scalars(specs: Sequence[tuple[Any, Shape]]) -> int:
+    return sum(1 for _, shape in specs if shape == ())
+
+
+def data_offset() -> int | None:
+    """Where in an array object the address of its data is; ``None`` if that cannot be found out."""
+    probe = np.empty(3, np.int8)
+    for offset in range(16, 64, 8):
+        if ctypes.c_void_p.from_address(id(probe) + offset).value == probe.ctypes.data:
+            return offset
+    return None
+
+
+DATA_OFFSET = data_offset()
+
+
+def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[str]) -> Function:
+    """The function for ``graph`` with inputs of the given shapes.
+
+    Raises
+    ------
+    NativeRefusal
+        If there is an operation in it that has no machine code.
+    """
+    types = infer(graph, shapes)
+    for tensor in graph.outputs:
+        if tensor.dtype == variant:
+            refuse(tensor.node, "a TensorArray is a result of the function; return its stack()")
+    libraries, module = Libraries(features), Module(helper_text)
+    ctx = Context(types, libraries, module)
+    inputs = tuple([(t.dtype, types.shapes[t]) for t in graph.inputs])
+    outputs = tuple([(t.dtype, types.shapes[t]) for t in graph.outputs])
+    with ctx.writer.at(ctx.entry):
+        values = [_input(ctx, k, t) for k, t in enumerate(graph.inputs)]
+        places = _output_places(ctx, graph, len(inputs), outputs)
+    block = open_block(ctx, graph, values)
+    targets = {t: Place(p.buffer) for t, p in zip(reversed(graph.outputs), reversed(places)) if p is not None}
+    block.targets = spread_targets(graph, dict(targets), block.plan.uses)
+    write_nodes(ctx)
+    _finish(ctx, graph, places)
+    return Function(
+        _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT,
+        8 * (_scalars(outputs) + 1 + ctx.report_slots), tuple(ctx.checks), libraries.addresses,
+    )  # fmt: skip
+
+
+def _input(ctx: Context, position: int, tensor: Tensor) -> Value:
+    """The value of an input, found in the arguments."""
+    writer, t, shape = ctx.writer, ctx.type_of(tensor), ctx.shape_of(tensor)
+    slot = writer.let(f"getelementptr i64, ptr %args, i64 {position}")
+    if shape == ():
+        raw = writer.let(f"load {t.memory}, ptr {slot}")
+        return Scalar(writer.let(f"trunc i8 {raw} to i1") if t.kind == "b" else raw, t)
+    pointer = _data(ctx, slot)
+    buffer = Buffer(pointer, size_of(shape) * t.size)
+    return Array(pointer, t, shape, dense(shape), buffer)
+
+
+def _data(ctx: Context, slot: str) -> str:
+    writer = ctx.writer
+    pointer = writer.let(f"load ptr, ptr {slot}")
+    if DATA_OFFSET is not None:
+        pointer = writer.let(f"load ptr, ptr {writer.let(f'getelementptr i8, ptr {pointer}, i64 {DATA_OFFSET}')}")
+    return pointer
+
+
+def _output_places(ctx: Context, graph: Graph, first: int, outputs: Sequence[tuple[Any, Shape]]) -> list[Array | None]:
+    """The memory of each output that is an array."""
+    places: list[Array | None] = []
+    position = first
+    for tensor, (_, shape) in zip(graph.outputs, outputs):
+        if shape == ():
+            places.append(None)
+            continue
+        t = ctx.type_of(tensor)
+        pointer = _data(ctx, ctx.writer.let(f"getelementptr i64, ptr %args, i64 {position}"))
+        buffer = Buffer(pointer, size_of(shape) * t.size)
+        places.append(Array(pointer, t, shape, dense(shape), buffer, owned=True))
+        position += 1
+    return places
+
+
+def _finish(ctx: Context, graph: Graph, places: Sequence[Array | None]) -> None:
+    """Put the results where the caller looks for them."""
+    writer = ctx.writer
+    results = [resolve(value_of(ctx, t)) for t in graph.outputs]
+    with ctx.holding(results):
+        branches.move_all(ctx, [(v, p) for v, p in zip(results, places) if p is not None])
+    slot = 0
+    for value, place in zip(results, places):
+        if place is None:
+            assert isinstance(value, Scalar)
+            text = writer.let(f"zext i1 {value.text} to i8") if value.t.kind == "b" else value.text
+            writer.do(f"store {value.t.memory} {text}, ptr {writer.let(f'getelementptr i64, ptr %out, i64 {slot}')}")
+            slot += 1
+    writer.do("ret i32 0")
+
+
+#: the interpreter's lock is given up while the function runs, and taken for a moment to look for signals
+_AROUND = """
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare i32 @PyErr_CheckSignals()
+
+define internal i32 @autoloop_poll(ptr %thread) noinline cold {
+  %state = load ptr, ptr %thread
+  call void @PyEval_RestoreThread(ptr %state)
+  %result = call i32 @PyErr_CheckSignals()
+  %again = call ptr @PyEval_SaveThread()
+  store ptr %again, ptr %thread
+  ret i32 %result
+}
+
+define i32 @{name}(ptr %args, ptr %table, ptr %out, ptr %scratch) {
+  %thread = getelementptr i64, ptr %out, i64 {SCALARS}
+  %report = getelementptr i64, ptr %thread, i64 1
+  %state = call ptr @PyEval_SaveThread()
+  store ptr %state, ptr %thread
+  %result = call i32 @body(ptr %args, ptr %table, ptr %out, ptr %thread, ptr %report, ptr %scratch)
+  %last = load ptr, ptr %thread
+  call void @PyEval_RestoreThread(ptr %last)
+  ret i32 %result
+}
+"""
+
+
+def _assemble(ctx: Context, outputs: Sequence[tuple[Any, Shape]], libraries: Libraries) -> str:
+    bits = libraries.vector_bits()
+    width = f' "prefer-vector-width"="{bits}"' if bits else ""
+    writer = ctx.writer
+    with writer.at(writer.lines):
+        writer.lines.append(ctx.failures)
+    parameters = ", ".join(f"ptr noalias %{n}" for n in ("args", "table", "out", "thread", "report", "scratch"))
+    body = f"define internal i32 @body({parameters}) nounwind{width} {{\nentry:\n{writer.render()}\n}}\n"
+    around = _AROUND.replace("{SCALARS}", str(_scalars(outputs)))
+    return ctx.module.render() + body + around

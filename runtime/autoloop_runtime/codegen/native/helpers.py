@@ -1,0 +1,194 @@
+"""LLVM functions for what takes more than a few instructions to do as NumPy does it.
+
+``$t`` is the type, ``$s`` the suffix of its intrinsics, ``$f`` the function's own name, ``$i`` the integer type
+of the same width, ``$bits`` its width. They are inlined.
+"""
+
+from __future__ import annotations
+
+from string import Template
+
+#: name -> text; the name's last letter says for which kind of type
+TEXTS: dict[str, str] = {
+    # NumPy: 0 for a zero divisor, the quotient rounded down, and the smallest integer by -1 wraps
+    "floordiv_i": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %zero = icmp eq $t %y, 0
+  %minus = icmp eq $t %y, -1
+  %odd = or i1 %zero, %minus
+  %d = select i1 %odd, $t 1, $t %y
+  %q = sdiv $t %x, %d
+  %r = srem $t %x, %d
+  %rest = icmp ne $t %r, 0
+  %signs = xor $t %x, %d
+  %differ = icmp slt $t %signs, 0
+  %down = and i1 %rest, %differ
+  %step = sext i1 %down to $t
+  %floor = add $t %q, %step
+  %negated = sub $t 0, %x
+  %a = select i1 %minus, $t %negated, $t %floor
+  %b = select i1 %zero, $t 0, $t %a
+  ret $t %b
+}""",
+    "floordiv_u": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %zero = icmp eq $t %y, 0
+  %d = select i1 %zero, $t 1, $t %y
+  %q = udiv $t %x, %d
+  %a = select i1 %zero, $t 0, $t %q
+  ret $t %a
+}""",
+    "mod_i": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %next = add $t %y, 1
+  %odd = icmp ult $t %next, 2
+  %d = select i1 %odd, $t 1, $t %y
+  %r = srem $t %x, %d
+  %rest = icmp ne $t %r, 0
+  %signs = xor $t %r, %d
+  %differ = icmp slt $t %signs, 0
+  %up = and i1 %rest, %differ
+  %step = select i1 %up, $t %d, $t 0
+  %a = add $t %r, %step
+  ret $t %a
+}""",
+    "mod_u": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %zero = icmp eq $t %y, 0
+  %d = select i1 %zero, $t 1, $t %y
+  %r = urem $t %x, %d
+  ret $t %r
+}""",
+    # npy_divmod: the remainder has the sign of the divisor, the quotient is made from it
+    "floordiv_f": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %ratio = fdiv $t %x, %y
+  %r = frem $t %x, %y
+  %whole = fsub $t %x, %r
+  %q = fdiv $t %whole, %y
+  %rest = fcmp une $t %r, 0.0
+  %ny = fcmp olt $t %y, 0.0
+  %nr = fcmp olt $t %r, 0.0
+  %differ = xor i1 %ny, %nr
+  %down = and i1 %rest, %differ
+  %less = fsub $t %q, 1.0
+  %d = select i1 %down, $t %less, $t %q
+  %floor = call $t @llvm.floor.$s($t %d)
+  %gap = fsub $t %d, %floor
+  %far = fcmp ogt $t %gap, 0.5
+  %more = fadd $t %floor, 1.0
+  %near = select i1 %far, $t %more, $t %floor
+  %nothing = call $t @llvm.copysign.$s($t 0.0, $t %ratio)
+  %some = fcmp une $t %d, 0.0
+  %a = select i1 %some, $t %near, $t %nothing
+  %zero = fcmp oeq $t %y, 0.0
+  %b = select i1 %zero, $t %ratio, $t %a
+  ret $t %b
+}""",
+    "mod_f": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %r = frem $t %x, %y
+  %ny = fcmp olt $t %y, 0.0
+  %nr = fcmp olt $t %r, 0.0
+  %differ = xor i1 %ny, %nr
+  %up = fadd $t %r, %y
+  %signed = select i1 %differ, $t %up, $t %r
+  %nothing = call $t @llvm.copysign.$s($t 0.0, $t %y)
+  %rest = fcmp une $t %r, 0.0
+  %a = select i1 %rest, $t %signed, $t %nothing
+  %zero = fcmp oeq $t %y, 0.0
+  %b = select i1 %zero, $t %r, $t %a
+  ret $t %b
+}""",
+    # a power by squaring; the exponent is not negative
+    "pow_i": """
+define internal $t $f($t %x, $t %y) nounwind willreturn memory(none) {
+entry:
+  br label %loop
+loop:
+  %base = phi $t [ %x, %entry ], [ %squared, %loop ]
+  %left = phi $t [ %y, %entry ], [ %half, %loop ]
+  %result = phi $t [ 1, %entry ], [ %next, %loop ]
+  %bit = and $t %left, 1
+  %odd = icmp ne $t %bit, 0
+  %factor = select i1 %odd, $t %base, $t 1
+  %next = mul $t %result, %factor
+  %squared = mul $t %base, %base
+  %half = lshr $t %left, 1
+  %done = icmp eq $t %half, 0
+  br i1 %done, label %end, label %loop
+end:
+  ret $t %next
+}""",
+    # a shift by as many bits as there are, or more, or by a negative number, leaves nothing (or the sign)
+    "shl_iu": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %fits = icmp ult $t %y, $bits
+  %n = select i1 %fits, $t %y, $t 0
+  %v = shl $t %x, %n
+  %a = select i1 %fits, $t %v, $t 0
+  ret $t %a
+}""",
+    "shr_u": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %fits = icmp ult $t %y, $bits
+  %n = select i1 %fits, $t %y, $t 0
+  %v = lshr $t %x, %n
+  %a = select i1 %fits, $t %v, $t 0
+  ret $t %a
+}""",
+    "shr_i": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %last = sub $t $bits, 1
+  %fits = icmp ult $t %y, $bits
+  %n = select i1 %fits, $t %y, $t %last
+  %a = ashr $t %x, %n
+  ret $t %a
+}""",
+    # nan if either is; of two equal numbers the second
+    "max_f": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %more = fcmp ogt $t %x, %y
+  %a = select i1 %more, $t %x, $t %y
+  %nan = fcmp uno $t %x, %x
+  %b = select i1 %nan, $t %x, $t %a
+  ret $t %b
+}""",
+    "min_f": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %less = fcmp olt $t %x, %y
+  %a = select i1 %less, $t %x, $t %y
+  %nan = fcmp uno $t %x, %x
+  %b = select i1 %nan, $t %x, $t %a
+  ret $t %b
+}""",
+    "sign_f": """
+define internal $t $f($t %x) alwaysinline nounwind willreturn memory(none) {
+  %more = fcmp ogt $t %x, 0.0
+  %less = fcmp olt $t %x, 0.0
+  %zero = fcmp oeq $t %x, 0.0
+  %a = select i1 %zero, $t 0.0, $t %x
+  %b = select i1 %less, $t -1.0, $t %a
+  %c = select i1 %more, $t 1.0, $t %b
+  ret $t %c
+}""",
+    "sign_i": """
+define internal $t $f($t %x) alwaysinline nounwind willreturn memory(none) {
+  %more = icmp sgt $t %x, 0
+  %less = icmp slt $t %x, 0
+  %a = zext i1 %more to $t
+  %b = select i1 %less, $t -1, $t %a
+  ret $t %b
+}""",
+}
+
+_INTEGER_OF = {"half": "i16", "float": "i32", "double": "i64"}
+_SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
+
+
+def text(name: str, type: str) -> str:
+    """The helper ``name`` written out for an LLVM type."""
+    integer = _INTEGER_OF.get(type, type)
+    return Template(TEXTS[name]).substitute(
+        t=type, s=_SUFFIX.get(type, type), i=integer, bits=integer[1:], f=f"@{name}.{type}"
+    )

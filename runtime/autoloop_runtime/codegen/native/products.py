@@ -1,0 +1,242 @@
+"""Matrix products and contractions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...graph import Node
+from . import gemm
+from .blocks import array_of, rule
+from .context import Context
+from .elements import FLOAT, HALF, LType, literal
+from .nests import Nest, store, store_all
+from .reductions import reduce
+from .values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
+from .views import put, seen
+
+#: from this many multiplications on BLAS is called, which uses all cores
+BLAS_WORK = 1 << 27
+#: with fewer columns than this a product is a row of sums
+FEW_COLUMNS = 2
+
+
+@rule("matmul")
+def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    tensor = node.outputs[0]
+    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    if t.kind == "b":
+        ctx.refuse(node, "of booleans it has no machine code")
+    a, b = (_operand(ctx, v, ctx.shape_of(i)) for v, i in zip(values, node.inputs))
+    if t is HALF:
+        product = ctx.temporary(FLOAT, shape)
+        multiply(ctx, _widened(ctx, a), _widened(ctx, b), product)
+        out = ctx.result(tensor, t, shape)
+        store_all(ctx, shape, [Expr("cast", (product,), t, shape)], [out])
+        return [seen(ctx, out)]
+    if len(a.shape) == len(b.shape) == 1:
+        return [Scalar(_dot(ctx, a, b), t)]
+    out = ctx.result(tensor, t, shape)
+    multiply(ctx, a, b, out)
+    return [seen(ctx, out)]
+
+
+def _operand(ctx: Context, value: Value, shape: Shape) -> Array:
+    value = resolve(value)
+    if isinstance(value, Splat):
+        made = ctx.temporary(value.t, shape)
+        store(ctx, value, made)
+        return made
+    return array_of(ctx, value)
+
+
+def _widened(ctx: Context, x: Array) -> Array:
+    made = ctx.temporary(FLOAT, x.shape)
+    store_all(ctx, x.shape, [Expr("cast", (x,), FLOAT, x.shape)], [made])
+    return made
+
+
+def _dot(ctx: Context, a: Array, b: Array) -> str:
+    if 0 in a.shape:
+        return literal(0, a.t)
+    return reduce(ctx, "sum", Expr("multiply", (a, b), a.t, a.shape), (0,), None)
+
+
+def multiply(ctx: Context, a: Array, b: Array, out: Array) -> None:
+    """``out = a @ b``, with NumPy's rules for vectors and leading axes."""
+    rows, columns = len(a.shape) > 1, len(b.shape) > 1
+    if not rows:
+        a = replace(a, shape=(1, *a.shape), strides=(0, *a.strides))
+    if not columns:
+        b = replace(b, shape=(*b.shape, 1), strides=(*b.strides, 1))
+    batch = out.shape[: len(out.shape) - rows - columns]
+    m, n = a.shape[-2], b.shape[-1]
+    strides = list(out.strides[: len(batch)])
+    tail = list(out.strides[len(batch) :])
+    strides += [tail.pop(0) if rows else n, tail.pop(0) if columns else 1]
+    out = replace(out, shape=(*batch, m, n), strides=tuple(strides))
+    if 0 in out.shape:
+        return
+    if a.shape[-1] == 0:
+        store(ctx, Splat(literal(0, out.t), out.t, out.shape), out)
+        return
+    if b.strides[-1] != 1 and n >= FEW_COLUMNS and not _few(m, n):
+        b = _copied(ctx, b)
+    _batched(ctx, a, b, out)
+
+
+def _few(m: int, n: int) -> bool:
+    """True if the product is better computed as sums, element by element."""
+    return n < FEW_COLUMNS or (m == 1 and n < 4)
+
+
+def _copied(ctx: Context, x: Array) -> Array:
+    made = ctx.temporary(x.t, x.shape)
+    store(ctx, x, made)
+    return made
+
+
+def _batched(ctx: Context, a: Array, b: Array, out: Array) -> None:
+    """A product for each element of the leading axes, to which the operands broadcast."""
+    batch = out.shape[:-2]
+    spread = [replace(x, shape=x.shape[:-2], strides=x.strides[:-2]) for x in (a, b)]
+    spread.append(replace(out, shape=batch, strides=out.strides[:-2]))
+    nest = Nest(ctx, batch, spread)
+
+    def level(opened: int) -> None:
+        if opened < len(nest.extents):
+            with nest.level(sequential=True):
+                level(opened + 1)
+            return
+        parts = [
+            replace(x, pointer=nest.address(s), shape=x.shape[-2:], strides=x.strides[-2:])
+            for x, s in zip((a, b, out), spread)
+        ]
+        _product(ctx, *parts)
+
+    level(0)
+
+
+def _product(ctx: Context, a: Array, b: Array, out: Array) -> None:
+    (m, k), n = a.shape, b.shape[1]
+    if b.strides[1] != 1 or _few(m, n):
+        _sums(ctx, a, b, out)
+    elif m * n * k >= BLAS_WORK and _blas(ctx, a, b, out):
+        return
+    else:
+        problem = gemm.Problem(out.t, m, n, k, (a.strides[0], a.strides[1]), b.strides[0], out.strides[0])
+        _call(ctx, problem, (a.pointer, b.pointer, out.pointer))
+
+
+def _call(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
+    parts = (p.t.name, p.m, p.n, p.k, *p.a, p.b, p.c)
+    name = "gemm_" + "_".join([str(x).replace("-", "m") for x in parts])
+    gemm.define(ctx.module, name, p, gemm.machine_of(ctx.libraries.features))
+    ctx.writer.do(f"call void @{name}({', '.join(f'ptr {x}' for x in pointers)})")
+
+
+def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:
+    """Each element as a sum over memory: for products with a vector, which only load each element once."""
+    (m, k), n = a.shape, b.shape[1]
+    left = replace(a, shape=(m, n, k), strides=(a.strides[0], 0, a.strides[1]))
+    right = replace(b, shape=(m, n, k), strides=(0, b.strides[1], b.strides[0]))
+    kept = replace(out, shape=(m, n, 1), strides=(*out.strides, 0))
+    reduce(ctx, "sum", Expr("multiply", (left, right), out.t, (m, n, k)), (2,), kept)
+
+
+def _blas(ctx: Context, a: Array, b: Array, out: Array) -> bool:
+    """Call BLAS, if it is there and takes the operands as they lie in memory."""
+    name = {"float": "sgemm", "double": "dgemm"}.get(out.t.name)
+    symbol = None if name is None else ctx.libraries.blas(name)
+    if symbol is None or a.strides[1] != 1 or out.strides[1] != 1:
+        return False
+    # BLAS counts columns first: what it takes for the transposes are our matrices, so b @ a is computed
+    (m, k), n, writer, t = a.shape, b.shape[1], ctx.writer, out.t
+    numbers = [n, m, k, b.strides[0], a.strides[0], out.strides[0]]
+    place = ctx.buffer(64).pointer
+    slots = [writer.let(f"getelementptr i32, ptr {place}, i64 {i}") for i in range(len(numbers))]
+    for slot, number in zip(slots, numbers):
+        writer.do(f"store i32 {number}, ptr {slot}")
+    one, zero, no = (writer.let(f"getelementptr i8, ptr {place}, i64 {at}") for at in (32, 40, 48))
+    writer.do(f"store {t.name} {literal(1, t)}, ptr {one}")
+    writer.do(f"store {t.name} {literal(0, t)}, ptr {zero}")
+    writer.do(f"store i8 {ord('N')}, ptr {no}")
+    n_, m_, k_, ldb, lda, ldc = slots
+    args = (no, no, n_, m_, k_, one, b.pointer, ldb, a.pointer, lda, zero, out.pointer, ldc)
+    ctx.module.declare(f"void @{symbol}({', '.join(['ptr'] * len(args))})")
+    writer.do(f"call void @{symbol}({', '.join(f'ptr {x}' for x in args)})")
+    return True
+
+
+# -- einsum -------------------------------------------------------------------------------------------------
+
+
+@rule("einsum")
+def _einsum(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    left, _, right = node.attrs["equation"].partition("->")
+    terms, tensor = left.split(","), node.outputs[0]
+    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    arrays = [_operand(ctx, v, ctx.shape_of(i)) for v, i in zip(values, node.inputs) if ctx.shape_of(i)]
+    if len(arrays) != len(terms) or t.kind == "b" or t is HALF:
+        ctx.refuse(node, "of scalars, booleans and half precision it has no machine code")
+    if len(terms) == 2 and _as_matmul(ctx, node, terms, right, arrays):
+        out = ctx.result(tensor, t, shape)
+        labels, a, b = _matrices(terms, right, arrays)
+        multiply(ctx, a, b, replace(out, shape=tuple([dict(labels)[c] for c in right])))
+        return [out]
+    return [_contracted(ctx, node, terms, right, arrays, t, shape)]
+
+
+def _as_matmul(ctx: Context, node: Node, terms: list[str], right: str, arrays: list[Array]) -> bool:
+    """True for ``ik,kj->ij`` with any labels and with either operand transposed."""
+    a, b = terms
+    shared = set(a) & set(b)
+    inner = shared - set(right)
+    return (
+        all(len(x) == 2 == len(set(x)) for x in (a, b, right))
+        and len(shared) == len(inner) == 1
+        and (set(a) - shared) | (set(b) - shared) == set(right)
+        and all(n > 1 for x in arrays for n in x.shape)
+        and right[0] in a
+    )
+
+
+def _matrices(terms: list[str], right: str, arrays: list[Array]) -> tuple[list[tuple[str, int]], Array, Array]:
+    a, b = arrays
+    if terms[0][0] != right[0]:
+        a = replace(a, shape=a.shape[::-1], strides=a.strides[::-1])
+    if terms[1][1] != right[1]:
+        b = replace(b, shape=b.shape[::-1], strides=b.strides[::-1])
+    return [(right[0], a.shape[0]), (right[1], b.shape[1])], a, b
+
+
+def _contracted(
+    ctx: Context, node: Node, terms: list[str], right: str, arrays: list[Array], t: LType, shape: Shape
+) -> Value:  # fmt: skip
+    """A sum of products over all labels, without cleverness."""
+    labels = list(right) + sorted(set("".join(terms)) - set(right))
+    sizes = dict.fromkeys(labels, 1)
+    for term, x in zip(terms, arrays):
+        for c, n in zip(term, x.shape):
+            sizes[c] = max(sizes[c], n) if n else 0
+    full = tuple([sizes[c] for c in labels])
+    product: Value | None = None
+    for term, x in zip(terms, arrays):
+        steps = [sum(s for c, n, s in zip(term, x.shape, x.strides) if c == label and n != 1) for label in labels]
+        spread = replace(x, shape=full, strides=tuple(steps))
+        product = spread if product is None else Expr("multiply", (product, spread), t, full)
+    assert product is not None
+    axes = tuple(range(len(right), len(labels)))
+    if size_of(full) == 0:
+        out = ctx.result(node.outputs[0], t, shape)
+        put(ctx, Scalar(literal(0, t), t), out)
+        return seen(ctx, out)
+    if not right:
+        return Scalar(reduce(ctx, "sum", product, axes, None), t)
+    out = ctx.result(node.outputs[0], t, shape)
+    kept = replace(out, shape=(*shape, *[1] * len(axes)), strides=(*out.strides, *[0] * len(axes)))
+    if axes:
+        reduce(ctx, "sum", product, axes, kept)
+    else:
+        store_all(ctx, shape, [product], [out])
+    return out
