@@ -18,7 +18,7 @@ from .conversion.pipeline import convert, do_not_convert
 from .function import BoundFunction, Function
 
 __all__ = [
-    "GradientTape", "custom_gradient", "grad", "gradients", "hessian_vector_product", "jacobian",
+    "GradientTape", "custom_gradient", "grad", "gradients", "hessian_vector_product", "jacobian", "jvp",
     "value_and_grad", "vjp",
 ]  # fmt: skip
 
@@ -56,6 +56,10 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return runtime.vjp(_staged(f), *primals, has_aux=has_aux)
 
 
+def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[Any, Any]:
+    return runtime.jvp(_staged(f), primals, directions)
+
+
 def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> Any:
     return runtime.hessian_vector_product(_staged(f), primal, vector)
 
@@ -64,5 +68,5 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     return do_not_convert(runtime.custom_gradient(_staged(f)))
 
 
-for _function in (grad, value_and_grad, jacobian, vjp, hessian_vector_product, custom_gradient):
+for _function in (grad, value_and_grad, jacobian, vjp, jvp, hessian_vector_product, custom_gradient):
     _function.__doc__ = getattr(runtime, _function.__name__).__doc__

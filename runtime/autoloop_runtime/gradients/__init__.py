@@ -3,14 +3,15 @@
 In reading order: ``reach`` (what a gradient passes through), ``walk`` (the reverse walk over one graph), ``residuals``
 (what a backward graph asks of the forward one) with ``mincut``, ``loops`` and ``branches`` (the rules of the structured
 nodes), ``rewriting`` (how these get more results), ``build`` (a whole gradient), ``calls`` and ``tape`` (of what was
-run), ``api``. Values that only gradients know are ``stacks`` (saved), ``accumulators`` (sums) and, one floor below,
-``slots`` (gradients of indexed collections).
+run), ``forward`` (mode), ``api``. Values that only gradients know are ``stacks`` (saved), ``accumulators`` (sums) and,
+one floor below, ``slots`` (gradients of indexed collections).
 """
 
 from __future__ import annotations
 
 from .api import grad, gradients, hessian_vector_product, jacobian, value_and_grad, vjp
 from .custom import custom_gradient
+from .forward import jvp
 from .tape import GradientTape
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "gradients",
     "hessian_vector_product",
     "jacobian",
+    "jvp",
     "value_and_grad",
     "vjp",
 ]

@@ -14,23 +14,17 @@ from typing import Any
 from .. import dtypes
 from ..graph import CONST, Graph, Node
 from ..locations import Location
+from ..passes.safety import ELEMENTWISE
 from ..registry import Op
 from ..tensor import Tensor
 from . import stacks
 from .mincut import cheapest_cut
 
 #: ops that are computed again rather than saved: elementwise ones, views, and what reads few elements
-CHEAP = frozenset({
-    "abs", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "bitwise_and",
-    "bitwise_or", "bitwise_xor", "broadcast_to", "cast", "cbrt", "ceil", "complex", "conj", "copysign", "cos", "cosh",
-    "divide", "ensure_shape", "equal", "erf", "exp", "exp2", "expand_dims", "expm1", "fill", "flip", "floor",
-    "floor_divide", "getitem", "greater", "greater_equal", "hypot", "identity", "imag", "invert", "isfinite", "isinf",
-    "isnan", "left_shift", "less", "less_equal", "log", "log10", "log1p", "log2", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply", "negative", "not_equal", "pow",
-    "range",    "rank", "real", "reciprocal", "relu", "reshape", "right_shift", "rint", "rsqrt", "shape", "sigmoid", "sign", "sin",
-    "sinh", "size", "softplus", "sqrt", "square", "squeeze", "stop_gradient", "subtract", "tan", "tanh", "transpose", "trunc",
-    "where", "tensor_array_read", "tensor_array_size", "PeekArray", "StackRead", "GetSlot",
-})  # fmt: skip
+CHEAP = ELEMENTWISE | {
+    "broadcast_to", "ensure_shape", "expand_dims", "fill", "flip", "getitem", "range", "rank", "reshape", "shape",
+    "size", "squeeze", "transpose", "tensor_array_read", "tensor_array_size", "PeekArray", "StackRead", "GetSlot",
+}  # fmt: skip
 #: ops whose value does not need the elements of their input
 _EXTENTS = frozenset({"shape", "size", "rank"})
 #: elements that a tensor of unknown extent is taken to have

@@ -7,7 +7,7 @@ added once is found again by the next gradient (the keys below, in the ``collect
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,8 @@ import numpy as np
 from .. import dtypes
 from ..graph import Graph, Node, as_constant
 from ..registry import call
-from ..shapes import SCALAR, TensorShape
+from ..shapes import SCALAR
+from ..structured import COND, LoopVar
 from ..tensor import Tensor
 from . import stacks
 from .accumulators import constant_zeros
@@ -62,39 +63,58 @@ def before(node: Node) -> Iterator[None]:
 # -- loops ------------------------------------------------------------------------------------------------
 
 
-def add_variable(node: Node, name: str, init: Tensor, shape: TensorShape, step: Callable[[Tensor], Tensor]) -> int:
-    """Give a While node one more variable.
+def add_variables(
+    node: Node, loop_vars: Sequence[LoopVar], step: Callable[[Sequence[Tensor]], Sequence[Tensor]]
+) -> int:
+    """Give a While node more variables.
 
     Parameters
     ----------
-    init : Tensor
-        Its initial value, in the graph of ``node`` and before it.
-    shape : TensorShape
-        Its invariant.
+    loop_vars : sequence of LoopVar
+        Their initial values are in the graph of ``node`` and before it.
     step : callable
-        The next value, built in the body from the parameter it is given.
+        Builds the next values in the body from the parameters it is given.
 
     Returns
     -------
     int
-        The position of the variable among inputs and outputs.
+        The position of the first of them among inputs and outputs.
     """
     attrs: dict[str, Any] = dict(node.attrs)
-    position: int = attrs["n_vars"]
+    first: int = attrs["n_vars"]
     body: Graph = attrs["body"]
     for graph in (attrs["cond"], body):
-        graph.parameter(init.dtype, shape, name)
-        graph.inputs.insert(position, graph.inputs.pop())
-    with building(body):
-        body.outputs.append(step(body.inputs[position]))
-    attrs["n_vars"] = position + 1
-    attrs["names"] += (name,)
-    attrs["invariants"] += (shape,)
-    attrs["specs"] += ((init.dtype, shape),)
+        captured = graph.inputs[first:]
+        del graph.inputs[first:]
+        for v in loop_vars:
+            graph.parameter(v.init.dtype, v.invariant, v.name)
+        graph.inputs += captured
+    last = first + len(loop_vars)
+    specs = [(v.init.dtype, v.invariant) for v in loop_vars]
+    attrs["n_vars"] = last
+    attrs["names"] += tuple([v.name for v in loop_vars])
+    attrs["invariants"] += tuple([v.invariant for v in loop_vars])
+    attrs["specs"] += tuple(specs)
     node.attrs = attrs
-    node.inputs = (*node.inputs[:position], init, *node.inputs[position:])
-    node.outputs += (Tensor(None, init.dtype, shape, node, position),)
-    return position
+    node.inputs = (*node.inputs[:first], *[v.init for v in loop_vars], *node.inputs[first:])
+    node.outputs += tuple([Tensor(None, d, s, node, first + i) for i, (d, s) in enumerate(specs)])
+    with building(body):
+        body.outputs += step(body.inputs[first:last])
+    adopt_captures(node)
+    return first
+
+
+def adopt_captures(node: Node) -> None:
+    """Let a structured node pass on what its sub-graphs have captured since it was made."""
+    graphs = node.subgraphs
+    count = len(node.inputs) - (node.op is COND)  # a predicate is not passed on
+    fresh = [{i: o for o, i in g.captured_inputs() if i in set(g.inputs[count:])} for g in graphs]
+    outer = list(dict.fromkeys(o for table in fresh for o in table.values()))
+    for graph, table in zip(graphs, fresh):
+        inner = {o: i for i, o in table.items()}
+        kept = graph.inputs[:count]
+        graph.inputs = kept + [inner[o] if o in inner else graph.parameter(o.dtype, o.shape, "capture") for o in outer]
+    node.inputs += tuple(outer)
 
 
 def trip_counter(node: Node) -> int:
@@ -105,7 +125,8 @@ def trip_counter(node: Node) -> int:
         if position is None:
             with before(node):
                 zero = as_constant(np.int64(0))
-            position = add_variable(node, "trips", zero, SCALAR, lambda n: call("add", n, 1))
+            counter = LoopVar("trips", zero, SCALAR)
+            position = add_variables(node, [counter], lambda ns: [call("add", ns[0], 1)])
         known.append(position)
     found: int = known[0]
     return found
@@ -120,8 +141,9 @@ def trips_of(node: Node) -> Tensor:
 def _own_counter(node: Node) -> int | None:
     for k in range(node.attrs["n_vars"]):
         start = node.inputs[k].constant_value()
-        wide = node.inputs[k].dtype.itemsize >= 4  # a narrow one might wrap round on the way
-        if wide and start is not None and start.ndim == 0 and start == 0 and constant_step(node, k) == 1:
+        dtype = node.inputs[k].dtype
+        fits = dtype.kind == "i" and dtype.itemsize >= 4  # it must reach -1, and not wrap round on the way
+        if fits and start is not None and start.ndim == 0 and start == 0 and constant_step(node, k) == 1:
             return k
     return None
 
@@ -152,7 +174,8 @@ def stack_of(node: Node, tensor: Tensor) -> Tensor:
     counter = trip_counter(node)
     with before(node):
         empty = stacks.empty()
-    position = add_variable(node, "saved", empty, SCALAR, lambda s: stacks.push(s, body.inputs[counter], tensor))
+    saved = LoopVar("saved", empty, SCALAR)
+    position = add_variables(node, [saved], lambda ss: [stacks.push(ss[0], body.inputs[counter], tensor)])
     known.append((tensor, position))
     return node.outputs[position]
 
@@ -181,14 +204,25 @@ def result_of(node: Node, branch: Graph, tensor: Tensor) -> Tensor:
         if saved is tensor:
             found: Tensor = node.outputs[position]
             return found
+    values = []
     for graph in (node.attrs["then"], node.attrs["else"]):
         with building(graph):
-            graph.outputs.append(tensor if graph is branch else _nothing(tensor))
-    position = len(node.outputs)
-    node.attrs = {**node.attrs, "specs": (*node.attrs["specs"], (tensor.dtype, tensor.shape))}
-    node.outputs += (Tensor(None, tensor.dtype, tensor.shape, node, position),)
+            values.append(tensor if graph is branch else _nothing(tensor))
+    position = add_result(node, values[0], values[1])
     known.append((tensor, position))
     return node.outputs[position]
+
+
+def add_result(node: Node, then: Tensor, otherwise: Tensor) -> int:
+    """Give a Cond node one more result, from a tensor of each branch; gives its position."""
+    position = len(node.outputs)
+    shape = then.shape.most_general(otherwise.shape)
+    for graph, value in ((node.attrs["then"], then), (node.attrs["else"], otherwise)):
+        graph.outputs.append(value)
+    node.attrs = {**node.attrs, "specs": (*node.attrs["specs"], (then.dtype, shape))}
+    node.outputs += (Tensor(None, then.dtype, shape, node, position),)
+    adopt_captures(node)
+    return position
 
 
 def _nothing(like: Tensor) -> Tensor:

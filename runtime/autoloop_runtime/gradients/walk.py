@@ -96,6 +96,11 @@ class Walk:
         if part is not None and tensor in self.reached:
             self.adjoints.add(self.marks.key(tensor), part)
 
+    def add_to(self, tensor: Tensor | None, part: Tensor) -> None:
+        """As ``add``, of a tensor that may be none."""
+        if tensor is not None:
+            self.add(tensor, part)
+
     def collected(self, pairs: Sequence[tuple[Tensor, Any]], graphs: Sequence[Graph]) -> list[Collected]:
         """What the sub-graphs ``graphs`` of a structured node add to.
 

@@ -1,0 +1,219 @@
+"""Forward mode: tangents computed beside the values, so nothing has to be saved.
+
+No op has a forward rule. Its reverse rule is linear in the gradient it is given, and the transpose of that linear
+function is the forward rule: the reverse walk over the few nodes that the reverse rule builds (J. Townsend, "A new trick
+for calculating Jacobian vector products", 2017). Loops get their tangents as further loop variables, branches as
+further results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .. import nest
+from ..execution import prepare, run_graph, set_outputs
+from ..graph import PARAMETER, Graph, Node, convert_to_tensor, current_graph
+from ..registry import call
+from ..structured import COND, WHILE, LoopVar, StructureError
+from ..tensor import Tensor
+from . import rewriting
+from .reach import FLAT, Key, Marks, is_differentiable, reached, reached_in_branch, reached_in_loop
+from .residuals import sorted_nodes
+from .walk import Adjoints, Walk, apply_rule, nothing
+
+
+class Pushforward:
+    """Tangents of the tensors of one graph, built into it.
+
+    Attributes
+    ----------
+    tangents : dict
+        Of the tensors (or sources) that have one that is not zero.
+    """
+
+    def __init__(self, graph: Graph, reached: set[Tensor], marks: Marks, tangents: dict[Key, Tensor]) -> None:
+        self.graph = graph
+        self.reached = reached
+        self.marks = marks
+        self.tangents = tangents
+
+    def of(self, tensor: Tensor) -> Tensor | None:
+        """The tangent of ``tensor``; ``None`` if it is zero."""
+        return self.tangents.get(self.marks.key(tensor))
+
+    def run(self) -> None:
+        """Find the tangents of all nodes there are."""
+        with rewriting.building(self.graph):
+            for node in list(self.graph.nodes):
+                if node.op.name in FLAT or not any(t in self.reached for t in node.outputs):
+                    continue
+                if node.op is WHILE:
+                    self._while(node)
+                elif node.op is COND:
+                    self._cond(node)
+                else:
+                    self._plain(node)
+        # the tangents of what goes into a loop were built after the loop
+        self.graph.nodes = sorted_nodes(self.graph.nodes)
+
+    def _plain(self, node: Node) -> None:
+        graph, first = self.graph, len(self.graph.nodes)
+        inputs, outputs = (node.inputs[:-1], node.outputs[:-1]) if node.op.effect else (node.inputs, node.outputs)
+        stand_ins = [_stand_in(t) if t in self.reached else None for t in outputs]
+        made = [(t, g) for t, g in zip(outputs, stand_ins) if g is not None]
+        given = [self.of(t) for t in inputs]
+        parts = apply_rule(node, stand_ins, outputs, inputs)
+        rule = graph.nodes[first:]
+        marks = Marks(Graph(), ())
+        walk = Walk(graph, reached(rule, [g for _, g in made], marks), marks, Adjoints())
+        for part, tangent in zip(parts, given):
+            if tangent is not None:
+                walk.add_to(part, tangent)
+        walk.run(rule)
+        totals = [(t, walk.adjoints.total(g)) for t, g in made]
+        self.tangents.update((t, total) for t, total in totals if total is not None)
+        kept = _needed([total for _, total in totals if total is not None], graph.nodes[first:])
+        real = {g: t for t, g in made}
+        for new in kept:
+            # what still refers to a stand-in asks for its shape, which is that of the output
+            new.inputs = tuple([real.get(t, t) for t in new.inputs])
+        graph.nodes[first:] = kept
+
+    def _while(self, node: Node) -> None:
+        body: Graph = node.attrs["body"]
+        variables, inside = reached_in_loop(node, self.reached, self.marks)
+        moving = sorted(variables)
+        names, shapes = node.attrs["names"], node.attrs["invariants"]
+        loop_vars = [
+            LoopVar(f"tangent_{names[k]}", _or_zero(self.of(node.inputs[k]), node.inputs[k]), shapes[k]) for k in moving
+        ]
+        captured = list(zip(node.inputs, body.inputs))[node.attrs["n_vars"] :]
+
+        def step(parameters: Sequence[Tensor]) -> list[Tensor]:
+            tangents: dict[Key, Tensor] = {body.inputs[k]: p for k, p in zip(moving, parameters)}
+            self._enter(body, captured, tangents)
+            inner = Pushforward(body, inside, self.marks, tangents)
+            inner.run()
+            return [_or_zero(inner.of(body.outputs[k]), body.outputs[k]) for k in moving]
+
+        first = rewriting.add_variables(node, loop_vars, step)
+        self.tangents.update((node.outputs[k], node.outputs[first + i]) for i, k in enumerate(moving))
+
+    def _cond(self, node: Node) -> None:
+        branches = (node.attrs["then"], node.attrs["else"])
+        inner = []
+        for branch in branches:
+            tangents: dict[Key, Tensor] = {}
+            self._enter(branch, list(zip(node.inputs[1:], branch.inputs)), tangents)
+            inside = reached_in_branch(node, branch, self.reached, self.marks)
+            inner.append(Pushforward(branch, inside, self.marks, tangents))
+            inner[-1].run()
+        for k, output in enumerate(node.outputs):
+            found = [p.of(b.outputs[k]) for p, b in zip(inner, branches)]
+            if output not in self.reached or found == [None, None]:
+                continue
+            values = []
+            for branch, tangent in zip(branches, found):
+                with rewriting.building(branch):
+                    values.append(_or_zero(tangent, branch.outputs[k]))
+            position = rewriting.add_result(node, values[0], values[1])
+            self.tangents[output] = node.outputs[position]
+
+    def _enter(self, graph: Graph, captured: Iterable[tuple[Tensor, Tensor]], tangents: dict[Key, Tensor]) -> None:
+        """Add the tangents of what ``graph`` has captured, and of the sources that show up in it."""
+        for outer, inner in captured:
+            tangent = self.of(outer)
+            if tangent is not None:
+                tangents[inner] = graph.capture(tangent)
+        for key in self.marks.inside(graph):
+            if key in self.tangents:
+                tangents[key] = graph.capture(self.tangents[key])
+
+
+def _or_zero(tangent: Tensor | None, like: Tensor) -> Tensor:
+    return nothing(like) if tangent is None else tangent
+
+
+def _stand_in(like: Tensor) -> Tensor:
+    """A gradient to give to a rule; nothing that is kept depends on its value."""
+    graph = current_graph()
+    assert graph is not None
+    node = Node(graph, PARAMETER, (), {}, [(like.dtype, like.shape)], "stand_in", ())
+    return node.outputs[0]
+
+
+def _needed(targets: Iterable[Tensor], nodes: Sequence[Node]) -> list[Node]:
+    """Those of ``nodes`` that ``targets`` need."""
+    inside = set(nodes)
+    live: set[Node] = set()
+    todo = [t.op for t in targets]
+    while todo:
+        node = todo.pop()
+        if node in inside and node not in live:
+            live.add(node)
+            todo.extend(t.op for t in (*node.inputs, *node.control_inputs))
+    return [n for n in nodes if n in live]
+
+
+def tangents(ys: Sequence[Tensor], xs: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor | None]:
+    """The derivatives of ``ys`` when each of ``xs`` moves in its direction; all are of the current graph."""
+    graph = current_graph()
+    assert graph is not None
+    marks = Marks(graph, xs)
+    push = Pushforward(graph, reached(graph.nodes, xs, marks), marks, dict(zip(xs, directions)))
+    push.run()
+    return [push.of(y) for y in ys]
+
+
+def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[Any, Any]:
+    """The value of ``f`` and its derivative in a direction, computed together (forward mode).
+
+    Parameters
+    ----------
+    f : callable
+    primals : sequence
+        Its arguments: structures of floating tensors.
+    directions : sequence
+        In the structures of ``primals``.
+
+    Returns
+    -------
+    value, derivative
+        Both in the structure that ``f`` returns; a result without derivative (an integer) gets zeros. Takes no more
+        memory for a loop of many iterations than for one of few. Outside a function ``f`` is traced and run at once.
+    """
+    leaves, structure = nest.flatten_with_structure(list(primals))
+    moves, found = nest.flatten_with_structure(list(directions))
+    if found != structure:
+        raise StructureError(f"the directions must have the structure of the arguments, {structure}, not {found}")
+    xs = [convert_to_tensor(x) for x in leaves]
+    vs = [convert_to_tensor(v, x.dtype) if not isinstance(v, Tensor) else v for x, v in zip(xs, moves)]
+    for x, v in zip(xs, vs):
+        if x.dtype.kind not in "fc":
+            raise TypeError(f"jvp needs floating arguments, got dtype {x.dtype}")
+        if v.dtype != x.dtype or not v.shape.is_compatible_with(x.shape):
+            raise TypeError(
+                f"an argument has shape {x.shape} and dtype {x.dtype}, its direction {v.shape} and {v.dtype}"
+            )
+    if current_graph() is not None:
+        return _jvp(f, structure, [call("identity", x) for x in xs], vs)
+    graph = Graph(ordered=True)
+    with graph.as_default():
+        inside = [graph.parameter(t.dtype, t.shape) for t in (*xs, *vs)]
+        answer = _jvp(f, structure, inside[: len(xs)], inside[len(xs) :])
+        parts, form = nest.flatten_with_structure(answer)
+        set_outputs(graph, [convert_to_tensor(part) for part in parts])
+    results = run_graph(graph, prepare(graph), [*xs, *vs])
+    made: tuple[Any, Any] = nest.unflatten(form, results[: len(parts)])
+    return made
+
+
+def _jvp(f: Callable[..., Any], structure: Any, xs: list[Tensor], vs: list[Tensor]) -> tuple[Any, Any]:
+    value = f(*nest.unflatten(structure, xs))
+    leaves, form = nest.flatten_with_structure(value)
+    ys = [convert_to_tensor(y) for y in leaves]
+    wanted = [y for y in ys if is_differentiable(y)]
+    found = dict(zip(wanted, tangents(wanted, xs, vs)))
+    moved = [call("zeros_like", y) if found.get(y) is None else found[y] for y in ys]
+    return nest.unflatten(form, ys), nest.unflatten(form, moved)
