@@ -67,7 +67,7 @@ def _resize(writer: Writer, module: Module, value: str, source: LType, target: L
     if target.size > source.size:
         return writer.let(f"fpext {source.name} {value} to {target.name}")
     if source is DOUBLE and target is HALF:
-        module.add(_HALF_OF_DOUBLE)
+        module.define("half_of_double", lambda: _HALF_OF_DOUBLE)
         return writer.let(f"call half @half_of_double(double {value})")
     return writer.let(f"fptrunc {source.name} {value} to {target.name}")
 

@@ -40,7 +40,7 @@ class Place(Target):
         if self.buffer.size != size:
             return None
         mine = any(a.buffer is self.buffer for a in reuse)
-        return self.buffer if mine or self.buffer not in ctx.referenced() else None
+        return self.buffer if mine or self.buffer not in ctx.referenced() | set(ctx.held) else None
 
 
 @dataclass(eq=False)

@@ -48,13 +48,16 @@ def machine_of(features: frozenset[str]) -> Machine:
 
 
 def define(module: Module, name: str, problem: Problem, machine: Machine) -> None:
-    """Add the function ``name(a, b, c)`` that solves ``problem``."""
-    module.add(_Kernel(module, problem, machine).text(name))
+    """Add the function ``name(a, b, c)`` that solves ``problem``, once."""
+    module.define(name, lambda: _Kernel(module, problem, machine).text(name))
 
 
 class _Kernel:
     def __init__(self, module: Module, p: Problem, machine: Machine) -> None:
         self.module, self.p, self.machine, self.writer = module, p, machine, Writer()
+        # a tile keeps the multipliers busy as it is; more of it would only take longer to compile
+        as_is = module.metadata('!{!"llvm.loop.unroll.disable"}')
+        self._once = ", !llvm.loop " + module.metadata(f"distinct !{{{{self}}, {as_is}}}")
         lanes = machine.bits // (8 * p.t.size)
         while lanes > 1 and lanes // 2 >= p.n:
             lanes //= 2
@@ -72,7 +75,7 @@ class _Kernel:
             self._panels(start, min(INNER, self.p.k - start))
         writer.do("ret void")
         return (
-            f"define internal void @{name}(ptr noalias %a, ptr noalias %b, ptr noalias %c) nounwind {{\n"
+            f"define internal void @{name}(ptr noalias %a, ptr noalias %b, ptr noalias %c) noinline nounwind {{\n"
             f"entry:\n{writer.render()}\n}}"
         )
 
@@ -107,7 +110,7 @@ class _Kernel:
         p, writer = self.p, self.writer
         spans = [min(self.lanes, width - at) for at in range(0, width, self.lanes)]
         cells = [(i, j) for i in range(height) for j in range(len(spans))]
-        with writer.loop(depth) as loop:
+        with writer.loop(depth, self._once) as loop:
             sums = [loop.carry(writer, self._vector, "zeroinitializer") for _ in cells]
             right = self._at(b, writer.let(f"mul nsw i64 {loop.index}, {p.b}"))
             left = self._at(a, writer.let(f"mul nsw i64 {loop.index}, {p.a[1]}"))
@@ -129,7 +132,7 @@ class _Kernel:
         return f"<{self.lanes} x {self.p.t.name}>"
 
     def _loop(self, count: int) -> _Rounds:
-        return _Rounds(self.writer, count)
+        return _Rounds(self.writer, count, self._once)
 
     def _at(self, pointer: str, offset: int | str) -> str:
         if offset == 0:
@@ -179,9 +182,9 @@ class _Kernel:
 class _Rounds:
     """A counted loop; a single round is written without one."""
 
-    def __init__(self, writer: Writer, count: int) -> None:
+    def __init__(self, writer: Writer, count: int, extra: str) -> None:
         self._single = count == 1
-        self._loop = writer.loop(count)
+        self._loop = writer.loop(count, extra)
 
     def __enter__(self) -> str:
         return "0" if self._single else self._loop.__enter__().index

@@ -190,9 +190,10 @@ class Module:
         self._metadata.append(f"{name} = {text.replace('{self}', name)}")
         return name
 
-    def add(self, text: str) -> None:
-        """Add a function or a global as it is."""
-        self._texts[text] = text
+    def define(self, name: str, make: Callable[[], str]) -> None:
+        """Add the function ``name``, whose text ``make`` gives, unless it is there."""
+        if name not in self._texts:
+            self._texts[name] = make()
 
     def render(self) -> str:
         """The text of the module."""
