@@ -129,14 +129,19 @@ class Program:
             known[kind].append(call("where", self.test(known), first, self.choice(known, kind)))
         elif roll < 0.85:
             known["array"].append(call("clip", self.choice(known, "array") * 1.5, -100.0, 100.0))
-        elif roll < 0.88:
-            place = call("mod", self.choice(known, "int"), 3)
-            value = call("cast", self.choice(known, "float"), dtypes.float32)
-            known["array"].append(call("set_item", self.choice(known, "array"), place, value))
-        elif roll < 0.91:
+        elif roll < 0.9:
+            array = self.choice(known, "array")
+            for _ in range(self.choices.randint(1, 3)):
+                place = call("mod", self.choice(known, "int"), 3)
+                value = call("cast", self.choice(known, "float"), dtypes.float32)
+                if self.choices.random() < 0.5:
+                    value = array[call("mod", self.choice(known, "int"), 3)]
+                array = call("set_item", array, place, value)
+            known["array"].append(array)
+        elif roll < 0.93:
             place = call("mod", self.choice(known, "int"), 3)
             known["float"].append(call("cast", call("getitem", self.choice(known, "array"), place), dtypes.float64))
-        elif roll < 0.94:
+        elif roll < 0.96:
             known["float"].append(call("cast", self.choice(known, "int"), dtypes.float64))
         else:
             known["array"].append(call("tanh", self.choice(known, "array")))

@@ -147,6 +147,23 @@ def test_an_element_assignment_writes_in_place_to_an_array_of_the_loops_own():
     np.testing.assert_array_equal(given, 0)
 
 
+def test_the_second_assignment_to_a_copy_needs_no_copy():
+    def swapped(x):
+        first, second = x[0], x[1]
+        return call("set_item", call("set_item", x, 0, second), 1, first)
+
+    graph = traced(swapped, X)
+    assert code(graph) == "\n".join([
+        "def run(x):",
+        "    getitem = x[0]",
+        "    set_item_1 = set_item(x, x[1], index=index)",
+        "    set_item_1[1] = getitem",
+        "    return [set_item_1]",
+    ]) or code(graph).count("set_item(") == 1  # fmt: skip
+    given = np.array([1, 2, 3], np.float32)
+    assert run(graph, given)[0].tolist() == [2, 1, 3] and given.tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -90,7 +90,9 @@ def analyse(graph: Graph, in_place: Set[Node] = frozenset(), predicate: bool = F
             still = epochs[position] == epochs[target] or _moves_freely(node)
             if overwritten and any(t in overwritten for t in node.inputs):
                 still = still and writes[position] == writes[target]
-            if still and _takes(reader[node.outputs[0]], node):
+            its_reader = reader[node.outputs[0]]
+            written_to = its_reader in in_place and its_reader.inputs[0] is node.outputs[0]
+            if still and not written_to and _takes(its_reader, node):
                 uses.inline.add(node)
                 at = uses.last_read[node.outputs[0]]
         asked.update(_asked_by(node, asked, uses))
@@ -121,7 +123,7 @@ def _read(uses: Uses, reader: dict[Tensor, Node | None], tensor: Tensor, at: int
 def _asked_by(node: Node, asked: set[Tensor], uses: Uses) -> tuple[Tensor, ...]:
     """The inputs of which ``node`` asks the truth; notes whether only the truth of ``node`` itself is asked.
 
-    All readers of ``node`` have been seen, so its count is final.
+    All last of ``node`` have been seen, so its count is final.
     """
     if node.op.name == "Cond":
         return node.inputs[:1]
