@@ -11,7 +11,7 @@ import tracemalloc
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime import control_flow, dtypes
+from autoloop_runtime import control_flow, dtypes, profiler
 from autoloop_runtime.codegen import templates
 from autoloop_runtime.codegen.names import Names, identifier
 from autoloop_runtime.codegen.python import compile_graph, emit
@@ -310,6 +310,17 @@ def test_effects_keep_their_order_across_inlined_reads():
     with pytest.raises(IndexError):
         run(graph, np.ones(2, np.float32))
     assert LOG == []
+
+
+def test_a_timeline_has_a_slice_per_line_with_loop_and_iteration():
+    def body(i, x):
+        return i + 1, call("tanh", x + 1.0)
+
+    graph = traced(lambda x: control_flow.while_loop(lambda i, x: i < 3, body, (0, x))[1], X)
+    with profiler.trace() as recorder:
+        run(graph, np.ones(2, np.float32))
+    tanh = [e["args"] for e in recorder.as_events() if e["name"] == "while/body/tanh"]
+    assert [a["iteration"] for a in tanh] == [0, 1, 2] and {a["frame"] for a in tanh} == {"while"}
 
 
 def test_one_function_in_many_threads():

@@ -38,9 +38,14 @@ class Emitter:
         See ``token_tensors``.
     owned : Ownership
         See ``find_owned``.
+    counted : bool
+        Every loop counts its iterations.
     """
 
-    def __init__(self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership) -> None:
+    def __init__(
+        self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership, counted: bool = False
+    ) -> None:
+        self.counted = counted
         self.names = pool
         self.tokens = tokens
         self.owned = owned
@@ -230,7 +235,8 @@ class Emitter:
         Nothing is counted where nothing can fail; a loop variable that counts already does it for nothing.
         """
         cond, body = node.attrs["cond"], node.attrs["body"]
-        if not (graph_can_fail(cond) or graph_can_fail(body) or any(not proved(node, k) for k in loop_names)):
+        checked = any(not proved(node, k) for k in loop_names)
+        if not (self.counted or checked or graph_can_fail(cond) or graph_can_fail(body)):
             return Loop(node, None), None
         for k, name in loop_names.items():
             start = counts_from(node, k)

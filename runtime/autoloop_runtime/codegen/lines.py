@@ -52,6 +52,22 @@ class Line:
         return start + text, spans
 
 
+@dataclass(frozen=True)
+class Place:
+    """What a line of generated code is about.
+
+    Attributes
+    ----------
+    spans : tuple of (int, int, Node)
+        Columns and the node computed there.
+    loops : tuple of Loop
+        Around the line within its function, outermost first.
+    """
+
+    spans: tuple[Span, ...]
+    loops: tuple[Loop, ...]
+
+
 class Lines:
     """A block of lines under construction.
 

@@ -14,31 +14,16 @@ import numpy as np
 
 from ..failures import annotate
 from ..graph import Graph, Node
+from ..profiler import Recorder, active
 from ..runstate import EAGER, RunState
 from .emitter import Emitter
-from .lines import Line, Loop
+from .lines import Line, Place
 from .names import Names
 from .ownership import find_owned
 from .scope import token_tensors
-from .templates import Span
+from .timeline import iterations, recorded
 
 _serial = count()
-
-
-@dataclass(frozen=True)
-class Place:
-    """What a line of generated code is about.
-
-    Attributes
-    ----------
-    spans : tuple of (int, int, Node)
-        Columns and the node computed there.
-    loops : tuple of Loop
-        Around the line within its function, outermost first.
-    """
-
-    spans: tuple[Span, ...]
-    loops: tuple[Loop, ...]
 
 
 @dataclass(frozen=True)
@@ -63,8 +48,13 @@ class Emitted:
     stateful: bool
 
 
-def emit(graph: Graph) -> Emitted:
+def emit(graph: Graph, counted: bool = False) -> Emitted:
     """The Python source of ``graph``, which has ``inputs`` and ``outputs``.
+
+    Parameters
+    ----------
+    counted : bool
+        Every loop counts its iterations, also where nothing in it can fail.
 
     Raises
     ------
@@ -73,7 +63,7 @@ def emit(graph: Graph) -> Emitted:
     """
     stateful = _any_stateful(graph)
     pool = Names()
-    emitter = Emitter(pool, stateful, token_tensors(graph), find_owned(graph))
+    emitter = Emitter(pool, stateful, token_tensors(graph), find_owned(graph), counted)
     parameters = (["state"] if stateful else []) + emitter.function(graph)
     lines = [Line(f"# {name}: {note}") for name, note in emitter.expressions.notes.items()]
     for part in (*emitter.functions, [Line(f"def run({', '.join(parameters)}):"), *emitter.lines.finished(1)]):
@@ -101,17 +91,13 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any], RunState], list[Any]
     """A function ``run(values, state)`` that gives the outputs of ``graph`` for the values of its inputs.
 
     It may be called from several threads at once. What a kernel raises comes with the user's lines and the
-    iterations of the loops around it.
+    iterations of the loops around it. While a timeline is recorded a version runs that counts all iterations.
     """
-    emitted = emit(graph)
-    filename = f"<autoloop {next(_serial)}{' ' + graph.prefix if graph.prefix else ''}>"
-    namespace = dict(emitted.namespace)
-    exec(compile(emitted.source, filename, "exec"), namespace)
-    function = namespace["run"]
-    linecache.cache[filename] = (len(emitted.source), None, emitted.source.splitlines(True), filename)
-    weakref.finalize(function, linecache.cache.pop, filename, None)
+    function, filename, emitted = _load(graph, False)
     scalars = tuple([i for i, t in enumerate(graph.inputs) if t.shape.rank in (0, None)])
     stateful, line_map = emitted.stateful, emitted.line_map
+    # the version for timelines, made when it is first wanted; if two threads make it, one is dropped
+    counting: list[tuple[Callable[..., Any], str, Emitted]] = []
 
     def run(values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
         args = list(values)
@@ -119,14 +105,45 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any], RunState], list[Any]
             value = args[i]
             if isinstance(value, np.ndarray) and value.ndim == 0:
                 args[i] = value[()]
+        if stateful:
+            args.insert(0, state)
+        recorder = active()
+        if recorder is not None:
+            if not counting:
+                counting.append(_load(graph, True))
+            return _run_recorded(recorder, counting[0], args)
         try:
             with np.errstate(all="ignore"):
-                result: list[Any] = function(state, *args) if stateful else function(*args)
+                result: list[Any] = function(*args)
             return result
         except Exception as error:
             raise _explained(error, filename, line_map)  # noqa: B904
 
     return run
+
+
+def _load(graph: Graph, counted: bool) -> tuple[Callable[..., Any], str, Emitted]:
+    """The function of the generated code, its file name, and the code. The code is shown in tracebacks."""
+    emitted = emit(graph, counted)
+    filename = f"<autoloop {next(_serial)}{' ' + graph.prefix if graph.prefix else ''}>"
+    namespace = dict(emitted.namespace)
+    exec(compile(emitted.source, filename, "exec"), namespace)
+    function = namespace["run"]
+    linecache.cache[filename] = (len(emitted.source), None, emitted.source.splitlines(True), filename)
+    weakref.finalize(function, linecache.cache.pop, filename, None)
+    return function, filename, emitted
+
+
+def _run_recorded(
+    recorder: Recorder, loaded: tuple[Callable[..., Any], str, Emitted], args: Sequence[Any]
+) -> list[Any]:
+    function, filename, emitted = loaded
+    try:
+        with np.errstate(all="ignore"), recorded(recorder, filename, emitted.line_map):
+            result: list[Any] = function(*args)
+        return result
+    except Exception as error:
+        raise _explained(error, filename, emitted.line_map)  # noqa: B904
 
 
 def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> BaseException:
@@ -138,11 +155,7 @@ def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> B
         if entry.tb_frame.f_code.co_filename == filename and entry.tb_lineno in line_map:
             place = line_map[entry.tb_lineno]
             node = _node_at(place, entry)
-            variables = entry.tb_frame.f_locals
-            frames[:0] = [
-                (loop.node, int(variables.get(loop.counter, loop.start)) - loop.start)
-                for loop in reversed(place.loops) if loop.counter
-            ]  # fmt: skip
+            frames[:0] = iterations(place.loops, entry.tb_frame.f_locals)
         entry = entry.tb_next
     return error if node is None else annotate(error, node, frames)
 

@@ -90,9 +90,8 @@ def analyse(graph: Graph, in_place: Set[Node] = frozenset(), predicate: bool = F
             still = epochs[position] == epochs[target] or _moves_freely(node)
             if overwritten and any(t in overwritten for t in node.inputs):
                 still = still and writes[position] == writes[target]
-            its_reader = reader[node.outputs[0]]
-            written_to = its_reader in in_place and its_reader.inputs[0] is node.outputs[0]
-            if still and not written_to and _takes(its_reader, node):
+            written_to = node.outputs[0] in overwritten
+            if still and not written_to and _takes(reader[node.outputs[0]], node):
                 uses.inline.add(node)
                 at = uses.last_read[node.outputs[0]]
         asked.update(_asked_by(node, asked, uses))
