@@ -50,7 +50,8 @@ def _accumulate(total: Any, part: Any, state: Any = None) -> Any:
         array = total.array
         np.add(array, part, out=array)
         return total
-    return Accumulator(np.add(total, part))
+    made = np.add(total, part)
+    return Accumulator(made) if isinstance(made, np.ndarray) else made
 
 
 def _accumulate_at(total: Any, part: Any, *inputs: Any, index: Index, state: Any = None) -> Any:
@@ -65,7 +66,7 @@ def _accumulate_at(total: Any, part: Any, *inputs: Any, index: Index, state: Any
 
 
 def _settle(total: Any) -> Any:
-    return total.array if type(total) is Accumulator else total
+    return total.array[()] if type(total) is Accumulator else total
 
 
 def _accumulate_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:

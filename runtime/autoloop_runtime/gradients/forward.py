@@ -1,8 +1,8 @@
 """Forward mode: tangents computed beside the values, so nothing has to be saved.
 
 No op has a forward rule. Its reverse rule is linear in the gradient it is given, and the transpose of that linear
-function is the forward rule: the reverse walk over the few nodes that the reverse rule builds (J. Townsend, "A new trick
-for calculating Jacobian vector products", 2017). Loops get their tangents as further loop variables, branches as
+function is the forward rule: the reverse walk over the few nodes that the reverse rule builds (J. Townsend, "A new
+trick for calculating Jacobian vector products", 2017). Loops get their tangents as further loop variables, branches as
 further results.
 """
 
