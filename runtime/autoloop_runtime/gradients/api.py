@@ -16,7 +16,7 @@ from ..registry import call
 from ..structured import StructureError
 from ..tensor import Tensor
 from ..variables import Variable
-from .build import build, seed, source_in
+from .build import build, seed, seeds_of, source_in
 from .reach import is_differentiable
 from .tape import GradientTape
 
@@ -53,9 +53,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
     graph = next((y.graph for y in targets if y.graph is not None), None)
     if graph is None:
         raise TypeError("gradients needs tensors of a graph: use it inside a function, or GradientTape for values")
-    given = [None] * len(targets) if grad_ys is None else nest.flatten(grad_ys)
-    if len(given) != len(targets):
-        raise ValueError(f"grad_ys has {len(given)} elements, ys has {len(targets)}")
+    given = seeds_of(ys, grad_ys)
     with graph.as_default(), graph.name_scope(name or "gradients"):
         targets = [graph.capture(y) for y in targets]
         pairs = [(y, seed(y, g)) for y, g in zip(targets, given) if is_differentiable(y)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import nest
 from ..graph import Graph, Node, convert_to_tensor
 from ..registry import call
 from ..structured import COND, WHILE
@@ -64,6 +65,25 @@ def source_in(graph: Graph, x: Any) -> Key:
         return x
     inner = graph.capture(x)
     return x if inner.op.op.name == "Const" else inner
+
+
+def seeds_of(ys: Any, given: Any) -> list[Any]:
+    """What was given as gradients of ``ys``, one per tensor; ``None`` stands for ones.
+
+    Raises
+    ------
+    ValueError
+        If they do not correspond.
+    """
+    structure = nest.structure_of(ys)
+    if given is None:
+        return [None] * structure.num_leaves
+    if structure.is_leaf() and isinstance(given, (list, tuple)) and len(given) == 1:
+        return list(given)  # 1.x: always a list
+    try:
+        return list(structure.flatten_up_to(given))
+    except ValueError as error:
+        raise ValueError(f"the gradients given do not have the structure of the tensors: {error}") from None
 
 
 def seed(y: Tensor, g: Any) -> Tensor:

@@ -22,7 +22,7 @@ from ..registry import Op, call
 from ..runstate import EAGER
 from ..tensor import Tensor
 from ..variables import READ, Variable
-from .build import build, seed, source_in
+from .build import build, seed, seeds_of, source_in
 from .calls import Split, split
 from .reach import FLAT, Key, is_differentiable
 from .walk import gradients_of
@@ -183,7 +183,7 @@ class GradientTape:
         self._used = True
         leaves, structure = nest.flatten_with_structure(sources)
         targets = [convert_to_tensor(t) for t in nest.flatten(target)]
-        seeds = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+        seeds = seeds_of(target, output_gradients)
         inside = recorders() if self.persistent else [r for r in recorders() if r is not self]
         with recording(inside):
             if any(t.is_symbolic for t in targets):
