@@ -103,7 +103,7 @@ class BackwardGraph(Graph):
             inputs = [self._described(inputs[0])]
             graph = inputs[0].graph
             if graph is not None and self._is_forward(graph):
-                return self.capture(graph.add(op, inputs, attrs, name, location).outputs[0]).op
+                return self.capture(_described_once(graph, op, inputs[0], attrs or {})).op
         return super().add(op, inputs, attrs, name, self.location if location is None else location)
 
     def _described(self, tensor: Tensor) -> Tensor:
@@ -242,6 +242,18 @@ class BackwardGraph(Graph):
         self.captures = {o: i for o, i in self.captures.items() if i.op in live}
         self._constants = {k: v for k, v in self._constants.items() if v[1].op in live}
         self._asked = {t: here for t, here in self._asked.items() if here.op in live}
+
+
+def _described_once(graph: Graph, op: Op, tensor: Tensor, attrs: Mapping[str, Any]) -> Tensor:
+    """``op`` of ``tensor`` in its own graph, the same one for all who ask."""
+    known = graph.collections.setdefault("gradient: extents", [])
+    made: Tensor
+    for with_op, with_tensor, with_attrs, made in known:
+        if with_op is op and with_tensor is tensor and with_attrs == attrs:
+            return made
+    made = graph.add(op, [tensor], attrs).outputs[0]
+    known.append((op, tensor, attrs, made))
+    return made
 
 
 def bytes_of(tensor: Tensor) -> int:
