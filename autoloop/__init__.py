@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os as _os
 
-from autoloop_runtime import config, nest, profiler
+from autoloop_runtime import config, nest, profiler, sparse
 from autoloop_runtime import locations as _locations
 from autoloop_runtime import ops as _ops
 from autoloop_runtime.control_flow import case, cond, switch_case, while_loop
@@ -35,12 +35,24 @@ from autoloop_runtime.graph import Graph, constant, convert_to_tensor
 from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
 from autoloop_runtime.session import Session, get_default_graph, placeholder
 from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.sparse import IndexedSlices, SparseTensor
 from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.variables import Variable
 
 from . import compat
 from .conversion.pipeline import convert, do_not_convert, to_code
+from .differentiation import (
+    GradientTape,
+    custom_gradient,
+    grad,
+    gradients,
+    hessian_vector_product,
+    jacobian,
+    jvp,
+    value_and_grad,
+    vjp,
+)
 from .explain import explain
 from .function import ConcreteFunction, Function, function
 from .operators import set_loop_options

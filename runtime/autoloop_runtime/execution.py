@@ -70,13 +70,15 @@ def prepare(graph: Graph, executor: str = "auto") -> Runner:
     Raises
     ------
     NotImplementedError
-        If the executor cannot take the graph.
+        If ``native`` cannot take the graph; names the operation and the user's line.
+    ImportError
+        If ``native`` is asked for and its extra is not installed.
     """
     optimized = optimize(graph)
     if executor == "native":
-        raise NotImplementedError(
-            "executor='native' is not available in this version; use executor='auto' or 'sequential'"
-        )
+        from .codegen.native import compile_native  # of the extra ``native``, and not small
+
+        return Runner(compile_native(optimized), optimized, executor, "asked for")
     reason = "asked for"
     if executor == "auto":
         choice = choose(optimized)
