@@ -263,6 +263,12 @@ def test_stateful_operations_get_the_state():
     assert compile_graph(graph)([np.int32(1)], State())[0] == 42
 
 
+def test_user_functions_compute_even_while_a_graph_is_built():
+    graph = traced(lambda n: call("py_function", lambda a: call("add", a, 1).numpy(), [n], dtypes.int32), N)
+    with Graph().as_default():
+        assert run(graph, np.int32(1))[0] == 2
+
+
 def test_code_nested_deeper_than_python_allows():
     def nest(depth, s):
         if depth == 0:

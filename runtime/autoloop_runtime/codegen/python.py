@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from types import CodeType, TracebackType
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..failures import annotate
-from ..graph import Graph, Node
+from ..graph import Graph, Node, eager
 from ..profiler import Recorder, active
 from ..runstate import EAGER, RunState
 from .emitter import Emitter
@@ -61,7 +61,7 @@ def emit(graph: Graph, counted: bool = False) -> Emitted:
     ValueError
         If a placeholder is needed that is no input.
     """
-    stateful = _any_stateful(graph)
+    stateful = any(node.op.stateful for node in _nodes(graph))
     pool = Names()
     emitter = Emitter(pool, stateful, token_tensors(graph), find_owned(graph), counted)
     parameters = (["state"] if stateful else []) + emitter.function(graph)
@@ -77,14 +77,13 @@ def emit(graph: Graph, counted: bool = False) -> Emitted:
     return Emitted("\n".join(texts) + "\n", emitter.expressions.namespace, line_map, stateful)
 
 
-def _any_stateful(graph: Graph) -> bool:
+def _nodes(graph: Graph) -> Iterator[Node]:
+    """The nodes of ``graph`` and of the graphs inside it."""
     pending = [graph]
     while pending:
         for node in pending.pop().nodes:
-            if node.op.stateful:
-                return True
+            yield node
             pending.extend(node.subgraphs)
-    return False
 
 
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any], RunState], list[Any]]:
@@ -131,6 +130,8 @@ def _load(graph: Graph, counted: bool) -> tuple[Callable[..., Any], str, Emitted
     function = namespace["run"]
     linecache.cache[filename] = (len(emitted.source), None, emitted.source.splitlines(True), filename)
     weakref.finalize(function, linecache.cache.pop, filename, None)
+    if any(node.op.name == "py_function" for node in _nodes(graph)):
+        function = eager()(function)  # the user's code computes, also if this runs while a graph is built
     return function, filename, emitted
 
 
