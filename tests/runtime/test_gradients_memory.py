@@ -8,8 +8,8 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients, jvp, value_and_grad
-from autoloop_runtime.graph import Graph
 from autoloop_runtime.gradients.mincut import cheapest_cut
+from autoloop_runtime.graph import Graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
