@@ -177,11 +177,11 @@ class Function:
     ) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
-        self.input_signature = None if input_signature is None else tuple(input_signature)
+        self.input_signature = None if input_signature is None else _checked_signature(input_signature)
         self.autograph = autograph
         self.executor = check_executor(executor)
         self.name = str(name or getattr(python_function, "__name__", type(python_function).__name__))
-        self._parameters(list(inspect.signature(python_function).parameters.values()))
+        self._parameters(_parameters_of(python_function))
         #: gives the instance of a method; None for a plain function
         self._instance: Callable[[], Any] | None = None
         #: only added to under _lock; read without (a lookup in a dict is atomic, also without a GIL)
@@ -233,7 +233,10 @@ class Function:
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments as ``(positional, keyword)`` in one canonical form."""
-        bound = self._signature.bind(*args, **kwargs)
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}: {error}") from None
         bound.apply_defaults()
         if self._plain >= 0:
             return bound.args
@@ -256,17 +259,34 @@ class Function:
         return concrete, leaves
 
     def _conform(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Arguments made to fit ``input_signature``."""
+        """Arguments made to fit ``input_signature``; one that it does not list must have its default value."""
         signature = self.input_signature
         assert signature is not None
-        if len(args) != len(signature):
-            raise TypeError(f"{self.name} has an input_signature of {len(signature)} arguments, got {len(args)}")
+        count = len(signature)
+        positional: tuple[Any, ...] = args[0] if isinstance(args, _Call) else args
+        named: dict[str, Any] = args[1] if isinstance(args, _Call) else {}
+        unlisted = [*zip(list(self._signature.parameters)[count:], positional[count:]), *named.items()]
+        fits = count <= len(positional) and len(unlisted) == len(positional) - count + len(named)
+        if not fits or not all(self._is_default(n, v) for n, v in unlisted):
+            raise TypeError(
+                f"{self.name} has an input_signature of {count} arguments, got {len(positional) + len(named)}; "
+                f"an argument that it does not list must keep its default"
+            )
         made = []
-        for spec, arg in zip(signature, args):
+        for spec, arg in zip(signature, positional):
             specs, structure = nest.flatten_with_structure(spec)
             parts = structure.flatten_up_to(arg)
             made.append(nest.unflatten(structure, [self._fit(s, p) for s, p in zip(specs, parts)]))
-        return tuple(made)
+        made.extend(positional[count:])
+        return _Call((tuple(made), named)) if isinstance(args, _Call) else tuple(made)
+
+    def _is_default(self, name: str, value: Any) -> bool:
+        """True if an argument is what stands for it in the signature."""
+        parameter = self._signature.parameters.get(name)
+        if parameter is None:
+            return False
+        default = parameter.default
+        return value is default or (isinstance(value, _SCALARS) and _leaf_key(value) == _leaf_key(default))
 
     def _fit(self, spec: TensorSpec, value: Any) -> Any:
         if isinstance(value, TensorSpec):
@@ -308,7 +328,7 @@ class Function:
             symbolic = []
             for position, leaf in enumerate(leaves):
                 if isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic)):
-                    spec = leaf if specs is None else specs[position]
+                    spec = specs[position] if specs is not None and position < len(specs) else leaf
                     symbolic.append(
                         graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position])
                     )
@@ -406,6 +426,29 @@ class BoundFunction:
 
     def __repr__(self) -> str:
         return f"<autoloop.function {self.function.name} of {self.__self__!r}>"
+
+
+def _parameters_of(f: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters of ``f``; any, for what has no Python signature (NumPy's functions, some builtins)."""
+    if not isinstance(f, np.ufunc):
+        try:
+            return list(inspect.signature(f).parameters.values())
+        except ValueError:
+            pass
+    return [
+        inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
+        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
+    ]
+
+
+def _checked_signature(signature: Any) -> tuple[Any, ...]:
+    """``signature`` if it is a sequence of structures of ``TensorSpec``."""
+    if not isinstance(signature, (list, tuple)):
+        raise TypeError(f"input_signature is a list of TensorSpec, one per argument, got {signature!r}")
+    for leaf in nest.flatten(tuple(signature)):
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(f"input_signature holds TensorSpec, e.g. TensorSpec([None, 2], float32), not {leaf!r}")
+    return tuple(signature)
 
 
 class _Call(tuple[Any, ...]):

@@ -116,6 +116,44 @@ def test_input_signature_serves_all_sizes():
         al.function(lambda x: x, input_signature=[al.TensorSpec([])] * 2)(1)
 
 
+def test_input_signature_leaves_out_arguments_with_defaults():
+    @al.function(input_signature=[al.TensorSpec([], al.int32)])
+    def f(x, shift=5, *, scale=2):
+        return (x + shift) * scale
+
+    assert f(1).numpy() == f(1, scale=2).numpy() == 12 and f(2).numpy() == 14
+    assert f.tracing_count == 1 and f.get_concrete_function()(3).numpy() == 16
+    shifted = al.function(lambda x, y=np.ones(2): x + y, input_signature=[al.TensorSpec([])])
+    assert shifted(1.0).numpy().tolist() == [2, 2]
+    for wrong in (lambda: f(1, scale=3), lambda: f(1, 6)):
+        with pytest.raises(TypeError, match="must keep its default"):
+            wrong()
+
+    many = al.function(lambda *xs: xs[0] - xs[1], input_signature=[al.TensorSpec([], al.int32)] * 2)
+    assert many(7, 4).numpy() == 3
+    for wrong in (lambda: many(1), lambda: many(1, 2, 3)):
+        with pytest.raises(TypeError, match="2 arguments"):
+            wrong()
+
+
+@pytest.mark.parametrize("signature", [al.TensorSpec([]), [3], [al.TensorSpec([]), "float32"]])
+def test_what_is_no_input_signature(signature):
+    with pytest.raises(TypeError, match="input_signature .*TensorSpec"):
+        al.function(lambda x: x, input_signature=signature)
+
+
+def test_functions_without_a_python_signature():
+    assert al.function(np.tanh)(al.constant(0.0)).numpy() == 0.0
+    assert al.function(np.add)(al.constant(2), al.constant(3)).numpy() == 5
+    assert al.function(max)(2, 3) == 3
+
+
+def test_a_call_that_does_not_fit_the_parameters_names_the_function():
+    f = al.function(lambda x: x, name="same")
+    with pytest.raises(TypeError, match="same: .*'y'"):
+        f(1, y=2)
+
+
 def test_get_concrete_function():
     @al.function
     def f(x):
