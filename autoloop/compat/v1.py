@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from autoloop_runtime import control_flow, dtypes, functional, nest, ops, variables
+from autoloop_runtime import control_flow, dtypes, functional, nest, ops, sparse, variables
 from autoloop_runtime.dtypes import (
     bool_,
     complex64,
@@ -43,6 +43,7 @@ from autoloop_runtime.session import (
     reset_default_graph,
 )
 from autoloop_runtime.shapes import ShapeLike, TensorShape
+from autoloop_runtime.sparse import IndexedSlices, SparseTensor
 from autoloop_runtime.tensor import TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.variables import global_variables_initializer, group
@@ -242,9 +243,11 @@ def assign_sub(ref: variables.Variable, value: Any, name: str | None = None) -> 
 # -- graph building ---------------------------------------------------------------------------------------
 
 
-def control_dependencies(control_inputs: Sequence[Any]) -> Any:
-    """What is made inside runs only after ``control_inputs`` (operations or tensors)."""
-    tensors = [c.outputs[-1] if isinstance(c, Node) else convert_to_tensor(c) for c in control_inputs or ()]
+def control_dependencies(control_inputs: Sequence[Any] | None) -> Any:
+    """What is made inside runs only after ``control_inputs`` (operations or tensors); ``None``: after nothing."""
+    tensors = None
+    if control_inputs is not None:
+        tensors = [c if isinstance(c, Node) else convert_to_tensor(c) for c in control_inputs]
     return get_default_graph().control_dependencies(tensors)
 
 
@@ -295,12 +298,18 @@ for _name in ("cond", "case", "switch_case"):
     globals()[_name] = _building(getattr(control_flow, _name))
 for _name in ("map_fn", "scan", "foldl", "foldr"):
     globals()[_name] = _building(getattr(functional, _name))
+for _name, _its_name in {
+    "sparse_add": "add", "sparse_reduce_sum": "reduce_sum", "sparse_reorder": "reorder", "sparse_retain": "retain",
+    "sparse_slice": "slice", "sparse_tensor_dense_matmul": "matmul", "sparse_tensor_to_dense": "to_dense",
+    "sparse_transpose": "transpose",
+}.items():  # fmt: skip
+    globals()[_name] = _building(getattr(sparse, _its_name))
 constant, convert_to_tensor = _building(constant), _building(convert_to_tensor)
 
 __all__ = [  # noqa: F822  (some are put in by the loops above)
-    "Graph", "Operation", "Print", "Session", "TensorArray", "TensorShape", "TensorSpec", "Variable", "assign",
-    "complex64", "complex128", "constant", "control_dependencies", "float16", "float32", "float64", "get_default_graph",
-    "get_default_session", "get_variable", "global_variables_initializer", "group", "int8", "int16", "int32",
-    "int64", "name_scope", "nest", "placeholder", "reset_default_graph", "string", "uint8", "uint16", "uint32",
-    "uint64", "variable_scope", "while_loop",
+    "Graph", "IndexedSlices", "Operation", "Print", "Session", "SparseTensor", "TensorArray", "TensorShape",
+    "TensorSpec", "Variable", "assign", "complex64", "complex128", "constant", "control_dependencies", "float16",
+    "float32", "float64", "get_default_graph", "get_default_session", "get_variable",
+    "global_variables_initializer", "group", "int8", "int16", "int32", "int64", "name_scope", "nest", "placeholder",
+    "reset_default_graph", "string", "uint8", "uint16", "uint32", "uint64", "variable_scope", "while_loop",
 ]  # fmt: skip

@@ -132,6 +132,8 @@ class Graph:
         #: the parameter through which a sub-graph got its first token
         self.token_input: Tensor | None = None
         self.frozen = False
+        #: of a root: how many promises ``set_shape`` has made about what is in it
+        self.declarations = 0
         #: 1.x: variables of this graph, and anything else that must live as long as it does
         self.collections: dict[str, list[Any]] = {}
         self._names: dict[str, int] = {}
@@ -167,13 +169,15 @@ class Graph:
             self.prefix = outer
 
     @contextmanager
-    def control_dependencies(self, tensors: Sequence[Tensor]) -> Iterator[None]:
-        """Nodes made inside run only after ``tensors`` have been computed."""
-        self._control.append(tuple(tensors))
+    def control_dependencies(self, tensors: Sequence[Tensor | Node] | None) -> Iterator[None]:
+        """Nodes made inside run only after ``tensors`` (or operations) have been computed; ``None``: after nothing."""
+        outer = self._control
+        made = () if tensors is None else tuple([t.outputs[-1] if isinstance(t, Node) else t for t in tensors])
+        self._control = [] if tensors is None else [*outer, made]
         try:
             yield
         finally:
-            self._control.pop()
+            self._control = outer
 
     def add(
         self,
@@ -300,6 +304,7 @@ class Graph:
     def declare_shape(self, tensor: Tensor, shape: TensorShape) -> None:
         """Remember a promise of ``set_shape``, to be checked at run time."""
         tensor.op.declared[tensor.index] = shape
+        self.root.declarations += 1
 
     # -- reading ------------------------------------------------------------------------------------------
 
@@ -406,16 +411,18 @@ def apply(
 
     Returns
     -------
-    Tensor, tuple of Tensor, or None
-        The outputs without the effect token; ``None`` if there are none.
+    Tensor, tuple of Tensor, Node, or None
+        The outputs without the effect token. If there are none: the node, in a graph where effects are not
+        ordered and somebody must ask for it; else ``None``.
     """
     graph = graph_of(inputs)
     if graph is None:
         return _compute(op, inputs, attrs or {})
-    outputs = graph.add(op, inputs, attrs, name).outputs
-    if op.effect:
-        outputs = outputs[:-1]
-    return outputs[0] if len(outputs) == 1 else (outputs or None)
+    node = graph.add(op, inputs, attrs, name)
+    outputs = node.outputs[:-1] if op.effect else node.outputs
+    if len(outputs) == 1:
+        return outputs[0]
+    return outputs or (None if graph.ordered else node)
 
 
 def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from . import nest
-from .graph import Graph, Node, convert_to_tensor, current_graph
+from . import dtypes, nest
+from .graph import Graph, Node, current_graph
 from .lowering import lower
 from .registry import function
 from .runstate import SessionState
@@ -80,7 +80,9 @@ class Session:
         self.graph = (graph or get_default_graph()).root
         self._state = SessionState()
         self._lock = threading.Lock()  # guards _executables and _closed
-        self._executables: dict[Any, Executable] = {}
+        self._executables: dict[Any, tuple[Executable, tuple[Tensor, ...]]] = {}
+        #: what fetching a variable computes; only added to
+        self._reads: dict[Variable, Tensor] = {}
         self._closed = False
         self._entered: list[ExitStack] = []
 
@@ -120,6 +122,8 @@ class Session:
         """
         if self._closed:
             raise RuntimeError("the session is closed")
+        if not isinstance(feed_dict, Mapping | None):
+            raise TypeError(f"feed_dict maps tensors to values, got {feed_dict!r}")
         leaves, structure = nest.flatten_with_structure(fetches)
         resolved = [self._fetch(leaf) for leaf in leaves]
         feeds = dict(self._feed(k, v) for k, v in (feed_dict or {}).items())
@@ -131,12 +135,16 @@ class Session:
     def _compute(self, tensors: list[Tensor], feeds: dict[Tensor, Any], timeout: float | None) -> list[Any]:
         if not tensors:
             return []
-        key = (tuple(map(id, tensors)), tuple(map(id, feeds)), len(self.graph.nodes))
-        executable = self._executables.get(key)
-        if executable is None:
+        # what tensors depend on never changes, but for promises about their shapes
+        key = (tuple(map(id, tensors)), tuple(map(id, feeds)), self.graph.declarations)
+        known = self._executables.get(key)
+        if known is None:
             executable = Executable(lower(self.graph, tensors, list(feeds)))
             with self._lock:
-                self._executables[key] = executable
+                # the tensors are kept, so that no others can have their ids
+                self._executables[key] = executable, (*tensors, *feeds)
+        else:
+            executable = known[0]
         results: list[Any] = executable.run(list(feeds.values()), self._state, timeout=timeout)
         return results
 
@@ -145,8 +153,7 @@ class Session:
         if isinstance(leaf, str):
             leaf = self._by_name(leaf)
         if isinstance(leaf, Variable):
-            with self.graph.as_default():
-                leaf = leaf.read_value()
+            leaf = self._read(leaf)
         if isinstance(leaf, Node):
             self._check_owner(leaf.graph, leaf.name)
             if not leaf.outputs:
@@ -160,11 +167,19 @@ class Session:
             self._check_owner(leaf.graph, leaf.name)
         return leaf, False
 
-    def _by_name(self, name: str) -> Any:
+    def _read(self, variable: Variable) -> Tensor:
+        """The value of ``variable``: one operation however often it is fetched."""
+        known = self._reads.get(variable)
+        if known is None:
+            with self.graph.as_default(), self.graph.control_dependencies(None):
+                known = self._reads.setdefault(variable, variable.read_value())
+        return known
+
+    def _by_name(self, name: str, what: str = "fetch") -> Any:
         try:
             return self.graph.get_tensor_by_name(name) if ":" in name else self.graph.get_operation_by_name(name)
         except KeyError as error:
-            raise ValueError(f"cannot fetch {name!r}: {error.args[0]}") from None
+            raise ValueError(f"cannot {what} {name!r}: {error.args[0]}") from None
 
     def _check_owner(self, graph: Graph, name: str) -> None:
         if graph is self.graph:
@@ -177,7 +192,7 @@ class Session:
         raise ValueError(f"{name!r} belongs to another graph than this session's")
 
     def _feed(self, key: Any, value: Any) -> tuple[Tensor, Any]:
-        tensor = self.graph.get_tensor_by_name(key) if isinstance(key, str) else key
+        tensor = self._by_name(key, "feed") if isinstance(key, str) else key
         if not isinstance(tensor, Tensor) or tensor.graph is None:
             raise TypeError(f"the keys of feed_dict are tensors of the graph or their names, not {key!r}")
         self._check_owner(tensor.graph, tensor.name)
@@ -187,11 +202,7 @@ class Session:
             value = value.value
         array = np.asarray(value)
         if array.dtype != tensor.dtype:
-            if not np.can_cast(array.dtype, tensor.dtype, "same_kind") and not isinstance(value, (int, list, tuple)):
-                raise TypeError(
-                    f"{tensor.name!r} has dtype {tensor.dtype}, the fed value has {array.dtype}; cast it first"
-                )
-            array = array.astype(tensor.dtype)
+            array = _cast_feed(array, tensor, not isinstance(value, (np.ndarray, np.generic)))
         if not tensor.shape.matches(array.shape):
             raise ValueError(
                 f"{tensor.name!r} has shape {tensor.shape}, the fed value has shape {TensorShape(array.shape)}"
@@ -214,6 +225,7 @@ class Session:
         with self._lock:
             self._closed = True
             self._executables.clear()
+            self._reads.clear()
         self._state = SessionState()
 
     @contextmanager
@@ -238,6 +250,24 @@ class Session:
             self.close()
 
 
+def _cast_feed(array: np.ndarray[Any, Any], tensor: Tensor, python: bool) -> np.ndarray[Any, Any]:
+    """A fed array in the dtype of ``tensor``, if that can hold the kind of its values, and every integer.
+
+    ``python``: it was made of Python numbers, of which integers may stand for truth values.
+    """
+    source, dtype = array.dtype, tensor.dtype
+    integers = source.kind in "iu" and dtype.kind in ("iub" if python else "iu")
+    if not integers and not np.can_cast(source, dtype, "same_kind") and array.size:
+        raise TypeError(f"{tensor.name!r} has dtype {dtype}, the fed value has {source}; cast it first")
+    if integers and array.size:
+        try:
+            dtypes.check_fits(int(array.min()), dtype)
+            dtypes.check_fits(int(array.max()), dtype)
+        except OverflowError as error:
+            raise OverflowError(f"the value fed for {tensor.name!r}: {error}") from None
+    return array.astype(dtype)
+
+
 def _as_result(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value[()] if value.ndim == 0 else np.array(value)
@@ -252,10 +282,10 @@ def _session(session: Any, what: str) -> Session:
     return found
 
 
-def _eval(tensor: Tensor, feed_dict: Any, session: Any) -> Any:
-    if not tensor.is_symbolic:
-        return tensor.numpy()
-    return _session(session, "Tensor.eval()").run(convert_to_tensor(tensor), feed_dict)
+def _eval(value: Tensor | Variable, feed_dict: Any, session: Any) -> Any:
+    if isinstance(value, Tensor) and not value.is_symbolic:
+        return value.numpy()
+    return _session(session, f"{type(value).__name__}.eval()").run(value, feed_dict)
 
 
 def _run_operation(node: Node, feed_dict: Any, session: Any) -> None:

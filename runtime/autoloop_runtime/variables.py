@@ -158,7 +158,7 @@ class Variable:
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """The value in ``session`` or the default session (1.x)."""
-        return self.read_value().eval(feed_dict, session)
+        return call("eval", self.read_value() if self.graph is None else self, feed_dict, session)
 
     def get_shape(self) -> TensorShape:
         """Same as ``shape``."""

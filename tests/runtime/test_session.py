@@ -55,6 +55,83 @@ def test_what_cannot_be_run_is_said():
         sess.run(other)
 
 
+def test_fed_numbers_fit_or_are_refused():
+    i, b = tf.placeholder(tf.int32, name="i"), tf.placeholder(tf.bool)
+    with tf.Session() as sess:
+        for value in (2**40, np.int64(2**40), [1, -(2**31) - 1], np.array([2**31])):
+            with pytest.raises(OverflowError, match="'i:0'.*does not fit int32"):
+                sess.run(i, {i: value})
+        for value in (1.5, [1.0, 2.5], np.float32(1), None):
+            with pytest.raises(TypeError, match="'i:0' has dtype int32"):
+                sess.run(i, {i: value})
+        assert sess.run(i, {i: np.array([2**31 - 1])}).dtype == np.int32
+        assert sess.run(i, {i: np.uint64(7)}) == 7 and sess.run(i, {i: []}).shape == (0,)
+        assert sess.run(b, {b: [0, 1]}).tolist() == [False, True]
+        with pytest.raises(ValueError, match="cannot feed 'nope:0'"):
+            sess.run(i, {"nope:0": 1})
+        with pytest.raises(TypeError, match="feed_dict maps"):
+            sess.run(i, [(i, 1)])
+
+
+def test_running_neither_grows_the_graph_nor_forgets_what_it_made_ready():
+    v = tf.get_variable("v", shape=[], initializer=tf.zeros_initializer())
+    x = tf.placeholder(tf.float32, [None])
+    y = x + v
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run([v, y], {x: [1.0]})
+        nodes, ready = len(sess.graph.nodes), len(sess._executables)
+        for _ in range(5):
+            assert sess.run([v, y], {x: [1.0]}) == [0, [1]]
+            v.eval()
+        assert len(sess.graph.nodes) == nodes and len(sess._executables) == ready + 1
+        other = y * 2  # what is added later does not matter to what is there
+        sess.run([v, y], {x: [1.0]})
+        assert len(sess._executables) == ready + 1
+        y.set_shape([2])  # a promise does
+        with pytest.raises(ValueError, match="set_shape promised"):
+            sess.run([v, y], {x: [1.0]})
+        assert sess.run(other, {x: [1.0, 2.0]}).tolist() == [2, 4]
+
+
+def test_control_dependencies_of_none_forget_those_around():
+    v = tf.get_variable("v", shape=[], initializer=tf.zeros_initializer())
+    with tf.control_dependencies([v.assign_add(1.0)]):
+        with tf.control_dependencies(None):
+            free = tf.identity(7)
+        bound = tf.identity(8)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        with tf.control_dependencies([bound]):
+            assert sess.run([free, v]) == [7, 0]  # a fetch does not depend on where it is made
+        assert sess.run(bound) == 8 and sess.run(v) == 1
+
+
+def test_operations_without_a_value_can_be_run_and_depended_on(capsys):
+    x = tf.placeholder(tf.int32, [])
+    check = tf.Assert(x < 3, ["x is", x])
+    with tf.get_default_graph().as_default():
+        shown = al.print("x", x)
+        seen = al.py_function(lambda v: None, [x], [])
+    with tf.control_dependencies([check, shown]):
+        y = x + 1
+    with tf.get_default_graph().control_dependencies([check]):
+        z = x + 2
+    with tf.Session() as sess:
+        assert sess.run(check, {x: 1}) is None
+        assert sess.run([y, shown, seen], {x: 1}) == [2, None, None]
+        assert capsys.readouterr().out == "x 1\n"
+        for fetch in (check, y, z, tf.group(check)):
+            with pytest.raises(AssertionError, match="x is 5"):
+                sess.run(fetch, {x: 5})
+
+    @al.function
+    def quiet(x):
+        return al.print(x), al.Assert(x > 0, [x])
+
+    assert quiet(al.constant(1)) == (None, None)
+
+
 def test_variables_belong_to_the_session():
     v = tf.get_variable("v", shape=[2], initializer=tf.zeros_initializer())
     add = v.assign_add([1.0, 2.0])

@@ -112,9 +112,7 @@ _PRINT = primitive("print", lambda *values, text, stream: [], _print_kernel, eff
 
 
 @public()
-def print(
-    *values: Any, sep: str = " ", end: str = "\n", output_stream: Any = None, name: str | None = None
-) -> None:
+def print(*values: Any, sep: str = " ", end: str = "\n", output_stream: Any = None, name: str | None = None) -> Any:
     """Print values when they are there: in a function once per execution, in program order.
 
     Parameters
@@ -125,9 +123,14 @@ def print(
         As for Python's ``print``.
     output_stream : "stdout", "stderr", "file://path", or an object with ``write``
     name : str, optional
+
+    Returns
+    -------
+    Operation or None
+        The operation, in a graph that a session runs: fetch it or depend on it.
     """
     text = Text(values, sep, end)
-    apply(_PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name)
+    return apply(_PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name)
 
 
 def _format_kernel(*values: Any, template: str) -> Any:
@@ -233,8 +236,8 @@ _ASSERT = primitive("assert", _assert_infer, _assert_kernel, effect=True)
 
 
 @public()
-def assert_true(condition: Any, *message: Any, name: str | None = None) -> None:
-    """Raise ``AssertionError`` unless all of ``condition`` is true, when it is there.
+def assert_true(condition: Any, *message: Any, name: str | None = None) -> Any:
+    """Raise ``AssertionError`` unless all of ``condition`` is true, when it is there; gives what ``print`` gives.
 
     Parameters
     ----------
@@ -246,12 +249,12 @@ def assert_true(condition: Any, *message: Any, name: str | None = None) -> None:
     """
     condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     text = Text(message) if message else None
-    apply(_ASSERT, [condition, *(text.take_tensors() if text else ())], {"text": text}, name)
+    return apply(_ASSERT, [condition, *(text.take_tensors() if text else ())], {"text": text}, name)
 
 
 @public()
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
-    """Raise ``AssertionError`` with ``data`` unless all of ``condition`` is true.
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
+    """Raise ``AssertionError`` with ``data`` unless all of ``condition`` is true; gives what ``print`` gives.
 
     Parameters
     ----------
@@ -263,7 +266,7 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     name : str, optional
     """
     values = data if isinstance(data, (list, tuple)) else [data]
-    assert_true(condition, "assertion failed:", *values, name=name or "Assert")
+    return assert_true(condition, "assertion failed:", *values, name=name or "Assert")
 
 
 def _raise_kernel(*values: Any, factory: Callable[..., BaseException]) -> Any:
@@ -274,8 +277,8 @@ _RAISE = primitive("raise", lambda *values, factory: [], _raise_kernel, effect=T
 
 
 @public()
-def raise_error(factory: Callable[..., BaseException], *values: Any, name: str | None = None) -> None:
-    """Raise what ``factory`` makes of the values of tensors, when they are there.
+def raise_error(factory: Callable[..., BaseException], *values: Any, name: str | None = None) -> Any:
+    """Raise what ``factory`` makes of the values of tensors, when they are there; gives what ``print`` gives.
 
     Parameters
     ----------
@@ -284,7 +287,7 @@ def raise_error(factory: Callable[..., BaseException], *values: Any, name: str |
     *values : tensor-like
     name : str, optional
     """
-    apply(_RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name)
+    return apply(_RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name)
 
 
 # -- the user's own functions -----------------------------------------------------------------------------
@@ -359,7 +362,7 @@ def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: s
 
     Returns
     -------
-    Tensor, list of Tensor, or None
+    Tensor, list of Tensor, or what ``print`` gives
         Of unknown shape; ``set_shape`` declares more, which is then checked.
 
     Raises
@@ -371,6 +374,6 @@ def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: s
     types = tuple([dtypes.as_dtype(t) for t in ([Tout] if single else Tout or ())])
     attrs = {"func": func, "types": types, "single": single}
     made = apply(_PY_FUNCTION, [convert_to_tensor(v) for v in inp], attrs, name)
-    if single or made is None:
+    if single or not types:
         return made
     return [made] if isinstance(made, Tensor) else list(made)
