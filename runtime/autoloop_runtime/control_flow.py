@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from . import dtypes, nest
@@ -138,7 +139,9 @@ class _Form:
         names = _argument_names(body, len(args))
         self.arg_structures = []
         self.leaf_structures = []  # one per plain leaf: a tensor, or the parts of a composite
-        self.names: list[str] = []
+        self.leaf_names: list[str] = []
+        self.names: list[str] = []  # one per tensor
+        self.composites: list[str] = []  # one per tensor, see ``LoopVar``
         self.tensors: list[Tensor] = []
         self.leaves: list[Any] = []
         for name, arg in zip(names, args):
@@ -149,13 +152,16 @@ class _Form:
                 parts, part_structure = nest.flatten_with_structure(_as_leaf(leaf, leaf_name), True)
                 self.leaves.append(leaf)
                 self.leaf_structures.append(part_structure)
+                self.leaf_names.append(leaf_name)
                 self.tensors.extend(parts)
-                self.names.extend([leaf_name] * len(parts))
+                components = getattr(leaf, "__autoloop_components__", None)
+                self.names.extend([leaf_name] if components is None else [f"{leaf_name}.{c}" for c in components])
+                self.composites.extend([getattr(leaf, "__autoloop_rule__", "")] * len(parts))
 
     def variables(self, shape_invariants: Any) -> list[LoopVar]:
         """The declarations, with explicit or default invariants."""
         shapes = self._invariants(shape_invariants)
-        return [LoopVar(n, t, s) for n, t, s in zip(self.names, self.tensors, shapes)]
+        return [LoopVar(*parts) for parts in zip(self.names, self.tensors, shapes, self.composites)]
 
     def _invariants(self, given: Any) -> list[TensorShape]:
         defaults = [self._default(leaf) for leaf in self._tensor_leaves()]
@@ -177,12 +183,11 @@ class _Form:
         return [s for group in groups for s in group]
 
     def _named_invariants(self, given: dict[str, Any], defaults: list[list[TensorShape]]) -> list[TensorShape]:
-        leaf_names = list(dict.fromkeys(self.names))
-        unknown = [n for n in given if n not in leaf_names]
+        unknown = [n for n in given if n not in self.leaf_names]
         if unknown:
-            raise ValueError(f"shape_invariants names {unknown}, the loop variables are {leaf_names}")
+            raise ValueError(f"shape_invariants names {unknown}, the loop variables are {self.leaf_names}")
         groups = []
-        for leaf_name, leaf, default in zip(leaf_names, self._tensor_leaves(), defaults):
+        for leaf_name, leaf, default in zip(self.leaf_names, self._tensor_leaves(), defaults):
             groups.append(_component_invariants(leaf, given[leaf_name]) if leaf_name in given else default)
         return [s for group in groups for s in group]
 
@@ -222,13 +227,13 @@ class _Form:
                 self._refuse(nest.unflatten(structure, [0] * structure.num_leaves), arg)
             for leaf in leaves:
                 expected = self.leaf_structures[position]
-                name = self.names[len(tensors)]
+                name = self.leaf_names[position]
                 init = self.tensors[len(tensors)]
                 parts, parts_structure = nest.flatten_with_structure(_next_leaf(leaf, init, name), True)
                 if parts_structure.type is not expected.type or len(parts) != expected.num_leaves:
-                    was = "Tensor" if expected.type is None else expected.type.__name__
                     raise StructureError(
-                        f"loop variable {name!r} is a {was} on entry and a {type(leaf).__name__} after one iteration"
+                        f"loop variable {name!r} is a {_composite(expected)} on entry and a "
+                        f"{_composite(parts_structure)} after one iteration"
                     )
                 tensors.extend(parts)
                 structures.append(parts_structure)
@@ -272,6 +277,11 @@ def _argument_names(body: Callable[..., Any], count: int) -> list[str]:
         parameters = []
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return positional if len(positional) == count else [f"loop_vars[{i}]" for i in range(count)]
+
+
+def _composite(structure: Any) -> str:
+    """What a leaf of this (expanded) structure is, in words."""
+    return "Tensor" if structure.type is None else f"{structure.type.__name__} of {structure.num_leaves} tensors"
 
 
 def _as_leaf(leaf: Any, name: str) -> Any:
@@ -342,7 +352,7 @@ def _relaxed(graph: Graph, form: _Form, body: Callable[..., Any]) -> list[LoopVa
         with scratch.as_default():
             results, _ = form.results(body(*form.pack(scratch.inputs)))
         relaxed = [
-            LoopVar(v.name, v.init, v.invariant.most_general(v.invariant.most_general(r.shape)))
+            replace(v, invariant=v.invariant.most_general(v.invariant.most_general(r.shape)))
             for v, r in zip(variables, results)
         ]
         if relaxed == variables or [v.invariant for v in relaxed] == [v.invariant for v in variables]:
@@ -446,6 +456,7 @@ class BranchValues:
                 raise TypeError(f"{self.what}: one gives a value, the other None; both must give a value")
             if not nest.structure_of(leaf, True).is_leaf():
                 parts, structure = nest.flatten_with_structure(leaf, True)
+                _check_composites(leaf, other, self.what)
             else:
                 parts, structure = [_common(leaf, other, self.what)], nest.structure_of(0)
             if side == 0:
@@ -464,6 +475,17 @@ class BranchValues:
             leaves.append(nest.unflatten(structure, tensors[start : start + structure.num_leaves]))
             start += structure.num_leaves
         return nest.unflatten(self.structure, leaves)
+
+
+def _check_composites(leaf: Any, other: Any, what: str) -> None:
+    """Raise unless two branches give composites of one type, one number of parts and one dtype."""
+    mine, theirs = nest.structure_of(leaf, True), nest.structure_of(other, True)
+    if mine.type is not theirs.type or mine.num_leaves != theirs.num_leaves:
+        raise StructureError(f"{what} must return the same types: {_composite(mine)} and {_composite(theirs)}")
+    if leaf.dtype != other.dtype:
+        raise TypeError(
+            f"{what} must return the same dtypes, they return {type(leaf).__name__}s of {leaf.dtype} and {other.dtype}"
+        )
 
 
 def _dtype_of(leaf: Any) -> Any:

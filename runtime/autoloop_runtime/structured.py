@@ -60,11 +60,14 @@ class LoopVar:
         The value on entry.
     invariant : TensorShape
         The shape that holds in every iteration.
+    composite : str
+        For a component tensor of a composite value: how messages call the value; empty otherwise.
     """
 
     name: str
     init: Tensor
     invariant: TensorShape
+    composite: str = ""
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,11 @@ def check_result(variable: LoopVar, value: Tensor) -> Tensor:
         )
     if not value.shape.is_subsumed_by(variable.invariant):
         how = "more general than" if value.shape.is_compatible_with(variable.invariant) else "incompatible with"
+        if variable.composite:
+            raise ValueError(
+                f"loop variable {name!r} has shape {init.shape} on entry, but shape {value.shape} after one iteration, "
+                f"which is {how} its shape invariant {variable.invariant}; the invariant of {variable.composite}"
+            )
         relaxed = variable.invariant.most_general(value.shape)
         raise ValueError(
             f"loop variable {name!r} has shape {init.shape} on entry, but shape {value.shape} after one iteration, "

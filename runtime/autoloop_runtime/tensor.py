@@ -400,8 +400,12 @@ _COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greate
 
 
 def _foreign(other: Any) -> bool:
-    """True for operands that are not ours to combine with, such as None or a string."""
-    return other is None or isinstance(other, (str, bytes, type, dict))
+    """True for operands that are not ours to combine with: None, a string, what opts out as NumPy lets it."""
+    return (
+        other is None
+        or isinstance(other, (str, bytes, type, dict))
+        or getattr(type(other), "__array_ufunc__", _foreign) is None
+    )
 
 
 def _operator(name: str, reflected: bool) -> Callable[[Tensor, Any], Any]:
