@@ -10,6 +10,7 @@ import pytest
 from autoloop_runtime import config, control_flow, dtypes
 from autoloop_runtime.execution import set_outputs
 from autoloop_runtime.graph import Graph, apply
+from autoloop_runtime.passes import cost
 from autoloop_runtime.passes.cost import choose, estimate, is_heavy
 from autoloop_runtime.passes.cse import eliminate_common
 from autoloop_runtime.passes.fold import fold
@@ -365,7 +366,8 @@ def test_feeding_one_output_of_a_node():
 
 
 @pytest.fixture
-def two_threads():
+def two_threads(monkeypatch):
+    monkeypatch.setattr(cost, "_blas_threads", lambda most: 1)
     config.set_num_threads(2)
     yield
     config.set_num_threads(None)
@@ -391,7 +393,7 @@ def test_one_heavy_chain_cannot_overlap_two_can(two_threads):
     one = choose(traced(lambda w: chains(w), W))
     assert one.executor == "sequential" and "wait for each other" in one.reason and one.node.op.name == "matmul"
     two = choose(traced(lambda w, v: chains(w, v), W, ("v", *W[1:])))
-    assert two.executor == "dataflow" and two.node.op.name == "While" and "2.0 times" in two.reason
+    assert two.executor == "dataflow" and two.node.op.name == "While" and "times as fast" in two.reason
 
 
 def layers(parallel_iterations):
@@ -422,6 +424,14 @@ def test_independent_iterations_overlap(two_threads):
     assert choose(traced(build, ("x", dtypes.float32, [1_000_000]))).executor == "dataflow"
 
 
+def test_products_that_are_parallel_by_themselves_gain_less(two_threads, monkeypatch):
+    graph = traced(lambda w, v: chains(w, v), W, ("v", *W[1:]))
+    monkeypatch.setattr(cost, "_blas_threads", lambda most: 2)
+    monkeypatch.setattr(cost, "BLAS_GAIN", 1.0)
+    choice = choose(graph)
+    assert choice.executor == "sequential" and "too little" in choice.reason
+
+
 def test_one_thread_never_overlaps():
     config.set_num_threads(1)
     try:
@@ -432,8 +442,10 @@ def test_one_thread_never_overlaps():
 
 
 def test_costs_grow_with_size_and_kind():
-    def cost(build, *inputs):
+    def time(build, *inputs):
         return estimate(traced(build, *inputs).outputs[0].op)
 
-    big = ("x", dtypes.float32, [1_000_000])
-    assert cost(lambda n: n + 1, N) < 1e3 < cost(lambda x: x + 1.0, big) < cost(lambda x: call("tanh", x), big)
+    big = ("x", dtypes.float32, [1000, 1000])
+    assert time(lambda n: n + 1, N) < 1e3 < time(lambda x: x + 1.0, big) < time(lambda x: call("tanh", x), big)
+    assert time(lambda x: x[0], big) < 1e3 and time(lambda x: call("reshape", x, [-1]), big) < 1e3
+    assert 1e3 < time(lambda x: x[x[0] > 0.0], big) and 1e6 < time(lambda x: x @ x, big)

@@ -19,14 +19,27 @@ from .safety import ELEMENTWISE
 #: one NumPy call, on scalars and on arrays
 SCALAR_CALL = 100.0
 ARRAY_CALL = 600.0
-#: per element: arithmetic, and functions such as exp
+#: per element: arithmetic, functions such as exp in float32 and in other dtypes, elements picked one by one
 PER_ELEMENT = 0.4
-PER_FUNCTION = 3.0
+PER_FUNCTION_32 = 1.0
+PER_FUNCTION = 4.0
+PER_PICK = 2.0
+#: multiply-adds of a matrix product per nanosecond on one core, by dtype
+PRODUCTS = {"float32": 50.0, "float64": 25.0, "complex64": 12.0, "complex128": 6.0}
 _FUNCTIONS = frozenset({
     "exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh",
     "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sigmoid", "softplus", "erf", "pow", "arctan2", "hypot", "cbrt",
     "mod", "floor_divide", "sort", "argsort", "softmax", "log_softmax", "logsumexp", "unique", "random_normal",
 })  # fmt: skip
+#: have threads of their own
+_PRODUCTS = frozenset({"matmul", "einsum"})
+#: give a view, or look only at the shape
+_VIEWS = frozenset({
+    "reshape", "transpose", "expand_dims", "squeeze", "broadcast_to", "flip", "split", "unstack", "identity",
+    "stop_gradient", "ensure_shape", "shape", "size", "rank", "diagonal", "real", "imag",
+})  # fmt: skip
+#: work by output size, not by that of what is picked from
+_PICKS = frozenset({"gather", "take_along_axis", "gather_nd"})
 #: what an unknown dimension is taken for
 TYPICAL = 64
 
@@ -34,8 +47,10 @@ TYPICAL = 64
 HEAVY = 20_000.0
 #: what the scheduler pays per node and iteration
 OVERHEAD = 4_000.0
-#: how much faster a perfect schedule must be
-GAIN = 1.25
+#: how much faster the scheduler must be
+GAIN = 1.2
+#: what a further thread adds to the speed of a matrix product
+BLAS_GAIN = 0.6
 #: iterations that are played, of loops by how deep they are, and how often any loop is taken to run
 PLAYED = (12, 4, 2)
 TRIPS = 16
@@ -52,20 +67,35 @@ def elements(tensor: Tensor) -> int:
 
 
 def estimate(node: Node) -> float:
-    """Nanoseconds that one run of a plain node takes."""
-    op = node.op
+    """Nanoseconds that one run of a plain node takes on one core."""
+    op, name = node.op, node.op.name
     if op in (CONST, PARAMETER):
         return 0.0
     inputs = node.inputs[:-1] if op.effect else node.inputs
+    if name in _VIEWS or (name == "getitem" and all(t.shape.rank == 0 for t in inputs[1:])):
+        return SCALAR_CALL if node.outputs[0].shape.rank == 0 else ARRAY_CALL
+    if name == "matmul":
+        return _matmul(inputs[0], node.outputs[0])
     if op.cost is not None:
         return op.cost(*inputs, **node.attrs)
-    if op.name == "set_item":  # generated code writes in place where it can
+    if name == "set_item":  # generated code writes in place where it can
         return ARRAY_CALL + elements(inputs[1]) * PER_ELEMENT
-    sizes = [elements(t) for t in (*inputs, *node.outputs) if t.dtype.kind != "O"]
-    largest = max(sizes, default=1)
+    if name == "getitem" or name in _PICKS:
+        return ARRAY_CALL + elements(node.outputs[0]) * PER_PICK
+    data = [t for t in (*inputs, *node.outputs) if t.dtype.kind != "O"]
+    largest = max(map(elements, data), default=1)
     if largest == 1:
-        return SCALAR_CALL if op.name in ELEMENTWISE else ARRAY_CALL
-    return ARRAY_CALL + largest * (PER_FUNCTION if op.name in _FUNCTIONS else PER_ELEMENT)
+        return SCALAR_CALL if name in ELEMENTWISE else ARRAY_CALL
+    each = PER_ELEMENT
+    if name in _FUNCTIONS:
+        each = PER_FUNCTION_32 if node.outputs[0].dtype.name == "float32" else PER_FUNCTION
+    return ARRAY_CALL + largest * each
+
+
+def _matmul(a: Tensor, out: Tensor) -> float:
+    inner = a.shape.known[-1] if a.shape.rank else None
+    products = elements(out) * (TYPICAL if inner is None else inner)
+    return 2 * ARRAY_CALL + products / PRODUCTS.get(out.dtype.name, 1.0)
 
 
 @dataclass(frozen=True)
@@ -89,19 +119,24 @@ class Choice:
 
 @dataclass(frozen=True)
 class _Run:
-    """One run of a graph or loop: heavy work, the time of it on enough processors, number of nodes run."""
+    """One run of a graph or loop.
+
+    ``work``: of all heavy nodes; ``products``: how much of it is matrix products, which have threads of their
+    own; ``span``: the time of it on any number of processors; ``nodes``: how many run, heavy or not.
+    """
 
     work: float
+    products: float
     span: float
     nodes: float
 
-    def on(self, threads: int) -> float:
-        """The time on that many processors, at best."""
-        return max(self.span, self.work / threads)
+    def alone(self, blas_threads: int) -> float:
+        """The time of one node after the other."""
+        return self.work - self.products * (1 - 1 / (1 + BLAS_GAIN * (blas_threads - 1)))
 
-    def gains(self, threads: int) -> bool:
-        """True if the scheduler is faster than one node after the other, its own costs included."""
-        return self.work >= GAIN * self.on(threads) and self.work > self.on(threads) + self.nodes * OVERHEAD
+    def together(self, threads: int) -> float:
+        """The time on the scheduler, at best."""
+        return max(self.span, self.work / threads) + self.nodes * OVERHEAD
 
 
 def choose(graph: Graph) -> Choice:
@@ -115,19 +150,29 @@ def choose(graph: Graph) -> Choice:
         return Choice("sequential", f"there is one thread, so heavy operations such as {what} cannot overlap", heaviest)
     player = _Player()
     whole, _ = player.play(graph, [0.0] * len(graph.inputs), 0.0)
-    if not whole.gains(threads):
+    blas = _blas_threads(threads) if whole.products else 1
+    ratio = whole.alone(blas) / whole.together(threads)
+    if ratio < GAIN:
         why = f"the heavy operations, such as {what}, wait for each other, so they cannot overlap"
-        if whole.work >= GAIN * whole.on(threads):
+        if whole.work > whole.span:
             why = f"the heavy operations, such as {what}, could overlap, but too little to pay for the scheduler"
         return Choice("sequential", why, heaviest)
-    node = next((node for node, run in player.loops.items() if run.gains(threads)), None)
+    gaining = (node for node, run in player.loops.items() if run.alone(blas) >= GAIN * run.together(threads))
+    node = next(gaining, None)
     where = f" in the loop {node.name!r}" if node is not None else ""
-    ratio = whole.work / max(whole.on(threads), 1.0)
     reason = (
         f"heavy operations such as {what} do not all wait for each other{where}: "
         f"{threads} threads can be up to {ratio:.1f} times as fast as one"
     )
     return Choice("dataflow", reason, node or heaviest)
+
+
+def _blas_threads(most: int) -> int:
+    """How many threads a matrix product uses by itself."""
+    import threadpoolctl  # only heavy graphs come here, and ``import autoloop`` is not to wait for it
+
+    found = [info["num_threads"] for info in threadpoolctl.threadpool_info() if info["user_api"] == "blas"]
+    return min(max(found, default=1), most)
 
 
 def is_heavy(graph: Graph) -> bool:
@@ -165,7 +210,7 @@ class _Player:
             The span counts from the earliest arrival; when each output is there.
         """
         at: dict[Tensor, float] = dict(zip(graph.inputs, arrivals))
-        work = nodes = 0.0
+        work = products = nodes = 0.0
         last = start
         for node in graph.nodes:
             if node.op in (CONST, PARAMETER):
@@ -175,23 +220,24 @@ class _Player:
             inputs = [max(ready, at[t]) for t in node.inputs]
             if node.subgraphs:
                 run, ends = self._structured(node, inputs, ready)
-                work, nodes = work + run.work, nodes + run.nodes
+                work, products, nodes = work + run.work, products + run.products, nodes + run.nodes
                 last = max(last, ready + run.span)
             else:
                 cost = estimate(node)
                 cost = cost if cost > HEAVY else 0.0
                 work, nodes = work + cost, nodes + 1
+                products += cost if node.op.name in _PRODUCTS else 0.0
                 ends = [max([ready, *inputs]) + cost] * len(node.outputs)
             at.update(zip(node.outputs, ends))
             last = max([last, *ends])
-        return _Run(work, last - start, nodes), [at[t] for t in graph.outputs]
+        return _Run(work, products, last - start, nodes), [at[t] for t in graph.outputs]
 
     def _structured(self, node: Node, inputs: Sequence[float], start: float) -> tuple[_Run, list[float]]:
         count = self._light.get(node)
         if count is None:
             count = self._light[node] = _light_nodes(node)
         if count:
-            return _Run(0.0, 0.0, count), [max([start, *inputs])] * len(node.outputs)
+            return _Run(0.0, 0.0, 0.0, count), [max([start, *inputs])] * len(node.outputs)
         if node.op.name == "While":
             self._depth += 1
             try:
@@ -209,7 +255,7 @@ class _Player:
         window = int(attrs["parallel_iterations"])
         variables, captured = list(inputs[:n]), list(inputs[n:])
         begin = min(inputs, default=start)
-        work = nodes = 0.0
+        work = products = nodes = 0.0
         ends: list[float] = []
         finished = start
         played = PLAYED[min(self._depth, len(PLAYED)) - 1]
@@ -219,11 +265,12 @@ class _Player:
             arrivals = [max(t, decided) for t in variables]
             step, results = self.play(attrs["body"], [*arrivals, *captured], decided)
             work, nodes = work + test.work + step.work, nodes + test.nodes + step.nodes + n
+            products += test.products + step.products
             variables = [max(r, decided) for r in results]
             finished = max(finished, decided + step.span, *variables)
             ends.append(finished)
         scale = TRIPS / played
-        run = _Run(work * scale, (finished - begin) * scale, nodes * scale)
+        run = _Run(work * scale, products * scale, (finished - begin) * scale, nodes * scale)
         self.loops[node] = run
         return run, [begin + (t - begin) * scale for t in variables]
 
