@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
-from autoloop.differentiation import gradients
+from autoloop.differentiation import GradientTape, gradients, jvp
 from gradient_checks import F64, tape_gradients, unrolled, zeros_for_none
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,3 +122,39 @@ def test_through_the_loop_as_unrolled(tree):
     np.testing.assert_allclose(y.numpy(), value, rtol=1e-10)
     for g, e in zip(zeros_for_none(found, arrays), expected):
         np.testing.assert_allclose(g, e, rtol=1e-8, atol=1e-10)
+
+
+def slope(found):
+    """A number that depends on the gradients found."""
+    total = al.constant(0.0, dtype=F64)
+    for k, g in enumerate(found):
+        if g is not None:
+            total = total + al.sum(al.sin(g * (k + 0.5)))
+    return total
+
+
+@given(PROGRAMS)
+@settings(max_examples=60, deadline=None)
+def test_second_order_and_forward_mode_as_unrolled(tree):
+    arrays = [np.linspace(-0.6, 0.9, N), np.linspace(0.4, 1.1, N)]
+    xs = [al.constant(a) for a in arrays]
+    with GradientTape() as outer:
+        outer.watch(xs)
+        with GradientTape() as inner:
+            inner.watch(xs)
+            y = run(tree, Plain, *xs)
+        total = slope(inner.gradient(y, xs))
+    expected = zeros_for_none(outer.gradient(total, xs), arrays)
+
+    @al.function(autograph=False, executor="sequential")
+    def staged(x, a):
+        found = gradients(run(tree, Staged, x, a), [x, a])
+        return found, gradients(slope(found), [x, a])
+
+    first, second = staged(*arrays)
+    for g, e in zip(zeros_for_none(second, arrays), expected):
+        np.testing.assert_allclose(g, e, rtol=1e-7, atol=1e-9)
+    directions = [np.ones(N), np.arange(N, dtype=float)]
+    _, moved = jvp(lambda x, a: run(tree, Staged, x, a), arrays, directions)
+    along = sum((g * v).sum() for g, v in zip(zeros_for_none(first, arrays), directions))
+    np.testing.assert_allclose(moved.numpy(), along, rtol=1e-7, atol=1e-9)
