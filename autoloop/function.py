@@ -27,6 +27,7 @@ from autoloop_runtime.variables import Variable
 
 from .conversion.pipeline import convert
 from .errors import user_traceback
+from .operators.growing import Moved
 
 _SCALARS = (bool, int, float, complex, str, bytes, type(None))
 #: after how many traces of one function the user is told which argument keeps changing
@@ -104,6 +105,8 @@ class ConcreteFunction:
                     tensors.append(convert_to_tensor(leaf))
                     self._fixed.append((False, None))
                 else:
+                    if isinstance(leaf, Moved):
+                        leaf.refuse()
                     self._fixed.append((True, leaf))
         set_outputs(graph, tensors)
         self._single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]

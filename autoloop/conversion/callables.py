@@ -74,6 +74,8 @@ def is_plain(target: Any) -> bool:
     """Whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
     if isinstance(target, types.FunctionType):
         return is_library_file(target.__code__.co_filename)
+    if isinstance(target, functools.partial | functools._lru_cache_wrapper):
+        return is_plain(target.func if isinstance(target, functools.partial) else target.__wrapped__)
     try:
         if target in STAGED_BUILTINS:
             return False

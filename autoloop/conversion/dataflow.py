@@ -261,13 +261,18 @@ class _Builder:
         self.handlers = with_final
         ends = self.block(statement.orelse, ends)
         for handler in statement.handlers:
-            ends += self._handler(handler, dispatch)
+            handled = self._handler(handler, dispatch)
+            if isinstance(statement, gast.TryStar):
+                self.link(handled, dispatch)  # the next one may take the rest of the group
+            ends += handled
         self.handlers = outer
         if final is None:
             return ends
         self.finals.pop()
         self.link(ends, final)
         return [self.after[final]]
+
+    _trystar = _try
 
     def _final(self, statement: Node) -> Point:
         """Build a ``finally`` block; the point after it is filed under its own number."""
@@ -343,18 +348,22 @@ def _solve_forward(steps: Sequence[_Step], on_entry: int, transfer: Callable[[_S
     reached = [False] * len(steps)
     start = 1  # point 0 is the exit
     values[start], reached[start] = on_entry, True
-    todo = [start]
-    while todo:
-        point = todo.pop()
-        step = steps[point]
-        after = transfer(step, values[point])
-        # An exception may come before or after the statement has taken effect.
-        for target, value in [
-            *((target, after) for target in step.next),
-            *((target, after | values[point]) for target in step.on_error),
-        ]:
-            if not reached[target] or value | values[target] != values[target]:
-                reached[target] = True
-                values[target] |= value
-                todo.append(target)
+    # Points are numbered in the order of the text, so that nearly all is known after one round.
+    changed = True
+    while changed:
+        changed = False
+        for point, step in enumerate(steps):
+            if not reached[point]:
+                continue
+            before = values[point]
+            after = transfer(step, before)
+            for target in step.next:
+                if not reached[target] or after | values[target] != values[target]:
+                    reached[target] = changed = True
+                    values[target] |= after
+            # An exception may come before or after the statement has taken effect.
+            for target in step.on_error:
+                if not reached[target] or after | before | values[target] != values[target]:
+                    reached[target] = changed = True
+                    values[target] |= after | before
     return tuple(values)

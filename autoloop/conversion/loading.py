@@ -9,6 +9,8 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
+import inspect
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -59,6 +61,10 @@ def compile_function(
 
 def _in_factory(tree: Node, source: FunctionSource, original: types.CodeType, ops: str) -> Node:
     make = Maker(tree)
+    if getattr(tree, "type_params", None):
+        # A function with parameters in brackets would stand in a scope of its own; only its code is wanted.
+        tree = copy.copy(tree)
+        tree.type_params = []
     body = [tree]
     if isinstance(tree, gast.Lambda):
         # Defaults are evaluated by the user's own definition.
@@ -91,14 +97,18 @@ def _inner_codes(module: types.CodeType) -> Iterator[types.CodeType]:
 def _finished(code: types.CodeType, prefix: str, original: types.CodeType, generated: frozenset[str]) -> types.CodeType:
     """Mark a code object and all inside it as converted, under the user's names."""
     constants = tuple(
-        _finished(one, prefix, original, generated) if isinstance(one, types.CodeType) else one
-        for one in code.co_consts
+        _finished(one, prefix, original, generated) if _is_function_code(one) else one for one in code.co_consts
     )
     name = original.co_name if code.co_name in generated else code.co_name
     qualname = original.co_qualname + code.co_qualname.removeprefix(prefix)
     if code.co_name in generated:
         qualname = original.co_qualname
     return code.replace(co_consts=(*constants, CONVERTED_MARK), co_name=name, co_qualname=qualname)
+
+
+def _is_function_code(constant: object) -> bool:
+    """Whether a constant is the code of a function; what a class body holds is converted when it is called."""
+    return isinstance(constant, types.CodeType) and bool(constant.co_flags & inspect.CO_OPTIMIZED)
 
 
 def instantiate(code: types.CodeType, function: types.FunctionType, ops: str) -> types.FunctionType:

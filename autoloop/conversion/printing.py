@@ -68,7 +68,9 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     def _FunctionDef(self, node: ast.FunctionDef) -> None:
         for decorator in node.decorator_list:
             self.fill("@" + ast.unparse(decorator))
-        self.fill(f"def {node.name}({ast.unparse(node.args)})")
+        # Since Python 3.12 a function may have parameters in brackets.
+        params = ", ".join(map(ast.unparse, getattr(node, "type_params", ())))
+        self.fill(f"def {node.name}{f'[{params}]' if params else ''}({ast.unparse(node.args)})")
         if node.returns is not None:
             self.write(f" -> {ast.unparse(node.returns)}")
         self.enter()

@@ -9,7 +9,7 @@ from autoloop.operators.growing import growing
 from autoloop.operators.merging import Grown, Side, copied, staged_branch, written_back
 from autoloop.operators.outside import NewPlaces, Outside, Places
 from autoloop.operators.undefined import MaybeUnset
-from autoloop.operators.values import is_staged, truth
+from autoloop.operators.values import asked, is_staged, truth
 
 Branch = Callable[..., Any]
 
@@ -49,6 +49,7 @@ def if_stmt(
         Takes the values of the branches' parameters, returns a tuple of the values of ``names``.
     """
     count = len(names)
+    test = asked(test)
     if is_staged(test):
         outside = Outside((then, orelse), shared, places)
 
@@ -76,11 +77,15 @@ def _staged_statement(
         if grown.name not in params:
             raise TypeError(f"the list {grown.name!r} has a length that depends on a tensor condition") from None
         # A list that one side makes longer: start again with one of unknown length.
-        values = tuple(
+        longer = tuple(
             growing(name, value, grown.example) if name == grown.name else value
             for name, value in zip(params, values, strict=True)
         )
-        return _staged_statement(test, branches, names, values, outside)
+        results = _staged_statement(test, branches, names, longer, outside)
+        for old, new in zip(values, longer, strict=True):
+            if old is not new:
+                written_back(old, new)
+        return results
     outside.write(map(written_back, before, every[len(names) :]))
     originals = dict(zip(params, values, strict=True))
     return tuple(written_back(originals.get(name), value) for name, value in zip(names, every, strict=False))
@@ -137,6 +142,7 @@ def if_return(
 
     Takes what :func:`if_stmt` takes; what it returns gives the function's value.
     """
+    test = asked(test)
     if is_staged(test):
         outside = Outside((then, orelse), shared, places)
 
@@ -174,6 +180,7 @@ def _return_side(
 
 def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
     """``then() if test else orelse()``."""
+    test = asked(test)
     if is_staged(test):
         (value,) = staged_branch(
             truth(test), lambda: (then(),), lambda: (orelse(),), ("conditional expression",), _TERNARY

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoloop.conversion.callables import STAGED_BUILTINS
-from autoloop.operators.growing import GrowingList
+from autoloop.operators.growing import GrowingList, refuse_moved
 from autoloop.operators.iterables import (
     StagedIterable,
     staged_enumerate,
@@ -16,7 +16,7 @@ from autoloop.operators.iterables import (
     staged_reversed,
     staged_zip,
 )
-from autoloop.operators.values import is_staged, truth
+from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime import dtypes
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
@@ -30,6 +30,8 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
     """Return a builtin that takes another way when an argument is staged."""
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
+        for one in args:
+            refuse_moved(one)
         if any(map(_is_staged, args)) or any(map(_is_staged, kwargs.values())):
             return staged(*args, **kwargs)
         return plain(*args, **kwargs)
@@ -134,7 +136,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, lambda x: call("abs", x)),
     all: _with_staged(all, lambda x: call("all", x)),
     any: _with_staged(any, lambda x: call("any", x)),
-    bool: _with_staged(bool, truth),
+    bool: _with_staged(bool, lambda x: truth(asked(x))),
     complex: _with_staged(complex, _cast(dtypes.complex128)),
     divmod: _with_staged(divmod, lambda a, b: (call("floor_divide", a, b), call("mod", a, b))),
     enumerate: _with_staged(enumerate, staged_enumerate),

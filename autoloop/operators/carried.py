@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from autoloop.operators.growing import example_of, growing, has_grown
-from autoloop.operators.merging import blank_tensor
+from autoloop.operators.growing import with_growing
+from autoloop.operators.merging import blank, blank_tensor
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
@@ -167,8 +167,8 @@ class Variable:
             result = result.value if type(result) is MaybeUnset else result
         if self.structure is None:
             return self._born(result), []
-        if has_grown(self.init, result):
-            return self._grown(result), []
+        if (grown := self._grown(result)) is not None:
+            return grown, []
         if self.flag is None and is_set is not True:
             return replace(self, flag=True), []
         leaves, tensors = self._accept_leaves(result, params)
@@ -182,25 +182,37 @@ class Variable:
         leaves = []
         for name, value in zip(_leaf_names(self.name, structure), values, strict=True):
             leaf = make_leaf(name, value)
-            blank = tuple(blank_tensor(t.dtype, t.shape) for t in leaf.tensors)
-            shape = leaf.tensors[0].shape if leaf.kind in ("tensor", "number") else None
+            if leaf.kind == "composite":
+                leaves.append(self._born_composite(name, value))
+                continue
+            unread = tuple(blank_tensor(t.dtype, t.shape) for t in leaf.tensors)
+            shape = leaf.tensors[0].shape if leaf.tensors else None
             kind = "tensor" if leaf.kind == "number" and isinstance(value, Tensor) else leaf.kind
-            leaves.append(replace(leaf, tensors=blank, shape=shape, kind=kind))
+            leaves.append(replace(leaf, tensors=unread, shape=shape, kind=kind))
         return replace(self, structure=structure, leaves=tuple(leaves), flag=False)
 
-    def _grown(self, result: Any) -> Variable:
-        """Return the variable as a list of unknown length."""
+    @staticmethod
+    def _born_composite(name: str, value: Any) -> Leaf:
         graph = current_graph()
         assert graph is not None and graph.parent is not None
         with graph.parent.as_default():
-            return make_variable(self.name, growing(self.name, self.init, example_of(result, self.init)))
+            return make_leaf(name, blank(value))
+
+    def _grown(self, result: Any) -> Variable | None:
+        """Return the variable with lists of unknown length where the body has changed a list's length."""
+        graph = current_graph()
+        assert graph is not None and graph.parent is not None
+        with graph.parent.as_default():
+            init = with_growing(self.name, self.init, result)
+            return None if init is self.init else make_variable(self.name, init)
 
     def _accept_leaves(self, result: Any, params: Sequence[Tensor]) -> tuple[tuple[Leaf, ...], list[Tensor]]:
         values, structure = nest.flatten_with_structure(result)
         if structure != self.structure:
+            hint = "; to collect values use a list and append" if type(self.init) is type(result) is tuple else ""
             raise StructureError(
                 f"{self.name!r} does not have the same nested structure after one iteration: "
-                f"{nest.describe(self.init)} before, {nest.describe(result)} after"
+                f"{nest.describe(self.init)} before, {nest.describe(result)} after{hint}"
             )
         leaves, tensors, start = [], [], 0
         for leaf, value in zip(self.leaves, values, strict=True):

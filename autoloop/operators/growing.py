@@ -7,13 +7,14 @@ same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime import nest
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
-from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
 
 
@@ -40,13 +41,23 @@ class GrowingList:
         return GrowingList(self.name, self.arrays, self.structure)
 
     @property
+    def dtype(self) -> tuple[Any, ...]:
+        """The dtypes of the parts of an element."""
+        return tuple(array.dtype for array in self.arrays)
+
+    @property
     def length(self) -> Any:
         """The number of elements, a tensor."""
         return self.arrays[0].size()
 
+    def empty(self) -> GrowingList:
+        """Return a list of the same kind without elements."""
+        arrays = [TensorArray(one.dtype, 0, True, element_shape=one.element_shape) for one in self.arrays]
+        return GrowingList(self.name, arrays, self.structure)
+
     def append(self, value: Any) -> None:
         """Add an element at the end."""
-        leaves, structure = nest.flatten_with_structure(value)
+        leaves, structure = nest.flatten_with_structure(_as_rows(value))
         if structure != self.structure:
             raise TypeError(
                 f"the elements of the list {self.name!r} must have the same structure in a loop on tensors: "
@@ -67,8 +78,18 @@ class GrowingList:
 
     def extend(self, values: Any) -> None:
         """Append each of some values."""
+        if isinstance(values, GrowingList):
+            raise TypeError(
+                f"the list {self.name!r} cannot be extended by {values.name!r}, whose length is a tensor: append its "
+                f"elements in a `for` loop"
+            )
         for value in values:
             self.append(value)
+
+    def __add__(self, values: Any) -> GrowingList:
+        longer = self.copy()
+        longer.extend(values)
+        return longer
 
     def __iadd__(self, values: Any) -> GrowingList:
         self.extend(values)
@@ -81,10 +102,23 @@ class GrowingList:
         last = call("subtract", self.length, 1)
         value = self[last]
         rest = call("range", last)
-        for position, array in enumerate(self.arrays):
-            empty = TensorArray(array.dtype, 0, True, element_shape=array.element_shape)
+        for position, (array, empty) in enumerate(zip(self.arrays, self.empty().arrays, strict=True)):
             self.arrays[position] = empty.unstack(array.gather(rest))
         return value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        leaves = nest.flatten(_as_rows(value))
+        empty = self.empty().arrays
+        for position, (array, leaf) in enumerate(zip(self.arrays, leaves, strict=True)):
+            self.arrays[position] = empty[position].unstack(call("set_item", array.stack(), index, leaf))
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and hasattr(list, name):
+            raise TypeError(
+                f"the list {self.name!r} grows in a loop on tensors, where `{name}` does not work: append, extend, pop "
+                f"from the end, len, out[i], out[i] = x and `for` do"
+            )
+        raise AttributeError(f"'list' object has no attribute {name!r}", name=name, obj=self)
 
     def stack(self) -> Any:
         """Return the elements as the rows of a tensor, or of a structure of tensors."""
@@ -104,6 +138,9 @@ class GrowingList:
             index = call("where", call("less", index, 0), call("add", index, self.length), index)
         return nest.unflatten(self.structure, [array.read(index) for array in self.arrays])
 
+    def __autoloop_length__(self) -> Any:
+        return self.length
+
     def __len__(self) -> int:
         raise TypeError(f"the length of the list {self.name!r} is a tensor: call len(...) in converted code")
 
@@ -118,17 +155,17 @@ class GrowingList:
 
 
 def growing(name: str, elements: Sequence[Any], example: Any) -> GrowingList:
-    """Return a growing list that starts with ``elements``; ``example`` is, or holds, such an element."""
-    if isinstance(example, GrowingList):
-        specs = [(array.dtype, array.element_shape) for array in example.arrays]
-        structure = example.structure
-    else:
-        leaves, structure = nest.flatten_with_structure(example)
-        specs = [(tensor.dtype, tensor.shape) for tensor in map(convert_to_tensor, leaves)]
-    arrays = [TensorArray(dtype, 0, True, element_shape=shape) for dtype, shape in specs]
-    made = GrowingList(name, arrays, structure)
+    """Return a growing list that starts with ``elements``; ``example`` is a growing list, or the like of one."""
+    made = example.empty() if isinstance(example, GrowingList) else _like(name, example)
+    made.name = name
     made.extend(elements)
     return made
+
+
+def _like(name: str, element: Any) -> GrowingList:
+    leaves, structure = nest.flatten_with_structure(element)
+    tensors = [leaf if isinstance(leaf, TensorSpec) else convert_to_tensor(leaf) for leaf in leaves]
+    return GrowingList(name, [TensorArray(one.dtype, 0, True, element_shape=one.shape) for one in tensors], structure)
 
 
 def example_of(*lists: Any) -> Any:
@@ -136,9 +173,27 @@ def example_of(*lists: Any) -> Any:
     for one in lists:
         if isinstance(one, GrowingList):
             return one
-    elements = [element for one in lists for element in reversed(one)]
-    tensors = [one for one in elements if any(isinstance(leaf, Tensor | np.ndarray) for leaf in nest.flatten(one))]
+    elements = [nest.map_structure(_spec, element) for one in lists for element in reversed(one)]
+    kinds = Tensor | TensorSpec | np.ndarray
+    tensors = [one for one in elements if any(isinstance(leaf, kinds) for leaf in nest.flatten(one))]
     return (tensors or elements)[0]
+
+
+def _spec(leaf: Any) -> Any:
+    """Return what tells dtype and shape of an element that is itself a growing list."""
+    if not isinstance(leaf, GrowingList):
+        return leaf
+    (array,) = leaf.arrays[:1]
+    return TensorSpec(TensorShape([None]).concatenate(array.element_shape), array.dtype)
+
+
+def _as_rows(element: Any) -> Any:
+    """Return an element with growing lists in it as tensors: they are then rows, all of one length."""
+    leaves, structure = nest.flatten_with_structure(element)
+    if not any(isinstance(leaf, GrowingList) for leaf in leaves):
+        return element
+    rows = [leaf.__autoloop_tensor__() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
+    return nest.unflatten(structure, rows)
 
 
 def has_grown(one: Any, other: Any) -> bool:
@@ -149,6 +204,52 @@ def has_grown(one: Any, other: Any) -> bool:
     if type(one) is list and type(other) is list:
         return len(one) != len(other)
     return type(one) is not type(other)
+
+
+def with_growing(name: str, before: Any, after: Any) -> Any:
+    """Return ``before`` with a growing list for each list in it that is longer or shorter in ``after``.
+
+    ``before`` itself is returned if there is none.
+    """
+    if has_grown(before, after):
+        return growing(name, before, example_of(after, before))
+    if type(before) is not type(after) or type(before) not in (dict, list, tuple) or len(before) != len(after):
+        return before
+    keys = list(before) if type(before) is dict else range(len(before))
+    if type(before) is dict and before.keys() != after.keys():
+        return before
+    parts = [with_growing(f"{name}[{key!r}]", before[key], after[key]) for key in keys]
+    if all(part is before[key] for part, key in zip(parts, keys, strict=True)):
+        return before
+    return dict(zip(keys, parts, strict=True)) if type(before) is dict else type(before)(parts)
+
+
+class Moved:
+    """The one element left in a list that has become a growing list under another name.
+
+    The user may still hold the list itself; nothing that is done with it must pass unnoticed.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise the error that tells what to do."""
+        raise TypeError(
+            f"this list has grown in a loop or branch on tensors, where it is called {self.name!r}: its elements are "
+            f"to be found under that name only; return the list from the function that appends to it, and do not "
+            f"keep it under a second name"
+        )
+
+    __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __contains__ = __index__ = __float__ = refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __autoloop_tensor__ = refuse
+
+
+def refuse_moved(value: Any) -> None:
+    """Raise if a value is a list whose elements are now in a growing list."""
+    if type(value) is list and len(value) and type(value[0]) is Moved:
+        value[0].refuse()
 
 
 def _children(value: GrowingList) -> tuple[list[Tensor], Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.values import is_staged
+from autoloop_runtime.control_flow import cond
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
@@ -21,12 +22,29 @@ class StagedIterable:
         How many elements.
     get : callable
         Gives the element at an index (a tensor).
+    describe : str
+        What messages call it.
+    contains : callable, optional
+        Tells whether a value is an element.
     """
 
-    def __init__(self, length: Any, get: Callable[[Any], Any], describe: str) -> None:
+    def __init__(
+        self,
+        length: Any,
+        get: Callable[[Any], Any],
+        describe: str,
+        contains: Callable[[Any], Any] | None = None,
+    ) -> None:
         self.length = length
         self.get = get
         self.describe = describe
+        self.contains = contains
+
+    def holds(self, item: Any) -> Any:
+        """``item in`` a range; other sequences would have to be run through."""
+        if self.contains is None:
+            raise TypeError(f"`in` does not work on {self.describe}: loop over it, or ask its tensors")
+        return self.contains(item)
 
     def __len__(self) -> int:
         raise TypeError("the length of this sequence is a tensor: call len(...) in converted code")
@@ -36,6 +54,9 @@ class StagedIterable:
             f"{self.describe} can be iterated over only by a `for` statement in converted code, not by a "
             f"comprehension or a library function"
         )
+
+    def __autoloop_length__(self) -> Any:
+        return self.length
 
     def __getitem__(self, index: Any) -> Any:
         return self.get(index)
@@ -62,7 +83,15 @@ def staged_range(*args: Any) -> StagedIterable:
         call("maximum", length, 0),
         (lambda k: k) if plain else (lambda k: call("add", start, call("multiply", k, step))),
         "a range with tensor bounds",
+        lambda item: _in_range(item, start, step, call("maximum", length, 0)),
     )
+
+
+def _in_range(item: Any, start: Any, step: Any, length: Any) -> Any:
+    offset = call("subtract", item, start)
+    index = call("floor_divide", offset, step)
+    inside = call("logical_and", call("less_equal", 0, index), call("less", index, length))
+    return call("logical_and", inside, call("equal", call("mod", offset, step), 0))
 
 
 def _ceil_div(span: Any, step: Any) -> Any:
@@ -110,10 +139,27 @@ def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
     """``zip`` over iterables of which one is staged."""
     parts = [_part(one) for one in iterables]
     length = parts[0].length
-    for part in parts[1:]:
+    for number, part in enumerate(parts[1:], 2):
         both_known = isinstance(length, int) and isinstance(part.length, int)
+        if strict:
+            _check_lengths(length, part.length, number)
         length = min(length, part.length) if both_known else call("minimum", length, part.length)
     return StagedIterable(length, lambda k: tuple(part.get(k) for part in parts), "a zip over tensors")
+
+
+def _check_lengths(length: Any, other: Any, number: int) -> None:
+    """Raise, now or at run time, as ``zip(..., strict=True)`` does; which of the two is shorter it does not tell."""
+    message = f"zip() argument {number} has another length than those before it"
+    if isinstance(length, int) and isinstance(other, int):
+        if length != other:
+            raise ValueError(message)
+        return
+    cond(call("equal", length, other), lambda: (), lambda: _raise_value_error(message))
+
+
+def _raise_value_error(message: str) -> tuple[()]:
+    call("raise_error", lambda: ValueError(message))
+    return ()
 
 
 def staged_reversed(iterable: Any) -> StagedIterable:

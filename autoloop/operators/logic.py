@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from autoloop.operators.growing import GrowingList
-from autoloop.operators.values import is_staged, truth
+from autoloop.operators.iterables import StagedIterable
+from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
@@ -17,8 +18,8 @@ def and_(first: Any, *later: Callable[[], Any]) -> Any:
     """``first and ...``: the later operands are evaluated only if needed."""
     value = first
     for index, thunk in enumerate(later):
-        if is_staged(value):
-            return _staged(value, _rest(and_, later[index:]), is_and=True)
+        if is_staged(asked(value)):
+            return _staged(asked(value), _rest(and_, later[index:]), is_and=True)
         if not value:
             return value
         value = thunk()
@@ -29,8 +30,8 @@ def or_(first: Any, *later: Callable[[], Any]) -> Any:
     """``first or ...``: the later operands are evaluated only if needed."""
     value = first
     for index, thunk in enumerate(later):
-        if is_staged(value):
-            return _staged(value, _rest(or_, later[index:]), is_and=False)
+        if is_staged(asked(value)):
+            return _staged(asked(value), _rest(or_, later[index:]), is_and=False)
         if value:
             return value
         value = thunk()
@@ -38,30 +39,41 @@ def or_(first: Any, *later: Callable[[], Any]) -> Any:
 
 
 def _rest(operator: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Callable[[], Any]:
-    return lambda: operator(later[0](), *later[1:])
+    return lambda: asked(operator(later[0](), *later[1:]))
 
 
 def _staged(value: Any, rest: Callable[[], Any], *, is_and: bool) -> Any:
-    """Choose between the value so far and the rest; of a boolean and a number only the truth is kept."""
+    """Choose between the value so far and the rest.
+
+    Of a boolean and a number the result is a number, as Python's would be in arithmetic: True is 1.
+    """
     first = convert_to_tensor(value)
     test = truth(first)
-    only_truth = [first.dtype.kind == "b"]
+    if first.shape.rank not in (0, None):
+        first = call("reshape", first, ())
+    found: list[Any] = []
 
     def evaluated() -> Any:
         second = rest()
-        kind = (second.dtype if is_staged(second) else np.asarray(second).dtype).kind
-        mixed = (kind == "b") != only_truth[0]
-        only_truth[0] = mixed or kind == "b"
-        return truth(second) if mixed else second
+        kind = _dtype(second).kind
+        if kind == "b" != first.dtype.kind:
+            second = call("cast", second, first.dtype)
+        found.append(_dtype(second))
+        return second
 
     def known() -> Any:
-        return test if only_truth[0] else first
+        return call("cast", first, found[0]) if first.dtype.kind == "b" != found[0].kind else first
 
     return cond(test if is_and else call("logical_not", test), evaluated, known)
 
 
+def _dtype(value: Any) -> Any:
+    return convert_to_tensor(value).dtype
+
+
 def not_(value: Any) -> Any:
     """``not value``."""
+    value = asked(value)
     if is_staged(value):
         return call("logical_not", truth(value))
     return not value
@@ -69,14 +81,20 @@ def not_(value: Any) -> Any:
 
 def in_(item: Any, container: Any) -> Any:
     """``item in container``."""
-    if is_staged(container) or isinstance(container, GrowingList):
+    if isinstance(container, StagedIterable):
+        return container.holds(item)
+    if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
         return call("any", call("equal", container, item))
-    if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset):
+    if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
         elements = list(container)
         if not elements:
             return False
         return or_(_equal(item, elements[0]), *(_later(item, one) for one in elements[1:]))
     return item in container
+
+
+def _is_array(container: Any) -> bool:
+    return isinstance(container, np.ndarray)
 
 
 def _equal(item: Any, element: Any) -> Any:
@@ -89,6 +107,6 @@ def _later(item: Any, element: Any) -> Callable[[], Any]:
 
 def not_in(item: Any, container: Any) -> Any:
     """``item not in container``."""
-    if is_staged(container) or is_staged(item) or isinstance(container, GrowingList):
+    if is_staged(container) or is_staged(item) or isinstance(container, GrowingList | StagedIterable):
         return not_(in_(item, container))
     return item not in container

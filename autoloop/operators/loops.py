@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from autoloop.operators.branches import if_stmt
+from autoloop.operators.growing import refuse_moved
 from autoloop.operators.iterables import StagedIterable, as_staged
 from autoloop.operators.logic import not_, or_
 from autoloop.operators.outside import Outside, Places
 from autoloop.operators.staged_loops import Loop, any_staged, record, staged_loop
-from autoloop.operators.values import is_staged
+from autoloop.operators.values import asked, is_staged
 from autoloop_runtime.graph import current_graph
 
 Values = tuple[Any, ...]
@@ -84,10 +85,10 @@ def _ask(
     """Return the test's answer; if it is a tensor, what asking did is undone, for the staged loop asks again."""
     graph = current_graph()
     if graph is None:
-        return test(*values)
+        return asked(test(*values))
     outside = Outside(functions, shared, places)
     before, mark = outside.read(), graph.mark()
-    answer = test(*values)
+    answer = asked(test(*values))
     if is_staged(answer):
         outside.write(before)
         graph.rollback(mark)
@@ -128,6 +129,7 @@ def for_stmt(
     tuple
         The values after the loop.
     """
+    refuse_moved(iterable)
     staged = as_staged(iterable)
     if staged is not None:
         return _for_staged(

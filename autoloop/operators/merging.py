@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
-from autoloop.operators.growing import GrowingList, example_of, has_grown
+from autoloop.operators.growing import GrowingList, Moved, example_of, has_grown
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
@@ -15,6 +15,7 @@ from autoloop_runtime.control_flow import BranchValues
 from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
 from autoloop_runtime.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.tensor_array import TensorArray
 
 
 class Grown(Exception):
@@ -116,11 +117,11 @@ class _Merge:
                 self.pairs.append(None)
                 self.fixed[-1] = one
                 return
-            blank = _blank(one)
-            one, other = (blank, one) if self.absent[0] else (one, blank)
+            unread = blank(one)
+            one, other = (unread, one) if self.absent[0] else (one, unread)
         elif not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
-        one, other = _settled(one, other), _settled(other, one)
+        one, other = _settled(*_alike(one, other)), _settled(*_alike(other, one))
         self.pairs.append(BranchValues(one, other, self.what.format(self.name)))
 
     def _refuse_values(self, one: Any, other: Any) -> None:
@@ -177,6 +178,15 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and isinstance(one, bool | int | float | complex | str | bytes) and one == other
 
 
+def _alike(one: Any, other: Any) -> tuple[Any, Any]:
+    """Of two Python numbers, of which one is chosen, both get the wider kind."""
+    kinds = (int, float, complex)
+    if type(one) in kinds and type(other) in kinds:
+        widest = kinds[max(kinds.index(type(one)), kinds.index(type(other)))]
+        return widest(one), widest(other)
+    return one, other
+
+
 def _settled(one: Any, other: Any) -> Any:
     """Return ``one``, in the dtype of ``other`` if it stands for a Python number that can take it."""
     dtype = getattr(other, "dtype", None)
@@ -193,10 +203,14 @@ def _is_numeric(leaf: Any) -> bool:
     return hasattr(leaf, "__autoloop_tensor__") or not nest.structure_of(leaf, True).is_leaf()
 
 
-def _blank(leaf: Any) -> Any:
+def blank(leaf: Any) -> Any:
     """Return a value of the type of ``leaf`` that nobody reads."""
+    if isinstance(leaf, GrowingList):
+        return leaf.empty()
+    if isinstance(leaf, TensorArray):
+        return TensorArray(leaf.dtype, 0, True, element_shape=leaf.element_shape)
     if not nest.structure_of(leaf, True).is_leaf():
-        return nest.map_structure(_blank, leaf, expand_composites=True)
+        return nest.map_structure(blank, leaf, expand_composites=True)
     if isinstance(leaf, bool | int | float | complex):
         return type(leaf)()
     tensor = convert_to_tensor(leaf)
@@ -222,6 +236,9 @@ def copied(value: Any) -> Any:
 def written_back(original: Any, value: Any) -> Any:
     """Return ``value`` in the container ``original``, so that other names for it see the change."""
     if value is original:
+        return value
+    if type(original) is list and isinstance(value, GrowingList):
+        original[:] = [Moved(value.name)]
         return value
     if isinstance(original, GrowingList) and isinstance(value, GrowingList):
         original.arrays = value.arrays

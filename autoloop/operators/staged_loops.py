@@ -11,7 +11,7 @@ from autoloop.operators.effects import is_run_time_error, raise_at_run_time, sta
 from autoloop.operators.logic import and_, not_
 from autoloop.operators.merging import copied, written_back
 from autoloop.operators.outside import NewPlaces, Outside
-from autoloop.operators.values import is_staged, provisional, truth
+from autoloop.operators.values import asked, is_staged, provisional, truth
 from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
 from autoloop_runtime.locations import capture
 from autoloop_runtime.records import LoopRecord, record_loop
@@ -139,7 +139,7 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
         stops = [values[loop.names.index(name)] for name in loop.until]
         test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
         pred = _nor(stops, lambda: test(*values)[0])
-        pred = check_predicate(truth(pred), "the condition of the loop")
+        pred = check_predicate(truth(asked(pred)), "the condition of the loop")
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
     return _values(variables, outputs)
 

@@ -50,6 +50,12 @@ def is_staged(value: Any) -> TypeGuard[Tensor]:
     return isinstance(value, Variable) and current_graph() is not None
 
 
+def asked(value: Any) -> Any:
+    """Return what a condition decides on: of a list that grows in the graph, whether it has elements."""
+    length = getattr(value, "__autoloop_length__", None)
+    return value if length is None else call("greater", length(), 0)
+
+
 def truth(value: Any) -> Tensor:
     """Return a staged value's truth as a boolean scalar tensor: a number is true if it is not zero.
 

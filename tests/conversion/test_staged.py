@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 
 import autoloop as al
+import list_programs
 import numpy as np
 import pytest
 import staged_programs
 
 ALL = [
     pytest.param(function, arguments, id=f"{function.__name__}-{index}")
-    for function, tries in staged_programs.CASES
+    for function, tries in (*staged_programs.CASES, *list_programs.CASES)
     for index, arguments in enumerate(tries)
 ]
 
@@ -31,7 +32,7 @@ def outcome(function, arguments):
         return type(error), str(error).splitlines()[0] if isinstance(error, NameError) else None
 
 
-@pytest.mark.parametrize("executor", ["auto", "dataflow"])
+@pytest.mark.parametrize("executor", ["auto", "dataflow", "sequential"])
 @pytest.mark.parametrize(("function", "arguments"), ALL)
 def test_same_on_tensors(function, arguments, executor):
     expected = outcome(function, copy.deepcopy(arguments))
@@ -78,3 +79,53 @@ def test_python_recursion_is_unrolled():
         return power(n - 1, x * 2)
 
     assert int(al.function(power)(5, al.constant(3))) == 96
+
+
+def filled(out, n):
+    for i in range(n):
+        out.append(i)
+
+
+def test_a_list_with_a_second_name_is_refused_and_not_lost():
+    def alias(n):
+        out = other = []
+        for i in range(n):
+            out.append(i)
+        return other
+
+    def helper(n):
+        out = []
+        filled(out, n)
+        return out
+
+    def length(n):
+        out = []
+        filled(out, n)
+        return len(out)
+
+    def loop(n):
+        out = []
+        count = 0
+        filled(out, n)
+        for _ in out:
+            count += 1
+        return count
+
+    for function in (alias, helper, length, loop):
+        with pytest.raises(TypeError, match="has grown in a loop or branch on tensors, where it is called 'out'"):
+            al.function(function)(al.constant(3))
+
+
+def test_zip_checks_lengths_when_strict():
+    def dot(x, y):
+        total = 0.0
+        for a, b in zip(x, y, strict=True):
+            total += a * b
+        return total
+
+    f = al.function(dot, input_signature=[al.TensorSpec([None], al.float32)] * 2)
+    assert float(f([1.0, 2], [3.0, 4])) == 11
+    with pytest.raises(ValueError, match=r"zip\(\) argument 2 has another length"):
+        f([1.0, 2], [3.0])
+    with pytest.raises(ValueError, match=r"zip\(\) argument 2 has another length"):
+        al.function(dot)(al.ones([2]), al.ones([3]))

@@ -1,0 +1,214 @@
+"""Functions whose lists grow in staged loops and branches, for plain Python and for tensors."""
+
+from __future__ import annotations
+
+import autoloop as al
+
+CASES: list[tuple[object, list[tuple[object, ...]]]] = []
+
+
+def on(*arguments):
+    def enter(function):
+        CASES.append((function, list(arguments)))
+        return function
+
+    return enter
+
+
+@on((4,))
+def rows_stacked(n):
+    out = []
+    i = 0
+    while i < n:
+        out.append(al.zeros([2]) + i)
+        i += 1
+    return al.stack(out)
+
+
+@on((4,))
+def matrices(n):
+    out = []
+    i = 0
+    while i < n:
+        out.append(al.zeros([2, 3]) + i)
+        i += 1
+    return al.stack(out)[1, 1], out[2], out[-1]
+
+
+@on((4,))
+def read_after(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    s = 0
+    for x in out:
+        s += x
+    for k, x in enumerate(out):
+        s += k * x
+    return s, out[0], out[-1], len(out), out[n - 1]
+
+
+@on((4,), (1,))
+def starts_with_elements(n):
+    out = [7]
+    for i in range(n):
+        out.append(i)
+        if i == 2:
+            out.pop()
+    last = out.pop()
+    return out, last
+
+
+@on((4,))
+def append_in_branches(n):
+    out = []
+    i = 0
+    while i < n:
+        if i % 2 == 0:
+            out.append(i)
+        else:
+            out.append(-i)
+        i += 1
+    return out
+
+
+@on((6,))
+def depth_first(n):
+    st = [n]
+    s = 0
+    while len(st) > 0:
+        k = st.pop()
+        s += k
+        if k > 1:
+            st.append(k - 2)
+            if k % 2 == 0:
+                st.append(k - 1)
+    return s
+
+
+@on((6,))
+def while_list(n):
+    st = [n]
+    s = 0
+    while st:
+        k = st.pop()
+        s += k
+        if k > 1:
+            st.append(k - 2)
+    return s
+
+
+@on((4,))
+def rows_of_three(n):
+    out = []
+    for i in range(n):
+        row = []
+        for j in range(3):
+            row.append(i * j)
+        out.append(row)
+    return out
+
+
+@on((4,))
+def stacked_rows(n):
+    out = []
+    for i in range(n):
+        row = []
+        for j in range(n):
+            row.append(i * j)
+        out.append(al.stack(row))
+    return al.stack(out)
+
+
+@on((4,))
+def rows_of_n(n):
+    out = []
+    for i in range(n):
+        row = []
+        for j in range(n):
+            row.append(i * j)
+        out.append(row)
+    return out
+
+
+@on((4,))
+def items_set(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    out[1] = 9
+    out[0] += 5
+    for i in range(n):
+        out[i] = out[i] * 2
+    return out
+
+
+@on((4,))
+def extended(n):
+    out = []
+    for i in range(n):
+        out.extend([i, i + 1])
+    return out
+
+
+@on((4,))
+def plus_equals(n):
+    out = []
+    for i in range(n):
+        out += [i]
+    return out
+
+
+@on((4,))
+def plus(n):
+    out = []
+    for i in range(n):
+        out = out + [i]
+    return out
+
+
+@on((4,))
+def slices(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    return out[1:], out[:-1], out[::-1]
+
+
+@on((4,))
+def asked(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    return 3 in out, 9 in out, 9 not in out, sorted(out, reverse=True), any(out), all(out)
+
+
+@on((4,))
+def two_lists(n):
+    a = []
+    b = []
+    for i in range(n):
+        a.append(i)
+        if i > 1:
+            b.append((i, i * 0.5))
+    return a, b
+
+
+@on((4,))
+def left_by_break(n):
+    out = []
+    for i in range(10):
+        if i == n:
+            break
+        out.append(i)
+    return out
+
+
+@on((4,))
+def returned_inside(n):
+    out = []
+    for i in range(10):
+        if i == n:
+            return out
+        out.append(i)
+    return out
