@@ -18,7 +18,9 @@ from .values import Array, Buffer, Rows, Scalar, Value, buffers, fills, resolve
 @rule("Cond")
 def _cond(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, captured = ctx.writer, values[1:]
+    held = len(ctx.held)
     meeting = _meeting_places(ctx, node, captured)
+    del ctx.held[held:]  # the branches may write there
     then, other, join = writer.label("then"), writer.label("else"), writer.label("join")
     pinned = len(ctx.pinned)
     ctx.pinned.extend(b for place in meeting if place is not None for a in parts_of(place) for b in a.buffer.all())

@@ -115,6 +115,8 @@ class Context:
         self.arithmetic = Arithmetic(module, libraries)
         self.arena = Arena()
         self.blocks: list[Block] = []
+        #: all scratch memory that was handed out
+        self.made: list[Buffer] = []
         #: memory of loops that are being written
         self.pinned: list[Buffer] = []
         #: memory that the operation being written uses
@@ -180,11 +182,12 @@ class Context:
                 found.update(buffers(pending))
         return found
 
-    def buffer(self, size: int) -> Buffer:
-        """New scratch memory for the operation being written."""
-        occupied = self.referenced() | {b for held in (*self.pinned, *self.held) for b in held.all()}
+    def buffer(self, size: int, beside: Sequence[Buffer] = ()) -> Buffer:
+        """New scratch memory for the operation being written, apart from all that is needed and from ``beside``."""
+        occupied = self.referenced() | {b for held in (*self.pinned, *self.held, *beside) for b in held.all()}
         with self.writer.at(self.entry):
             made = self.arena.buffer(self.writer, size, occupied)
+        self.made.append(made)
         self.held.append(made)
         return made
 

@@ -22,6 +22,11 @@ from .elements import TYPES
 from .refusal import refuse
 
 Shape = tuple[int, ...]
+#: ops that take extents as an input where they are not known: attribute -> position of that input
+_EXTENTS = {
+    "fill": {"known": 1}, "broadcast_to": {"known": 1}, "reshape": {"known": 1}, "tile": {"known": 1},
+    "pad": {"known": 2}, "index_add": {"static": 0}, "sum_to": {"static": 1}, "embed_diagonal": {"known": 1},
+}  # fmt: skip
 #: constants up to this many elements are computed with while typing
 _FOLD = 64
 
@@ -182,8 +187,14 @@ class _Typer:
 
     def _reinfer(self, node: Node, inputs: Sequence[Tensor]) -> list[TensorShape]:
         stand_ins = [self._stand_in(t) for t in inputs]
+        attrs = dict(node.attrs)
+        for name, position in _EXTENTS.get(node.op.name, {}).items():
+            value = self.types.constants.get(inputs[position]) if len(inputs) > position else None
+            if value is not None:
+                extents = tuple(np.ravel(value).tolist())
+                attrs[name] = extents if name == "known" else TensorShape(extents)
         try:
-            inferred = node.op.infer(*stand_ins, **node.attrs)
+            inferred = node.op.infer(*stand_ins, **attrs)
         except (TypeError, ValueError, IndexError) as error:
             refuse(node, f"it fails for these shapes: {error}")
         specs = inferred if isinstance(inferred, list) else [inferred]

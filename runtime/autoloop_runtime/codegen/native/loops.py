@@ -36,10 +36,13 @@ class Pool:
         Buffers that hold nothing at the start of an iteration.
     slots : list of Buffer
         Where the spares are on entry.
+    first : int
+        How much scratch memory had been handed out when the loop began.
     """
 
     entry: str
     head: list[object]
+    first: int
     homes: list[Buffer] = field(default_factory=list)
     current: list[Buffer] = field(default_factory=list)
     phis: list[Phi] = field(default_factory=list)
@@ -56,7 +59,8 @@ class Pool:
         for buffer in self.members():
             if buffer.size == size and buffer not in busy:
                 return buffer
-        slot = ctx.buffer(size)
+        # it will hold a value while the next iteration runs: what earlier operations of the body use is not free
+        slot = ctx.buffer(size, ctx.made[self.first :])
         ctx.pinned.append(slot)
         self.slots.append(slot)
         phi = Phi(ctx.writer.new("s"), "ptr", [(slot.pointer, self.entry)])
@@ -145,7 +149,7 @@ def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     head, body, done = writer.label("while"), writer.label("body"), writer.label("end")
     writer.jump(head)
     writer.start(head)
-    loop = _Running(ctx, node, Pool(entry, writer.section()), initial, [borrowed(v) for v in captured])
+    loop = _Running(ctx, node, Pool(entry, writer.section(), len(ctx.made)), initial, [borrowed(v) for v in captured])
     writer.branch(loop.condition(), body, done)
     writer.start(body)
     loop.body()

@@ -1,0 +1,48 @@
+"""Graphs from functions, run as machine code and node by node."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from autoloop_runtime.codegen import native
+from autoloop_runtime.codegen.python import compile_graph
+from autoloop_runtime.execution import set_outputs
+from autoloop_runtime.graph import Graph, convert_to_tensor
+from autoloop_runtime.shapes import TensorShape
+from random_programs import interpret
+
+pytest.importorskip("llvmlite")
+os.environ.setdefault("AUTOLOOP_CACHE", "0")  # tests that are about the cache have a folder of their own
+compile_native = native.compile_native
+
+
+def graph_of(build, *examples, shapes=None):
+    """The function graph of ``build`` for arguments like ``examples``; ``shapes`` overrides what is known of theirs."""
+    graph = Graph(ordered=True)
+    shapes = [np.shape(e) for e in examples] if shapes is None else shapes
+    with graph.as_default():
+        made = build(*[graph.parameter(np.asarray(e).dtype, TensorShape(s)) for e, s in zip(examples, shapes)])
+        made = made if isinstance(made, (list, tuple)) else [made]
+        set_outputs(graph, [convert_to_tensor(t) for t in made])
+    return graph
+
+
+def kernels(graph, values):
+    """The outputs as the NumPy kernels give them, node by node."""
+    return interpret(graph, list(values))
+
+
+def check(build, *values, rtol=1e-5, shapes=None):
+    """Machine code and generated Python give the same; returns what they give."""
+    graph = graph_of(build, *values, shapes=shapes)
+    got, want = compile_native(graph)(list(values)), compile_graph(graph)(list(values))
+    assert len(got) == len(want)
+    for g, w in zip(got, want):
+        assert np.asarray(g).dtype == np.asarray(w).dtype and np.shape(g) == np.shape(w)
+        if np.asarray(w).dtype.kind == "f":
+            np.testing.assert_allclose(g, w, rtol=rtol if w.dtype != np.float64 else 1e-12, atol=1e-6 * rtol / 1e-5)
+        else:
+            np.testing.assert_array_equal(g, w)
+    return got

@@ -1,0 +1,323 @@
+"""How machine code fails, refuses, stops, is shared between threads, and is kept on disk."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
+import numpy as np
+import pytest
+from autoloop_runtime.branches import cond
+from autoloop_runtime.codegen import native
+from autoloop_runtime.codegen.native import call as calling
+from autoloop_runtime.codegen.native import compile as compiling
+from autoloop_runtime.codegen.native.cache import DiskCache, default_cache
+from autoloop_runtime.codegen.python import compile_graph
+from autoloop_runtime.control_flow import while_loop
+from autoloop_runtime.registry import call
+from autoloop_runtime.tensor_array import TensorArray
+from native_checks import compile_native, graph_of
+
+
+def failure(run, values):
+    with pytest.raises(Exception) as caught:
+        run(list(values))
+    return type(caught.value), str(caught.value), caught.value.__notes__
+
+
+def assert_fails_alike(build, *values):
+    """Machine code raises what generated Python raises: type, message, line, iterations of the loops around."""
+    graph = graph_of(build, *values)
+    found = failure(compile_native(graph), values)
+    assert found == failure(compile_graph(graph), values)
+    return found
+
+
+def counted(n, step, *start):
+    return while_loop(lambda i, *_: i < n, lambda i, *v: (i + 1, *step(i, *v)), (0, *start))
+
+
+# -- failures -----------------------------------------------------------------------------------------------
+
+
+def test_an_index_out_of_range_names_the_iteration():
+    kind, _, notes = assert_fails_alike(
+        lambda x, n: counted(n, lambda i, s: (s + x[i],), 0.0), np.ones(5, np.float32), np.int32(8)
+    )
+    assert kind is IndexError
+    assert "iteration 5 of the loop" in notes[0] and "test_native_failures.py" in notes[0]
+
+
+def test_all_loops_around_are_named():
+    def build(x, n):
+        return counted(n, lambda i, x: (counted(n, lambda j, x: (call("set_item", x, i + j, 1.0),), x)[1],), x)
+
+    _, _, notes = assert_fails_alike(build, np.ones(5, np.float32), np.int32(4))
+    assert "iteration 3 of the loop" in notes[0] and "iteration 2 of the loop" in notes[0]
+
+
+def array_of_three():
+    return TensorArray(np.float32, 3, element_shape=[])
+
+
+def sorted_twice(x):
+    return call("sort", call("sort", x))
+
+
+@pytest.mark.parametrize(
+    "build, values",
+    [
+        (lambda x, i: call("gather", x, i), (np.ones(5, np.float32), np.array([0, 4, 5]))),
+        (lambda x, i: x[i], (np.ones(5, np.float32), np.array([0, -6]))),
+        (lambda x, y: x**y, (np.int32(4), np.int32(-1))),
+        (lambda x, y: x**y, (np.arange(3), np.array([1, 2, -1]))),
+        (lambda i, v: array_of_three().write(i, v).stack(), (np.int32(-1), np.float32(1))),
+        (lambda i, v: array_of_three().write(2, v).write(i, v).stack(), (np.int32(2), np.float32(1))),
+        (lambda i, v: array_of_three().write(0, v).read(i), (np.int32(3), np.float32(1))),
+        (lambda i, v: TensorArray(np.float32, 2).write(i, v).read(1) * 2.0, (np.int32(0), np.float32(1))),
+    ],
+)
+def test_kernels_say_what_is_wrong(build, values):
+    graph = graph_of(build, *values)
+    expected = None
+    try:
+        compile_graph(graph)(list(values))
+    except Exception as error:
+        expected = error
+    if expected is None:
+        compile_native(graph)(list(values))
+    else:
+        assert_fails_alike(build, *values)
+
+
+def test_assertions_and_raised_errors():
+    def asserts(x, n):
+        def step(i):
+            call("assert_true", call("all", x[i] > 0), "row", i, "of", x)
+            return ()
+
+        return counted(n, step)
+
+    kind, message, _ = assert_fails_alike(asserts, np.array([[1, 2], [3, -1]], np.float32), np.int32(2))
+    assert kind is AssertionError and message.startswith("row 1 of [[")
+
+    def raises(n):
+        def wrong():
+            call("raise_error", lambda i: ValueError(f"number {i}"), n)
+            return n
+
+        return cond(n > 3, wrong, lambda: n)
+
+    assert assert_fails_alike(raises, np.int32(5))[:2] == (ValueError, "number 5")
+    assert compile_native(graph_of(raises, np.int32(2)))([np.int32(2)])[0] == 2
+
+
+def test_the_next_call_works_after_a_failure():
+    graph = graph_of(lambda x, i: x[i], np.ones(5, np.float32), np.int32(0))
+    run = compile_native(graph)
+    for _ in range(3):
+        with pytest.raises(IndexError):
+            run([np.ones(5, np.float32), np.int32(5)])
+        assert run([np.ones(5, np.float32), np.int32(-5)])[0] == 1
+
+
+# -- refusals -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "build, example, words",
+    [
+        (sorted_twice, np.ones(3, np.float32), ["'sort' (sort)", "no machine code"]),
+        (lambda x: call("cast", x, np.complex64), np.ones(3, np.float32), ["complex64"]),
+        (lambda x: call("print", x) or x, np.ones(3, np.float32), ["print"]),
+        (lambda x: call("boolean_mask", x, x > 0), np.ones(3, np.float32), ["depends on values"]),
+        (lambda n: TensorArray(np.float32, n).stack(), np.int32(3), ["size of the TensorArray is not fixed"]),
+        (lambda n: TensorArray(np.float32).write(0, 1.0).stack() + call("cast", n, "f4"), np.int32(3), ["not fixed"]),
+    ],
+)
+def test_refusals_name_the_operation_and_the_line(build, example, words):
+    graph = graph_of(build, example)
+    with pytest.raises(native.NativeRefusal) as caught:
+        compile_native(graph)([example])
+    message = str(caught.value)
+    assert "native" in message and "test_native_failures.py:" in message
+    assert all(word in message for word in words)
+    assert isinstance(caught.value, NotImplementedError)
+
+
+def test_a_loop_variable_that_changes_its_shape_is_refused():
+    def build(x):
+        grow = lambda i, x: (i + 1, call("concat", [x, x[:1]], 0))  # noqa: E731
+        return while_loop(lambda i, x: i < 3, grow, (0, x), shape_invariants=[[], [None]])[1]
+
+    with pytest.raises(native.NativeRefusal, match=r"changes its shape from \(4,\) to \(5,\)"):
+        compile_native(graph_of(build, np.ones(4, np.float32)))
+
+
+def test_without_llvmlite_the_message_says_what_to_install(monkeypatch):
+    def absent(name, *args):
+        raise ImportError(name)
+
+    graph = graph_of(lambda x: x + 1.0, np.float32(1))
+    compiling._binding.cache_clear()
+    compiling.host.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(importlib, "import_module", absent)
+        with pytest.raises(ImportError, match=r"autoloop\[native\]") as caught:
+            compile_native(graph)
+    assert isinstance(caught.value, NotImplementedError)
+    assert compile_native(graph)([np.float32(1)])[0] == 2
+
+
+def test_importing_the_runtime_does_not_import_llvmlite():
+    code = "import sys, autoloop; assert not {'llvmlite', 'scipy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# -- running ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+def test_a_signal_stops_a_loop_that_would_not_end():
+    run = compile_native(graph_of(lambda x: while_loop(lambda y: y > x, lambda y: y * 1.0, (1.0,)), np.float32(0)))
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        start = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            run([np.float32(0)])
+        assert time.perf_counter() - start < 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert run([np.float32(1)])[0] == 1
+
+
+def test_other_threads_run_meanwhile():
+    run = compile_native(
+        graph_of(lambda x, n: counted(n, lambda i, x: (call("sin", x),), x), np.float32(1), np.int32(1))
+    )
+    thread = threading.Thread(target=run, args=([np.float32(1), np.int32(30_000_000)],))
+    thread.start()
+    counts = 0
+    while thread.is_alive():
+        counts += 1
+    assert counts > 1000
+
+
+def test_many_threads_may_call_at_once():
+    def build(x, n):
+        return counted(n, lambda i, x: (call("concat", [x[1:], x[:1]], 0),), x)[1]
+
+    run = compile_native(graph_of(build, np.ones(50, np.float32), np.int32(1)))
+    wrong = []
+
+    def work(seed):
+        x = np.random.default_rng(seed).standard_normal(50).astype(np.float32)
+        for n in range(200):
+            if not np.array_equal(run([x, np.int32(n)])[0], np.roll(x, -n)):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+# -- the cache on disk --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUTOLOOP_CACHE", "1")
+    monkeypatch.setenv("AUTOLOOP_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def result_of(number):
+    graph = graph_of(lambda x: x * number, np.float32(1))
+    return compile_native(graph)([np.float32(2)])[0]
+
+
+def test_code_is_kept_and_used_again(folder, monkeypatch):
+    assert result_of(3.25) == 6.5
+    assert len(list(folder.iterdir())) == 1
+    assert folder.stat().st_mode & 0o077 == 0 or os.name != "posix"
+    monkeypatch.setattr(compiling, "_compiled", lambda ir: pytest.fail("compiled again"))
+    assert result_of(3.25) == 6.5
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", None])
+def test_a_damaged_entry_is_made_again(folder, damage):
+    assert result_of(4.5) == 9
+    (entry,) = folder.iterdir()
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[:-7] + b"1234567" if damage is None else damage)
+    assert result_of(4.5) == 9
+    assert entry.read_bytes() == whole
+
+
+def test_an_entry_under_another_name_is_not_taken(folder):
+    result_of(5.0), result_of(6.0)
+    first, second = sorted(folder.iterdir())
+    first.write_bytes(second.read_bytes())
+    assert (result_of(5.0), result_of(6.0)) == (10, 12)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX modes")
+def test_a_folder_that_others_may_write_to_is_not_used(folder):
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    assert result_of(7.0) == 14
+    assert not list(folder.iterdir())
+
+
+def test_the_oldest_entries_go_first(tmp_path, monkeypatch):
+    cache = DiskCache(tmp_path / "cache")
+    monkeypatch.setattr("autoloop_runtime.codegen.native.cache.LIMIT", 500)
+    for k in range(5):
+        cache.store(f"key{k}", b"x" * 150)
+        os.utime(tmp_path / "cache" / f"key{k}.o", (k, k))
+    assert cache.load("key0") is None and cache.load("key4") == b"x" * 150
+
+
+def test_a_disk_that_cannot_be_written_is_no_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    cache = DiskCache(tmp_path / "file" / "cache")
+    cache.store("key", b"content")
+    assert cache.load("key") is None
+
+
+def test_the_cache_can_be_turned_off(monkeypatch):
+    monkeypatch.setenv("AUTOLOOP_CACHE", "0")
+    assert default_cache() is None
+
+
+def test_processes_share_the_cache(folder):
+    code = """
+import numpy as np
+import autoloop_runtime.ops
+from native_checks import graph_of, compile_native
+print(compile_native(graph_of(lambda x: x * 8.5, np.float32(1)))([np.float32(2)])[0])
+"""
+    paths = os.pathsep.join([os.path.dirname(__file__), *sys.path])
+    env = {**os.environ, "PYTHONPATH": paths}
+    jobs = [subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE) for _ in range(3)]
+    assert [job.communicate()[0].strip() for job in jobs] == [b"17.0"] * 3
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_a_function_gives_its_memory_back():
+    graph = graph_of(lambda x: x + 1.0, np.ones(4, np.float32))
+    runnable = calling.make(graph, [(4,)])
+    for _ in range(100):
+        runnable([np.ones(4, np.float32)])
+    assert len(runnable._free) == 1
