@@ -356,11 +356,12 @@ def test_the_invariant_of_a_loop_variable_is_checked_in_each_iteration():
     assert "iteration 0" in info.value.__notes__[0]
 
 
-def test_the_invariant_is_checked_on_entry():
+@pytest.mark.parametrize("keep_variables", [False, True])
+def test_the_invariant_is_checked_on_entry(keep_variables):
     graph = Graph()
     x = vector(graph)
     _, y = counted(graph, 3, lambda g, i, y: [y], [x], invariants=[SCALAR, TensorShape([2])])
-    lowered = lower(graph, [y], [x], keep_variables=True)
+    lowered = lower(graph, [y], [x], keep_variables=keep_variables)
     assert Executable(lowered).run([np.ones(2)])[0].shape == (2,)
     with pytest.raises(ValueError, match="on entry to the loop"):
         Executable(lowered).run([np.ones(3)])

@@ -172,7 +172,9 @@ class Emitter:
         cond, body = node.attrs["cond"], node.attrs["body"]
         if self.keep_variables:
             return set()
-        found = {k for k in variables if body.outputs[k] is body.inputs[k]}
+        found = {
+            k for k in variables if body.outputs[k] is body.inputs[k] and self._keeps_invariant(node, k, node.inputs[k])
+        }
         if len(cond.outputs) > 1:
             found.discard(node.attrs["token"])
         # one variable at least must carry the iterations
@@ -272,13 +274,18 @@ class Emitter:
 
     def _checked_variable(self, node: Node, k: int, tensor: Tensor, port: Port, context: Context, entry: bool) -> Port:
         """``port``, checked against the shape invariant unless the static shape proves it."""
-        shape: TensorShape = node.attrs["invariants"][k]
-        if tensor.shape.is_subsumed_by(shape) or tensor.dtype == variant:
+        if self._keeps_invariant(node, k, tensor):
             return port
         return self._check(
             CHECK_INVARIANT, port, context, node,
-            variable=node.attrs["names"][k], loop=node.name, shape=shape, entry=entry,
+            variable=node.attrs["names"][k], loop=node.name, shape=node.attrs["invariants"][k], entry=entry,
         )  # fmt: skip
+
+    @staticmethod
+    def _keeps_invariant(node: Node, k: int, tensor: Tensor) -> bool:
+        """True if ``tensor``, a value of loop variable ``k``, needs no check of its shape at run time."""
+        shape: TensorShape = node.attrs["invariants"][k]
+        return tensor.dtype == variant or tensor.shape.is_subsumed_by(shape)
 
     # -- branches -----------------------------------------------------------------------------------------
 
