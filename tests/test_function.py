@@ -216,6 +216,20 @@ def test_methods_have_a_cache_per_instance_and_keep_no_instance_alive():
     assert dead() is None
 
 
+@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+def test_a_variable_does_not_share_memory_with_what_it_was_assigned(executor):
+    v = al.Variable(np.zeros(3))
+
+    @al.function(executor=executor)
+    def keep(x):
+        v.assign(x)
+
+    x = np.arange(3.0)
+    keep(x)
+    x[0] = 9
+    assert v.numpy().tolist() == [0, 1, 2]
+
+
 def test_variables_are_made_on_the_first_trace_and_changed_in_program_order():
     made = []
 

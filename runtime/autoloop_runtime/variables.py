@@ -35,7 +35,8 @@ def _assign(value: Any, *, variable: Variable, state: RunState) -> Any:
             f"variable {variable.name!r} of shape {variable.shape} cannot be assigned a value of shape "
             f"{TensorShape(np.shape(value))}"
         )
-    state.storage(variable).value = value
+    # an array of its own: this one may be the caller's, or a small part of a large one
+    state.storage(variable).value = value.copy() if isinstance(value, np.ndarray) else value
     return value
 
 
