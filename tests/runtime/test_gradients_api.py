@@ -513,3 +513,44 @@ def test_threads_have_tapes_of_their_own():
     for t in threads:
         t.join()
     assert results == {k: 3.0 * k * k for k in range(1, 5)}
+
+
+# -- sparse values ------------------------------------------------------------------------------------------
+
+
+def test_sparse_arguments_get_sparse_gradients():
+    x = al.SparseTensor([[0, 1], [1, 0]], np.array([2.0, 3.0]), [2, 2])
+
+    def f(x):
+        for _ in al.range(2):
+            x = al.SparseTensor(x.indices, x.values * x.values, x.dense_shape)
+        return al.sum(x.values)
+
+    for g in (grad(f)(x), al.function(grad(f))(x)):
+        assert isinstance(g, al.SparseTensor)
+        np.testing.assert_array_equal(g.indices, x.indices)
+        np.testing.assert_allclose(g.values, 4 * np.array([8, 27]))
+    with GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(x)
+    np.testing.assert_allclose(tape.gradient(y, x).values, 4 * np.array([8, 27]))
+    assert tape.gradient(al.constant(1.0), x) is None
+
+
+def test_sparse_product_in_a_loop():
+    x = al.SparseTensor([[0, 1], [1, 0]], np.array([2.0, 3.0]), [2, 2])
+
+    def f(x, v):
+        for _ in al.range(2):
+            v = al.sin(al.sparse.matmul(x, v))
+        return al.sum(v)
+
+    dense = lambda x, v: f(al.SparseTensor(x0.indices, x, x0.dense_shape), v)
+    x0, v = x, np.ones((2, 1))
+    g, gv = both(grad(dense, (0, 1)), x.values, v)
+    step = 1e-6
+    for k in range(2):
+        moved = [x.values.numpy() + s * step * np.eye(2)[k] for s in (1, -1)]
+        slope = (float(dense(moved[0], v)) - float(dense(moved[1], v))) / (2 * step)
+        np.testing.assert_allclose(g[k], slope, rtol=1e-6)
+    assert gv.shape == v.shape

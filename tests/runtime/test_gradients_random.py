@@ -108,7 +108,7 @@ def run(tree, lib, x, a):
 
 
 @given(PROGRAMS)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_through_the_loop_as_unrolled(tree):
     arrays = [np.linspace(-0.6, 0.9, N), np.linspace(0.4, 1.1, N)]
     value, expected = tape_gradients(lambda x, a: run(tree, Plain, x, a), arrays)
@@ -134,7 +134,7 @@ def slope(found):
 
 
 @given(PROGRAMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_second_order_and_forward_mode_as_unrolled(tree):
     arrays = [np.linspace(-0.6, 0.9, N), np.linspace(0.4, 1.1, N)]
     xs = [al.constant(a) for a in arrays]

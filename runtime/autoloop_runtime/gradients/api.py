@@ -11,13 +11,12 @@ import numpy as np
 
 from .. import nest
 from ..graph import convert_to_tensor, current_graph
-from ..recording import recorders, recording
 from ..registry import call
 from ..structured import StructureError
 from ..tensor import Tensor
-from ..variables import Variable
 from .build import build, seed, seeds_of, source_in
 from .reach import is_differentiable
+from .sources import Sources
 from .tape import GradientTape
 
 
@@ -48,8 +47,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
     LookupError
         If an operation on the way has no gradient; the message names it and the line.
     """
-    targets = [convert_to_tensor(y) for y in nest.flatten(ys)]
-    sources = nest.flatten(xs)
+    targets = [convert_to_tensor(y) for y in nest.flatten(ys, expand_composites=True)]
+    sources = Sources.of(list(nest.flatten(xs)))
     graph = next((y.graph for y in targets if y.graph is not None), None)
     if graph is None:
         raise TypeError("gradients needs tensors of a graph: use it inside a function, or GradientTape for values")
@@ -59,8 +58,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
         pairs = [(y, seed(y, g)) for y, g in zip(targets, given) if is_differentiable(y)]
         stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
         constants = frozenset([graph.capture(convert_to_tensor(t)) for t in stops])
-        keys = [source_in(graph, x) for x in sources]
-        return build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, constants)
+        keys = [source_in(graph, x) for x in sources.keys]
+        return sources.pack(build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, constants))
 
 
 # -- functions --------------------------------------------------------------------------------------------
@@ -74,48 +73,41 @@ class _Point:
     ----------
     value
         What the function returned.
-    leaves : list of list of Tensor
-        For each differentiated argument its tensors, made for this call.
-    structures : list
-        The structures of these arguments.
+    arguments : list of Sources
+        The differentiated arguments, made for this call.
     back : callable
-        ``back(outputs, their gradients)`` gives a gradient or ``None`` for each of all the leaves.
+        ``back(outputs, their gradients)`` gives a gradient or ``None`` for each of all the sources.
     """
 
     value: Any
-    leaves: list[list[Tensor]]
-    structures: list[Any]
+    arguments: list[Sources]
     back: Callable[[Sequence[Tensor], Sequence[Any]], list[Tensor | None]]
 
-    def pack(self, found: Sequence[Tensor | None]) -> list[Any]:
-        """Gradients of all leaves in the structures of the arguments, zeros for ``None``."""
+    def pack(self, found: Sequence[Any]) -> list[Any]:
+        """One thing per source in the structures of the arguments, zeros for ``None``."""
         made, start = [], 0
-        for leaves, structure in zip(self.leaves, self.structures):
-            part = found[start : start + len(leaves)]
-            made.append(nest.unflatten(structure, [
-                call("zeros_like", x) if g is None else g for x, g in zip(leaves, part)
-            ]))  # fmt: skip
-            start += len(leaves)
+        for argument in self.arguments:
+            count = len(argument.keys)
+            made.append(argument.pack(found[start : start + count], zeros=True))
+            start += count
         return made
 
 
 def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], positions: Sequence[int]) -> _Point:
     """Call ``f`` so that derivatives with regard to the arguments at ``positions`` can be taken."""
-    owner = next((t.graph for t in nest.flatten([args, kwargs], True) if isinstance(t, Tensor) and t.is_symbolic), None)
+    tensors = [t for t in nest.flatten([args, kwargs], True) if isinstance(t, Tensor)]
+    owner = next((t.graph for t in tensors if t.is_symbolic), None)
     if current_graph() is None and owner is not None:
         with owner.as_default():
             return _evaluate(f, args, kwargs, positions)
     made = list(args)
-    leaves, structures = [], []
+    arguments = []
     for position in positions:
         if not -len(args) <= position < len(args):
             raise ValueError(f"argnums names argument {position}, the function was called with {len(args)}")
-        values, structure = nest.flatten_with_structure(args[position])
-        tensors = [_own(v, position) for v in values]
-        leaves.append(tensors)
-        structures.append(structure)
-        made[position] = nest.unflatten(structure, tensors)
-    flat = [x for group in leaves for x in group]
+        arguments.append(Sources.of(args[position], functools.partial(_own, position=position)))
+        made[position] = arguments[-1].value()
+    flat = [x for argument in arguments for x in argument.keys]
     graph = current_graph()
     if graph is not None:
         value = f(*made, **kwargs)
@@ -124,7 +116,7 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
             seeds = [seed(y, g) for y, g in zip(ys, gs)]
             return build(graph, [graph.capture(y) for y in ys], seeds, [source_in(graph, x) for x in flat])
 
-        return _Point(value, leaves, structures, back)
+        return _Point(value, arguments, back)
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     tape.watch(flat)
     with tape:
@@ -134,7 +126,7 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
         found: list[Tensor | None] = tape.gradient(list(ys), flat, list(gs))
         return found
 
-    return _Point(value, leaves, structures, replay)
+    return _Point(value, arguments, replay)
 
 
 def _own(value: Any, position: int) -> Tensor:
@@ -298,17 +290,14 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
             raise TypeError(
                 f"jacobian needs a function that returns a floating tensor of known shape, not {y.shape} {y.dtype}"
             )
+        keys = [x for argument in point.arguments for x in argument.keys]
         rows = []
         for k in range(y.size):
             one = np.zeros(y.size, y.dtype)
             one[k] = 1
-            packed = point.pack(point.back([y], [one.reshape(y.shape.as_tuple())[()]]))
-            rows.append([x for part in packed for x in nest.flatten(part)])
-        columns = [_matrix(column, y) for column in zip(*rows)]
-        found, start = [], 0
-        for leaves, structure in zip(point.leaves, point.structures):
-            found.append(nest.unflatten(structure, columns[start : start + len(leaves)]))
-            start += len(leaves)
+            found = point.back([y], [one.reshape(y.shape.as_tuple())[()]])
+            rows.append([call("zeros_like", x) if g is None else g for x, g in zip(keys, found)])
+        found = point.pack([_matrix(column, y) for column in zip(*rows)])
         return found[0] if isinstance(argnums, int) else tuple(found)
 
     return derivatives
@@ -342,11 +331,3 @@ def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> A
         return functools.reduce(lambda a, b: call("add", a, b), [call("sum", call("multiply", g, v)) for g, v in parts])
 
     return grad(slope)(primal)
-
-
-def stop_recording() -> Any:
-    """A context in which no tape records."""
-    return recording([r for r in recorders() if not isinstance(r, GradientTape)])
-
-
-_ = Variable

@@ -75,7 +75,7 @@ def seeds_of(ys: Any, given: Any) -> list[Any]:
     ValueError
         If they do not correspond.
     """
-    structure = nest.structure_of(ys)
+    structure = nest.structure_of(ys, expand_composites=True)
     if given is None:
         return [None] * structure.num_leaves
     if structure.is_leaf() and isinstance(given, (list, tuple)) and len(given) == 1:

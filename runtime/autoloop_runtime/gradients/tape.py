@@ -25,6 +25,7 @@ from ..variables import READ, Variable
 from .build import build, seed, seeds_of, source_in
 from .calls import Split, split
 from .reach import FLAT, Key, is_differentiable
+from .sources import Sources
 from .walk import gradients_of
 
 #: from gradients of the outputs to gradients of the inputs
@@ -181,20 +182,19 @@ class GradientTape:
         if self._used and not self.persistent:
             raise RuntimeError("this tape was used already; GradientTape(persistent=True) may be used several times")
         self._used = True
-        leaves, structure = nest.flatten_with_structure(sources)
-        targets = [convert_to_tensor(t) for t in nest.flatten(target)]
+        wanted = Sources.of(sources)
+        targets = [convert_to_tensor(t) for t in nest.flatten(target, expand_composites=True)]
         seeds = seeds_of(target, output_gradients)
         inside = recorders() if self.persistent else [r for r in recorders() if r is not self]
         with recording(inside):
             if any(t.is_symbolic for t in targets):
-                found = self._in_graph(targets, seeds, leaves)
+                found = self._in_graph(targets, seeds, wanted.keys)
             else:
-                found = self._in_values(targets, seeds, leaves)
-            if unconnected_gradients == "zero":
-                found = [call("zeros_like", convert_to_tensor(x)) if g is None else g for g, x in zip(found, leaves)]
+                found = self._in_values(targets, seeds, wanted.keys)
+            packed = wanted.pack(found, unconnected_gradients == "zero")
         if not self.persistent:
             self._entries.clear()
-        return nest.unflatten(structure, found)
+        return packed
 
     def jacobian(self, target: Tensor, sources: Any, unconnected_gradients: str = "none") -> Any:
         """The derivative of every element of ``target`` with regard to every element of each source.
@@ -210,7 +210,7 @@ class GradientTape:
         structure of Tensor
             Of shape ``target.shape + source.shape``. Costs one backward pass per element of ``target``.
         """
-        leaves, structure = nest.flatten_with_structure(sources)
+        wanted = Sources.of(sources)
         shape = target.shape.as_tuple()
         persistent, self.persistent = self.persistent, True
         rows = []
@@ -218,17 +218,17 @@ class GradientTape:
             for k in range(target.size):
                 one = np.zeros(target.size, target.dtype)
                 one[k] = 1
-                rows.append(self.gradient(target, leaves, [one.reshape(shape)[()]], unconnected_gradients))
+                rows.append(self.gradient(target, wanted.keys, [one.reshape(shape)[()]], unconnected_gradients))
         finally:
             self.persistent = persistent
         made: list[Tensor | None] = []
-        for column, x in zip(zip(*rows), leaves):
+        for column, x in zip(zip(*rows), wanted.keys):
             if all(g is None for g in column):
                 made.append(None)
                 continue
             full = [call("zeros_like", convert_to_tensor(x)) if g is None else g for g in column]
             made.append(call("reshape", call("stack", full), [*shape, *x.shape.as_tuple()]))
-        return nest.unflatten(structure, made)
+        return wanted.pack(made)
 
     def _in_values(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Tensor | None]:
         found: dict[Key, Tensor] = {}

@@ -1,0 +1,77 @@
+"""Structures of what derivatives are taken of: tensors, variables, and composites by their floating parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import nest
+from ..graph import convert_to_tensor
+from ..registry import call
+from ..tensor import Tensor
+from ..variables import Variable
+from .reach import Key
+
+
+@dataclass(frozen=True)
+class Sources:
+    """A structure, and the tensors in it that gradients are taken of.
+
+    Attributes
+    ----------
+    keys : list of Tensor or Variable
+        One per leaf, or several (or none) for a composite.
+    """
+
+    keys: list[Any]
+    _structure: Any
+    _leaves: list[tuple[Any, list[Any]]]  # (form of a composite or None, its parts or the one key)
+
+    @classmethod
+    def of(cls, value: Any, convert: Callable[[Any], Any] = lambda x: x) -> Sources:
+        """The sources in ``value``; ``convert`` is applied to each first."""
+        leaves, structure = nest.flatten_with_structure(value)
+        keys: list[Any] = []
+        made: list[tuple[Any, list[Any]]] = []
+        for leaf in leaves:
+            form = nest.structure_of(leaf, True)
+            if isinstance(leaf, (Tensor, Variable)) or form.is_leaf():
+                made.append((None, [convert(leaf)]))
+                keys += made[-1][1]
+                continue
+            parts = [convert(p) if p.dtype.kind in "fc" else p for p in nest.flatten(leaf, True)]
+            made.append((form, parts))
+            keys += [p for p in parts if p.dtype.kind in "fc"]
+        return cls(keys, structure, made)
+
+    def value(self) -> Any:
+        """The structure with what ``convert`` made."""
+        return nest.unflatten(
+            self._structure, [p[0] if form is None else nest.unflatten(form, p) for form, p in self._leaves]
+        )
+
+    def pack(self, found: Sequence[Any], zeros: bool = False) -> Any:
+        """One thing per key in the structure; ``None`` becomes zeros where wanted, or needed inside a composite.
+
+        The parts of a composite that are not floating stay what they are.
+        """
+        rest = iter(found)
+        out = []
+        for form, parts in self._leaves:
+            if form is None:
+                g = next(rest)
+                out.append(_zeros(parts[0]) if g is None and zeros else g)
+                continue
+            gs = [next(rest) if p.dtype.kind in "fc" else None for p in parts]
+            if not zeros and all(g is None for g in gs):
+                out.append(None)
+                continue
+            filled = [p if p.dtype.kind not in "fc" else _zeros(p) if g is None else g for p, g in zip(parts, gs)]
+            out.append(nest.unflatten(form, filled))
+        return nest.unflatten(self._structure, out)
+
+
+def _zeros(key: Key) -> Tensor:
+    made: Tensor = call("zeros_like", convert_to_tensor(key))
+    return made
