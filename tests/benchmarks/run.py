@@ -134,13 +134,16 @@ def scheduler(repeats: int) -> list[Row]:
 
 
 def scalar_loop(repeats: int) -> list[Row]:
-    loop = al.function(polynomial)
-    few, many = np.int32(0), np.int32(10_000)
-    empty, full, plain = in_turns(repeats, lambda: loop(few), lambda: loop(many), lambda: polynomial(10_000))
-    return [
-        Row("scalar `while` with an `if`, per iteration", (full - empty) / 1e4 * 1e9, "ns", 0),
-        Row("the same in plain Python", plain / 1e4 * 1e9, "ns", 0),
-    ]
+    what = "scalar `while` with an `if`, per iteration: {}"
+    rows = []
+    (plain,) = in_turns(repeats, lambda: polynomial(10_000))
+    for executor, turns in (("sequential", 10_000), ("native", 1_000_000)):
+        if executor == "native" and importlib.util.find_spec("llvmlite") is None:
+            continue
+        loop = al.function(polynomial, executor=executor)
+        empty, full = in_turns(repeats, lambda: loop(np.int32(0)), lambda: loop(np.int32(turns)))
+        rows.append(Row(what.format(f'`executor="{executor}"`'), (full - empty) / turns * 1e9, "ns", 1))
+    return [*rows, Row(what.format("plain Python"), plain / 10_000 * 1e9, "ns", 1)]
 
 
 def two_chains(repeats: int) -> list[Row]:
