@@ -273,7 +273,8 @@ def _limit(graph: Graph, maximum: Any) -> Tensor:
 def check_maximum(maximum: Any) -> Any:
     """``maximum_iterations`` as ``None``, an int or a scalar integer tensor (``TypeError``/``ValueError`` else)."""
     if maximum is None or (isinstance(maximum, (int, np.integer)) and not isinstance(maximum, bool)):
-        return maximum
+        # no run reaches the greatest int64; less than none is none
+        return maximum if maximum is None else min(max(int(maximum), 0), np.iinfo(np.int64).max)
     tensor = convert_to_tensor(maximum)
     if tensor.dtype.kind not in "iu":
         raise TypeError(f"maximum_iterations must be an integer scalar, got {maximum!r}")

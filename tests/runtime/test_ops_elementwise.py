@@ -416,3 +416,12 @@ def test_public_functions_are_documented():
 def test_string_equality():
     assert ops.equal("a", constant("a")).numpy()
     assert not ops.equal("a", constant("bc")).numpy()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int32", "bool"])
+def test_nan_to_num_is_finite(dtype):
+    x = np.array([np.nan, np.inf, -np.inf, 1.5]).astype(dtype) if dtype[0] in "fc" else np.array([0, 1]).astype(dtype)
+    for options in ({}, {"nan": 2.0, "posinf": 3.0, "neginf": -np.inf}):
+        expected = np.nan_to_num(x, **options)
+        assert ops.nan_to_num(x, **options).dtype == expected.dtype
+        np.testing.assert_array_equal(ops.nan_to_num(x, **options).numpy(), expected)

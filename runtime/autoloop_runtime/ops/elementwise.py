@@ -322,9 +322,7 @@ erf = unary(
 
 
 def _rounding(name: str, kernel: Any, doc: str) -> Any:
-    rounded = unary(
-        name, kernel, f"np.{kernel.__name__}({{0}})", lambda g, y, x: zeros_of(g), rule=floating, doc=doc
-    )
+    rounded = unary(name, kernel, f"np.{kernel.__name__}({{0}})", lambda g, y, x: zeros_of(g), rule=floating, doc=doc)
 
     @public(name=name, numpy=kernel)
     def f(x: Any, name: str | None = None) -> Any:
@@ -501,9 +499,7 @@ def _ensure_infer(x: Tensor, shape: Any) -> Any:
         raise ValueError(f"ensure_shape: the tensor has shape {x.shape}, not {shape}") from None
 
 
-_ENSURE_SHAPE = primitive(
-    "ensure_shape", _ensure_infer, _ensure_kernel, lambda g, outputs, inputs, attrs: [g]
-)
+_ENSURE_SHAPE = primitive("ensure_shape", _ensure_infer, _ensure_kernel, lambda g, outputs, inputs, attrs: [g])
 
 
 @public()
@@ -527,14 +523,30 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
 
 
 @public(numpy=np.nan_to_num)
-def nan_to_num(x: Any, nan: float = 0.0, name: str | None = None) -> Any:
-    """``x`` with nan replaced by ``nan``.
+def nan_to_num(
+    x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None
+) -> Any:
+    """``x`` with finite numbers in place of nan and the infinities.
 
     Parameters
     ----------
     x : tensor-like
     nan : float
+    posinf, neginf : float, optional
+        By default the largest and the smallest number of the dtype.
     name : str, optional
     """
     x = convert_to_tensor(x)
-    return where(call("isnan", x), as_constant(x.dtype.type(nan)), x, name)
+    if x.dtype.kind == "c":
+        parts = [nan_to_num(call(part, x), nan, posinf, neginf) for part in ("real", "imag")]
+        return call("complex", *parts)
+    if x.dtype.kind != "f":
+        return call("identity", x)
+    info = np.finfo(x.dtype)
+    replaced = where(call("isnan", x), as_constant(x.dtype.type(nan)), x, name)
+    for infinity, number in (
+        (np.inf, info.max if posinf is None else posinf),
+        (-np.inf, info.min if neginf is None else neginf),
+    ):
+        replaced = where(call("equal", x, infinity), as_constant(x.dtype.type(number)), replaced)
+    return replaced
