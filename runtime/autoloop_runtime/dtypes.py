@@ -167,3 +167,9 @@ def division(dtype: DType) -> DType:
     if dtype.kind in "biu":
         return float32 if dtype.itemsize <= 2 else float64
     raise TypeError(f"dtype {dtype} has no arithmetic")
+
+
+def takes(dtype: DType, number: complex) -> bool:
+    """True if a Python number can have ``dtype`` without losing its kind."""
+    kinds = {bool: "b", int: "iufc", float: "fc", complex: "c"}
+    return dtype.kind in next(k for t, k in kinds.items() if isinstance(number, t))

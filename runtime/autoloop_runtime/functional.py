@@ -85,7 +85,7 @@ def _loop(
         next_state, emitted = step(nest.unflatten(state_structure, carried), row)
         results = [i + 1, *_next_state(variables[1:], state_structure, next_state)]
         emitted_leaves, emitted_structure = nest.flatten_with_structure(emitted)
-        emitted_leaves = [convert_to_tensor(leaf) for leaf in emitted_leaves]
+        emitted_leaves = [_emitted(leaf) for leaf in emitted_leaves]
     structures = []
     for leaf in emitted_leaves:
         structures.append(_declare(graph, cond, body, variables, count, leaf))
@@ -113,10 +113,10 @@ def _next_state(variables: list[LoopVar], structure: Any, value: Any) -> list[Te
     leaves, found = nest.flatten_with_structure(value)
     if found != structure:
         raise StructureError(
-            f"the function must return the structure of its accumulator {structure}, it returned {found}"
+            f"fn must return the same nested structure as its accumulator: it takes {_in_words(structure)} and "
+            f"returned {_in_words(found)}"
         )
-    made = [convert_to_tensor(v, p.init.dtype) if isinstance(v, (int, float)) else convert_to_tensor(v)
-            for v, p in zip(leaves, variables)]  # fmt: skip
+    made = [_emitted(v, p.init.dtype if isinstance(v, (int, float)) else None) for v, p in zip(leaves, variables)]
     return [check_result(p, v) for p, v in zip(variables, made)]
 
 
@@ -132,6 +132,20 @@ def _declare(graph: Graph, cond: Graph, body: Graph, variables: list[LoopVar], c
         sub.inputs.pop()  # ``parameter`` put it behind the captures, it belongs before them
         sub.inputs.insert(position, parameter)
     return structure
+
+
+def _in_words(structure: Any) -> str:
+    return nest.describe(nest.unflatten(structure, [0] * structure.num_leaves))
+
+
+def _emitted(value: Any, dtype: Any = None) -> Tensor:
+    """A leaf of what ``fn`` gave as a tensor."""
+    if value is None:
+        raise TypeError("fn returned None (is a return missing?)")
+    try:
+        return convert_to_tensor(value, dtype)
+    except TypeError as error:
+        raise TypeError(f"the value of fn: {error}") from None
 
 
 def _options(parallel_iterations: Any, back_prop: bool, swap_memory: bool) -> LoopOptions:
@@ -197,6 +211,8 @@ def _check_callable(fn: Any) -> None:
 
 
 def _first_row(rows: list[Tensor], structure: Any, reverse: bool) -> Any:
+    if _length(rows) == 0:
+        raise ValueError("elems has no rows: without an initializer there is no first value")
     return nest.unflatten(structure, [r[-1 if reverse else 0] for r in rows])
 
 

@@ -143,6 +143,13 @@ def describe(value: Any) -> str:
     return str(structure_of(value)).removeprefix("PyTreeSpec(").split(", NoneIsLeaf")[0]
 
 
+def describe_composite(structure: Structure) -> str:
+    """What a leaf is whose structure with ``expand_composites=True`` is this one, in words."""
+    if structure.type is None:
+        return "Tensor"
+    return f"{structure.type.__name__} of {structure.num_leaves} tensor{'s' * (structure.num_leaves > 1)}"
+
+
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
     """Check that two values have the same structure.
 

@@ -62,9 +62,7 @@ def _tail(shape: TensorShape) -> Sequence[int | None]:
 
 
 _NEW = primitive("tensor_array", _flow, _new_kernel)
-_WRITE = primitive(
-    "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write
-)
+_WRITE = primitive("tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write)
 
 
 def _read_kernel(array: ArrayValue, index: Any, dtype: DType, shape: TensorShape) -> Any:
@@ -81,13 +79,16 @@ _GATHER = primitive(
     lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape), rules.gather,
 )  # fmt: skip
 _SCATTER = primitive(
-    "tensor_array_scatter", _flow, lambda array, indices, rows: array.write_all(indices.tolist(), rows),
+    "tensor_array_scatter",
+    _flow,
+    lambda array, indices, rows: array.write_all(indices.tolist(), rows),
     rules.scatter,
 )
 _CONCAT = primitive(
     "tensor_array_concat",
     lambda flow, dtype, shape: (dtype, TensorShape([None, *_tail(shape)]) if shape.rank else UNKNOWN),
-    _concat_kernel, rules.concat,
+    _concat_kernel,
+    rules.concat,
 )
 _SPLIT = primitive("tensor_array_split", _flow, _split_kernel, rules.split)
 _SIZE = primitive("tensor_array_size", lambda flow: (dtypes.int32, SCALAR), lambda array: np.int32(array.size))
@@ -219,9 +220,7 @@ class TensorArray:
 
     def _check_shape(self, shape: TensorShape, what: str) -> None:
         if not shape.is_compatible_with(self.element_shape):
-            raise ValueError(
-                f"TensorArray: {what} has shape {shape}, the elements have shape {self.element_shape}"
-            )
+            raise ValueError(f"TensorArray: {what} has shape {shape}, the elements have shape {self.element_shape}")
 
     # -- one element --------------------------------------------------------------------------------------
 
@@ -362,7 +361,15 @@ class TensorArray:
 
     def __autoloop_invariants__(self, given: TensorShape | None) -> list[TensorShape]:
         """The shape invariants of the component tensors; element shapes are checked by every write."""
+        if given is not None and given.rank:
+            raise ValueError(
+                f"the shape invariant {given!r} was given for a TensorArray, which is a scalar to the loop; the "
+                f"shape of its elements is element_shape={given!r}"
+            )
         return [SCALAR]
+
+    def __autoloop_tensor__(self) -> Tensor:
+        raise TypeError("a TensorArray is no tensor; use .stack() or .concat() for one of all its elements")
 
     def __repr__(self) -> str:
         return f"<TensorArray {self.name!r} dtype={self.dtype} element_shape={self.element_shape}>"
