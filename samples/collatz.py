@@ -34,17 +34,26 @@ def timed(f, *args):
 
 
 def main():
+    functions = [longest_chain, autoloop.function(longest_chain.python_function, executor="native")]
+    try:
+        functions[1](np.int32(10))
+    except ImportError:
+        functions.pop()  # machine code needs: pip install -e '.[native]'
     longest_chain(np.int32(10))  # traced and compiled here, for every limit of this dtype
     print("longest Collatz chain of all starts below a limit")
-    print("  limit   start   length   steps in all   autoloop   plain Python")
+    print(
+        "  limit   start   length   steps in all   plain Python   autoloop"
+        + "   as machine code" * (len(functions) > 1)
+    )
     for limit in (100, 1_000, 10_000):  # no chain from below 10,000 leaves 32 bits
-        (best, length, total), seconds = timed(longest_chain, np.int32(limit))
-        expected, python_seconds = timed(longest_chain.python_function, limit)
-        print(
-            f"{limit:7,d} {int(best):7,d} {int(length):8d} {int(total):14,d}"
-            f" {seconds * 1e3:7.1f} ms {python_seconds * 1e3:11.1f} ms"
-        )
-        assert (int(best), int(length), int(total)) == expected
+        expected, seconds = timed(longest_chain.python_function, limit)
+        times = f"{seconds * 1e3:11.1f} ms"
+        for f, width in zip(functions, (7, 14)):
+            result, seconds = timed(f, np.int32(limit))
+            times += f" {seconds * 1e3:{width}.1f} ms"
+            assert tuple(map(int, result)) == expected
+        best, length, total = expected
+        print(f"{limit:7,d} {best:7,d} {length:8d} {total:14,d} {times}")
     print("results agree with plain Python")
 
 

@@ -65,20 +65,33 @@ def conversion():
     print(f"\n    steps from {', '.join(results)}; traced {collatz_steps.tracing_count} time for all int32 scalars")
 
 
+def native(f, *args):
+    """What ``timed`` gives for ``f`` as machine code; nothing where there is no such thing."""
+    try:
+        compiled = autoloop.function(f.python_function, executor="native")
+        compiled(*args)
+    except (ImportError, NotImplementedError):
+        return None
+    return timed(compiled, *args)
+
+
 def compare(what, f, *args, result):
-    """One line: result and times of a function, and the time of the same function undecorated."""
+    """One line: result and times of a function, and the times of the same function compiled and undecorated."""
     _, first = timed(f, *args, repeats=1)
     value, later = timed(f, *args)
+    compiled, shortest = native(f, *args) or (value, None)
     expected, plain = timed(f.python_function, *args)
-    values = autoloop.nest.flatten(value)
-    for ours, theirs in zip(values, autoloop.nest.flatten(expected)):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
-    print(f"    {what:40} {result(*values):20} {first:10.1f} {later:10.2f} {plain:10.2f}")
+    for ours in (value, compiled):
+        for one, other in zip(autoloop.nest.flatten(ours), autoloop.nest.flatten(expected)):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+    said = result(*autoloop.nest.flatten(value))
+    machine_code = "-" if shortest is None else f"{shortest:.2f}"
+    print(f"    {what:38} {said:19} {first:10.1f} {later:10.2f} {machine_code:>8} {plain:8.2f}")
 
 
 def speed():
     heading("2. The samples, and the same functions as plain Python and NumPy")
-    print(f"    {'times in ms':61} {'first call':>10} {'after that':>10} {'plain':>10}")
+    print(f"    {'times in ms':58} {'first call':>10} {'after that':>10} {'native':>8} {'plain':>8}")
     tolerance = np.float64(1e-9)
     compare(
         "Collatz chains from below 3,000", collatz.longest_chain, np.int32(3000),
@@ -104,6 +117,7 @@ def speed():
         "two chains that do not need each other", two_chains, waves, waves, np.int32(10),
         result=lambda a, b: f"2 x {a.size} numbers",
     )  # fmt: skip
+    print("    (native: machine code, with pip install -e '.[native]')")
 
 
 def overlap():
