@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from threadpoolctl import threadpool_info
+
 from .. import config
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..tensor import Tensor
@@ -169,9 +171,7 @@ def choose(graph: Graph) -> Choice:
 
 def _blas_threads(most: int) -> int:
     """How many threads a matrix product uses by itself."""
-    import threadpoolctl  # only heavy graphs come here, and ``import autoloop`` is not to wait for it
-
-    found = [info["num_threads"] for info in threadpoolctl.threadpool_info() if info["user_api"] == "blas"]
+    found = [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
     return min(max(found, default=1), most)
 
 
