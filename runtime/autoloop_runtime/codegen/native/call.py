@@ -16,7 +16,7 @@ from ...graph import Graph
 from ...runstate import EAGER, RunState
 from .cache import default_cache
 from .compile import Code, callable_of, compile_ir, host
-from .context import Check, Operand
+from .context import OUT_OF_MEMORY, Check, Operand
 from .exact import Shape
 from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
 
@@ -130,7 +130,11 @@ class _Runnable:
             memory = _Memory(self._function.report, self._function.scratch)
         code = self._call(packed, self._table_address, memory.report, memory.scratch)
         if code:
-            raise self._failure(code, memory)
+            raise (
+                MemoryError("no memory for values that the gradient needs")
+                if code == OUT_OF_MEMORY
+                else self._failure(code, memory)
+            )
         scalars = self._unpack(ctypes.string_at(memory.report, 8 * len(self._scalars))) if self._scalars else ()
         self._free.append(memory)
         return self._results(scalars, made)

@@ -115,14 +115,18 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
 
 def _compiled(ir: str) -> bytes:
     binding, machine = _binding(), _machine()
-    module = binding.parse_assembly(
-        f'target triple = "{host().triple}"\ntarget datalayout = "{machine.target_data}"\n{ir}'
-    )
+    head = f'target triple = "{host().triple}"\ntarget datalayout = "{machine.target_data}"\n'
+    # in a context of its own: what LLVM remembers of a module it would otherwise remember for ever
+    module = binding.parse_assembly(head + ir, binding.create_context())
     module.verify()
     options = binding.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
-    passes = binding.create_pass_builder(machine, options)
-    passes.getModulePassManager().run(module, passes)
+    builder = binding.create_pass_builder(machine, options)
+    passes = builder.getModulePassManager()
+    passes.run(module, builder)
+    # llvmlite forgets to free this one
+    binding.NewPassManager._dispose(passes)
+    passes.detach()
     image: bytes = machine.emit_object(module)
     return image
 

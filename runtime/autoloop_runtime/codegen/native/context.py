@@ -11,7 +11,7 @@ from ...dtypes import DType
 from ...graph import Graph, Node
 from ...tensor import Tensor
 from .arena import Arena
-from .elements import TYPES, LType
+from .elements import POINTER, TYPES, LType
 from .exact import Shape, Types
 from .libraries import Libraries
 from .plan import Plan
@@ -19,6 +19,9 @@ from .refusal import refuse
 from .templates import Arithmetic
 from .values import Array, Buffer, Pending, Rows, Scalar, Value, buffers, dense, fills, resolve, size_of
 from .writer import Module, Writer
+
+#: what the function returns when there is no memory
+OUT_OF_MEMORY = -2
 
 
 class Target:
@@ -139,7 +142,7 @@ class Context:
 
     def type_of(self, tensor: Tensor) -> LType:
         """The element type of a tensor."""
-        return TYPES[tensor.dtype]
+        return POINTER if tensor in self.types.piles else TYPES[tensor.dtype]
 
     def element_type(self, dtype: DType) -> LType:
         """The element type of a dtype."""
@@ -226,7 +229,7 @@ class Context:
 
     # -- failing ------------------------------------------------------------------------------------------
 
-    def check(self, passed: str, node: Node, values: Sequence[Value]) -> None:
+    def check(self, passed: str, node: Node, values: Sequence[Value], out_of_memory: bool = False) -> None:
         """End the function unless ``passed``, so that ``node``'s kernel can say what is wrong with ``values``."""
         writer = self.writer
         go_on, fail = writer.label("ok"), writer.label("fail")
@@ -235,7 +238,10 @@ class Context:
         block = writer.block
         with writer.at(self.failures):
             writer.start(fail)
-            self._report(node, values)
+            if out_of_memory:
+                writer.do(f"ret i32 {OUT_OF_MEMORY}")
+            else:
+                self._report(node, values)
         writer.block = block
         writer.start(go_on)
 

@@ -23,8 +23,8 @@ class LType:
         The LLVM type of an element in memory; booleans take a byte there.
     size : int
         Bytes in memory.
-    kind : {"b", "i", "u", "f"}
-        Boolean, signed, unsigned, floating.
+    kind : {"b", "i", "u", "f", "p"}
+        Boolean, signed, unsigned, floating, address.
     suffix : str
         How the names of overloaded intrinsics end for this type.
     """
@@ -42,6 +42,8 @@ INT64 = LType("i64", "i64", 8, "i", "i64")
 HALF = LType("half", "half", 2, "f", "f16")
 FLOAT = LType("float", "float", 4, "f", "f32")
 DOUBLE = LType("double", "double", 8, "f", "f64")
+#: the address of a stack of saved values
+POINTER = LType("ptr", "ptr", 8, "p", "p0")
 
 #: every dtype that machine code is made for
 TYPES: dict[DType, LType] = {

@@ -55,6 +55,21 @@ class Rows:
         return self if self.merged is None else self.merged.root()
 
 
+@dataclass(eq=False)
+class Pile:
+    """What is known of a stack of saved values; all versions of it share one of these.
+
+    ``element`` is the dtype and shape of its elements, or the ``Pile`` they are, once something was pushed.
+    """
+
+    element: tuple[DType, Shape] | Pile | None = None
+    merged: Pile | None = None
+
+    def root(self) -> Pile:
+        """The one that speaks for this and all that were found to be the same stack."""
+        return self if self.merged is None else self.merged.root()
+
+
 @dataclass
 class Types:
     """The result.
@@ -67,11 +82,17 @@ class Types:
         Of each TensorArray.
     constants : dict
         The values that are known.
+    piles : dict
+        What is known of each stack. Stacks are scalars to whoever only hands them on.
+    pushed : dict
+        The graphs in which something is pushed on each pile.
     """
 
     shapes: dict[Tensor, Shape] = field(default_factory=dict)
     rows: dict[Tensor, Rows] = field(default_factory=dict)
     constants: dict[Tensor, Any] = field(default_factory=dict)
+    piles: dict[Tensor, Pile] = field(default_factory=dict)
+    pushed: list[tuple[Graph, Pile]] = field(default_factory=list)
 
     def array(self, tensor: Tensor) -> Rows:
         """What is known of a TensorArray."""
@@ -127,6 +148,8 @@ class _Typer:
                 self._cond(node)
             elif node.op.name.startswith("tensor_array"):
                 self._tensor_array(node)
+            elif node.op.name in ("EmptyStack", "StackPush", "StackRead"):
+                self._stack(node)
             else:
                 self._plain(node)
             self._check(node)
@@ -134,7 +157,7 @@ class _Typer:
     def _check(self, node: Node) -> None:
         for index, tensor in enumerate(node.outputs):
             if tensor.dtype == variant:
-                if tensor not in self.types.rows:
+                if tensor not in self.types.rows and tensor not in self.types.piles:
                     refuse(node, "its value is a Python object")
             elif tensor.dtype not in TYPES:
                 refuse(node, f"dtype {tensor.dtype} has no machine code")
@@ -214,11 +237,17 @@ class _Typer:
             types.rows[inner] = types.rows[outer]
             return
         types.shapes[inner] = types.shapes[outer]
+        if outer in types.piles:
+            types.piles[inner] = types.piles[outer]
         if constant and outer in types.constants:
             types.constants[inner] = types.constants[outer]
 
     def _while(self, node: Node) -> None:
         count = node.attrs["n_vars"]
+        for tensor in node.inputs[:count]:
+            if tensor in self.types.piles and tensor.op.name == "EmptyStack":
+                # an empty stack may be shared by loops that push different things
+                self.types.piles[tensor] = Pile()
         for sub in (node.attrs["cond"], node.attrs["body"]):
             for k, (outer, inner) in enumerate(zip(node.inputs, sub.inputs)):
                 self._pass(outer, inner, constant=k >= count)
@@ -230,6 +259,8 @@ class _Typer:
             self._pass(init, node.outputs[k])
             if init in self.types.rows:
                 self._merge(node, init, result)
+            elif init in self.types.piles:
+                self._join(node, self.types.piles[node.outputs[k]], self.types.piles[result])
             elif self.types.shapes[init] != self.types.shapes[result]:
                 refuse(
                     node,
@@ -250,8 +281,57 @@ class _Typer:
             self._pass(a, tensor)
             if a in self.types.rows:
                 self._merge(node, a, b)
+            elif a in self.types.piles:
+                self._join(node, self.types.piles[a], self.types.piles[b])
             elif self.types.shapes[a] != self.types.shapes[b]:
                 refuse(node, f"its branches have the shapes {self.types.shapes[a]} and {self.types.shapes[b]}")
+
+    # -- stacks -------------------------------------------------------------------------------------------
+
+    def _stack(self, node: Node) -> None:
+        types, tensor = self.types, node.outputs[0]
+        types.shapes[tensor] = ()
+        if node.op.name == "EmptyStack":
+            types.piles[tensor] = Pile()
+            return
+        if node.inputs[0] not in types.piles:
+            refuse(node, "its operand is no stack of known elements")
+        pile = types.piles[node.inputs[0]].root()
+        if node.op.name == "StackPush":
+            if node.inputs[0].op.name == "EmptyStack":
+                pile = Pile()
+            value = node.inputs[2]
+            if value in types.rows:
+                refuse(node, "a TensorArray is saved for the gradient")
+            element = types.piles.get(value) or (value.dtype, types.shapes[value])
+            self._join(node, pile, Pile(element))
+            types.piles[tensor] = pile
+            types.pushed.append((node.graph, pile))
+        elif tensor.dtype == variant:
+            if pile.element is None:
+                pile.element = Pile()
+            if not isinstance(pile.element, Pile):
+                refuse(node, "it mixes stacks and arrays")
+            types.piles[tensor] = pile.element
+        else:
+            known = node.attrs["shape"]
+            if pile.element is None and not known.is_fully_defined():
+                refuse(node, "the shape of what was saved is not known")
+            shape = known.as_tuple() if pile.element is None else pile.element[1]  # type: ignore[index]
+            self._join(node, pile, Pile((tensor.dtype, shape)))
+            types.shapes[tensor] = shape
+
+    def _join(self, node: Node, a: Pile, b: Pile) -> None:
+        a, b = a.root(), b.root()
+        if a is b:
+            return
+        b.merged = a
+        if isinstance(a.element, Pile) and isinstance(b.element, Pile):
+            self._join(node, a.element, b.element)
+        elif a.element is None:
+            a.element = b.element
+        elif b.element is not None and a.element != b.element:
+            refuse(node, "values of different shapes or dtypes are saved for the gradient")
 
     # -- TensorArrays -------------------------------------------------------------------------------------
 

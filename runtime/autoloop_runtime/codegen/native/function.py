@@ -1,13 +1,15 @@
 """A whole graph as one LLVM function, and what its caller must know of it.
 
-``run(args, table, report, scratch)`` gives 0, or -1 when Python's signal handlers raised, or the number of a check.
+``run(args, table, report, scratch)`` gives 0, or the number of a check that failed, or less than 0: -1 when
+Python's signal handlers raised, -2 without memory.
 
 args
     8 bytes per input: the ``PyObject *`` of an array, or a scalar; then the ``PyObject *`` of each output array.
 table
     The addresses of constant arrays.
 report
-    The scalar outputs, 8 bytes each; then the word the thread state is kept in; then what failed.
+    The scalar outputs, 8 bytes each; then the words for the thread state and for the last stack that was made;
+    then what failed.
 scratch
     Memory for arrays.
 """
@@ -24,7 +26,7 @@ import numpy as np
 from ...dtypes import variant
 from ...graph import Graph
 from ...tensor import Tensor
-from . import branches, effects, indexing, loops, pointwise, products, reductions, rows, views
+from . import branches, effects, indexing, loops, pointwise, products, reductions, rows, stacks, views
 from .blocks import open_block, value_of, write_nodes
 from .context import Check, Context, Place
 from .exact import Shape, infer
@@ -36,7 +38,7 @@ from .values import Array, Buffer, Scalar, Value, dense, resolve, size_of
 from .writer import Module
 
 #: the modules that fill the table of rules
-RULE_MODULES = (branches, effects, indexing, loops, pointwise, products, reductions, rows, views)
+RULE_MODULES = (branches, effects, indexing, loops, pointwise, products, reductions, rows, stacks, views)
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
 
@@ -72,7 +74,7 @@ class Function:
     @property
     def report_start(self) -> int:
         """The slot of the report where the description of a failure starts."""
-        return _scalars(self.outputs) + 1
+        return _scalars(self.outputs) + 2
 
 
 def _scalars(specs: Sequence[tuple[Any, Shape]]) -> int:
@@ -117,7 +119,7 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     _finish(ctx, graph, places)
     return Function(
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT,
-        8 * (_scalars(outputs) + 1 + ctx.report_slots), tuple(ctx.checks), libraries.addresses,
+        8 * (_scalars(outputs) + 2 + ctx.report_slots), tuple(ctx.checks), libraries.addresses,
     )  # fmt: skip
 
 
@@ -190,11 +192,13 @@ define internal i32 @autoloop_poll(ptr %thread) noinline cold {
 
 define i32 @{name}(ptr %args, ptr %table, ptr %out, ptr %scratch) {
   %thread = getelementptr i64, ptr %out, i64 {SCALARS}
-  %report = getelementptr i64, ptr %thread, i64 1
+  %stacks = getelementptr i64, ptr %thread, i64 1
+  %report = getelementptr i64, ptr %thread, i64 2
+  store ptr null, ptr %stacks
   %state = call ptr @PyEval_SaveThread()
   store ptr %state, ptr %thread
-  %result = call i32 @body(ptr %args, ptr %table, ptr %out, ptr %thread, ptr %report, ptr %scratch)
-  %last = load ptr, ptr %thread
+  %result = call i32 @body(ptr %args, ptr %table, ptr %out, ptr %thread, ptr %stacks, ptr %report, ptr %scratch)
+{FREE}  %last = load ptr, ptr %thread
   call void @PyEval_RestoreThread(ptr %last)
   ret i32 %result
 }
@@ -207,7 +211,11 @@ def _assemble(ctx: Context, outputs: Sequence[tuple[Any, Shape]], libraries: Lib
     writer = ctx.writer
     with writer.at(writer.lines):
         writer.lines.append(ctx.failures)
-    parameters = ", ".join(f"ptr noalias %{n}" for n in ("args", "table", "out", "thread", "report", "scratch"))
+    parameters = ", ".join(
+        f"ptr noalias %{n}" for n in ("args", "table", "out", "thread", "stacks", "report", "scratch")
+    )
     body = f"define internal i32 @body({parameters}) nounwind{width} {{\nentry:\n{writer.render()}\n}}\n"
     around = _AROUND.replace("{SCALARS}", str(_scalars(outputs)))
+    free = "  call void @free_stacks(ptr %stacks)\n" if stacks.uses_stacks(ctx) else ""
+    around = around.replace("{FREE}", free)
     return ctx.module.render() + body + around

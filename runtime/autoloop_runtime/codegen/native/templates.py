@@ -95,7 +95,7 @@ RULES: dict[str, dict[str, str]] = {
     "invert": {"b": "xor $t $x, true", "iu": "xor $t $x, -1"},
     "left_shift": {"iu": "@shl_iu $x, $y"},
     "right_shift": {"i": "@shr_i $x, $y", "u": "@shr_u $x, $y"},
-    "identity": {"biuf": "=$x"},
+    "identity": {"biufp": "=$x"},
     "stop_gradient": {"biuf": "=$x"},
 }
 #: ops that are one function of the C library
@@ -105,6 +105,8 @@ LIBM = {
     "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh",
     "arctanh": "atanh", "cbrt": "cbrt", "erf": "erf",
 }  # fmt: skip
+#: a sum that grows in place, as every value here may
+RULES.update({"Accumulate": RULES["add"], "Settle": RULES["identity"]})
 RULES.update({op: {"f": f"~libm:{name} $x"} for op, name in LIBM.items()})
 
 #: ops whose result is a boolean whatever the operands are
@@ -114,7 +116,17 @@ BOOLEAN = frozenset(
 #: ops that are as cheap to do again as to keep
 CHEAP = frozenset(
     {"add", "subtract", "multiply", "negative", "square", "abs", "maximum", "minimum", "where", "cast", "relu"}
-    | {"identity", "stop_gradient", "logical_and", "logical_or", "logical_xor", "logical_not", "invert", "sign"}
+    | {
+        "identity",
+        "stop_gradient",
+        "Settle",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "logical_not",
+        "invert",
+        "sign",
+    }
     | {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "fill", "range"}
     | BOOLEAN
 )

@@ -172,6 +172,10 @@ class Module:
             self._texts[full] = self._helpers(name, type)
         return "@" + full
 
+    def has(self, name: str) -> bool:
+        """True if the function ``name`` was defined."""
+        return name in self._texts
+
     def declare(self, text: str) -> None:
         """Declare an external function, once."""
         self._declared["declare " + text] = None

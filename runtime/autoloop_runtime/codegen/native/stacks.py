@@ -1,0 +1,199 @@
+"""Stacks of saved values: memory that grows while a loop runs, for the loop of its gradient to read.
+
+A stack is the address of four words: its elements, how many there are, how many there is room for, and the stack
+that was made before it, by which all are found and given back at the end. The empty stack is a null address. Pushing
+at the end of a stack writes in place; older versions do not look behind their own end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...graph import Graph, Node
+from .blocks import rule
+from .casts import cast
+from .context import Context
+from .elements import INT64, POINTER
+from .exact import Pile
+from .nests import store
+from .values import Array, Buffer, Scalar, Value, dense, resolve, size_of
+from .views import loaded, put
+
+#: elements that a new stack has room for
+FIRST = 16
+
+_FUNCTIONS = f"""
+declare ptr @malloc(i64)
+declare ptr @realloc(ptr, i64)
+declare void @free(ptr)
+
+; a stack with exactly %position elements, those of %stack, and room for one more; null if there is no memory
+define internal ptr @stack_with_room(ptr %list, ptr %stack, i64 %position, i64 %size) noinline nounwind {{
+entry:
+  %none = icmp eq ptr %stack, null
+  br i1 %none, label %make, label %look
+look:
+  %length_at = getelementptr i64, ptr %stack, i64 1
+  %length = load i64, ptr %length_at
+  %at_end = icmp eq i64 %length, %position
+  br i1 %at_end, label %grow, label %make
+grow:
+  %room_at = getelementptr i64, ptr %stack, i64 2
+  %room = load i64, ptr %room_at
+  %more = shl i64 %room, 1
+  %bytes = mul i64 %more, %size
+  %old = load ptr, ptr %stack
+  %moved = call ptr @realloc(ptr %old, i64 %bytes)
+  %failed = icmp eq ptr %moved, null
+  br i1 %failed, label %fail, label %grown
+grown:
+  store ptr %moved, ptr %stack
+  store i64 %more, ptr %room_at
+  ret ptr %stack
+make:
+  %twice = shl i64 %position, 1
+  %first = call i64 @llvm.umax.i64(i64 %twice, i64 {FIRST})
+  %space = mul i64 %first, %size
+  %made = call ptr @malloc(i64 32)
+  %data = call ptr @malloc(i64 %space)
+  %a = icmp eq ptr %made, null
+  %b = icmp eq ptr %data, null
+  %bad = or i1 %a, %b
+  br i1 %bad, label %fail, label %fill
+fill:
+  store ptr %data, ptr %made
+  %made_length = getelementptr i64, ptr %made, i64 1
+  store i64 %position, ptr %made_length
+  %made_room = getelementptr i64, ptr %made, i64 2
+  store i64 %first, ptr %made_room
+  %made_next = getelementptr i64, ptr %made, i64 3
+  %before = load ptr, ptr %list
+  store ptr %before, ptr %made_next
+  store ptr %made, ptr %list
+  %copies = icmp ne i64 %position, 0
+  br i1 %copies, label %copy, label %done
+copy:
+  %from = load ptr, ptr %stack
+  %amount = mul i64 %position, %size
+  call void @llvm.memcpy.p0.p0.i64(ptr %data, ptr %from, i64 %amount, i1 false)
+  br label %done
+done:
+  ret ptr %made
+fail:
+  ret ptr null
+}}
+
+define internal ptr @stack_at(ptr %list, ptr %stack, i64 %position, i64 %size) alwaysinline nounwind {{
+entry:
+  %none = icmp eq ptr %stack, null
+  br i1 %none, label %slow, label %look
+look:
+  %length_at = getelementptr i64, ptr %stack, i64 1
+  %length = load i64, ptr %length_at
+  %room_at = getelementptr i64, ptr %stack, i64 2
+  %room = load i64, ptr %room_at
+  %at_end = icmp eq i64 %length, %position
+  %fits = icmp ult i64 %position, %room
+  %fast = and i1 %at_end, %fits
+  br i1 %fast, label %done, label %slow
+slow:
+  %other = call ptr @stack_with_room(ptr %list, ptr %stack, i64 %position, i64 %size)
+  br label %done
+done:
+  %result = phi ptr [ %stack, %look ], [ %other, %slow ]
+  ret ptr %result
+}}
+
+define internal void @free_stacks(ptr %list) noinline nounwind {{
+entry:
+  %first = load ptr, ptr %list
+  br label %loop
+loop:
+  %stack = phi ptr [ %first, %entry ], [ %next, %one ]
+  %end = icmp eq ptr %stack, null
+  br i1 %end, label %done, label %one
+one:
+  %next_at = getelementptr i64, ptr %stack, i64 3
+  %next = load ptr, ptr %next_at
+  %data = load ptr, ptr %stack
+  call void @free(ptr %data)
+  call void @free(ptr %stack)
+  br label %loop
+done:
+  ret void
+}}"""
+
+
+def uses_stacks(ctx: Context) -> bool:
+    """True if the function makes stacks, so that they must be given back."""
+    return ctx.module.has("stacks")
+
+
+@rule("EmptyStack")
+def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    return [Scalar("null", POINTER)]
+
+
+def _size(pile: Pile) -> int:
+    element = pile.root().element
+    if isinstance(element, tuple):
+        dtype, shape = element
+        return max(1, size_of(shape) * np.dtype(dtype).itemsize)
+    return 8
+
+
+def _place(ctx: Context, stack: str, position: str, pile: Pile, tensor_type: object = None) -> Array:
+    """The element at ``position``, in the memory of the stack."""
+    writer, element = ctx.writer, pile.root().element
+    data = writer.let(f"load ptr, ptr {stack}")
+    offset = writer.let(f"mul nsw i64 {position}, {_size(pile)}")
+    pointer = writer.let(f"getelementptr i8, ptr {data}, i64 {offset}")
+    t, shape = (ctx.element_type(element[0]), element[1]) if isinstance(element, tuple) else (POINTER, ())
+    return Array(pointer, t, shape, dense(shape), Buffer(pointer, _size(pile)))
+
+
+def _index(ctx: Context, value: Value) -> str:
+    index = resolve(value)
+    assert isinstance(index, Scalar)
+    return cast(ctx.writer, ctx.module, index.text, index.t, INT64)
+
+
+@rule("StackPush")
+def _push(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
+    ctx.module.define("stacks", lambda: _FUNCTIONS)
+    position = _index(ctx, values[1])
+    arguments = f"ptr %stacks, ptr {ctx.scalar(values[0])}, i64 {position}, i64 {_size(pile)}"
+    stack = writer.let(f"call ptr @stack_at({arguments})")
+    ctx.check(writer.let(f"icmp ne ptr {stack}, null"), node, values[1:], out_of_memory=True)
+    put(ctx, values[2], _place(ctx, stack, position, pile))
+    length = writer.let(f"add nsw i64 {position}, 1")
+    writer.do(f"store i64 {length}, ptr {writer.let(f'getelementptr i64, ptr {stack}, i64 1')}")
+    return [Scalar(stack, POINTER)]
+
+
+@rule("StackRead")
+def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    pile = ctx.types.piles[node.inputs[0]]
+    place = _place(ctx, ctx.scalar(values[0]), _index(ctx, values[1]), pile)
+    if not place.shape:
+        return [loaded(ctx, place)]
+    if _grows_here(ctx, node.graph, pile):
+        # pushing may move what is looked at
+        copy: Array = ctx.temporary(place.t, place.shape)
+        store(ctx, place, copy)
+        return [copy]
+    return [place]
+
+
+def _grows_here(ctx: Context, graph: Graph, pile: Pile) -> bool:
+    """True if something is pushed on ``pile`` in ``graph`` or inside it."""
+    for pushing, other in ctx.types.pushed:
+        inside: Graph | None = pushing
+        while inside is not None:
+            if inside is graph and other.root() is pile.root():
+                return True
+            inside = inside.parent
+    return False
