@@ -7,10 +7,14 @@ traceback, so that nothing stands between the user's lines.
 
 from __future__ import annotations
 
+import ast
+import linecache
 import os
+import sys
 import types
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _E = TypeVar("_E", bound=BaseException)
 
@@ -31,6 +35,10 @@ class SourceNotFoundError(OSError):
     """The source text of a function cannot be found, so it cannot be converted."""
 
 
+class EndlessRecursionError(RecursionError):
+    """A recursion that only a tensor would stop; its traceback shows each line once."""
+
+
 def is_own_file(filename: str) -> bool:
     """Whether a file belongs to autoloop or its runtime."""
     return filename.startswith(_OWN_FOLDERS)
@@ -39,8 +47,7 @@ def is_own_file(filename: str) -> bool:
 def user_traceback(error: _E) -> _E:
     """Take autoloop's own frames out of an exception's traceback, in place.
 
-    Set ``AUTOLOOP_FULL_TRACEBACK=1`` in the environment to keep them. If no frame of the user is left, the
-    traceback stays whole: it is then the only clue to the place of the failure.
+    Set ``AUTOLOOP_FULL_TRACEBACK=1`` in the environment to keep them.
 
     Parameters
     ----------
@@ -61,20 +68,34 @@ def user_traceback(error: _E) -> _E:
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
-        one.__traceback__ = _without_own_frames(one.__traceback__)
+        one.__traceback__ = _without_own_frames(one.__traceback__, isinstance(one, EndlessRecursionError))
         todo += [one.__cause__, one.__context__]
     return error
 
 
-def _without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
+def hide_own_frames() -> None:
+    """Take autoloop's own frames out of the exception that is being handled.
+
+    Every converted function ends with a handler that calls this and raises on.
+    """
+    error = sys.exception()
+    if error is not None and error.__traceback__ is not None:
+        # The first entry is the converted function itself: it must stay the same object.
+        user_traceback(error)
+
+
+def _without_own_frames(traceback: types.TracebackType | None, shorten: bool) -> types.TracebackType | None:
     kept: list[types.TracebackType] = []
+    seen: set[tuple[types.CodeType, int]] = set()
     link = traceback
     while link is not None:
-        if not is_own_file(link.tb_frame.f_code.co_filename):
+        place = (link.tb_frame.f_code, link.tb_lineno)
+        if not _is_own_frame(link.tb_frame) and not (shorten and place in seen):
             kept.append(link)
+        seen.add(place)
         link = link.tb_next
     if not kept:
-        return traceback
+        return None
     for one, following in zip(kept, [*kept[1:], None], strict=True):
         one.tb_next = following
     return kept[0]
@@ -84,3 +105,74 @@ def describe_place(filename: str, line: int, text: str) -> str:
     """Return ``File "f.py", line 3`` and the source text below it, as tracebacks print them."""
     shown = f'  File "{filename}", line {line}'
     return f"{shown}\n    {text.strip()}" if text.strip() else shown
+
+
+def user_stacklevel() -> int:
+    """Return the ``stacklevel`` with which a warning issued by the caller points at the user's line."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and _is_own_frame(frame):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+# -- the frame of a decorated function ----------------------------------------------------------------------
+
+_ENTRY = """
+def {name}(*args, **kwargs):
+    try:
+        return call(args, kwargs)
+    except BaseException as error:
+        raise shown(error)
+"""
+
+
+def entry_point(call: Callable[[tuple[Any, ...], dict[str, Any]], Any], f: Any) -> Callable[..., Any]:
+    """Return a function that passes its arguments to ``call`` and cleans the traceback of what that raises.
+
+    Its own frame cannot be taken out: it stands in the traceback as the head of the user's function.
+
+    Parameters
+    ----------
+    call : callable
+        Takes the positional and the keyword arguments.
+    f : callable
+        What the user decorated.
+    """
+    code = getattr(f, "__code__", None)
+    name = getattr(code, "co_name", "")
+    if not name.isidentifier():
+        code, name = None, "function"
+    tree = ast.parse(_ENTRY.format(name=name))
+    filename = __file__ if code is None else code.co_filename
+    if code is not None:
+        _place_at(tree, *_head_of(code))
+    namespace: dict[str, Any] = {"call": call, "shown": user_traceback, _ENTRY_MARK: True}
+    exec(compile(tree, filename, "exec"), namespace)
+    entry: Callable[..., Any] = namespace[name]
+    return entry
+
+
+_ENTRY_MARK = "autoloop entry"
+
+
+def _head_of(code: types.CodeType) -> tuple[int, str]:
+    """Return line and text of a ``def``, below its decorators."""
+    last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
+    for line in range(code.co_firstlineno, last + 1):
+        text = linecache.getline(code.co_filename, line)
+        if text.split(maxsplit=1)[:1] == ["def"]:
+            return line, text
+    return code.co_firstlineno, linecache.getline(code.co_filename, code.co_firstlineno)
+
+
+def _place_at(tree: ast.AST, line: int, text: str) -> None:
+    """Give all nodes the position of one line; a mark under the whole line is not printed."""
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+            node.col_offset, node.end_col_offset = start, end  # type: ignore[attr-defined]
+
+
+def _is_own_frame(frame: types.FrameType) -> bool:
+    return is_own_file(frame.f_code.co_filename) or _ENTRY_MARK in frame.f_globals

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import threading
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from autoloop_runtime import dtypes, locations, nest
@@ -26,7 +27,7 @@ from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.variables import Variable
 
 from .conversion.pipeline import convert
-from .errors import user_traceback
+from .errors import entry_point, user_stacklevel
 from .operators.growing import Moved
 
 _SCALARS = (bool, int, float, complex, str, bytes, type(None))
@@ -195,6 +196,7 @@ class Function:
         self._bound: dict[int, tuple[Callable[[], Any], Function]] = {}
         self.tracing_count = 0
         self._keys: list[Any] = []
+        self.entry = entry_point(self._call, python_function)
 
     def _parameters(self, parameters: list[inspect.Parameter]) -> None:
         self._signature = inspect.Signature(parameters)
@@ -203,15 +205,17 @@ class Function:
 
     # -- calling ------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if current_graph() is not None:
-            return self._inline(args, kwargs)
-        try:
-            return self._call(args, kwargs)
-        except BaseException as error:
-            raise user_traceback(error)  # noqa: B904  (the same error, shown at the user's lines)
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    else:
+        # No frame of this class stands in a traceback: the call goes straight to ``errors.entry_point``.
+        __call__ = property(operator.attrgetter("entry"))
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if current_graph() is not None:
+            return self._inline(args, kwargs)
         if kwargs or len(args) != self._plain:
             args = self._bind(args, kwargs)
         concrete, leaves = self._lookup(args)
@@ -364,7 +368,7 @@ class Function:
             f"{self.name} was traced {self.tracing_count} times: {changing} is different each time. Python numbers are "
             f"compared by value: pass autoloop.constant(x) or an array instead; for changing shapes give "
             f"input_signature=[TensorSpec([None, ...], dtype)]",
-            stacklevel=6,
+            stacklevel=user_stacklevel(),
         )
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
@@ -415,8 +419,12 @@ class BoundFunction:
         self.function = function
         self.__self__ = instance
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*args, **kwargs)
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    else:
+        __call__ = property(operator.attrgetter("function.entry"))
 
     @property
     def python_function(self) -> Callable[..., Any]:

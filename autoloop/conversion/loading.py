@@ -61,9 +61,10 @@ def compile_function(
 
 def _in_factory(tree: Node, source: FunctionSource, original: types.CodeType, ops: str) -> Node:
     make = Maker(tree)
-    if getattr(tree, "type_params", None):
-        # A function with parameters in brackets would stand in a scope of its own; only its code is wanted.
+    if isinstance(tree, gast.FunctionDef):
         tree = copy.copy(tree)
+        tree.body = _with_clean_tracebacks(tree.body, ops)
+        # A function with parameters in brackets would stand in a scope of its own; only its code is wanted.
         tree.type_params = []
     body = [tree]
     if isinstance(tree, gast.Lambda):
@@ -78,6 +79,21 @@ def _in_factory(tree: Node, source: FunctionSource, original: types.CodeType, op
         # Names like __x are mangled by the class around them.
         factory = make.place(gast.ClassDef(source.class_name, [], [], [factory], [], []))
     return gast.Module([factory], [])
+
+
+def _with_clean_tracebacks(body: list[Node], ops: str) -> list[Node]:
+    """Return a function's body with a handler around it that takes the operators' frames out of tracebacks.
+
+    It is part of what runs and not of what is shown: to the user's code it makes no difference.
+    """
+    has_docstring = isinstance(body[0], gast.Expr) and isinstance(body[0].value, gast.Constant)
+    first, rest = (body[:1], body[1:]) if has_docstring else ([], body)
+    if not rest:
+        return body
+    make = Maker(rest[0])
+    hide = make.expression(make.call(make.attribute(make.load(ops), "hide_own_frames")))
+    handler = make.place(gast.ExceptHandler(None, None, [hide, make.place(gast.Raise(None, None))]))
+    return [*first, make.place(gast.Try(rest, [handler], [], []))]
 
 
 def _without_defaults(args: Node) -> Node:

@@ -29,7 +29,7 @@ from autoloop.conversion.printing import to_text
 from autoloop.conversion.source import FunctionSource, find_source
 from autoloop.conversion.statements import Names
 from autoloop.conversion.unsupported import refuse_unsupported
-from autoloop.errors import SourceNotFoundError
+from autoloop.errors import ConversionError, SourceNotFoundError, user_stacklevel, user_traceback
 
 _GENERATED = ("loop_test", "loop_body", "item", "then", "orelse")
 
@@ -159,7 +159,8 @@ class _Cache:
             except SourceNotFoundError as error:
                 conversion = None
                 warnings.warn(
-                    f"{function.__qualname__} runs as plain Python, without conversion: {error}", stacklevel=4
+                    f"{function.__qualname__} runs as plain Python, without conversion: {error}",
+                    stacklevel=user_stacklevel(),
                 )
             reference = weakref.ref(code, lambda _: self._codes.pop(key, None))
             self._codes[key] = (reference, conversion)
@@ -188,10 +189,13 @@ def convert(f: Callable[..., Any]) -> Callable[..., Any]:
     ConversionError
         If the function is a generator or asynchronous.
     """
-    function = _function_of(f)
-    if function is not None and not is_marked(function) and is_generator_code(function.__code__):
-        refuse_unsupported(find_source(function.__code__))
-    converted: Callable[..., Any] = convert_callee(f, explicit=True)
+    try:
+        function = _function_of(f)
+        if function is not None and not is_marked(function) and is_generator_code(function.__code__):
+            refuse_unsupported(find_source(function.__code__))
+        converted: Callable[..., Any] = convert_callee(f, explicit=True)
+    except ConversionError as error:
+        raise user_traceback(error)  # noqa: B904  (the same error; where it was found is of no interest)
     return converted
 
 

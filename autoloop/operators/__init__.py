@@ -21,9 +21,10 @@ Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
 
-Errors: ``assert checked(test)``, ``raise raised(error)``. Text: ``fstring('{:.2f}', x)``.
+Errors: ``assert checked(test)``, ``raise raised(error)``; ``hide_own_frames()``. Text: ``fstring('{:.2f}', x)``.
 """
 
+from autoloop.errors import hide_own_frames
 from autoloop.operators.branches import if_exp, if_return, if_stmt
 from autoloop.operators.calls import call
 from autoloop.operators.effects import checked, fstring, raised
@@ -41,6 +42,7 @@ __all__ = [
     "defined",
     "for_stmt",
     "fstring",
+    "hide_own_frames",
     "if_exp",
     "if_return",
     "if_stmt",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from autoloop.errors import ConversionError
+from autoloop.errors import ConversionError, EndlessRecursionError
 from autoloop.operators.undefined import is_unbound_error
 from autoloop.operators.values import is_staged, truth
 from autoloop_runtime import nest
@@ -31,26 +30,28 @@ class StagedRaise(BaseException):
         self.error = error
 
 
-@contextmanager
-def staged_block() -> Iterator[None]:
+class staged_block:
     """Mark that what is traced inside runs under a condition.
+
+    A class, as a generator would leave frames of ``contextlib`` in tracebacks.
 
     Raises
     ------
     RecursionError
         If staged blocks are nested too deep: a recursion that only a tensor would stop.
     """
-    depth = _DEPTH.get()
-    if depth >= _MAXIMUM_DEPTH:
-        raise RecursionError(
-            "a function calls itself under a tensor condition; tracing follows both branches and never "
-            "ends: write the recursion as a loop, or let a Python value stop it"
-        )
-    token = _DEPTH.set(depth + 1)
-    try:
-        yield
-    finally:
-        _DEPTH.reset(token)
+
+    def __enter__(self) -> None:
+        depth = _DEPTH.get()
+        if depth >= _MAXIMUM_DEPTH:
+            raise EndlessRecursionError(
+                "a function calls itself under a tensor condition; tracing follows both branches and never "
+                "ends: write the recursion as a loop, or let a Python value stop it"
+            )
+        self._token = _DEPTH.set(depth + 1)
+
+    def __exit__(self, *_: object) -> None:
+        _DEPTH.reset(self._token)
 
 
 def checked(
