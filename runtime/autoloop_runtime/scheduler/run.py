@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -83,12 +84,17 @@ class Executable:
 
 
 def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None) -> None:
-    """Run on the calling thread alone: no lock, no queue, the newest ready kernel first."""
-    light: list[Item] = []
-    tokens.start(feeds, light, None)
+    """Run on the calling thread alone, without a lock: light kernels first, of each kind the oldest first.
+
+    So a counter runs ahead of a heavy chain here too, and iterations fail and have their effects in order where data
+    lets them.
+    """
+    light: deque[Item] = deque()
+    heavy: deque[Item] = deque()
+    tokens.start(feeds, light, heavy)
     deliver, complete = tokens.deliver, tokens.complete
-    while light:
-        it, step = light.pop()
+    while light or heavy:
+        it, step = light.popleft() if light else heavy.popleft()
         try:
             if watch is None and not step.stateful:
                 assert step.call is not None
@@ -100,9 +106,9 @@ def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | N
         if step.blank:
             it.values[step.first : step.last] = step.blank
         if step.outs is None:
-            deliver(it, [(it, step.edges, out)], light, None)
+            deliver(it, [(it, step.edges, out)], light, heavy)
         else:
-            complete(it, step, out, light, None)
+            complete(it, step, out, light, heavy)
         del out
         if watch is not None and watch.expired():
             raise watch.timed_out(tokens)

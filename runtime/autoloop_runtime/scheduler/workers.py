@@ -29,7 +29,8 @@ PATIENCE = 8
 class SharedRun:
     """One run that several threads work on.
 
-    A thread runs the light kernels that it made ready itself, newest first. Heavy ones go to ``heavy``, where it
+    A thread runs the light kernels that it made ready itself, oldest first, so that iterations
+    fail and have their effects in order where data lets them. Heavy ones go to ``heavy``, where it
     takes the newest when it has nothing light left; if that leaves others behind it calls for help. So two
     chains that do not need each other end up on two threads, each staying with its own data, and a single
     chain never leaves its thread.
@@ -62,7 +63,7 @@ class SharedRun:
 
     def run(self, feeds: list[Any]) -> None:
         """Run to the end; the caller's thread works like the others and waits only when nothing is ready."""
-        light: list[Item] = []
+        light: deque[Item] = deque()
         try:
             if self.tokens.plan.blas:
                 # before the first call: its threads go on spinning for a while once they have been used
@@ -138,18 +139,18 @@ class SharedRun:
                 return
             self.present += 1
         try:
-            self.context.copy().run(self.work, [], True)
+            self.context.copy().run(self.work, deque(), True)
         except BaseException as error:  # no kernel's, ``work`` deals with those; the caller must not wait in vain
             with self.lock:
                 self._fail(error)
                 self._leave(True)
 
-    def work(self, light: list[Item], member: bool = False) -> None:
+    def work(self, light: deque[Item], member: bool = False) -> None:
         """Run kernels until none is ready for this thread.
 
         Parameters
         ----------
-        light : list
+        light : deque
             Kernels for this thread to begin with.
         member : bool
             This thread belongs to the pool; it is counted off when it leaves, under the same lock under which
@@ -181,18 +182,18 @@ class SharedRun:
                     self._fail(watch.timed_out(tokens))
                 if light and heavy and patience and not self.stopped:
                     patience -= 1
-                    item, wanted = light.pop(), 0
+                    item, wanted = light.popleft(), 0
                 else:
                     patience = PATIENCE
                     item, wanted = self._take(light, member)
 
-    def _take(self, light: list[Item], member: bool) -> tuple[Item | None, int]:
+    def _take(self, light: deque[Item], member: bool) -> tuple[Item | None, int]:
         """The next kernel for this thread, and how many workers to call for. The lock is held."""
         heavy = self.heavy
         if self.stopped or not (light or heavy):
             self._leave(member)
             return None, 0
-        item = light.pop() if light else heavy.pop()
+        item = light.popleft() if light else heavy.pop()
         wanted = 0
         if heavy:
             left = len(heavy)

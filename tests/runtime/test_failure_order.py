@@ -1,0 +1,39 @@
+"""A failure in a staged loop is that of the iteration that fails first, after the effects before it."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+
+
+@pytest.mark.parametrize("executor", ["auto", "dataflow", "sequential"])
+def test_the_first_iteration_that_fails_is_named(executor):
+    @al.function(executor=executor)
+    def total(x, n):
+        i, s = al.constant(0), al.constant(0.0)
+        while i < n:
+            print("at", i)
+            s += x[i]
+            i += 1
+        return s
+
+    with pytest.raises(IndexError) as failure:
+        total(np.ones(3, np.float32), al.constant(8))
+    assert "iteration 3" in failure.value.__notes__[-1]
+
+
+@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+def test_what_was_printed_before_it_is_there(executor, capsys):
+    @al.function(executor=executor)
+    def total(x, n):
+        i, s = al.constant(0), al.constant(0.0)
+        while i < n:
+            print("at", i)
+            s += x[i]
+            i += 1
+        return s
+
+    with pytest.raises(IndexError):
+        total(np.ones(3, np.float32), al.constant(8))
+    assert capsys.readouterr().out.split("\n")[:3] == ["at 0", "at 1", "at 2"]
