@@ -111,6 +111,7 @@ class ConcreteFunction:
                     self._fixed.append((True, leaf))
         set_outputs(graph, tensors)
         self._single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
+        graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
         self.runner: Runner = prepare(graph, executor)
 
     @property

@@ -271,6 +271,10 @@ def test_a_kept_symbolic_tensor_is_refused_later():
     f(al.constant(1))
     with pytest.raises(ValueError, match="another graph"):
         g(al.constant(1))
+    with pytest.raises(ValueError, match="another graph"):
+        kept[0] + 1
+    with pytest.raises(TypeError, match="symbolic"):
+        f"{kept[0]:.2f}"
 
 
 def test_many_retraces_name_the_argument():

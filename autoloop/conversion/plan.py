@@ -15,7 +15,7 @@ import gast
 from autoloop.conversion.dataflow import Flow
 from autoloop.conversion.jumps import Jumps, block_fields
 from autoloop.conversion.nodes import Node
-from autoloop.conversion.scopes import Effects, Scope, effects_of
+from autoloop.conversion.scopes import Effects, Scope, effects_of, mutated_by
 
 Place = tuple[str, Node]
 
@@ -216,9 +216,9 @@ def places_in(statement: Node) -> dict[str, Node]:
     """Return the attributes that a simple statement sets, by a text that tells them apart."""
     found: dict[str, Node] = {}
     for node in gast.walk(statement):
-        if not isinstance(getattr(node, "ctx", None), gast.Store | gast.Del):
-            continue
-        place = node
+        place = mutated_by(node)
+        if place is None and isinstance(getattr(node, "ctx", None), gast.Store | gast.Del):
+            place = node
         while isinstance(place, gast.Subscript):
             place = place.value
         if isinstance(place, gast.Attribute) and (text := _path(place)):

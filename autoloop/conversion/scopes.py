@@ -158,6 +158,14 @@ class _Collector:
             self.captured |= free_names([node])
 
 
+def mutated_by(node: Node) -> Node | None:
+    """Return ``x`` of a call such as ``x.append(1)``, which changes ``x`` in place."""
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) and node.func.attr in MUTATORS:
+        changed: Node = node.func.value
+        return changed
+    return None
+
+
 def consumed_generator(node: Node) -> Node | None:
     """Return the generator expression of a call such as ``sum(x for x in xs)``, which runs at once."""
     if (
@@ -323,8 +331,11 @@ class _EffectWalker:
         if isinstance(function, gast.Name) and function.id in FRAME_READERS:
             self.effects.reads_frame = True
         self._children(node, certain)
-        if isinstance(function, gast.Attribute) and function.attr in MUTATORS and isinstance(function.value, gast.Name):
-            self._mutate(function.value.id)
+        changed = mutated_by(node)
+        while isinstance(changed, gast.Subscript):
+            changed = changed.value
+        if isinstance(changed, gast.Name):
+            self._mutate(changed.id)
 
     def _boolop(self, node: Node, certain: bool) -> None:
         self.walk(node.values[0], certain)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoloop.operators.growing import growing
 from autoloop.operators.merging import Grown, Side, copied, staged_branch, written_back
 from autoloop.operators.outside import NewPlaces, Outside, Places
 from autoloop.operators.undefined import MaybeUnset
@@ -74,17 +73,22 @@ def _staged_statement(
     try:
         before, every = _traced(test, sides, names, outside, _VARIABLE)
     except Grown as grown:
-        if grown.name not in params:
-            raise TypeError(f"the list {grown.name!r} has a length that depends on a tensor condition") from None
-        # A list that one side makes longer: start again with one of unknown length.
+        # One side makes a list longer: start again with one of unknown length.
+        before = outside.read()
         longer = tuple(
-            growing(name, value, grown.example) if name == grown.name else value
-            for name, value in zip(params, values, strict=True)
+            grown.longer(value) if name == grown.name else value for name, value in zip(params, values, strict=True)
         )
+        grown_before = tuple(
+            grown.longer(value) if name == grown.name else value
+            for name, value in zip(outside.names, before, strict=True)
+        )
+        changed = [(old, new) for old, new in zip((*values, *before), (*longer, *grown_before)) if old is not new]
+        if not changed:
+            raise TypeError(str(grown)) from None
+        outside.write(grown_before)
         results = _staged_statement(test, branches, names, longer, outside)
-        for old, new in zip(values, longer, strict=True):
-            if old is not new:
-                written_back(old, new)
+        for old, new in changed:
+            written_back(old, new)
         return results
     outside.write(map(written_back, before, every[len(names) :]))
     originals = dict(zip(params, values, strict=True))
@@ -162,7 +166,10 @@ def _staged_return(test: Any, branches: tuple[Branch, ...], values: tuple[Any, .
     def sides(before: tuple[Any, ...]) -> list[Side]:
         return [_return_side(branch, values, before, outside) for branch in branches]
 
-    before, every = _traced(test, sides, ("return value",), outside, _RETURN)
+    try:
+        before, every = _traced(test, sides, ("return value",), outside, _RETURN)
+    except Grown as grown:
+        raise TypeError(str(grown)) from None
     outside.write(map(written_back, before, every[1:]))
     return every[0]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from autoloop.operators.growing import with_growing
+from autoloop.operators.growing import as_growing, with_growing
 from autoloop.operators.merging import blank, blank_tensor
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
@@ -52,6 +52,8 @@ class Leaf:
         How the parts of a composite go together.
     shape : TensorShape or None
         The invariant, if the user gave one.
+    changes : bool
+        Whether a number is known to change, so that it has to be a tensor.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Leaf:
     tensors: tuple[Tensor, ...]
     structure: Any = None
     shape: Any = None
+    changes: bool = False
 
     def loop_vars(self) -> list[LoopVar]:
         """Return the declarations of its tensors."""
@@ -167,6 +170,7 @@ class Variable:
             result = result.value if type(result) is MaybeUnset else result
         if self.structure is None:
             return self._born(result), []
+        result = as_growing(self.name, result, self.init)
         if (grown := self._grown(result)) is not None:
             return grown, []
         if self.flag is None and is_set is not True:
@@ -257,7 +261,7 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
         raise TypeError(
             f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration"
         )
-    if value is params[0] and leaf.kind == "number":
+    if value is params[0] and leaf.kind == "number" and not leaf.changes:
         # The body leaves the number alone: it can stay the Python number it is.
         return Leaf(leaf.name, leaf.init, "outside", ()), []
     init = leaf.tensors[0]
@@ -277,10 +281,10 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
             f"{leaf.name!r} is None before the loop and has a value after one iteration; give it a value of the "
             f"type it will have before the loop"
         )
-    if isinstance(leaf.init, _NUMBERS) and _is_numeric(value):
+    if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value):
         # It does change after all: make it a tensor again, for good.
-        tensor = _number(leaf.init)
-        return Leaf(leaf.name, leaf.init, "tensor", (tensor,))
+        tensor = leaf.init if isinstance(leaf.init, Tensor) else _number(leaf.init)
+        return Leaf(leaf.name, leaf.init, "number", (tensor,), changes=True)
     raise TypeError(
         f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
         f"only tensors, numbers and structures of them may change"

@@ -206,11 +206,24 @@ def has_grown(one: Any, other: Any) -> bool:
     return type(one) is not type(other)
 
 
+def lengths_differ(one: Any, other: Any) -> bool:
+    """Whether two values of a variable are, or hold at the same places, lists of different lengths."""
+    if has_grown(one, other):
+        return True
+    if type(one) is not type(other) or type(one) not in (dict, list, tuple) or len(one) != len(other):
+        return False
+    if type(one) is dict:
+        return one.keys() == other.keys() and any(lengths_differ(one[key], other[key]) for key in one)
+    return any(map(lengths_differ, one, other))
+
+
 def with_growing(name: str, before: Any, after: Any) -> Any:
     """Return ``before`` with a growing list for each list in it that is longer or shorter in ``after``.
 
     ``before`` itself is returned if there is none.
     """
+    if isinstance(before, GrowingList):
+        return before
     if has_grown(before, after):
         return growing(name, before, example_of(after, before))
     if type(before) is not type(after) or type(before) not in (dict, list, tuple) or len(before) != len(after):
@@ -222,6 +235,11 @@ def with_growing(name: str, before: Any, after: Any) -> Any:
     if all(part is before[key] for part, key in zip(parts, keys, strict=True)):
         return before
     return dict(zip(keys, parts, strict=True)) if type(before) is dict else type(before)(parts)
+
+
+def as_growing(name: str, value: Any, like: Any) -> Any:
+    """Return a plain list as a growing one if ``like``, the variable's other value, is one."""
+    return growing(name, value, like) if type(value) is list and isinstance(like, GrowingList) else value
 
 
 class Moved:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
-from autoloop.operators.growing import GrowingList, Moved, example_of, has_grown
+from autoloop.operators.growing import GrowingList, Moved, as_growing, lengths_differ, with_growing
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
@@ -19,11 +19,19 @@ from autoloop_runtime.tensor_array import TensorArray
 
 
 class Grown(Exception):
-    """A list has different lengths at the ends of the two sides; holds its name and an example element."""
+    """A list has different lengths at the ends of the two sides; holds the variable's name and both values."""
 
-    def __init__(self, name: str, example: Any) -> None:
+    def __init__(self, name: str, *sides: Any) -> None:
+        super().__init__(f"{name!r} is, or holds, a list whose length depends on a tensor condition")
         self.name = name
-        self.example = example
+        self.sides = sides
+
+    def longer(self, value: Any) -> Any:
+        """Return the value that the variable must start with, so that its lists may grow."""
+        for side in self.sides:
+            if side is not _NEVER:
+                value = with_growing(self.name, value, side)
+        return value
 
 
 _NEVER = object()  # the value of a branch that always raises
@@ -51,6 +59,9 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
     values = [_trace(sub, side) for sub, side in zip(graphs, (then, orelse), strict=True)]
     count = len(names)
     sides = [value if value is not _NEVER else (_NEVER,) * count for value in values]
+    for index, sub in enumerate(graphs):
+        with sub.as_default():
+            sides[index] = tuple(map(as_growing, names, sides[index], sides[1 - index]))
     merges = [_Merge(name, a, b, what) for name, a, b in zip(names, *sides, strict=True)]
     tensors = []
     for index, sub in enumerate(graphs):
@@ -87,8 +98,8 @@ class _Merge:
         self.counts: list[int] = []
         if all(self.absent):
             return
-        if has_grown(a, b):
-            raise Grown(self.name, example_of(a, b))
+        if not any(self.absent) and lengths_differ(a, b):
+            raise Grown(name, a, b)
         present = b if self.absent[0] else a
         leaves, self.structure = nest.flatten_with_structure(present)
         others = leaves

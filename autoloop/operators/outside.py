@@ -87,7 +87,8 @@ class Outside:
         known = [f for f in functions if isinstance(f, types.FunctionType)]
         self._slots: list[_Cell | _Global | _Attribute] = [_variable(name, known) for name in shared]
         if places is not None:
-            self._slots += [_Attribute(owner, attribute) for owner, attribute in places()]
+            # What the setter of a property changes is found by watching.
+            self._slots += [_Attribute(owner, name) for owner, name in places() if not _is_property(owner, name)]
         self._watched = _objects_in_reach(known)
 
     @property
@@ -112,15 +113,20 @@ class Outside:
 
         def watching(*values: Any) -> Any:
             before = [(one, dict(vars(one))) for one in self._watched]
+            lists = [(value, list(value)) for _, old in before for value in old.values() if type(value) is list]
             result = function(*values)
             known = {(id(slot.owner), slot.attribute) for slot in self._slots if isinstance(slot, _Attribute)}
+            changed = {id(one) for one, old in lists if not _same_elements(one, old)}
             new = [
                 (_Attribute(owner, name), old.get(name, Undefined(name)))
                 for owner, old in before
                 for name in dict.fromkeys([*vars(owner), *old])
-                if vars(owner).get(name, self) is not old.get(name, self) and (id(owner), name) not in known
+                if (vars(owner).get(name, self) is not old.get(name, self) or id(old.get(name)) in changed)
+                and (id(owner), name) not in known
             ]
             if new:
+                for one, old_elements in lists:
+                    one[:] = old_elements
                 for slot, value in new:
                     slot.set(value)
                 self._slots += [slot for slot, _ in new]
@@ -138,6 +144,14 @@ class Outside:
             return (*result, *self.read())
 
         return explicit
+
+
+def _same_elements(one: list[Any], other: list[Any]) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def _is_property(owner: Any, name: str) -> bool:
+    return hasattr(getattr(type(owner), name, None), "__set__") and not hasattr(type(owner), "__slots__")
 
 
 def _variable(name: str, functions: Sequence[types.FunctionType]) -> _Cell | _Global:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 #: more threads than this are used only when asked for
 MOST_BY_DEFAULT = 8
 
 # one reference, replaced as a whole: reading and writing it needs no lock
 _num_threads: int | None = None
+_swap_budget: int | None = None
 
 
 def set_num_threads(n: int | None) -> None:
@@ -26,6 +28,38 @@ def set_num_threads(n: int | None) -> None:
 def get_num_threads() -> int:
     """How many threads a run may use: what was set, else the number of processors, at most 8."""
     return _num_threads or min(_processors(), MOST_BY_DEFAULT)
+
+
+def set_swap_budget(count: int | None) -> None:
+    """How many bytes the saved values of loops with ``swap_memory=True`` may take before the oldest go to a file.
+
+    ``None`` means the default, a quarter of the machine's memory.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``count`` is not a non-negative integer.
+    """
+    global _swap_budget
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+        raise TypeError(f"the swap budget is a number of bytes, got {count!r}")
+    if count is not None and count < 0:
+        raise ValueError(f"the swap budget cannot be negative, got {count}")
+    _swap_budget = count
+
+
+def get_swap_budget() -> int:
+    """The bytes in force."""
+    return _memory() // 4 if _swap_budget is None else _swap_budget
+
+
+@lru_cache(maxsize=1)
+def _memory() -> int:
+    """The bytes of memory of the machine."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 8 << 30
 
 
 def check_num_threads(n: int) -> int:

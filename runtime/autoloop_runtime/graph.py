@@ -132,6 +132,8 @@ class Graph:
         #: the parameter through which a sub-graph got its first token
         self.token_input: Tensor | None = None
         self.frozen = False
+        #: the trace this graph was made for is over: only who makes it the default again may add to it
+        self.ended = False
         #: of a root: how many promises ``set_shape`` has made about what is in it
         self.declarations = 0
         #: 1.x: variables of this graph, and anything else that must live as long as it does
@@ -357,9 +359,9 @@ class Graph:
         return f"<Graph {self.prefix!r} of {len(self.nodes)} nodes>"
 
 
-def _foreign_message(tensor: Tensor, graph: Graph) -> str:
+def _foreign_message(tensor: Tensor, graph: Graph | None) -> str:
     where = f" (made at {tensor.op.location[-1]})" if tensor.op.location else ""
-    if tensor.op.graph.root is graph.root:
+    if graph is not None and tensor.op.graph.root is graph.root:
         inside = tensor.op.graph.prefix or "another sub-graph"
         return (
             f"tensor {tensor.name!r}{where} lives inside {inside!r} and cannot be used outside it; make it a "
@@ -397,6 +399,8 @@ def graph_of(inputs: Sequence[Tensor]) -> Graph | None:
         return stack[-1]
     for t in inputs:
         if t.node is not None:
+            if t.node.graph.root.ended:
+                raise ValueError(_foreign_message(t, None))
             return t.node.graph
     return None
 

@@ -169,7 +169,7 @@ class Session:
 
     def _read(self, variable: Variable) -> Tensor:
         """The value of ``variable``: one operation however often it is fetched."""
-        known = self._reads.get(variable)
+        known = variable.fetch if variable.fetch is not None else self._reads.get(variable)
         if known is None:
             with self.graph.as_default(), self.graph.control_dependencies(None):
                 known = self._reads.setdefault(variable, variable.read_value())

@@ -283,6 +283,8 @@ class Tensor:
     def __format__(self, spec: str) -> str:
         if self.node is None and np.ndim(self._value) == 0:
             return format(self.numpy(), spec)
+        if self.node is not None and spec:
+            self._refuse(f"text in the format {spec!r} (autoloop.print shows values when they are there)")
         return format(str(self), spec)
 
     def __copy__(self) -> Tensor:

@@ -106,6 +106,7 @@ class Variable:
         self.graph: Graph | None = None
         self.own_storage = Storage()
         self.initializer: Node | None = None
+        self.fetch: Tensor | None = None
         if graph is not None and not graph.root.ordered:
             self._in_graph(graph, initial_value, name, dtype, shape)
             return
@@ -134,6 +135,9 @@ class Variable:
             self.shape = tensor.shape if shape is None else TensorShape(shape)
             base = self.name.partition(":")[0]
             self.initializer = apply(ASSIGN, [tensor], {"variable": self}, f"{base}/Assign").op
+            #: what a session fetches for the variable itself; made now, since the graph may be finished then
+            with graph.root.control_dependencies(None):
+                self.fetch = self.read_value()
         graph.root.collections.setdefault("variables", []).append(self)
 
     # -- reading ------------------------------------------------------------------------------------------

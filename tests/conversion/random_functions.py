@@ -1,4 +1,4 @@
-"""Random programs with nested loops, branches and jumps, the same for the same seed."""
+"""Random programs with nested loops, branches, jumps, structures and lists, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import linecache
 import random
 
 NAMES = ("a", "b", "c", "d")
+PARTS = ("p[0]", "p[1]", 'e["k"]', 'e["m"][0]', 'e["m"][1]', "len(out)")
 
 
 class _Writer:
-    def __init__(self, seed: int, unset: bool) -> None:
+    def __init__(self, seed: int, structures: bool) -> None:
         self.random = random.Random(seed)
-        self.unset = unset
+        self.structures = structures
         self.lines: list[str] = []
         self.counter = 0
 
@@ -22,6 +23,8 @@ class _Writer:
         choice = self.random.random()
         if choice < 0.5:
             return self.random.choice(NAMES)
+        if self.structures and choice < 0.6:
+            return self.random.choice(PARTS)
         if choice < 0.7:
             return str(self.random.randint(-3, 5))
         sign = self.random.choice(("+", "-", "*"))
@@ -59,6 +62,9 @@ class _Writer:
             self.line(depth + 1, f"return {self.value()}, {self.random.randint(2, 9)}")
 
     def simple(self, depth: int) -> None:
+        if self.structures and self.random.random() < 0.3:
+            self.change(depth)
+            return
         name = self.random.choice(NAMES)
         choice = self.random.random()
         if choice < 0.5:
@@ -70,6 +76,21 @@ class _Writer:
             self.line(depth, f"{name}, {other} = {self.value()}, {self.value()}")
         else:
             self.line(depth, f"{name} = {self.value()} if {self.test()} else {self.value()}")
+
+    def change(self, depth: int) -> None:
+        """Change a tuple, a dict with a list in it, or the length of a list."""
+        choice = self.random.random()
+        if choice < 0.25:
+            self.line(depth, f"p = (p[1], {self.value()})")
+        elif choice < 0.45:
+            self.line(depth, f"""e["k"] {self.random.choice(("=", "+=", "-="))} {self.value()}""")
+        elif choice < 0.6:
+            self.line(depth, f"""e["m"][{self.random.randint(0, 1)}] = {self.value()}""")
+        elif choice < 0.85:
+            self.line(depth, f"out.append({self.value()})")
+        else:
+            self.line(depth, "if len(out) > 1:")
+            self.line(depth + 1, f"{self.random.choice(NAMES)} = out.pop()")
 
     def branch(self, depth: int, loop: bool, budget: int) -> None:
         self.line(depth, f"if {self.test()}:")
@@ -106,12 +127,20 @@ class _Writer:
 
 
 def random_program(seed: int):
-    """Return a random function of three integers."""
-    writer = _Writer(seed, unset=False)
+    """Return a random function of three integers, and its text; every other one has structures and lists."""
+    writer = _Writer(seed, structures=seed % 2 == 1)
     writer.line(0, "def program(a, b, c):")
     writer.line(1, "d = 1")
+    if writer.structures:
+        writer.line(1, "p = (1, 2)")
+        writer.line(1, """e = {"k": 0, "m": [1, 2]}""")
+        writer.line(1, "out = []")
     for _ in range(4):
         writer.statement(1, False, 3)
+    if writer.structures:
+        writer.line(1, "for x in out:")
+        writer.line(2, "a = a * 2 % 97 + x")
+        writer.line(1, f"a += {' + '.join(PARTS)}")
     writer.line(1, "return a + b * 3 + c * 5 + d * 7, 0")
     text = "\n".join(writer.lines) + "\n"
     name = f"<random program {seed}>"

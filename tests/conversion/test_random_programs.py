@@ -10,7 +10,7 @@ from random_functions import random_program
 INPUTS = [(0, 1, 2), (3, -1, 7)]
 
 
-def compare(seed: int, executors=("auto", "dataflow")) -> None:
+def compare(seed: int, executors=("auto", "dataflow", "sequential")) -> None:
     program, text = random_program(seed)
     converted = convert(program)
     staged = {executor: al.function(program, executor=executor) for executor in executors}

@@ -218,3 +218,19 @@ def test_a_run_that_takes_too_long_is_stopped():
         with pytest.raises(TimeoutError):
             sess.run(out, timeout=0.2)
         assert sess.run(tf.constant(3)) == 3
+
+
+@pytest.mark.parametrize("timeout, error", [("soon", TypeError), (True, TypeError), (0, ValueError), (-1, ValueError)])
+def test_a_timeout_is_a_positive_number(timeout, error):
+    with tf.Session() as sess, pytest.raises(error, match="timeout"):
+        sess.run(tf.constant(3) + 1, timeout=timeout)
+
+
+def test_a_variable_can_be_fetched_from_a_finished_graph():
+    with tf.Graph().as_default() as graph:
+        v = tf.get_variable("v", shape=[], initializer=tf.ones_initializer())
+        start = tf.global_variables_initializer()
+    graph.finalize()
+    with tf.Session(graph=graph) as sess:
+        sess.run(start)
+        assert sess.run(v) == 1.0

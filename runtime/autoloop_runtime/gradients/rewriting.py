@@ -175,7 +175,8 @@ def stack_of(node: Node, tensor: Tensor) -> Tensor:
     with before(node):
         empty = stacks.empty()
     saved = LoopVar("saved", empty, SCALAR)
-    position = add_variables(node, [saved], lambda ss: [stacks.push(ss[0], body.inputs[counter], tensor)])
+    swap = node.attrs["swap_memory"]
+    position = add_variables(node, [saved], lambda ss: [stacks.push(ss[0], body.inputs[counter], tensor, swap)])
     known.append((tensor, position))
     return node.outputs[position]
 
@@ -189,7 +190,7 @@ def complete_stack_of(node: Node, k: int) -> Tensor:
             return made
     stack = stack_of(node, node.attrs["body"].inputs[k])
     with building(node.graph):
-        made = stacks.push(stack, trips_of(node), node.outputs[k])
+        made = stacks.push(stack, trips_of(node), node.outputs[k], node.attrs["swap_memory"])
     known.append((k, made))
     return made
 

@@ -18,6 +18,7 @@ from ..graph import apply
 from ..registry import Op, register
 from ..shapes import SCALAR, TensorShape
 from ..tensor import Tensor
+from .swap import SwapStack
 
 
 class Stack(list[Any]):
@@ -53,6 +54,16 @@ def _read(stack: Any, position: Any, dtype: DType, shape: TensorShape) -> Any:
     return stack[position]
 
 
+def _swap_push(stack: Any, position: Any, value: Any) -> SwapStack:
+    if stack is _EMPTY:
+        stack = SwapStack()
+    elif len(stack) != position:
+        stack = SwapStack(stack[: int(position)])
+    stack.append(value)
+    made: SwapStack = stack
+    return made
+
+
 def _push_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, position, value = inputs
     return [g, None, slots.element(g, position, value)]
@@ -68,7 +79,9 @@ def _peek(array: ArrayValue, position: Any, dtype: DType, shape: TensorShape) ->
 
 EMPTY = register(Op("EmptyStack", lambda: (dtypes.variant, SCALAR), lambda: _EMPTY))
 PUSH = register(Op("StackPush", lambda *_: (dtypes.variant, SCALAR), _push, _push_vjp))
-READ = register(Op("StackRead", lambda *_, dtype, shape: (dtype, shape), _read, _read_vjp))
+#: as PUSH, of a stack that may leave memory
+SWAP_PUSH = register(Op("SwapPush", lambda *_: (dtypes.variant, SCALAR), _swap_push, _push_vjp))
+READ = register(Op("StackRead", lambda *_, dtype, shape: (dtype, shape), _read, _read_vjp, code="{0}[{1}]"))
 
 #: an element of a TensorArray that the forward pass has read; this does not count as a second read
 PEEK = register(Op("PeekArray", lambda *_, dtype, shape: (dtype, shape), _peek, _read_vjp))
@@ -80,9 +93,9 @@ def empty() -> Tensor:
     return made
 
 
-def push(stack: Tensor, position: Tensor, value: Tensor) -> Tensor:
-    """``stack`` with ``value`` as its element at ``position``, which is its last."""
-    made: Tensor = apply(PUSH, [stack, position, value])
+def push(stack: Tensor, position: Tensor, value: Tensor, swap: bool = False) -> Tensor:
+    """``stack`` with ``value`` as its element at ``position``, which is its last; with ``swap`` it may leave memory."""
+    made: Tensor = apply(SWAP_PUSH if swap else PUSH, [stack, position, value])
     return made
 
 

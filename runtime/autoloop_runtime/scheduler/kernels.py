@@ -25,7 +25,7 @@ class Watch:
 
     def __init__(self, timeout: float | None, recorder: profiler.Recorder | None) -> None:
         self.timeout = timeout
-        self.deadline = None if timeout is None else time.monotonic() + timeout
+        self.deadline = None if timeout is None else time.monotonic() + _seconds(timeout)
         self.recorder = recorder
 
     @staticmethod
@@ -41,6 +41,14 @@ class Watch:
     def timed_out(self, tokens: State) -> TimeoutError:
         """The error that stops the run."""
         return TimeoutError(f"the run took longer than {self.timeout} s:\n{tokens.describe_waiting()}")
+
+
+def _seconds(timeout: Any) -> float:
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout is a number of seconds or None, got {timeout!r}")
+    if not timeout > 0:
+        raise ValueError(f"timeout must be positive, got {timeout}")
+    return float(timeout)
 
 
 def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any:
