@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, nest
+from ..deadlines import call_in_time
 from ..dtypes import DType
 from ..graph import apply, convert_to_tensor
 from ..shapes import SCALAR, UNKNOWN
@@ -300,11 +301,14 @@ def _read_only(value: Any) -> Any:
 
 
 def _py_kernel(*values: Any, func: Callable[..., Any], types: tuple[DType, ...], single: bool) -> Any:
-    result = func(*[_read_only(v) for v in values])
+    result = call_in_time(func, *[_read_only(v) for v in values], what=_named(func))
     if single:
         return _result(result, types[0], func, 0)
     if not types:
         return ()
+    if len(types) == 1:  # one result may come in a list or by itself; a kernel with one output gives the value
+        only = result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
+        return _result(only, types[0], func, 0)
     if not isinstance(result, (list, tuple)) or len(result) != len(types):
         count = len(result) if isinstance(result, (list, tuple)) else 1
         raise ValueError(f"{_named(func)} gave {count} values, Tout has {len(types)}")

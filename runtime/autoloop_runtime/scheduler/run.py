@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import config
+from ..deadlines import DEADLINE
 from ..graph import eager
 from ..lowering import Lowered
 from ..runstate import EAGER, RunState
@@ -60,7 +61,7 @@ class Executable:
         Raises
         ------
         TimeoutError
-            If it took longer than ``timeout``; a kernel that is running is waited for.
+            If it took longer than ``timeout``. A kernel that is running is waited for, a ``py_function`` is not.
         RuntimeError
             If nothing can run any more and a fetch has no value.
         BaseException
@@ -71,6 +72,7 @@ class Executable:
         count = config.get_num_threads() if threads is None else config.check_num_threads(threads)
         watch = Watch.needed(timeout)
         tokens = State(self.plan)
+        limit = None if watch is None else DEADLINE.set(watch.deadline)
         try:
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with np.errstate(all="ignore"), eager():
@@ -80,6 +82,8 @@ class Executable:
                     SharedRun(tokens, state, watch, count).run(list(feed_values))
             return results_of(tokens)
         finally:
+            if limit is not None:
+                DEADLINE.reset(limit)
             tokens.close()
 
 
