@@ -280,3 +280,11 @@ def test_a_shape_that_only_shows_at_run_time_is_checked_then():
 def test_public_functions_are_documented():
     for f in (control_flow.while_loop, control_flow.cond, control_flow.switch_case, control_flow.case):
         assert f.__doc__ and "Parameters" in f.__doc__
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("give", [lambda v: v + 1, lambda v: [v + 1]])
+def test_a_python_function_with_a_list_of_one_promised_result(executor, give):
+    f = al.function(lambda x: al.py_function(give, [x], [al.float32]), autograph=False, executor=executor)
+    (result,) = f(al.constant(1.0))
+    assert result.shape == () and result.numpy() == 2.0
