@@ -50,9 +50,9 @@ def if_stmt(
     count = len(names)
     test = asked(test)
     if is_staged(test):
-        outside = Outside((then, orelse), shared, places)
 
         def staged(*values: Any) -> tuple[Any, ...]:
+            outside = Outside((then, orelse), shared, places, values)
             return _staged_statement(test, (then, orelse), names, values, outside)
 
         return staged
@@ -148,9 +148,9 @@ def if_return(
     """
     test = asked(test)
     if is_staged(test):
-        outside = Outside((then, orelse), shared, places)
 
         def staged(*values: Any) -> Any:
+            outside = Outside((then, orelse), shared, places, values)
             return _staged_return(test, (then or _nothing, orelse or _nothing), values, outside)
 
         return staged

@@ -64,7 +64,9 @@ def while_stmt(
         if deciding is None:
             deciding = _ask(test, values, (body, test), shared, places)
         if is_staged(deciding):
-            loop = Loop(test, body, names, until, Outside((body, test), shared, places), options() if options else {})
+            loop = Loop(
+                test, body, names, until, Outside((body, test), shared, places, values), options() if options else {}
+            )
             _record_staged("while", names, count)
             return staged_loop(loop, values, deciding)
         if not deciding:
@@ -86,7 +88,7 @@ def _ask(
     graph = current_graph()
     if graph is None:
         return asked(test(*values))
-    outside = Outside(functions, shared, places)
+    outside = Outside(functions, shared, places, values)
     before, mark = outside.read(), graph.mark()
     answer = asked(test(*values))
     if is_staged(answer):
@@ -133,7 +135,7 @@ def for_stmt(
     staged = as_staged(iterable)
     if staged is not None:
         return _for_staged(
-            staged, body, values, names, until, Outside((body,), shared, places), options() if options else {}
+            staged, body, values, names, until, Outside((body,), shared, places, values), options() if options else {}
         )
     stops = [names.index(name) for name in until]
     iterator = iter(iterable)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from autoloop.conversion.callables import is_library_file
@@ -81,15 +81,23 @@ class Outside:
         Names of the shared variables.
     places : callable, optional
         Gives ``(object, attribute)`` pairs.
+    values : sequence
+        The variables that the functions take: what objects among them change is noticed too.
     """
 
-    def __init__(self, functions: Sequence[Any], shared: Sequence[str], places: Places | None) -> None:
+    def __init__(
+        self,
+        functions: Sequence[Any],
+        shared: Sequence[str],
+        places: Places | None,
+        values: Sequence[Any] = (),
+    ) -> None:
         known = [f for f in functions if isinstance(f, types.FunctionType)]
         self._slots: list[_Cell | _Global | _Attribute] = [_variable(name, known) for name in shared]
         if places is not None:
             # What the setter of a property changes is found by watching.
             self._slots += [_Attribute(owner, name) for owner, name in places() if not _is_property(owner, name)]
-        self._watched = _objects_in_reach(known)
+        self._watched = _objects_in_reach(known, values)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -163,19 +171,23 @@ def _variable(name: str, functions: Sequence[types.FunctionType]) -> _Cell | _Gl
     return _Global(name, functions[0].__globals__)
 
 
-def _objects_in_reach(functions: Sequence[types.FunctionType]) -> list[Any]:
-    """Return the user's objects that the closures of generated functions hold."""
+def _objects_in_reach(functions: Sequence[types.FunctionType], values: Sequence[Any]) -> list[Any]:
+    """Return the user's objects that generated functions take, or that their closures hold."""
     found: dict[int, Any] = {}
+    for content in (*values, *_contents(functions)):
+        content = getattr(content, "__self__", content)
+        if hasattr(content, "__dict__") and _is_users_object(content):
+            found[id(content)] = content
+    return list(found.values())
+
+
+def _contents(functions: Sequence[types.FunctionType]) -> Iterator[Any]:
     for function in functions:
         for cell in function.__closure__ or ():
             try:
-                content = cell.cell_contents
-            except ValueError:
+                yield cell.cell_contents
+            except ValueError:  # a variable that has no value yet
                 continue
-            content = getattr(content, "__self__", content)
-            if hasattr(content, "__dict__") and _is_users_object(content):
-                found[id(content)] = content
-    return list(found.values())
 
 
 def _is_users_object(value: Any) -> bool:

@@ -212,3 +212,97 @@ def returned_inside(n):
             return out
         out.append(i)
     return out
+
+
+class Thing:
+    pass
+
+
+class Recorder:
+    def __init__(self):
+        self.log = []
+        self.n = 0
+
+    def add(self, x):
+        self.log.append(x)
+        self.n += 1
+
+
+@on((4,), (0,))
+def in_a_dict(n):
+    d = {"o": []}
+    for i in range(n):
+        d["o"].append(i)
+    return d["o"], len(d["o"])
+
+
+@on((4,))
+def in_an_attribute(n):
+    o = Thing()
+    o.l = []
+    for i in range(n):
+        o.l.append(i)
+    return o.l, len(o.l)
+
+
+@on((4,))
+def grown_by_a_method(n):
+    r = Recorder()
+    i = 0
+    while i < n:
+        r.add(i * 2)
+        i += 1
+    return r.log, r.n
+
+
+@on((4,))
+def attribute_in_a_branch(n):
+    o = Thing()
+    o.l = []
+    for i in range(n):
+        if i % 2 == 0:
+            o.l.append(i)
+    return o.l, len(o.l)
+
+
+@on((4,))
+def lists_of_a_dict(n):
+    d = {"a": [], "b": [1]}
+    for i in range(n):
+        d["a"].append(i)
+        if i > 1:
+            d["b"].append(i)
+    return d
+
+
+@on((4,), (2,))
+def emptied(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+        if i == 2:
+            out = []
+    return out
+
+
+@on((4,), (2,))
+def replaced(n):
+    out = []
+    for i in range(n):
+        if i == 2:
+            out = [7, 8]
+        else:
+            out.append(i)
+    return out
+
+
+@on((4,), (2,))
+def in_pairs(n):
+    out = []
+    all_ = []
+    for i in range(n):
+        out.append(i)
+        if len(out) == 2:
+            all_.append(out[0] + out[1])
+            out = []
+    return all_, out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -503,3 +504,97 @@ class Table:
 @on((np.array([0, 0, 0]), 2))
 def attribute_items(rows, n):
     return Table(rows).fill(n)
+
+
+@on((3,), (0,))
+def mixed_logic(n):
+    return (n or n > 1) + 0, (n and n > 1) + 0, (n > 1 and n) + 0, (n > 1 and 2.5) + 0
+
+
+@on((3,), (0,))
+def numbers_of_two_kinds(n):
+    if n > 1:
+        y = 1
+    else:
+        y = 2.5
+    return y, 1.5 if n > 1 else 2
+
+
+@on((3,), (9,))
+def membership(n):
+    return n in (1, 2, 3), n in range(5), n in {3: 1}, n in np.array([3, 4]), 3 in range(n), n not in range(1, n)
+
+
+class Settable:
+    def __init__(self):
+        self.n = 0
+
+    @property
+    def last(self):
+        return self.n
+
+    @last.setter
+    def last(self, value):
+        self.n = value * 2
+
+
+@on((4,), (1,))
+def property_set_in_a_loop(n):
+    thing = Settable()
+    for i in range(n):
+        thing.last = i
+    return thing.last
+
+
+@on((4,))
+def class_in_the_function(n):
+    class Inner:
+        def sign(self, x):
+            if x > 1:
+                return x
+            return -x
+
+    return Inner().sign(n)
+
+
+@functools.lru_cache
+def cached(x):
+    if x > 1:
+        return x
+    return -x
+
+
+with_two = functools.partial(lambda a, b: a if a > b else b, 2)
+
+
+@on((3,), (0,))
+def cached_and_partial(n):
+    return cached(n), with_two(n)
+
+
+@on((4,), (0,))
+def group_of_exceptions(n):
+    s = 0
+    try:
+        raise ExceptionGroup("g", [ValueError(1), KeyError(2)])
+    except* ValueError:
+        s += 1
+    except* KeyError:
+        s += 10
+    i = 0
+    while i < n:
+        s += i
+        i += 1
+    return s
+
+
+@on((3,))
+def number_unchanged_at_first(n):
+    k = 0
+    total = 0
+    for i in range(n):
+        for _ in range(i):
+            total += k
+            if total > 0 or i > 1:
+                k += 1
+    return k, total
