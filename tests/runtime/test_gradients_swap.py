@@ -1,0 +1,115 @@
+"""``swap_memory=True``: saved values leave memory past a budget, and nothing else changes."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import tempfile
+
+import autoloop as al
+import numpy as np
+import pytest
+from autoloop_runtime.gradients import swap
+from autoloop_runtime.gradients.swap import SwapStack
+
+X = np.linspace(0.5, 1.0, 1000, dtype=np.float32)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(swap, "BLOCK", 40_000)
+    yield
+    al.config.set_swap_budget(None)
+    gc.collect()
+    assert swap._space.resident == 0
+    assert swap._file.blocks == 0
+    assert swap._file._handle is None
+
+
+def loss(swapped, n=200):
+    def f(a, x):
+        for _ in al.range(n):
+            al.set_loop_options(swap_memory=swapped)
+            x = al.sin(x) * a
+        return al.reduce_sum(x)
+
+    return al.function(al.value_and_grad(f, (0, 1)))
+
+
+def test_the_values_are_the_same_bit_for_bit():
+    expected = al.nest.flatten(loss(False)(X, X))
+    for budget in (0, 100_000, 10**9):
+        al.config.set_swap_budget(budget)
+        for found, e in zip(al.nest.flatten(loss(True)(X, X)), expected):
+            np.testing.assert_array_equal(found, e)
+
+
+def test_past_the_budget_values_go_to_a_file_that_has_no_name(monkeypatch):
+    sizes = []
+    write = swap._File.write
+
+    def watched(self, parts):
+        place = write(self, parts)
+        sizes.append((place, swap._space.resident))
+        assert not [n for n in os.listdir(tempfile.gettempdir()) if n.startswith("autoloop-swap-")]
+        return place
+
+    monkeypatch.setattr(swap._File, "write", watched)
+    al.config.set_swap_budget(100_000)
+    loss(True)(X, X)
+    assert len(sizes) >= 15
+    assert max(resident for _, resident in sizes) <= 150_000
+
+
+def test_nested_loops_and_other_values_than_arrays():
+    def f(x, w, swapped):
+        for i in al.range(6):
+            al.set_loop_options(swap_memory=swapped)
+            for _ in al.range(i):
+                al.set_loop_options(swap_memory=swapped)
+                x = al.tanh(al.tanh(x @ w) @ w) + al.cast(i, al.float32) * al.sum(x)
+        return al.sum(x)
+
+    rng = np.random.default_rng(0)
+    x, w = [rng.normal(size=(40, 40)).astype(np.float32) * 0.1 for _ in range(2)]
+    al.config.set_swap_budget(0)
+    grads = [al.function(al.grad(lambda x, w: f(x, w, s), (0, 1)))(x, w) for s in (False, True)]
+    for a, b in zip(*grads):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_full_disk_is_reported_and_the_next_run_works(monkeypatch):
+    def full(self, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    al.config.set_swap_budget(0)
+    f = loss(True)
+    with monkeypatch.context() as m:
+        m.setattr(swap._File, "_write", full)
+        with pytest.raises(OSError, match="No space left.*set_swap_budget") as caught:
+            f(X, X)
+    assert caught.value.errno == errno.ENOSPC
+    del caught
+    np.testing.assert_array_equal(f(X, X)[0], loss(False)(X, X)[0])
+
+
+def test_a_stack_reads_in_any_order():
+    al.config.set_swap_budget(0)
+    stack = SwapStack()
+    items = [np.full(1000, k, np.float32) if k % 3 else np.float32(k) for k in range(100)]
+    for item in items:
+        stack.append(item)
+    order = np.random.default_rng(0).permutation(100)
+    for k in [*order, *range(99, -1, -1)]:
+        np.testing.assert_array_equal(stack[np.int64(k)], items[k])
+    assert len(stack) == 100
+    assert len(SwapStack(stack[:50])) == 50
+
+
+def test_the_budget_is_checked():
+    with pytest.raises(TypeError, match="number of bytes"):
+        al.config.set_swap_budget(1.5)
+    with pytest.raises(ValueError, match="negative"):
+        al.config.set_swap_budget(-1)
+    assert al.config.get_swap_budget() > 0
