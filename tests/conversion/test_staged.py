@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import sys
+from pathlib import Path
 
 import autoloop as al
 import list_programs
@@ -10,9 +12,16 @@ import numpy as np
 import pytest
 import staged_programs
 
+CASES = [*staged_programs.CASES, *list_programs.CASES]
+if sys.version_info >= (3, 12):
+    path = Path(__file__).with_name("new_syntax.txt")
+    namespace = {"__name__": "new_syntax"}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    CASES += namespace["CASES"]
+
 ALL = [
     pytest.param(function, arguments, id=f"{function.__name__}-{index}")
-    for function, tries in (*staged_programs.CASES, *list_programs.CASES)
+    for function, tries in CASES
     for index, arguments in enumerate(tries)
 ]
 
