@@ -29,10 +29,13 @@ class _Call:
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = threading.Event()  # set after ``result`` or ``error``
+        self.given_up = False
         self.thread = threading.Thread(target=self._run, args=(contextvars.copy_context(),), daemon=True)
 
     def _run(self, context: contextvars.Context) -> None:
         try:
+            if self.given_up:
+                return
             self.result = context.run(self.f, *self.args)
         except BaseException as error:
             self.error = error
@@ -41,6 +44,7 @@ class _Call:
 
     def give_up(self) -> None:
         """End the thread at the next line of Python that it runs; what blocks in C ends when that returns."""
+        self.given_up = True
         if self.thread.ident is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(_GivenUp))
 
@@ -57,8 +61,8 @@ def call_in_time(f: Callable[..., Any], *args: Any, what: str) -> Any:
     if deadline is None:
         return f(*args)
     call = _Call(f, args)
-    call.thread.start()
     try:
+        call.thread.start()
         in_time = call.done.wait(max(0.0, deadline - time.monotonic()))
     except BaseException:  # an interrupt
         call.give_up()
