@@ -1,0 +1,226 @@
+"""Random structures, dtypes and shapes: the right value, or an error that names the variable. Nothing else."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from typing import Any
+
+import autoloop as al
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+EXECUTORS = ("auto", "dataflow", "sequential")
+Pair = collections.namedtuple("Pair", "left, right")
+
+
+@dataclasses.dataclass
+class Box:
+    inside: Any
+    beside: Any
+
+
+DTYPES = [
+    "bool",
+    "int8",
+    "uint8",
+    "int32",
+    "int64",
+    "uint32",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+shapes = st.lists(st.integers(0, 3), max_size=3).map(tuple)
+
+
+@st.composite
+def arrays(draw):
+    dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+    shape = draw(shapes)
+    values = np.random.default_rng(draw(st.integers(0, 99))).integers(0, 5, shape)
+    return np.asarray(values).astype(dtype)
+
+
+leaves = st.one_of(
+    arrays(), st.integers(-3, 3), st.booleans(), st.floats(-2, 2, width=32), arrays().map(al.constant),
+    arrays().map(lambda a: a.reshape(-1)[0] if a.size else a),
+)  # fmt: skip
+
+
+def containers(inner):
+    return st.one_of(
+        st.lists(inner, min_size=1, max_size=3),
+        st.lists(inner, min_size=1, max_size=3).map(tuple),
+        st.dictionaries(st.sampled_from("abcd"), inner, min_size=1, max_size=3),
+        st.builds(Pair, inner, inner),
+        st.builds(Box, inner, inner),
+    )
+
+
+structures = st.recursive(leaves, containers, max_leaves=6)
+loop_vars = st.one_of(
+    st.lists(structures, min_size=1, max_size=3), st.lists(structures, min_size=1, max_size=3).map(tuple)
+)
+
+
+def as_arrays(value):
+    return [np.asarray(leaf) for leaf in al.nest.flatten(value)]
+
+
+def as_tensors(value):
+    return al.nest.map_structure(al.convert_to_tensor, value)
+
+
+#: what a body may do to one leaf
+STEPS = {
+    "same": lambda x: x,
+    "again": lambda x: al.where(al.equal(x, x), x, x),
+    "reversed": lambda x: al.flip(x),
+    "cast": lambda x: al.cast(x, al.int16),
+    "longer": lambda x: al.concat([x, x], 0) if x.ndim else al.stack([x, x]),
+    "summed": lambda x: al.sum(al.cast(x, al.int32)),
+    "expanded": lambda x: al.expand_dims(x, 0),
+    "a number": lambda x: 1,
+    "half": lambda x: 0.5,
+    "nothing": lambda x: None,
+    "a pair": lambda x: (x, x),
+    "an object": lambda x: object(),
+}
+
+
+@st.composite
+def programs(draw):
+    value = draw(loop_vars)
+    count = len(al.nest.flatten(value))
+    tame = draw(st.booleans())
+    names = ["same", "again", "reversed"] if tame else sorted(STEPS)
+    return value, [draw(st.sampled_from(names)) for _ in range(count)], draw(st.integers(0, 3))
+
+
+def run_with(value, steps, trips, executor):
+    def body(i, *inner):
+        inner = inner if isinstance(value, tuple) else list(inner)
+        flat = [STEPS[name](leaf) for name, leaf in zip(steps, al.nest.flatten(inner))]
+        spec = al.nest.structure_of(inner)
+        return (i + 1, *al.nest.unflatten(spec, flat))
+
+    f = al.function(
+        lambda vs: al.while_loop(lambda i, *_: i < trips, body, (0, *vs)), executor=executor, autograph=False
+    )
+    return f(as_tensors(value))
+
+
+def unrolled(value, steps, trips):
+    """The same by eager steps; ``None`` if dtype, shape or structure of a leaf is not kept."""
+    flat = [al.convert_to_tensor(leaf) for leaf in al.nest.flatten(value)]
+    for _ in range(max(trips, 1)):
+        after = []
+        for name, leaf in zip(steps, flat):
+            made = STEPS[name](leaf)
+            if isinstance(made, (int, float)):
+                kinds = "iufc" if isinstance(made, int) else "fc"
+                if leaf.dtype.kind not in kinds or leaf.shape != ():
+                    return None
+                made = al.constant(made, leaf.dtype)
+            if not isinstance(made, al.Tensor) or made.dtype != leaf.dtype or made.shape != leaf.shape:
+                return None
+            after.append(made)
+        flat = after
+    start = [al.convert_to_tensor(leaf) for leaf in al.nest.flatten(value)]
+    return [t.numpy() for t in (flat if trips else start)]
+
+
+@settings(max_examples=120, deadline=None)
+@given(programs())
+def test_a_loop_gives_what_unrolling_gives_or_names_what_changes(program):
+    value, steps, trips = program
+    expected = unrolled(value, steps, trips)
+    for executor in EXECUTORS:
+        try:
+            i, *result = run_with(value, steps, trips, executor)
+        except (TypeError, ValueError, OverflowError) as error:
+            assert expected is None, error
+            assert "loop variable " in str(error) or "nested structure" in str(error), error
+            continue
+        assert expected is not None, "a change of dtype, shape or structure was accepted"
+        assert i.numpy() == trips
+        assert al.nest.structure_of(tuple(result)) == al.nest.structure_of(tuple(value))
+        for got, want in zip(al.nest.flatten(result), expected, strict=True):
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got.numpy(), want)
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrays(), st.sampled_from(["longer", "summed", "expanded", "same", "cast"]), st.integers(0, 3),
+       st.one_of(st.none(), st.lists(st.one_of(st.none(), st.integers(0, 3)), max_size=4)))  # fmt: skip
+def test_invariants_hold_or_are_refused(x, step, trips, invariant):
+    """Whatever the invariant: the loop runs and its result fits it, or an error names the variable."""
+    shape = al.TensorShape(invariant)
+
+    def body(i, x):
+        return i + 1, STEPS[step](x)
+
+    def once(executor):
+        f = al.function(
+            lambda x: al.while_loop(lambda i, x: i < trips, body, (0, x), ([], shape)), executor=executor,
+            autograph=False,
+        )  # fmt: skip
+        return f(x)[1]
+
+    for executor in EXECUTORS:
+        try:
+            got = once(executor)
+        except (TypeError, ValueError) as error:
+            assert "'x'" in str(error) or "rank" in str(error) or "not known" in str(error), error
+            continue
+        assert shape.is_compatible_with(got.shape)
+        want = al.constant(x)
+        for _ in range(trips):
+            want = STEPS[step](want)
+        np.testing.assert_array_equal(got.numpy(), want.numpy())
+
+
+@settings(max_examples=60, deadline=None)
+@given(structures, structures, st.booleans())
+def test_branches_give_the_taken_value_or_are_refused(a, b, pred):
+    @al.function(autograph=False)
+    def f(p):
+        return al.cond(p, lambda: a, lambda: b)
+
+    try:
+        got = f(al.constant(pred))
+    except (TypeError, ValueError, OverflowError) as error:
+        assert "true_fn and false_fn" in str(error), error
+        return
+    want = a if pred else b
+    assert al.nest.structure_of(got) == al.nest.structure_of(want)
+    for g, w in zip(al.nest.flatten(got), al.nest.flatten(want), strict=True):
+        np.testing.assert_array_equal(g.numpy(), np.asarray(w).astype(g.dtype))
+
+
+@settings(max_examples=60, deadline=None)
+@given(structures, st.sampled_from([*STEPS]))
+def test_map_fn_over_anything(elems, step):
+    rows = as_arrays(elems)
+    try:
+        got = al.map_fn(lambda row: al.nest.map_structure(STEPS[step], row), elems)
+    except (TypeError, ValueError, OverflowError) as error:
+        assert str(error)
+        return
+    assert len({len(r) for r in rows}) == 1
+    if step == "same":
+        for g, w in zip(al.nest.flatten(got), rows, strict=True):
+            np.testing.assert_array_equal(g.numpy(), w)
+
+
+@pytest.mark.parametrize("bad", [{}, {1: 2}, set(), object(), np.array(["a", None], object), [[]], [()], b"a", 1 + 2j])
+def test_odd_loop_variables_are_run_or_refused(bad):
+    try:
+        al.while_loop(lambda *a: al.constant(False), lambda *a: a, [bad, 0])
+    except (TypeError, ValueError) as error:
+        assert str(error)
