@@ -345,25 +345,44 @@ def _set_after(step: _Step, value: int) -> int:
 def _solve_forward(steps: Sequence[_Step], on_entry: int, transfer: Callable[[_Step, int], int]) -> tuple[int, ...]:
     """Solve forwards: union over the paths that lead to a point."""
     values = [0] * len(steps)
-    reached = [False] * len(steps)
-    start = 1  # point 0 is the exit
-    values[start], reached[start] = on_entry, True
-    # Points are numbered in the order of the text, so that nearly all is known after one round.
+    order = _reverse_postorder(steps)
+    values[order[0]] = on_entry
+    waiting = [True] * len(steps)
     changed = True
     while changed:
         changed = False
-        for point, step in enumerate(steps):
-            if not reached[point]:
+        for point in order:
+            if not waiting[point]:
                 continue
-            before = values[point]
+            waiting[point] = False
+            step, before = steps[point], values[point]
             after = transfer(step, before)
             for target in step.next:
-                if not reached[target] or after | values[target] != values[target]:
-                    reached[target] = changed = True
+                if after & ~values[target]:
                     values[target] |= after
+                    waiting[target] = changed = True
             # An exception may come before or after the statement has taken effect.
             for target in step.on_error:
-                if not reached[target] or after | before | values[target] != values[target]:
-                    reached[target] = changed = True
+                if (after | before) & ~values[target]:
                     values[target] |= after | before
+                    waiting[target] = changed = True
     return tuple(values)
+
+
+def _reverse_postorder(steps: Sequence[_Step]) -> list[Point]:
+    """Return the points that can be reached, each before those it leads to but for the ways back of loops."""
+    start = 1  # point 0 is the exit
+    seen = {start}
+    done: list[Point] = []
+    path = [(start, iter((*steps[start].next, *steps[start].on_error)))]
+    while path:
+        point, targets = path[-1]
+        for target in targets:
+            if target not in seen:
+                seen.add(target)
+                path.append((target, iter((*steps[target].next, *steps[target].on_error))))
+                break
+        else:
+            done.append(point)
+            path.pop()
+    return done[::-1]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import gast
 from autoloop.conversion.callables import Environment
 from autoloop.conversion.jumps import binds_in
-from autoloop.conversion.nodes import Maker, Node
+from autoloop.conversion.nodes import Maker, Node, children, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS, parameter_names
 
 _AUGMENTED = {
@@ -216,7 +216,7 @@ class ExpressionRewriter:
     def _comprehension(self, node: Node, around: Surroundings) -> Node:
         """Leave a comprehension as it is, but for the calls in it."""
         targets = {
-            one.id for generator in node.generators for one in gast.walk(generator.target)
+            one.id for generator in node.generators for one in walk(generator.target)
             if isinstance(one, gast.Name)
         }  # fmt: skip
         first = node.generators[0]
@@ -293,8 +293,7 @@ def is_quiet(node: Node) -> bool:
     if isinstance(node, _SIMPLE):
         return True
     if isinstance(node, gast.Tuple | gast.Slice | gast.UnaryOp | gast.BinOp):
-        children = [one for one in gast.iter_child_nodes(node) if isinstance(one, gast.expr)]
-        return all(map(is_quiet, children))
+        return all(is_quiet(one) for one in children(node) if isinstance(one, gast.expr))
     return False
 
 

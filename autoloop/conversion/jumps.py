@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import gast
-from autoloop.conversion.nodes import Maker, Node, copy_tree, header
+from autoloop.conversion.nodes import Maker, Node, children, copy_tree, header
 from autoloop.conversion.scopes import FUNCTIONS
 from autoloop.conversion.unsupported import must_stay_python
 
@@ -439,4 +439,4 @@ def binds_in(expression: Node) -> bool:
     """Whether an expression binds a name of the function around it (nested functions bind their own)."""
     if isinstance(expression, gast.NamedExpr):
         return True
-    return not isinstance(expression, gast.Lambda) and any(map(binds_in, gast.iter_child_nodes(expression)))
+    return not isinstance(expression, gast.Lambda) and any(map(binds_in, children(expression)))

@@ -7,7 +7,7 @@ position on everything it makes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import gast
@@ -132,6 +132,28 @@ class Maker:
         if len(names) == 1:
             return self.load(names[0])
         return self.place(gast.BoolOp(gast.Or(), [self.load(name) for name in names]))
+
+
+def children(node: Node) -> list[Node]:
+    """Return the nodes directly below one, in order, without the marks for load and store."""
+    found = []
+    for name in node._fields:
+        if name != "ctx":
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                found += [one for one in value if isinstance(one, gast.AST)]
+            elif isinstance(value, gast.AST):
+                found.append(value)
+    return found
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all below it, in no particular order."""
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += children(node)
 
 
 def header(statement: Node) -> Maker:

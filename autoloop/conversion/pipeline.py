@@ -24,7 +24,7 @@ from autoloop.conversion.callables import (
 )
 from autoloop.conversion.control_flow import rewrite_function
 from autoloop.conversion.loading import compile_function, instantiate
-from autoloop.conversion.nodes import Node, copy_tree
+from autoloop.conversion.nodes import Node, copy_tree, walk
 from autoloop.conversion.printing import to_text
 from autoloop.conversion.source import FunctionSource, find_source
 from autoloop.conversion.statements import Names
@@ -90,7 +90,7 @@ def _without_decorators(node: Node) -> Node:
 def _names_for(tree: Node, function: types.FunctionType) -> Names:
     """Choose names for generated code that the user's code does not use anywhere."""
     taken = set(function.__code__.co_freevars)
-    for node in gast.walk(tree):
+    for node in walk(tree):
         for field in ("id", "name", "asname", "rest"):
             value = getattr(node, field, None)
             if isinstance(value, str):

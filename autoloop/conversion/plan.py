@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import gast
 from autoloop.conversion.dataflow import Flow
 from autoloop.conversion.jumps import Jumps, block_fields
-from autoloop.conversion.nodes import Node
+from autoloop.conversion.nodes import Node, walk
 from autoloop.conversion.scopes import Effects, Scope, effects_of, mutated_by
 
 Place = tuple[str, Node]
@@ -215,7 +215,7 @@ class _Planner:
 def places_in(statement: Node) -> dict[str, Node]:
     """Return the attributes that a simple statement sets, by a text that tells them apart."""
     found: dict[str, Node] = {}
-    for node in gast.walk(statement):
+    for node in walk(statement):
         place = mutated_by(node)
         if place is None and isinstance(getattr(node, "ctx", None), gast.Store | gast.Del):
             place = node

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import gast
-from autoloop.conversion.nodes import Node
+from autoloop.conversion.nodes import Node, children, walk
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 IMMEDIATE = (gast.ListComp, gast.SetComp, gast.DictComp)
@@ -136,7 +136,7 @@ class _Collector:
             self._comprehension(consumed, immediate=True)
             self.visit(node.func)
         else:
-            for child in gast.iter_child_nodes(node):
+            for child in children(node):
                 self.visit(child)
 
     def _nested_function(self, node: Node) -> None:
@@ -147,7 +147,7 @@ class _Collector:
 
     def _comprehension(self, node: Node, *, immediate: bool = False) -> None:
         inner = _Collector()
-        for child in gast.iter_child_nodes(node):
+        for child in children(node):
             inner.visit(child)
         targets = _comprehension_targets(node)
         for name in inner.bound:
@@ -209,7 +209,7 @@ def outside_parts(node: Node) -> list[Node]:
 def _comprehension_targets(node: Node) -> set[str]:
     names: set[str] = set()
     for generator in node.generators:
-        names |= {one.id for one in gast.walk(generator.target) if isinstance(one, gast.Name)}
+        names |= {one.id for one in walk(generator.target) if isinstance(one, gast.Name)}
     return names
 
 
@@ -227,18 +227,18 @@ def free_names(nodes: Iterable[Node]) -> set[str]:
             inside = free_names(node.body if isinstance(node.body, list) else [node.body])
             names |= (inside - set(scope_of(node).order)) | free_names(outside_parts(node))
         elif isinstance(node, COMPREHENSIONS):
-            names |= free_names(gast.iter_child_nodes(node)) - _comprehension_targets(node)
+            names |= free_names(children(node)) - _comprehension_targets(node)
         elif isinstance(node, gast.Global | gast.Nonlocal):
             names |= set(node.names)
         else:
-            names |= free_names(gast.iter_child_nodes(node))
+            names |= free_names(children(node))
     return names
 
 
 def nonlocal_writes(function: Node) -> set[str]:
     """Return the names of the surroundings that a nested function rebinds with ``nonlocal``."""
     found: set[str] = set()
-    for node in gast.walk(function):
+    for node in walk(function):
         if isinstance(node, gast.Nonlocal):
             found |= set(node.names)
     return found
@@ -268,7 +268,7 @@ class _EffectWalker:
     def _children(self, node: Node, certain: bool) -> None:
         for name in bound_names(node):
             self._write(name, certain)
-        for child in gast.iter_child_nodes(node):
+        for child in children(node):
             self.walk(child, certain)
 
     def _read(self, name: str) -> None:
@@ -376,7 +376,7 @@ class _EffectWalker:
         targets = _comprehension_targets(node)
         for name in sorted(free_names([node]) - targets):
             self._read(name)
-        for inner in gast.walk(node):
+        for inner in walk(node):
             if isinstance(inner, gast.NamedExpr):
                 self._write(inner.target.id, False)
             elif isinstance(inner, gast.Call):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import gast
-from autoloop.conversion.nodes import Node
+from autoloop.conversion.nodes import Node, children
 from autoloop.conversion.scopes import FRAME_READERS, FUNCTIONS
 from autoloop.conversion.source import FunctionSource, place_of
 from autoloop.errors import ConversionError
@@ -47,7 +47,7 @@ def own_nodes(function: Node) -> Iterator[Node]:
         node = todo.pop()
         yield node
         if not isinstance(node, (*FUNCTIONS, gast.ClassDef)):
-            todo += gast.iter_child_nodes(node)
+            todo += children(node)
 
 
 def is_generator(function: Node) -> bool:
@@ -75,7 +75,7 @@ def must_stay_python(statement: Node) -> bool:
 
 def _statement_nodes(statement: Node) -> Iterator[Node]:
     yield statement
-    for child in gast.iter_child_nodes(statement):
+    for child in children(statement):
         if not isinstance(child, (*FUNCTIONS, gast.ClassDef)):
             yield from _statement_nodes(child)
 
