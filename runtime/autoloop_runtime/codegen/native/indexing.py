@@ -22,7 +22,7 @@ from .views import _same, _splat, loaded, put, seen, shifted
 # -- brackets ---------------------------------------------------------------------------------------------
 
 
-class _Basic:
+class Basic:
     """An index of ints, slices, new axes and integer scalars, as an offset, a shape and strides."""
 
     def __init__(self, ctx: Context, node: Node, first: int, values: Sequence[Value], x: Array) -> None:
@@ -104,11 +104,11 @@ def _indices(node: Node, first: int) -> list[Tensor]:
     return [node.inputs[first + e.position] for e in node.attrs["index"].entries if isinstance(e, Input)]
 
 
-def _is_basic(ctx: Context, node: Node, first: int) -> bool:
+def is_basic(ctx: Context, node: Node, first: int) -> bool:
     return all(ctx.shape_of(t) == () and t.dtype.kind in "iu" for t in _indices(node, first))
 
 
-def _only_rows(ctx: Context, node: Node, first: int) -> int | None:
+def only_rows(ctx: Context, node: Node, first: int) -> int | None:
     """The axis that one integer array indexes while all others are whole, if that is the form of the index."""
     axis = None
     for k, entry in enumerate(entries_of(node, len(ctx.shape_of(node.inputs[0])))):
@@ -121,12 +121,12 @@ def _only_rows(ctx: Context, node: Node, first: int) -> int | None:
 
 @rule("getitem")
 def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    if _is_basic(ctx, node, 1):
+    if is_basic(ctx, node, 1):
         if _same(values[0]) and not _indices(node, 1):
             return [_splat(ctx, node, values[0])]
         values = [array_of(ctx, values[0]), *values[1:]]
-        return [seen(ctx, _Basic(ctx, node, 1, values, values[0]).part())]  # type: ignore[arg-type]
-    axis = _only_rows(ctx, node, 1)
+        return [seen(ctx, Basic(ctx, node, 1, values, values[0]).part())]  # type: ignore[arg-type]
+    axis = only_rows(ctx, node, 1)
     if axis is None:
         ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
         return []
@@ -159,11 +159,11 @@ def _gathered(ctx: Context, node: Node, values: list[Value], axis: int) -> Value
         row = shifted(ctx, x, offset, x.shape[:axis] + x.shape[axis + 1 :], rest)
         put(ctx, seen(ctx, row), place)
 
-    _each_index(ctx, node, indices, x.shape[axis], operands, out, axis, copy)
+    each_index(ctx, node, indices, x.shape[axis], operands, out, axis, copy)
     return out
 
 
-def _each_index(
+def each_index(
     ctx: Context, node: Node, indices: Array, extent: int, operands: Sequence[Value], rows: Array, axis: int,
     write: Callable[[str, Array], None],
 ) -> None:  # fmt: skip
@@ -211,13 +211,13 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     inputs = _indices(node, 2)
     if len(inputs) == 1 and inputs[0].dtype.kind == "b" and ctx.shape_of(inputs[0]) == ctx.shape_of(node.inputs[0]):
         return [_masked(ctx, node, values)]
-    if _is_basic(ctx, node, 2):
+    if is_basic(ctx, node, 2):
         # the index is checked before anything is changed
         out = writable(ctx, node, x, values[1:])
-        part = _Basic(ctx, node, 2, [out, *values[1:]], out).part()
-        put(ctx, _fitted(value, part.shape), part)
+        part = Basic(ctx, node, 2, [out, *values[1:]], out).part()
+        put(ctx, fitted(value, part.shape), part)
         return [out]
-    axis = _only_rows(ctx, node, 2)
+    axis = only_rows(ctx, node, 2)
     if axis is None:
         ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
         return []
@@ -229,7 +229,7 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Sequence[Value]) -> None:
     indices = array_of(ctx, values[-1])
     shape = out.shape[:axis] + indices.shape + out.shape[axis + 1 :]
-    source = _fitted(resolve(values[1]), shape)
+    source = fitted(resolve(values[1]), shape)
     rows = ctx.temporary(out.t, shape)
     store(ctx, source, rows)
 
@@ -238,10 +238,10 @@ def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Seque
         place = shifted(ctx, out, offset, row.shape, out.strides[:axis] + out.strides[axis + 1 :])
         put(ctx, seen(ctx, row), place)
 
-    _each_index(ctx, node, indices, out.shape[axis], [out, *values[1:]], rows, axis, copy)
+    each_index(ctx, node, indices, out.shape[axis], [out, *values[1:]], rows, axis, copy)
 
 
-def _fitted(value: Value, shape: Shape) -> Value:
+def fitted(value: Value, shape: Shape) -> Value:
     """``value`` without the leading axes of extent 1 that NumPy's assignment lets pass."""
     if isinstance(value, Array) and len(value.shape) > len(shape):
         extra = len(value.shape) - len(shape)
@@ -258,25 +258,12 @@ def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
     shape, t = ctx.shape_of(node.outputs[0]), ctx.type_of(node.outputs[0])
     reuse = [x] if isinstance(x, Array) and ctx.is_free(x) else []
     out = ctx.result(node.outputs[0], t, shape, reuse)
-    chosen = Expr("where", (mask, _fitted(value, ()), x), t, shape)
+    chosen = Expr("where", (mask, fitted(value, ()), x), t, shape)
     store_all(ctx, shape, [chosen], [out])
     return out
 
 
-# -- at points ----------------------------------------------------------------------------------------------
-
-
-@rule("index_add")
-def _index_add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    tensor = node.outputs[0]
-    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
-    out = ctx.result(tensor, t, shape)
-    store(ctx, Splat(literal(0, t), t, shape), out)
-    if not _is_basic(ctx, node, 2):
-        ctx.refuse(node, "of index arrays it has no machine code")
-    part = _Basic(ctx, node, 2, [out, *values[1:]], out).part()
-    put(ctx, _fitted(resolve(values[1]), part.shape), part)
-    return [out]
+# -- along an axis --------------------------------------------------------------------------------------
 
 
 @rule("take_along_axis")

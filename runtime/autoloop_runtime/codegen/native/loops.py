@@ -18,7 +18,7 @@ from .cost import polling_period
 from .nests import store
 from .plan import CHAINS
 from .rows import copied
-from .values import Array, Buffer, Rows, Scalar, Value, buffers, dense, fills, resolve
+from .values import Array, Buffer, Expr, Pending, Rows, Scalar, Value, buffers, dense, fills, resolve
 from .writer import Phi
 
 
@@ -164,11 +164,7 @@ def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 def _kept(ctx: Context, value: Value) -> Value:
     """A captured value in a form that does not have to be computed in every iteration."""
     value = resolve(value)
-    return array_of(ctx, value) if value.shape and not isinstance(value, Array) and _computed(value) else value  # type: ignore[union-attr]
-
-
-def _computed(value: Value) -> bool:
-    return type(value).__name__ in ("Expr", "Pending")
+    return array_of(ctx, value) if isinstance(value, (Expr, Pending)) else value
 
 
 class _Running:

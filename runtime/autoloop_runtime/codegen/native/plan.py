@@ -28,7 +28,7 @@ VIEWS = frozenset(
 #: ops that may write their result over their first operand
 CHAINS = frozenset(
     {"set_item", "tensor_array_write", "tensor_array_unstack", "tensor_array_scatter", "tensor_array_stack"}
-    | {"reshape", "expand_dims", "squeeze"}
+    | {"reshape", "expand_dims", "squeeze", "AccumulateAt", "scatter_update"}
 )
 
 
