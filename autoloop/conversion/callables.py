@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 import sys
 import sysconfig
 import types
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
+import numpy as np
 from autoloop.conversion.nodes import Node
 from autoloop.conversion.scopes import FRAME_READERS
 from autoloop.errors import is_own_file
@@ -23,6 +26,12 @@ DO_NOT_CONVERT = "__autoloop_do_not_convert__"
 STAGED_BUILTINS: frozenset[Any] = frozenset(
     (abs, all, any, bool, complex, divmod, enumerate, filter, float, int, isinstance, len, list, map, max, min)
     + (pow, print, range, reversed, round, sorted, sum, tuple, zip)
+)
+# Library functions that look into their arguments before a tensor can take over.
+STAGED_FUNCTIONS: frozenset[Any] = frozenset(
+    (math.ceil, math.cos, math.cosh, math.exp, math.expm1, math.fabs, math.floor, math.log, math.log10, math.log1p)
+    + (math.log2, math.pow, math.sin, math.sinh, math.sqrt, math.tan, math.tanh)
+    + (np.array, np.asarray, np.concatenate, np.stack)
 )
 # Builtins that must be called by the user's own frame.
 _FRAME_CALLS = FRAME_READERS | {"breakpoint", "globals", "super", "__import__"}
@@ -72,6 +81,8 @@ def is_converted(code: types.CodeType) -> bool:
 
 def is_plain(target: Any) -> bool:
     """Whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
+    if isinstance(target, Hashable) and target in STAGED_FUNCTIONS:
+        return False
     if isinstance(target, types.FunctionType):
         return is_library_file(target.__code__.co_filename)
     if isinstance(target, functools.partial | functools._lru_cache_wrapper):

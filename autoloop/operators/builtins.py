@@ -6,7 +6,8 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoloop.conversion.callables import STAGED_BUILTINS
+from autoloop.conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
+from autoloop.operators import libraries
 from autoloop.operators.growing import GrowingList, refuse_moved
 from autoloop.operators.iterables import (
     StagedIterable,
@@ -16,6 +17,7 @@ from autoloop.operators.iterables import (
     staged_reversed,
     staged_zip,
 )
+from autoloop.operators.libraries import holds_staged
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime import dtypes
 from autoloop_runtime.graph import convert_to_tensor
@@ -160,4 +162,16 @@ STAGED: dict[Any, Callable[..., Any]] = {
     zip: _with_staged(zip, staged_zip),
 }
 
+
+def _library(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a library function that takes another way when an argument is staged."""
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        return (staged if builtins.any(map(holds_staged, args)) else plain)(*args, **kwargs)
+
+    return chosen
+
+
 assert STAGED.keys() == STAGED_BUILTINS
+assert libraries.STAGED_FUNCTIONS.keys() == STAGED_FUNCTIONS
+STAGED.update((plain, _library(plain, staged)) for plain, staged in libraries.STAGED_FUNCTIONS.items())

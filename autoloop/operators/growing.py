@@ -129,6 +129,12 @@ class GrowingList:
             raise TypeError(f"the elements of the list {self.name!r} are structures, not tensors")
         return convert_to_tensor(self.arrays[0].stack())
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*map(_as_rows, args), **kwargs)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*map(_as_rows, args), **kwargs)
+
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return nest.map_structure(lambda rows: rows[index], self.stack())

@@ -10,6 +10,7 @@ def set_loop_options(
     parallel_iterations: int | None = None,
     maximum_iterations: Any = None,
     swap_memory: bool | None = None,
+    gradient_memory: str | int | None = None,
 ) -> None:
     """Set options of the loop in whose body this is the first statement.
 
@@ -23,6 +24,8 @@ def set_loop_options(
         A bound on the number of iterations.
     swap_memory : bool, optional
         Keep what the gradient needs in a file when it is large.
+    gradient_memory : {"save", "checkpoint"} or int, optional
+        Run iterations again rather than save all that the gradient needs; see ``while_loop``.
 
     Raises
     ------

@@ -196,6 +196,7 @@ def _loop_options(options: dict[str, Any]) -> LoopOptions:
         parallel_iterations=10 if parallel is None else parallel,
         maximum_iterations=check_maximum(options.get("maximum_iterations")),
         swap_memory=bool(options.get("swap_memory")),
+        gradient_memory=options.get("gradient_memory"),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import autoloop as al
+import numpy as np
 
 CASES: list[tuple[object, list[tuple[object, ...]]]] = []
 
@@ -306,3 +307,14 @@ def in_pairs(n):
             all_.append(out[0] + out[1])
             out = []
     return all_, out
+
+
+@on((4,))
+def numpy_functions(n):
+    out = []
+    rows = []
+    for i in range(n):
+        out.append(i * 1.0)
+        rows.append(al.zeros([2]) + i)
+    joined = np.concatenate(rows)
+    return np.stack(out), np.array(out), np.sum(out), np.exp(out), np.stack(rows), np.stack(rows, 1), joined

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -598,3 +599,11 @@ def number_unchanged_at_first(n):
             if total > 0 or i > 1:
                 k += 1
     return k, total
+
+
+@on((3,), (1,))
+def functions_of_math(n):
+    total = 0.0
+    for i in range(n):
+        total += math.sin(i) + math.exp(-i) + math.floor(i / 2) + math.sqrt(i + 1.0) + math.log(i + 1, 2)
+    return total, math.sqrt(n), math.pi * n, np.array([n, 1.5]), np.stack([n, n + 1])
