@@ -23,6 +23,7 @@ from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
 from autoloop_runtime.recording import recorders
 from autoloop_runtime.runstate import EAGER
 from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.structured import check_gradient_memory
 from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.variables import Variable
 
@@ -179,12 +180,14 @@ class Function:
         autograph: bool = True,
         executor: str = "auto",
         name: str | None = None,
+        gradient_memory: str | int | None = None,
     ) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self.input_signature = None if input_signature is None else _checked_signature(input_signature)
         self.autograph = autograph
         self.executor = check_executor(executor)
+        self.gradient_memory = check_gradient_memory(gradient_memory)
         self.name = str(name or getattr(python_function, "__name__", type(python_function).__name__))
         self._parameters(_parameters_of(python_function))
         #: gives the instance of a method; None for a plain function
@@ -329,6 +332,8 @@ class Function:
         graph = Graph(ordered=True)
         if self.tracing_count:
             graph.collections["no_new_variables"] = [True]
+        if self.gradient_memory is not None:
+            graph.collections["gradient_memory"] = [self.gradient_memory]
         names = _leaf_names(self._signature, args)
         specs = nest.flatten(self.input_signature) if self.input_signature is not None else None
         target = self._target()
@@ -401,7 +406,9 @@ class Function:
             reference = weakref.ref(instance, lambda _: bound.pop(key, None))
         except TypeError:  # a class with __slots__
             reference = lambda: instance  # noqa: E731
-        made = Function(self.python_function, self.input_signature, self.autograph, self.executor, self.name)
+        made = Function(
+            self.python_function, self.input_signature, self.autograph, self.executor, self.name, self.gradient_memory
+        )  # fmt: skip
         made._instance = reference
         made._parameters(list(self._signature.parameters.values())[1:])
         made._converted = self._target()
@@ -504,6 +511,7 @@ def function(
     autograph: bool = True,
     executor: str = "auto",
     name: str | None = None,
+    gradient_memory: str | int | None = None,
 ) -> Any:
     """Run a Python function as a graph: loops and branches on tensors become dataflow.
 
@@ -518,6 +526,8 @@ def function(
     executor : {"auto", "dataflow", "sequential", "native"}
         How the graph is run. All give the same values.
     name : str, optional
+    gradient_memory : {"save", "checkpoint"} or int, optional
+        What loops keep for gradients, unless they say it themselves; see ``while_loop``.
 
     Returns
     -------
@@ -538,13 +548,14 @@ def function(
     """
     if f is None:
         return functools.partial(
-            function, input_signature=input_signature, autograph=autograph, executor=executor, name=name
-        )
+            function, input_signature=input_signature, autograph=autograph, executor=executor, name=name,
+            gradient_memory=gradient_memory,
+        )  # fmt: skip
     if isinstance(f, Function):
         return f
     if isinstance(f, (staticmethod, classmethod)):
         return type(f)(function(f.__func__, input_signature=input_signature, autograph=autograph,
-                                executor=executor, name=name))  # fmt: skip
+                                executor=executor, name=name, gradient_memory=gradient_memory))  # fmt: skip
     if not callable(f):
         raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__}")
-    return Function(f, input_signature, autograph, executor, name)
+    return Function(f, input_signature, autograph, executor, name, gradient_memory)

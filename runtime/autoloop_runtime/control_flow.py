@@ -42,6 +42,7 @@ def while_loop(
     swap_memory: bool = False,
     maximum_iterations: Any = None,
     name: str | None = None,
+    gradient_memory: str | int | None = None,
 ) -> Any:
     """Repeat ``body`` while ``cond`` is true.
 
@@ -66,6 +67,10 @@ def while_loop(
         AND-ed into the condition.
     name : str, optional
         Prefix of the nodes' names.
+    gradient_memory : {"save", "checkpoint"} or int, optional
+        What is kept for gradients: whatever they need of each iteration; or the variables at some iterations, and
+        those between are run again, so that n iterations take O(sqrt(n)) memory (or that many checkpoints). The values
+        are the same. The body must then have no effects.
 
     Returns
     -------
@@ -88,7 +93,7 @@ def while_loop(
             raise TypeError(f"{what} must be callable, got {f!r} of type {type(f).__name__}")
     options = LoopOptions(
         10 if parallel_iterations is None else parallel_iterations,
-        check_maximum(maximum_iterations), back_prop, swap_memory,
+        check_maximum(maximum_iterations), back_prop, swap_memory, gradient_memory,
     )  # fmt: skip
     if current_graph() is None:
         owner = next((t.graph for t in nest.flatten(loop_vars, True) if isinstance(t, Tensor) and t.node), None)

@@ -78,13 +78,32 @@ class LoopOptions:
     maximum_iterations: Any = None
     back_prop: bool = True
     swap_memory: bool = False
+    gradient_memory: str | int | None = None
 
     def __post_init__(self) -> None:
+        check_gradient_memory(self.gradient_memory)
         n = self.parallel_iterations
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
             raise TypeError(f"parallel_iterations must be a positive integer, got {n!r}")
         if n < 1:
             raise ValueError(f"parallel_iterations must be a positive integer, got {n}")
+
+
+def check_gradient_memory(value: Any) -> Any:
+    """``value`` if it is None (the default), ``"save"``, ``"checkpoint"`` or a number of checkpoints.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not.
+    """
+    if value is None or value in ("save", "checkpoint"):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"gradient_memory must be 'save', 'checkpoint' or a number of checkpoints, got {value!r}")
+    if value < 2:
+        raise ValueError(f"gradient_memory needs at least 2 checkpoints, got {value}")
+    return int(value)
 
 
 def subgraph(parent: Graph, name: str, params: Sequence[tuple[DType, TensorShape, str]] = ()) -> Graph:
@@ -253,6 +272,7 @@ def finish_while(
         "token": token_index,
         "back_prop": options.back_prop,
         "swap_memory": options.swap_memory,
+        "gradient_memory": options.gradient_memory,
         "specs": tuple([(v.init.dtype, v.invariant) for v in variables]),
     }
     node = _add_named(graph, WHILE, [*(v.init for v in variables), *captured], attrs, scope, location)

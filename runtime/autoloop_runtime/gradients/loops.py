@@ -17,15 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..graph import CONST, Graph, Node, current_graph
+from ..graph import CONST, Graph, Node
 from ..registry import call
-from ..shapes import SCALAR, TensorShape
-from ..structured import LoopOptions, LoopVar, finish_while, subgraph
+from ..shapes import SCALAR
+from ..structured import LoopVar
 from ..tensor import Tensor
-from . import rewriting, stacks
-from .reach import needed_in_loop, reached_in_loop
+from . import checkpoints, rewriting, stacks
+from .reach import Marks
 from .residuals import CHEAP, BackwardGraph, Definition
-from .walk import Adjoints, Collected, Walk, nothing
+from .reversal import Reversal, count_down, fitting, is_fixed, plan_reversal
+from .walk import Adjoints, Walk, nothing
 
 
 class BackwardBody(BackwardGraph):
@@ -57,7 +58,7 @@ class BackwardBody(BackwardGraph):
         k = self._variables.get(tensor)
         if k is None:
             return self._captured.get(tensor)
-        return self.loop.inputs[k] if _is_fixed(self.loop, k) else None
+        return self.loop.inputs[k] if is_fixed(self.loop, k) else None
 
     def alias(self, tensor: Tensor, asked: set[Tensor]) -> Tensor | None:
         return next(
@@ -124,67 +125,30 @@ class BackwardBody(BackwardGraph):
 
 def backward(node: Node, gradients: Sequence[Tensor | None], walk: Walk) -> None:
     """Build the backward loop of ``node`` and hand out the gradients of its inputs."""
-    graph = current_graph()
-    assert graph is not None
-    variables, reached = reached_in_loop(node, walk.reached, walk.marks)
-    given = {k for k, g in enumerate(gradients) if g is not None and k in variables}
-    if not given:
+    plan = plan_reversal(node, gradients, walk)
+    if plan is None:
         return
-    wanted, inside = needed_in_loop(node, given)
-    moving = [k for k in sorted(wanted & variables) if not _is_fixed(node, k)]
-    for k in given:
-        if _is_fixed(node, k):
-            walk.add(node.inputs[k], gradients[k])
-    relevant = reached & inside
-    pairs = [
-        (outer, inner) for k, (outer, inner) in enumerate(zip(node.inputs, node.attrs["body"].inputs))
-        if outer in walk.reached and inner in relevant and (k >= node.attrs["n_vars"] or _is_fixed(node, k))
-    ]  # fmt: skip
-    collected = walk.collected(pairs, [node.attrs["body"]])
+    if checkpoints.apply_to(plan):
+        checkpoints.backward(plan, gradients, walk)
+        return
+    graph = plan.graph
     scope = graph.unique_name(f"{node.name.rpartition('/')[2]}/gradient")
     body = BackwardBody(f"{scope}/body", graph, node)
     trips = graph.capture(rewriting.trips_of(node))
-    loop = [LoopVar("t", call("subtract", trips, 1), SCALAR)]
-    loop += [_gradient_variable(node, k, gradients[k]) for k in moving]
-    totals = [nothing(item.outer) if item.running is None else item.running for item in collected]
-    loop += [LoopVar("total", total, total.shape) for total in totals]
+    loop = [LoopVar("t", call("subtract", trips, 1), SCALAR), *plan.variables(gradients)]
     for v in loop[1:]:
         body.parameter(v.init.dtype, v.invariant, v.name)
-    results = _body(node, body, moving, collected, walk, reached)
-    finals = _close(graph, scope, node, body, loop, results)
-    for k, g in zip(moving, finals[1:]):
-        walk.add(node.inputs[k], g)
-    walk.hand_out(collected, finals[1 + len(moving) :])
+    results = _body(body, plan, walk.marks)
+    plan.hand_out(walk, count_down(plan, scope, body, loop, results))
 
 
-def _is_fixed(node: Node, k: int) -> bool:
-    """True for a loop variable that no iteration changes."""
-    body = node.attrs["body"]
-    return body.outputs[k] is body.inputs[k]
-
-
-def _gradient_variable(node: Node, k: int, g: Tensor | None) -> LoopVar:
-    invariant: TensorShape = node.attrs["invariants"][k]
-    if g is None:
-        g = nothing(node.outputs[k])
-    return LoopVar(f"gradient_{node.attrs['names'][k]}", _fitting(g, invariant), invariant)
-
-
-def _fitting(g: Tensor, shape: TensorShape) -> Tensor:
-    if not g.shape.is_subsumed_by(shape):
-        g = call("ensure_shape", g, shape)
-    return g
-
-
-def _body(
-    node: Node, body: BackwardBody, moving: Sequence[int], collected: Sequence[Collected], walk: Walk,
-    reached: set[Tensor],
-) -> list[Tensor]:  # fmt: skip
+def _body(body: BackwardBody, plan: Reversal, marks: Marks) -> list[Tensor]:
     """Fill the backward body; gives the next values of its loop variables."""
-    forward = body.forward
+    forward, moving = body.forward, plan.moving
     entering, sinks = body.inputs[1 : 1 + len(moving)], body.inputs[1 + len(moving) :]
-    adjoints = Adjoints({item.inner: sink for item, sink in zip(collected, sinks)})
-    inner = Walk(forward, reached, walk.marks, adjoints)
+    places = [plan.inner[i.inner] if isinstance(i.inner, int) else i.inner for i in plan.collected]
+    adjoints = Adjoints(dict(zip(places, sinks)))
+    inner = Walk(forward, plan.reached, marks, adjoints)
     with body.as_default():
         for k, g in zip(moving, entering):
             inner.add(forward.outputs[k], g)
@@ -192,19 +156,8 @@ def _body(
         results = [call("subtract", body.t, 1)]
         for k, g in zip(moving, entering):
             leaving = adjoints.total(forward.inputs[k])
-            results.append(_fitting(nothing(forward.inputs[k]) if leaving is None else leaving, g.shape))
-        results += [adjoints.sinks[item.inner] for item in collected]
+            results.append(fitting(nothing(forward.inputs[k]) if leaving is None else leaving, g.shape))
+        results += [adjoints.sinks[place] for place in places]
     results = [body.capture(r) for r in results]
     body.finish(results)
     return results
-
-
-def _close(
-    graph: Graph, scope: str, node: Node, body: Graph, loop: Sequence[LoopVar], results: Sequence[Tensor]
-) -> list[Tensor]:
-    """Make the backward loop of its finished body."""
-    cond = subgraph(graph, f"{scope}/cond", [(v.init.dtype, v.invariant, v.name) for v in loop])
-    with cond.as_default():
-        pred = call("greater_equal", cond.inputs[0], 0)
-    options = LoopOptions(node.attrs["parallel_iterations"], None, True, node.attrs["swap_memory"])
-    return finish_while(graph, scope, loop, cond, pred, body, results, options, node.location)

@@ -29,7 +29,7 @@ FLAT = frozenset({
 })  # fmt: skip
 
 
-def is_differentiable(tensor: Tensor) -> bool:
+def is_differentiable(tensor: Key) -> bool:
     """True if a tensor may have a gradient: floats, complex numbers, and collections (of whatever)."""
     return tensor.dtype.kind in "fc" or tensor.dtype == dtypes.variant
 

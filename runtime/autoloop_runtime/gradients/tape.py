@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
+from .. import dtypes, nest, slots
 from ..execution import Runner, run_graph, wrap
 from ..graph import Graph, Node, convert_to_tensor, current_graph
 from ..recording import Recorder, recorders, recording
@@ -266,7 +266,9 @@ class GradientTape:
 
 def _add(found: dict[Key, Tensor], key: Key, part: Tensor) -> None:
     known = found.get(key)
-    found[key] = part if known is None else call("add", known, part)
+    if known is not None:
+        part = slots.merge(known, part) if part.dtype == dtypes.variant else call("add", known, part)
+    found[key] = part
 
 
 # -- calls ------------------------------------------------------------------------------------------------
@@ -297,9 +299,15 @@ def _run_recorded(
     return results
 
 
+def _zeros(output: Tensor) -> Tensor:
+    """The gradient of an output that nobody used."""
+    made: Tensor = slots.empty() if output.dtype == dtypes.variant else call("zeros_like", output)
+    return made
+
+
 def _call_backward(half: Split, outputs: Sequence[Tensor], saved: Sequence[Tensor]) -> Backward:
     def backward(gs: list[Tensor | None]) -> Sequence[Tensor | None]:
-        given = [call("zeros_like", outputs[k]) if gs[k] is None else gs[k] for k in half.given]
+        given = [_zeros(outputs[k]) if gs[k] is None else gs[k] for k in half.given]
         results = run_graph(half.backward_graph, half.backward, [g for g in given if g is not None] + list(saved))
         return results[: len(half.sources)]
 
@@ -310,12 +318,7 @@ def _sources(tape: GradientTape, graph: Graph, inputs: Sequence[Tensor]) -> list
     """``(source outside, source in the graph)`` of everything tracked that the graph gets or mentions."""
     found: list[tuple[Key, Key]] = [(x, p) for x, p in zip(inputs, graph.inputs) if x in tape._tracked]
     mentioned = dict.fromkeys(_mentioned(graph))
-    return found + [(x, x) for x in mentioned if tape._sees(x) and is_differentiable_source(x)]
-
-
-def is_differentiable_source(x: Key) -> bool:
-    """True if a gradient with regard to ``x`` makes sense."""
-    return x.dtype.kind in "fc"
+    return found + [(x, x) for x in mentioned if tape._sees(x) and is_differentiable(x)]
 
 
 def _mentioned(graph: Graph) -> Iterable[Key]:

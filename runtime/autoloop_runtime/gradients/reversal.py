@@ -1,0 +1,112 @@
+"""What all backward loops have in common: which gradients they carry and collect, and how they count down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..graph import Graph, Node, current_graph
+from ..registry import call
+from ..shapes import TensorShape
+from ..structured import LoopOptions, LoopVar, finish_while, subgraph
+from ..tensor import Tensor
+from .reach import needed_in_loop, reached_in_loop
+from .walk import Collected, Walk, nothing
+
+
+@dataclass(frozen=True)
+class Reversal:
+    """What the backward loop of ``node`` is to do.
+
+    Attributes
+    ----------
+    node : Node
+        The forward loop.
+    graph : Graph
+        Where the backward loop goes.
+    moving : list of int
+        The variables with a gradient that changes from iteration to iteration.
+    collected : list of Collected
+        What the iterations add to. ``inner`` is a position among the inputs, or a source that shows up in the body.
+    reached : set of Tensor
+        The tensors of the body that depend on a source.
+    outer, inner : tuple of Tensor
+        The inputs of the loop and of its body, before the loop gets more variables.
+    """
+
+    node: Node
+    graph: Graph
+    moving: list[int]
+    collected: list[Collected]
+    reached: set[Tensor]
+    outer: tuple[Tensor, ...]
+    inner: tuple[Tensor, ...]
+
+    def variables(self, gradients: Sequence[Tensor | None]) -> list[LoopVar]:
+        """The loop variables on entry: the gradients of the moving ones, then the sums."""
+        names, shapes = self.node.attrs["names"], self.node.attrs["invariants"]
+        made = []
+        for k in self.moving:
+            g = gradients[k]
+            g = nothing(self.node.outputs[k]) if g is None else g
+            made.append(LoopVar(f"gradient_{names[k]}", fitting(g, shapes[k]), shapes[k]))
+        totals = [nothing(item.outer) if item.running is None else item.running for item in self.collected]
+        return made + [LoopVar("total", total, total.shape) for total in totals]
+
+    def hand_out(self, walk: Walk, finals: Sequence[Tensor]) -> None:
+        """Take over the final values of all loop variables, the counter first."""
+        for k, g in zip(self.moving, finals[1:]):
+            walk.add(self.node.inputs[k], g)
+        walk.hand_out(self.collected, finals[1 + len(self.moving) :])
+
+
+def plan_reversal(node: Node, gradients: Sequence[Tensor | None], walk: Walk) -> Reversal | None:
+    """What the backward loop of ``node`` must do; ``None`` if there is nothing to do.
+
+    The gradient of a variable that no iteration changes is handed on at once.
+    """
+    graph = current_graph()
+    assert graph is not None
+    variables, reached = reached_in_loop(node, walk.reached, walk.marks)
+    given = {k for k, g in enumerate(gradients) if g is not None and k in variables}
+    if not given:
+        return None
+    wanted, inside = needed_in_loop(node, given)
+    for k in given:
+        if is_fixed(node, k):
+            walk.add(node.inputs[k], gradients[k])
+    relevant = reached & inside
+    body, count = node.attrs["body"], node.attrs["n_vars"]
+    pairs = [
+        (outer, position)
+        for position, (outer, inner) in enumerate(zip(node.inputs, body.inputs))
+        if outer in walk.reached and inner in relevant and (position >= count or is_fixed(node, position))
+    ]
+    moving = [k for k in sorted(wanted & variables) if not is_fixed(node, k)]
+    collected = walk.collected(pairs, [body])
+    return Reversal(node, graph, moving, collected, reached, tuple(node.inputs), tuple(body.inputs))
+
+
+def is_fixed(node: Node, k: int) -> bool:
+    """True for a loop variable that no iteration changes."""
+    body = node.attrs["body"]
+    return body.outputs[k] is body.inputs[k]
+
+
+def fitting(g: Tensor, shape: TensorShape) -> Tensor:
+    """``g``, checked at run time to fit ``shape`` if that is not known."""
+    if not g.shape.is_subsumed_by(shape):
+        g = call("ensure_shape", g, shape)
+    return g
+
+
+def count_down(
+    plan: Reversal, scope: str, body: Graph, loop: Sequence[LoopVar], results: Sequence[Tensor]
+) -> list[Tensor]:
+    """Make a loop of a finished body, which runs while its first variable is not negative; gives its results."""
+    cond = subgraph(plan.graph, f"{scope}/cond", [(v.init.dtype, v.invariant, v.name) for v in loop])
+    with cond.as_default():
+        pred = call("greater_equal", cond.inputs[0], 0)
+    attrs = plan.node.attrs
+    options = LoopOptions(attrs["parallel_iterations"], None, True, attrs["swap_memory"], "save")
+    return finish_while(plan.graph, scope, loop, cond, pred, body, results, options, plan.node.location)
