@@ -21,7 +21,7 @@ from autoloop.conversion.callables import Environment
 from autoloop.conversion.dataflow import analyse
 from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
 from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
-from autoloop.conversion.nodes import Maker, Node, copy_tree, header
+from autoloop.conversion.nodes import Maker, Node, copy_tree, header, walk
 from autoloop.conversion.plan import Plan, plan_function
 from autoloop.conversion.scopes import Scope, parameter_names, scope_of
 from autoloop.conversion.statements import Facts, Names, SimpleStatements
@@ -65,6 +65,7 @@ def rewrite_function(node: Node, names: Names, environment: Environment, outer: 
         local_names=local_names - frozenset(scope.global_names),
         own_names=tuple(dict.fromkeys([*scope.order, *sorted(outer)])),
         self_name=params[0] if params else None,
+        sequences=outer | _sequences(node, environment, local_names),
     )
     if isinstance(node, gast.Lambda):
         node.body = expressions.rewrite(node.body, around)
@@ -76,6 +77,26 @@ def rewrite_function(node: Node, names: Names, environment: Environment, outer: 
     rewriter = _StatementRewriter(names, expressions, around, scope, Facts(jumps, flow, plan))
     node.body = rewriter.function_body(jumps.body, params)
     return node
+
+
+def _sequences(function: Node, environment: Environment, local_names: frozenset[str]) -> frozenset[str]:
+    """Return the names that a function sets to a list, a tuple, or what a function of NumPy gives."""
+    found = set()
+    for node in walk(function):
+        if isinstance(node, gast.Assign) and _gives_sequence(node.value, environment, local_names):
+            found |= {target.id for target in node.targets if isinstance(target, gast.Name)}
+    return frozenset(found)
+
+
+def _gives_sequence(value: Node, environment: Environment, local_names: frozenset[str]) -> bool:
+    if isinstance(value, gast.List | gast.Tuple):
+        return bool(value.elts)
+    if isinstance(value, gast.ListComp):
+        return True
+    if not isinstance(value, gast.Call):
+        return False
+    function = environment.resolve(value.func, local_names)
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "numpy"
 
 
 class _StatementRewriter(SimpleStatements):
@@ -181,13 +202,20 @@ class _StatementRewriter(SimpleStatements):
         options = self._loop_options(node)
 
         def write() -> Block:
-            first = [] if simple else self._assign_to(target, make.load(item))
+            first = [] if simple else self._assign_to(target, self._unpacked(make, target, item, node.iter))
             return first + self._loop_body(node, plan)
 
         body = self._inner(make, self.names.loop_body, [item, *plan.inputs], write, plan.shared)
         functions = [iterable, make.load(self.names.loop_body)]
         call = self._loop_call(make, "for_stmt", functions, node, plan, options)
         return [*self._marks(make, plan), body, call]
+
+    def _unpacked(self, make: Maker, target: Node, item: str, iterable: Node) -> Node:
+        """Return the loop's item, as something to unpack where it may be a row of a tensor."""
+        pairs = isinstance(iterable, gast.Call)  # enumerate, zip, items: these give tuples
+        if pairs or not isinstance(target, gast.Tuple | gast.List):
+            return make.load(item)
+        return make.call(self.expressions.operator(make, "unpack"), make.load(item))
 
     def _loop_body(self, node: Node, plan: Plan) -> Block:
         statements = node.body[1:] if _options_call(node.body[0]) else node.body

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import gast
+import numpy as np
 from autoloop.conversion.callables import Environment
 from autoloop.conversion.jumps import binds_in
 from autoloop.conversion.nodes import Maker, Node, children, walk
@@ -35,6 +36,8 @@ class Surroundings:
         The first parameter of the function, for ``super()``.
     nested : bool
         Whether the code has moved into a function of its own, so that ``super()`` must be spelled out.
+    sequences : frozenset of str
+        Local names that may hold a Python list or tuple, or an array.
     """
 
     local_names: frozenset[str]
@@ -42,6 +45,7 @@ class Surroundings:
     checked: frozenset[str] = frozenset()
     self_name: str | None = None
     nested: bool = False
+    sequences: frozenset[str] = frozenset()
 
 
 class ExpressionRewriter:
@@ -209,6 +213,7 @@ class ExpressionRewriter:
             local_names=around.local_names | frozenset(params),
             own_names=tuple(params),
             self_name=params[0] if params else None,
+            sequences=around.sequences - frozenset(params),
         )
         node.body = self.rewrite(node.body, inner)
         return node
@@ -231,6 +236,22 @@ class ExpressionRewriter:
             if hasattr(node, name):
                 setattr(node, name, inner.rewrite(getattr(node, name), inside))
         return node
+
+    def _subscript(self, node: Node, around: Surroundings) -> Node:
+        """Return ``ops.item(a, i)`` for ``a[i]`` where ``a`` may be a Python sequence and ``i`` a tensor."""
+        chosen = isinstance(node.ctx, gast.Load) and not _is_fixed(node.slice) and self._is_sequence(node.value, around)
+        node = self._children(node, around)
+        if not chosen:
+            return node
+        make = Maker(node)
+        return make.call(self.operator(make, "item"), node.value, node.slice)
+
+    def _is_sequence(self, node: Node, around: Surroundings) -> bool:
+        if isinstance(node, gast.Name):
+            if node.id in around.local_names:
+                return node.id in around.sequences
+            return isinstance(self.environment.resolve(node, around.local_names), list | tuple | np.ndarray)
+        return isinstance(node, gast.Attribute | gast.List | gast.Tuple)
 
     # -- items --------------------------------------------------------------------------------------------
 
@@ -285,7 +306,14 @@ class _CallsOnly(ExpressionRewriter):
     def _boolop(self, node: Node, around: Surroundings) -> Node:
         return self._children(node, around)
 
-    _unaryop = _ifexp = _compare = _joinedstr = _boolop
+    _unaryop = _ifexp = _compare = _joinedstr = _subscript = _boolop
+
+
+def _is_fixed(index: Node) -> bool:
+    """Whether an index is no single value that only a run may know."""
+    if isinstance(index, gast.UnaryOp):
+        return _is_fixed(index.operand)
+    return isinstance(index, gast.Constant | gast.Slice | gast.Tuple | gast.JoinedStr)
 
 
 def is_quiet(node: Node) -> bool:

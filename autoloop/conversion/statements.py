@@ -92,7 +92,13 @@ class SimpleStatements:
     _nonlocal = _global
 
     def _assign(self, node: Node) -> Block:
+        unpacks = isinstance(node.targets[0], gast.Tuple | gast.List) and isinstance(
+            node.value, gast.Name | gast.Subscript
+        )
         value = self.expr(node.value)
+        if unpacks:
+            make = Maker(node.value)
+            value = make.call(self.expressions.operator(make, "unpack"), value)
         if not any(map(self._has_items, node.targets)):
             node.targets = [self.expr(target) for target in node.targets]
             node.value = value

@@ -16,7 +16,8 @@ a body changes through ``nonlocal``; ``places=lambda: ((self, 'h'),)`` the attri
 
 Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``,
 ``not_in``, ``call(f)(x)``, ``set_item(a, i, v)``, ``update_item(a, i, '+=', lambda: v)``,
-``set_item_of(self, 'a', i, v)``, ``update_item_of``.
+``set_item_of(self, 'a', i, v)``, ``update_item_of``; ``item(a, i)`` for ``a[i]`` where ``a`` may be a Python
+sequence; ``(a, b) = unpack(row)``.
 
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
@@ -28,7 +29,7 @@ from autoloop.errors import hide_own_frames
 from autoloop.operators.branches import if_exp, if_return, if_stmt
 from autoloop.operators.calls import call
 from autoloop.operators.effects import checked, fstring, raised
-from autoloop.operators.items import set_item, set_item_of, update_item, update_item_of
+from autoloop.operators.items import item, set_item, set_item_of, unpack, update_item, update_item_of
 from autoloop.operators.logic import and_, in_, not_, not_in, or_
 from autoloop.operators.loops import for_stmt, while_stmt
 from autoloop.operators.options import set_loop_options
@@ -47,6 +48,7 @@ __all__ = [
     "if_return",
     "if_stmt",
     "in_",
+    "item",
     "not_",
     "not_in",
     "or_",
@@ -55,6 +57,7 @@ __all__ = [
     "set_item",
     "set_item_of",
     "set_loop_options",
+    "unpack",
     "update_item",
     "update_item_of",
     "user_variables",

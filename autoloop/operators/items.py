@@ -6,6 +6,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from autoloop.operators.values import is_staged
+from autoloop_runtime import nest
+from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
 
@@ -24,6 +28,47 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "<<=": operator.ilshift,
     ">>=": operator.irshift,
 }
+
+
+def unpack(value: Any) -> Any:
+    """Return what can be unpacked into targets: of a tensor, its rows."""
+    if not is_staged(value):
+        return value
+    tensor = convert_to_tensor(value)
+    if tensor.shape.rank is None or not tensor.shape.rank or tensor.shape.as_list()[0] is None:
+        raise TypeError(
+            f"a tensor of shape {tensor.shape} cannot be unpacked: the number of its rows must be known; give it with "
+            f"set_shape or input_signature, or use x[0], x[1], ..."
+        )
+    return call("unstack", tensor)
+
+
+def item(sequence: Any, index: Any) -> Any:
+    """``sequence[index]``; of a Python list, tuple or array a tensor may choose the element."""
+    if is_staged(index):
+        if isinstance(sequence, np.ndarray):
+            sequence = convert_to_tensor(sequence)
+        elif type(sequence) in (list, tuple):
+            return _choose(sequence, index)
+    return sequence[index]
+
+
+def _choose(sequence: Any, index: Any) -> Any:
+    """Choose among the elements of a Python sequence, which must have one structure, dtype and shape."""
+    if not sequence:
+        raise IndexError(f"{type(sequence).__name__} index out of range: it is empty")
+    structures = [nest.flatten_with_structure(one) for one in sequence]
+    structure = structures[0][1]
+    kinds = (bool, int, float, complex, np.generic, np.ndarray, Tensor)
+    if any(one != structure for _, one in structures) or not all(
+        isinstance(leaf, kinds) for leaves, _ in structures for leaf in leaves
+    ):
+        raise TypeError(
+            f"a tensor cannot choose an element of this {type(sequence).__name__}: its elements must be numbers or "
+            f"tensors of one structure; use autoloop.switch_case for others"
+        )
+    columns = zip(*(leaves for leaves, _ in structures), strict=True)
+    return nest.unflatten(structure, [call("getitem", call("stack", list(column)), index) for column in columns])
 
 
 def set_item(array: Any, index: Any, value: Any) -> Any:

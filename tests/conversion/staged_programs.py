@@ -607,3 +607,30 @@ def functions_of_math(n):
     for i in range(n):
         total += math.sin(i) + math.exp(-i) + math.floor(i / 2) + math.sqrt(i + 1.0) + math.log(i + 1, 2)
     return total, math.sqrt(n), math.pi * n, np.array([n, 1.5]), np.stack([n, n + 1])
+
+
+TABLE = np.array([5, 6, 7])
+WEIGHTS = [0.5, 0.25, 0.125]
+
+
+@on((3,), (1,))
+def chosen_by_a_tensor(n):
+    pairs = ((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))
+    local = np.array([1.0, 2.0, 3.0])
+    total = 0.0
+    for i in range(n):
+        a, b = pairs[i]
+        total += a * b + TABLE[i] * WEIGHTS[i] + local[i]
+    return total, pairs[n - 1], WEIGHTS[-1], (7, 8, 9)[n - 1]
+
+
+@on((np.arange(6.0).reshape(2, 3),))
+def rows_unpacked(m):
+    total = 0.0
+    for a, b, c in m:
+        total += a * b + c
+    for first, *rest in m:
+        total += first * rest[-1]
+    top, bottom = m
+    x, _, y = m[1]
+    return total, top, bottom, x, y
