@@ -127,6 +127,27 @@ def test_iterations_of_one_loop_overlap(two_threads):
         assert session.run(squares).tolist() == [i * i for i in range(10)]
 
 
+def test_the_counter_itself_is_never_incremented_in_parallel(two_threads):
+    steps, busy = [], threading.Lock()
+
+    def increment(i):
+        assert busy.acquire(blocking=False)
+        steps.append(int(i))
+        busy.release()
+        return i + 1
+
+    def step(i):
+        made = tf.py_function(increment, [i], tf.int32)
+        made.set_shape([])
+        return made
+
+    with Graph().as_default(), al.Session() as session:
+        body = lambda i, x: (step(i), tf.py_function(lambda x: x + 1, [x], tf.float32))
+        out = al.while_loop(lambda i, x: i < 50, body, (0, 0.0), ([], al.TensorShape(None)))
+        assert session.run(out) == (50, 50)
+    assert steps == list(range(50))
+
+
 def test_iterations_of_a_window_of_one_do_not(two_threads):
     busy, lock = [], threading.Lock()
 
