@@ -534,6 +534,22 @@ def function(
     Function
         Callable like ``f``; gives concrete tensors in the structure that ``f`` returns.
 
+    Notes
+    -----
+    The first call with a kind of arguments traces ``f``, later ones run the graph. Two calls are of one kind if
+
+    * tensors, arrays and NumPy scalars have the same dtypes and shapes, whatever their values and however they
+      are given: a NumPy array is a tensor of its dtype and shape;
+    * Python numbers, strings and ``None`` are equal and of one type: ``1``, ``True`` and ``1.0`` are three kinds,
+      so pass ``constant(x)`` where a number changes from call to call;
+    * other objects are the same object, or equal if their class says so;
+    * all of them stand in structures (tuples, lists, dicts, dataclasses) of the same form.
+
+    A keyword argument counts as the positional one, a default that is left out as the default given. With
+    ``input_signature`` there is one trace, and a dimension of ``None`` in it stands for every size.
+    ``tracing_count`` tells how many traces there are, ``explain`` for which arguments; after five a warning names
+    the argument that keeps changing.
+
     Examples
     --------
     >>> @function

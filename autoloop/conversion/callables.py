@@ -144,6 +144,21 @@ class Environment:
         target = self.resolve(function, local_names)
         return target is not _MISSING and is_plain(target)
 
+    def is_property(self, name: str) -> bool:
+        """Whether a class of the user's, known under a global name, has a property of this name."""
+        return name in self._properties
+
+    @functools.cached_property
+    def _properties(self) -> frozenset[str]:
+        classes = [one for one in self.namespace.values() if isinstance(one, type)]
+        kinds = (property, functools.cached_property)
+        return frozenset(
+            name
+            for cls in dict.fromkeys(base for one in classes for base in one.__mro__ if _is_users(base))
+            for name, value in vars(cls).items()
+            if isinstance(value, kinds)
+        )
+
     def is_static_test(self, test: Node, local_names: frozenset[str]) -> bool:
         """Whether a test gives a Python bool for certain, whatever its operands are."""
         if isinstance(test, gast.Constant):
@@ -169,6 +184,11 @@ class Environment:
             return False
         module = str(getattr(target, "__module__", None) or type(target).__module__).split(".")[0]
         return module in ("autoloop", "autoloop_runtime", "numpy", "threading", "_thread", "io", "_io")
+
+
+def _is_users(cls: type) -> bool:
+    module = sys.modules.get(cls.__module__)
+    return not is_library_file(getattr(module, "__file__", None) or "<unknown>") and cls.__module__ != "builtins"
 
 
 def _lookup(namespace: dict[str, Any], name: str) -> Any:

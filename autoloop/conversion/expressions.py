@@ -237,6 +237,15 @@ class ExpressionRewriter:
                 setattr(node, name, inner.rewrite(getattr(node, name), inside))
         return node
 
+    def _attribute(self, node: Node, around: Surroundings) -> Node:
+        """Return ``ops.attribute(a, 'name')`` for ``a.name`` where that may call a property of the user's."""
+        is_property = isinstance(node.ctx, gast.Load) and self.environment.is_property(node.attr)
+        node = self._children(node, around)
+        if not is_property:
+            return node
+        make = Maker(node)
+        return make.call(self.operator(make, "attribute"), node.value, make.constant(node.attr))
+
     def _subscript(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.item(a, i)`` for ``a[i]`` where ``a`` may be a Python sequence and ``i`` a tensor."""
         chosen = isinstance(node.ctx, gast.Load) and not _is_fixed(node.slice) and self._is_sequence(node.value, around)

@@ -17,7 +17,7 @@ a body changes through ``nonlocal``; ``places=lambda: ((self, 'h'),)`` the attri
 Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``,
 ``not_in``, ``call(f)(x)``, ``set_item(a, i, v)``, ``update_item(a, i, '+=', lambda: v)``,
 ``set_item_of(self, 'a', i, v)``, ``update_item_of``; ``item(a, i)`` for ``a[i]`` where ``a`` may be a Python
-sequence; ``(a, b) = unpack(row)``.
+sequence; ``(a, b) = unpack(row)``; ``attribute(a, 'p')`` for ``a.p`` where a class has a property ``p``.
 
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
@@ -27,7 +27,7 @@ Errors: ``assert checked(test)``, ``raise raised(error)``; ``hide_own_frames()``
 
 from autoloop.errors import hide_own_frames
 from autoloop.operators.branches import if_exp, if_return, if_stmt
-from autoloop.operators.calls import call
+from autoloop.operators.calls import attribute, call
 from autoloop.operators.effects import checked, fstring, raised
 from autoloop.operators.items import item, set_item, set_item_of, unpack, update_item, update_item_of
 from autoloop.operators.logic import and_, in_, not_, not_in, or_
@@ -38,6 +38,7 @@ from autoloop.operators.undefined import Undefined, defined, returned, user_vari
 __all__ = [
     "Undefined",
     "and_",
+    "attribute",
     "call",
     "checked",
     "defined",

@@ -28,6 +28,18 @@ def call(f: Any) -> Any:
     return convert_callee(f)
 
 
+def attribute(owner: Any, name: str) -> Any:
+    """``owner.name``; the getter of a property of the user's is converted."""
+    if current_graph() is None or type(owner).__getattribute__ is not object.__getattribute__:
+        return getattr(owner, name)
+    found = getattr(type(owner), name, None)
+    if isinstance(found, property) and found.fget is not None:
+        return convert_callee(found.fget)(owner)
+    if isinstance(found, functools.cached_property) and name not in vars(owner):
+        vars(owner)[name] = convert_callee(found.func)(owner)
+    return getattr(owner, name)
+
+
 def _cached(f: Any) -> Any:
     """A cached function keeps its cache for Python values; with tensors it is converted and called."""
     inner = convert_callee(f.__wrapped__)

@@ -634,3 +634,29 @@ def rows_unpacked(m):
     top, bottom = m
     x, _, y = m[1]
     return total, top, bottom, x, y
+
+
+class Signed:
+    def __init__(self, value):
+        self.value = value
+
+    @property
+    def size(self):
+        if self.value > 1:
+            return self.value
+        return -self.value
+
+    @functools.cached_property
+    def double(self):
+        if self.value > 1:
+            return self.value * 2
+        return 0
+
+
+@on((3,), (0,))
+def properties_with_branches(n):
+    thing = Signed(n)
+    total = 0
+    for i in range(3):
+        total += thing.size + i
+    return total, thing.double, thing.double
