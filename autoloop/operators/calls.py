@@ -30,7 +30,8 @@ def call(f: Any) -> Any:
 
 def attribute(owner: Any, name: str) -> Any:
     """``owner.name``; the getter of a property of the user's is converted."""
-    if current_graph() is None or type(owner).__getattribute__ is not object.__getattribute__:
+    plain: Any = object.__getattribute__
+    if current_graph() is None or type(owner).__getattribute__ is not plain:
         return getattr(owner, name)
     found = getattr(type(owner), name, None)
     if isinstance(found, property) and found.fget is not None:
