@@ -78,16 +78,19 @@ def make(graph: Graph, shapes: Sequence[Shape]) -> _Runnable:
 
 
 class _Memory:
-    """The report and scratch memory of one call."""
+    """The memory of one call: words, see ``function``, and scratch memory behind them."""
 
-    __slots__ = ("array", "report", "scratch")
+    __slots__ = ("_array", "address", "offset", "view")
 
-    def __init__(self, report: int, scratch: int) -> None:
-        room = -(-report // ALIGNMENT) * ALIGNMENT
-        self.array = np.empty(room + scratch + ALIGNMENT, np.uint8)
-        start = self.array.ctypes.data
-        self.report = -(-start // ALIGNMENT) * ALIGNMENT
-        self.scratch = self.report + room
+    def __init__(self, function: Function, table: int) -> None:
+        room = -(-function.words // ALIGNMENT) * ALIGNMENT
+        self._array = np.empty(room + function.scratch + ALIGNMENT, np.uint8)
+        self.address = -(-self._array.ctypes.data // ALIGNMENT) * ALIGNMENT
+        self.view = memoryview(self._array)  # type: ignore[arg-type]
+        start = self.address - self._array.ctypes.data
+        struct.pack_into("=QQ", self.view, start, table, self.address + room)
+        #: where in ``view`` the scalar outputs are
+        self.offset = start + 8 * function.scalars_start
 
 
 class _Runnable:
@@ -104,53 +107,55 @@ class _Runnable:
         scalars = [d for d, s in function.outputs if not s]
         self._unpack = struct.Struct("=" + "".join(_PACKED[d.char] for d in scalars)).unpack_from
         self._scalars = tuple([d.type for d in scalars])
-        table = [t if t.flags.c_contiguous else np.ascontiguousarray(t) for t in function.table]
-        self._table = np.array([t.ctypes.data for t in table], np.uint64)
-        self._kept = table
-        self._table_address = self._table.ctypes.data
+        self._constants = [np.ascontiguousarray(t) for t in function.table]
+        self._table = np.array([t.ctypes.data for t in self._constants], np.uint64)
         #: memory of calls that are over; taking and giving back one is atomic
         self._free: list[_Memory] = []
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         args = list(values)
-        for k, dtype, shape in self._arrays:
-            array = args[k]
-            if not (type(array) is np.ndarray and array.flags.c_contiguous and array.flags.aligned):
-                args[k] = np.require(array, dtype, ["C", "A"])
-            if args[k].shape != shape or args[k].dtype != dtype:
-                raise ValueError(f"input {k} has shape {args[k].shape} and dtype {args[k].dtype}, not {shape}, {dtype}")
+        # what is looked at only by address must live until the call is over: ``values``, ``kept`` and ``made`` do
+        kept = self._put_arrays(args) if self._arrays else None
         made = [np.empty(shape, dtype) for dtype, shape in self._outputs]
-        places = [*args]
-        for k, _, _ in self._arrays:
-            places[k] = _address(args[k])
-        packed = self._pack(*places, *map(_address, made))
+        if made:
+            args.extend(map(_address, made))
+        packed = self._pack(*args)
         try:
             memory = self._free.pop()
         except IndexError:
-            memory = _Memory(self._function.report, self._function.scratch)
-        code = self._call(packed, self._table_address, memory.report, memory.scratch)
+            memory = _Memory(self._function, self._table.ctypes.data)
+        code = self._call(packed, memory.address)
         if code:
-            raise (
-                MemoryError("no memory for values that the gradient needs")
-                if code == OUT_OF_MEMORY
-                else self._failure(code, memory)
-            )
-        scalars = self._unpack(ctypes.string_at(memory.report, 8 * len(self._scalars))) if self._scalars else ()
+            raise self._failure(code, memory)
+        numbers = [t(v) for t, v in zip(self._scalars, self._unpack(memory.view, memory.offset))]
         self._free.append(memory)
-        return self._results(scalars, made)
+        del kept
+        if not made or not numbers:
+            return made or numbers
+        n, m = iter(numbers), iter(made)
+        return [next(m) if shape else next(n) for _, shape in self._function.outputs]
 
-    def _results(self, scalars: Sequence[Any], made: list[Any]) -> list[Any]:
-        if not made:
-            return [t(v) for t, v in zip(self._scalars, scalars)]
-        numbers, arrays = iter([t(v) for t, v in zip(self._scalars, scalars)]), iter(made)
-        return [next(arrays) if shape else next(numbers) for _, shape in self._function.outputs]
+    def _put_arrays(self, args: list[Any]) -> list[Any]:
+        """Replace each array by its address; gives what was copied because it did not lie in memory as it must."""
+        kept = []
+        for k, dtype, shape in self._arrays:
+            array = args[k]
+            if type(array) is not np.ndarray or not (array.flags.c_contiguous and array.flags.aligned):
+                array = np.require(array, dtype, ["C", "A"])
+                kept.append(array)
+            if array.shape != shape or array.dtype != dtype:
+                raise ValueError(f"input {k} has shape {array.shape} and dtype {array.dtype}, not {shape}, {dtype}")
+            args[k] = _address(array)
+        return kept
 
     # -- failures -----------------------------------------------------------------------------------------
 
     def _failure(self, code: int, memory: _Memory) -> BaseException:
         """What the kernel of the operation that failed raises for the operands it failed for."""
+        if code == OUT_OF_MEMORY:
+            return MemoryError("there is no memory for the values that the gradient needs")
         check = self._function.checks[code - 1]
-        start = memory.report + 8 * self._function.report_start
+        start = memory.address + 8 * self._function.report_start
         frames = [(loop, ctypes.c_int64.from_address(start + 8 * k).value) for k, loop in enumerate(check.loops)][::-1]
         operands = [_operand(o, start) for o in check.operands]
         inputs = operands[:-1] if check.node.op.effect else operands

@@ -133,5 +133,4 @@ def _compiled(ir: str) -> bytes:
 
 def callable_of(code: Code) -> Any:
     """The function as something Python can call; it is called with the interpreter's lock, which it gives up itself."""
-    prototype = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-    return prototype(code.address)
+    return ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)(code.address)

@@ -1,17 +1,13 @@
 """A whole graph as one LLVM function, and what its caller must know of it.
 
-``run(args, table, report, scratch)`` gives 0, or the number of a check that failed, or less than 0: -1 when
-Python's signal handlers raised, -2 without memory.
+``run(args, memory)`` gives 0, or the number of a check that failed, or less than 0: -1 when Python's signal handlers
+raised, -2 when there was no memory for a stack.
 
 args
     8 bytes per input: the ``PyObject *`` of an array, or a scalar; then the ``PyObject *`` of each output array.
-table
-    The addresses of constant arrays.
-report
-    The scalar outputs, 8 bytes each; then the words for the thread state and for the last stack that was made;
-    then what failed.
-scratch
-    Memory for arrays.
+memory
+    Words of 8 bytes: the address of a table of the addresses of constant arrays; the address of scratch memory; the
+    scalar outputs; one for the thread state and one for the last stack that was made; then what failed.
 """
 
 from __future__ import annotations
@@ -41,6 +37,8 @@ from .writer import Module
 RULE_MODULES = (branches, effects, indexing, loops, pointwise, points, products, reductions, rows, stacks, views)
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
+#: words before the scalar outputs
+_HEAD = 2
 
 
 @dataclass(frozen=True)
@@ -54,8 +52,8 @@ class Function:
     inputs, outputs : tuple of (dtype, shape)
     table : tuple of ndarray
         Constant arrays.
-    scratch, report : int
-        Bytes of memory to give.
+    scratch, words : int
+        Bytes of scratch memory, and of the words before it.
     checks : tuple of Check
         What the return codes 1, 2, ... mean.
     addresses : dict of str to int
@@ -67,14 +65,19 @@ class Function:
     outputs: tuple[tuple[Any, Shape], ...]
     table: tuple[Any, ...]
     scratch: int
-    report: int
+    words: int
     checks: tuple[Check, ...]
     addresses: dict[str, int]
 
     @property
+    def scalars_start(self) -> int:
+        """The word of the memory where the scalar outputs start."""
+        return _HEAD
+
+    @property
     def report_start(self) -> int:
-        """The slot of the report where the description of a failure starts."""
-        return _scalars(self.outputs) + 2
+        """The word of the memory where the description of a failure starts."""
+        return _HEAD + _scalars(self.outputs) + 2
 
 
 def _scalars(specs: Sequence[tuple[Any, Shape]]) -> int:
@@ -119,7 +122,7 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     _finish(ctx, graph, places)
     return Function(
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT,
-        8 * (_scalars(outputs) + 2 + ctx.report_slots), tuple(ctx.checks), libraries.addresses,
+        8 * (_HEAD + _scalars(outputs) + 2 + ctx.report_slots), tuple(ctx.checks), libraries.addresses,
     )  # fmt: skip
 
 
@@ -190,7 +193,11 @@ define internal i32 @autoloop_poll(ptr %thread) noinline cold {
   ret i32 %result
 }
 
-define i32 @{name}(ptr %args, ptr %table, ptr %out, ptr %scratch) {
+define i32 @{name}(ptr %args, ptr %memory) {
+  %table = load ptr, ptr %memory
+  %scratch_at = getelementptr i64, ptr %memory, i64 1
+  %scratch = load ptr, ptr %scratch_at
+  %out = getelementptr i64, ptr %memory, i64 2
   %thread = getelementptr i64, ptr %out, i64 {SCALARS}
   %stacks = getelementptr i64, ptr %thread, i64 1
   %report = getelementptr i64, ptr %thread, i64 2

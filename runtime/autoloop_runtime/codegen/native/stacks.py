@@ -7,6 +7,7 @@ at the end of a stack writes in place; older versions do not look behind their o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,6 +30,8 @@ declare ptr @malloc(i64)
 declare ptr @realloc(ptr, i64)
 declare void @free(ptr)
 
+{{HUGE_PAGES}}
+
 ; a stack with exactly %position elements, those of %stack, and room for one more; null if there is no memory
 define internal ptr @stack_with_room(ptr %list, ptr %stack, i64 %position, i64 %size) noinline nounwind {{
 entry:
@@ -49,6 +52,7 @@ grow:
   %failed = icmp eq ptr %moved, null
   br i1 %failed, label %fail, label %grown
 grown:
+  call void @huge_pages(ptr %moved, i64 %bytes)
   store ptr %moved, ptr %stack
   store i64 %more, ptr %room_at
   ret ptr %stack
@@ -126,6 +130,36 @@ done:
 }}"""
 
 
+#: asks for large pages, each of which costs one page fault instead of five hundred; for all of the mapping, because one
+#: of two minds could not grow without being copied
+_HUGE_PAGES = """
+declare i32 @madvise(ptr, i64, i32)
+define internal void @huge_pages(ptr %data, i64 %bytes) noinline nounwind {
+entry:
+  %many = icmp uge i64 %bytes, 4194304
+  br i1 %many, label %ask, label %done
+ask:
+  %start = ptrtoint ptr %data to i64
+  %page = and i64 %start, -4096
+  %before = sub i64 %start, %page
+  %length = add i64 %bytes, %before
+  %from = inttoptr i64 %page to ptr
+  %ignored = call i32 @madvise(ptr %from, i64 %length, i32 14)
+  br label %done
+done:
+  ret void
+}"""
+_NO_HUGE_PAGES = """
+define internal void @huge_pages(ptr %data, i64 %bytes) alwaysinline {
+  ret void
+}"""
+
+
+def _functions() -> str:
+    pages = _HUGE_PAGES if sys.platform == "linux" else _NO_HUGE_PAGES
+    return _FUNCTIONS.replace("{HUGE_PAGES}", pages)
+
+
 def uses_stacks(ctx: Context) -> bool:
     """True if the function makes stacks, so that they must be given back."""
     return ctx.module.has("stacks")
@@ -163,7 +197,7 @@ def _index(ctx: Context, value: Value) -> str:
 @rule("StackPush")
 def _push(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
-    ctx.module.define("stacks", lambda: _FUNCTIONS)
+    ctx.module.define("stacks", _functions)
     position = _index(ctx, values[1])
     arguments = f"ptr %stacks, ptr {ctx.scalar(values[0])}, i64 {position}, i64 {_size(pile)}"
     stack = writer.let(f"call ptr @stack_at({arguments})")
