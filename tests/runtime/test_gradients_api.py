@@ -554,3 +554,52 @@ def test_sparse_product_in_a_loop():
         slope = (float(dense(moved[0], v)) - float(dense(moved[1], v))) / (2 * step)
         np.testing.assert_allclose(g[k], slope, rtol=1e-6)
     assert gv.shape == v.shape
+
+
+# -- rows ---------------------------------------------------------------------------------------------------
+
+TABLE = np.arange(12.0).reshape(4, 3)
+EXPECTED = np.zeros((4, 3))
+np.add.at(EXPECTED, [2, 0, 3, 0], np.ones(3))
+
+
+def looked_up(table):
+    return al.sum(al.gather(table, [[2, 0]])) + al.sum(al.gather(table, [-1, 0]))
+
+
+def test_the_gradient_of_gather_is_sparse_for_tapes_and_gradients():
+    table = al.constant(TABLE)
+    with GradientTape() as tape:
+        tape.watch(table)
+        y = looked_up(table)
+    inside = al.function(lambda t: gradients(looked_up(t), [t])[0])
+    vague = al.function(inside.python_function, input_signature=[al.TensorSpec([None, None], al.float64)])
+    for g in (tape.gradient(y, table), inside(TABLE), vague(TABLE)):
+        assert isinstance(g, al.IndexedSlices)
+        assert sorted(np.asarray(g.indices).tolist()) == [0, 0, 2, 3]
+        np.testing.assert_array_equal(g.numpy(), EXPECTED)
+        np.testing.assert_array_equal(0.5 * g, EXPECTED / 2)
+        np.testing.assert_array_equal(table - g / 2.0, TABLE - EXPECTED / 2)
+
+
+def test_the_gradient_of_gather_is_dense_for_grad_and_with_dense_parts():
+    for g in (grad(looked_up)(TABLE), al.function(grad(looked_up))(TABLE)):
+        assert isinstance(g, al.Tensor)
+        np.testing.assert_array_equal(g, EXPECTED)
+    table = al.Variable(TABLE)
+    with GradientTape() as tape:
+        y = looked_up(table) + al.sum(table)
+    g = tape.gradient(y, table)
+    np.testing.assert_array_equal(g, EXPECTED + 1)
+    table.assign_sub(g)
+    with GradientTape() as outer:
+        with GradientTape() as inner:
+            y = looked_up(al.square(table))
+        g = inner.gradient(y, table)
+        total = al.sum(g)
+    np.testing.assert_array_equal(outer.gradient(total, table), 2 * EXPECTED)
+
+
+def test_rows_gathered_from_an_intermediate_tensor():
+    g = al.function(lambda t: gradients(looked_up(t * 2.0), [t])[0])(TABLE)
+    np.testing.assert_array_equal(g, 2 * EXPECTED)

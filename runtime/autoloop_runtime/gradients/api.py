@@ -37,8 +37,9 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
 
     Returns
     -------
-    list of Tensor or None
-        One per element of ``xs``; ``None`` where no differentiable path leads to it.
+    list of Tensor, IndexedSlices or None
+        One per element of ``xs``; ``None`` where no differentiable path leads to it, ``IndexedSlices`` where all there
+        is comes from ``gather``.
 
     Raises
     ------
@@ -59,7 +60,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
         stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
         constants = frozenset([graph.capture(convert_to_tensor(t)) for t in stops])
         keys = [source_in(graph, x) for x in sources.keys]
-        return sources.pack(build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, constants))
+        found = build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, constants, sparse=True)
+        return sources.pack(found)
 
 
 # -- functions --------------------------------------------------------------------------------------------
@@ -123,8 +125,7 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
         value = f(*made, **kwargs)
 
     def replay(ys: Sequence[Tensor], gs: Sequence[Any]) -> list[Tensor | None]:
-        found: list[Tensor | None] = tape.gradient(list(ys), flat, list(gs))
-        return found
+        return [None if g is None else convert_to_tensor(g) for g in tape.gradient(list(ys), flat, list(gs))]
 
     return _Point(value, arguments, replay)
 

@@ -13,6 +13,7 @@ from ..tensor import Tensor
 from ..variables import Variable
 from . import branches, loops
 from .reach import Key, Marks, reached
+from .rows import row_parts, slices
 from .walk import STRUCTURED, Adjoints, Walk
 
 # the walk descends into loops and branches, whose rules walk in turn
@@ -21,8 +22,8 @@ STRUCTURED.update({WHILE: loops.backward, COND: branches.backward})
 
 def build(
     graph: Graph, ys: Sequence[Tensor], seeds: Sequence[Tensor], xs: Sequence[Key],
-    stops: frozenset[Tensor] = frozenset(), nodes: Sequence[Node] | None = None,
-) -> list[Tensor | None]:  # fmt: skip
+    stops: frozenset[Tensor] = frozenset(), nodes: Sequence[Node] | None = None, *, sparse: bool = False,
+) -> list[Any]:  # fmt: skip
     """The gradients of ``ys`` with regard to ``xs``.
 
     Parameters
@@ -38,10 +39,12 @@ def build(
         Tensors that count as constants.
     nodes : sequence of Node, optional
         The nodes to go through, by default all.
+    sparse : bool
+        A gradient that is only some rows may be ``IndexedSlices``.
 
     Returns
     -------
-    list of Tensor or None
+    list of Tensor, IndexedSlices or None
         ``None`` where no differentiable path leads from ``ys`` to an element of ``xs``.
     """
     marks = Marks(graph, xs)
@@ -52,7 +55,12 @@ def build(
     for y, seed in zip(ys, seeds):
         walk.add(y, seed)
     walk.run(path, stops)
-    return [walk.adjoints.total(x) for x in xs]
+    return [_result(walk.adjoints, x, sparse) for x in xs]
+
+
+def _result(adjoints: Adjoints, x: Key, sparse: bool) -> Any:
+    nodes = row_parts(adjoints.parts(x)) if sparse else None
+    return adjoints.total(x) if nodes is None else slices(nodes, x)
 
 
 def source_in(graph: Graph, x: Any) -> Key:

@@ -238,7 +238,7 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
     sources += [body.capture(t) for t, p in zip(plan.outer, plan.inner) if p in plan.reached and not _moves(node, p)]
     places = [body.capture(plan.outer[i.inner]) if isinstance(i.inner, int) else i.inner for i in plan.collected]
     # a tensor that enters the loop in two places has one sum in a segment
-    running = {place: sink for place, sink in reversed(list(zip(places, sinks)))}
+    running = dict(reversed(list(zip(places, sinks))))
     inner = Walk(body, reached(body.nodes, sources, marks), marks, Adjoints(running))
     with body.as_default():
         for k, g in zip(moving, entering):

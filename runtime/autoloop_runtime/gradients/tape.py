@@ -18,18 +18,20 @@ from .. import dtypes, nest, slots
 from ..execution import Runner, run_graph, wrap
 from ..graph import Graph, Node, convert_to_tensor, current_graph
 from ..recording import Recorder, recorders, recording
-from ..registry import Op, call
+from ..registry import OPS, Op, call
 from ..runstate import EAGER
 from ..tensor import Tensor
 from ..variables import READ, Variable
 from .build import build, seed, seeds_of, source_in
 from .calls import Split, split
 from .reach import FLAT, Key, is_differentiable
+from .rows import rows
 from .sources import Sources
-from .walk import gradients_of
+from .walk import gradients_of, nothing
 
 #: from gradients of the outputs to gradients of the inputs
-Backward = Callable[[list[Tensor | None]], Sequence[Tensor | None]]
+Backward = Callable[[list[Tensor | None]], Sequence[Any]]
+_GATHER = OPS["gather"]
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,9 @@ class GradientTape:
                 self._keep((variable,), outputs, lambda gs: gs)
         elif op.name not in FLAT and any(t in self._tracked for t in inputs):
 
-            def backward(gs: list[Tensor | None]) -> Sequence[Tensor | None]:
+            def backward(gs: list[Tensor | None]) -> Sequence[Any]:
+                if op is _GATHER and attrs["axis"] == 0 and gs[0] is not None:
+                    return [rows(gs[0], inputs[1], inputs[0]), None]
                 return gradients_of(op, repr(op.name), gs, outputs, inputs, attrs)
 
             self._keep(tuple(inputs), outputs, backward)
@@ -171,8 +175,8 @@ class GradientTape:
 
         Returns
         -------
-        structure of Tensor or None
-            In the structure of ``sources``.
+        structure of Tensor, IndexedSlices or None
+            In the structure of ``sources``; ``IndexedSlices`` where all there is comes from ``gather``.
 
         Raises
         ------
@@ -226,24 +230,24 @@ class GradientTape:
             if all(g is None for g in column):
                 made.append(None)
                 continue
-            full = [call("zeros_like", convert_to_tensor(x)) if g is None else g for g in column]
+            full = [call("zeros_like", convert_to_tensor(x)) if g is None else convert_to_tensor(g) for g in column]
             made.append(call("reshape", call("stack", full), [*shape, *x.shape.as_tuple()]))
         return wanted.pack(made)
 
-    def _in_values(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Tensor | None]:
-        found: dict[Key, Tensor] = {}
+    def _in_values(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Any]:
+        found: dict[Key, Any] = {}
         for y, g in zip(targets, seeds):
             if is_differentiable(y):
                 _add(found, y, seed(y, g))
         for entry in reversed(list(self._entries)):
-            gs = [found.get(t) for t in entry.outputs]
+            gs = [None if (g := found.get(t)) is None else convert_to_tensor(g) for t in entry.outputs]
             if any(g is not None for g in gs):
                 for key, g in zip(entry.inputs, entry.backward(gs)):
                     if g is not None and key in self._tracked:
                         _add(found, key, g)
         return [found.get(x) if x in self._tracked else None for x in sources]
 
-    def _in_graph(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Tensor | None]:
+    def _in_graph(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Any]:
         graph = self._graph
         if graph is None or any(t.graph is not graph for t in targets):
             raise ValueError("the target was not computed inside the tape's with block")
@@ -251,7 +255,7 @@ class GradientTape:
             pairs = [(y, seed(y, g)) for y, g in zip(targets, seeds) if is_differentiable(y)]
             keys = [source_in(graph, x) for x in sources]
             nodes = self._nodes() if self._span is None else self._span
-            found = build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, nodes=nodes)
+            found = build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, nodes=nodes, sparse=True)
         return [
             g if x in self._watched or (isinstance(x, Variable) and x.trainable and self._watches_variables) else None
             for g, x in zip(found, sources)
@@ -264,10 +268,12 @@ class GradientTape:
         return nodes[nodes.index(self._last) + 1 :] if self._last is not None else list(nodes)
 
 
-def _add(found: dict[Key, Tensor], key: Key, part: Tensor) -> None:
+def _add(found: dict[Key, Any], key: Key, part: Any) -> None:
     known = found.get(key)
-    if known is not None:
-        part = slots.merge(known, part) if part.dtype == dtypes.variant else call("add", known, part)
+    if known is not None and part.dtype == dtypes.variant:
+        part = slots.merge(known, part)
+    elif known is not None:
+        part = known + part
     found[key] = part
 
 
@@ -299,16 +305,10 @@ def _run_recorded(
     return results
 
 
-def _zeros(output: Tensor) -> Tensor:
-    """The gradient of an output that nobody used."""
-    made: Tensor = slots.empty() if output.dtype == dtypes.variant else call("zeros_like", output)
-    return made
-
-
 def _call_backward(half: Split, outputs: Sequence[Tensor], saved: Sequence[Tensor]) -> Backward:
     def backward(gs: list[Tensor | None]) -> Sequence[Tensor | None]:
-        given = [_zeros(outputs[k]) if gs[k] is None else gs[k] for k in half.given]
-        results = run_graph(half.backward_graph, half.backward, [g for g in given if g is not None] + list(saved))
+        given = [nothing(outputs[k]) if (g := gs[k]) is None else g for k in half.given]
+        results = run_graph(half.backward_graph, half.backward, [*given, *saved])
         return results[: len(half.sources)]
 
     return backward

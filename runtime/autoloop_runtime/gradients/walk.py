@@ -35,6 +35,8 @@ class Adjoints:
     def __init__(self, sinks: Mapping[Key, Tensor] | None = None) -> None:
         self.sinks: dict[Key, Tensor] = dict(sinks or {})
         self._parts: dict[Key, list[Tensor]] = {}
+        #: the sum of the first so many parts
+        self._sums: dict[Key, tuple[int, Tensor]] = {}
 
     def add(self, key: Key, part: Tensor) -> None:
         """Add ``part`` to the gradient of ``key``."""
@@ -50,10 +52,15 @@ class Adjoints:
         parts = self._parts.get(key)
         if parts is None:
             return None
-        while len(parts) > 1:
-            a, b = parts[0], parts[1]
-            parts[:2] = [slots.merge(a, b) if a.dtype == dtypes.variant else call("add", a, b)]
-        return parts[0]
+        count, total = self._sums.get(key, (1, parts[0]))
+        for part in parts[count:]:
+            total = slots.merge(total, part) if part.dtype == dtypes.variant else call("add", total, part)
+        self._sums[key] = len(parts), total
+        return total
+
+    def parts(self, key: Key) -> list[Tensor]:
+        """What ``total`` sums up."""
+        return self._parts.get(key, [])
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,28 @@ class IndexedSlices:
             shapes = [given, TensorShape([given[0]]), TensorShape([given.rank])]
         return shapes if self.dense_shape is not None else shapes[:2]
 
+    def numpy(self) -> Any:
+        """The whole tensor as an array."""
+        return self.__autoloop_tensor__().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.__autoloop_tensor__().__array__(dtype, copy)
+
+    def __getitem__(self, index: Any) -> Any:
+        return call("getitem", convert_to_tensor(self), index)
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other if isinstance(other, IndexedSlices) else call("subtract", convert_to_tensor(self), other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return call("subtract", other, convert_to_tensor(self))
+
+    def __truediv__(self, other: Any) -> Any:
+        return self * (1 / other)
+
+    def __pow__(self, other: Any) -> Any:
+        return call("pow", convert_to_tensor(self), other)
+
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices.of(-self.values, self.indices, self.dense_shape)
 
