@@ -188,8 +188,11 @@ class Graph:
         attrs: Mapping[str, Any] | None = None,
         name: str | None = None,
         location: Location | None = None,
+        scope: str | None = None,
     ) -> Node:
         """Add a node: capture the inputs, infer the outputs, thread the effect token.
+
+        Its name is made of ``name``, or is ``scope`` if that is given: a name that ``unique_name`` has given out.
 
         Raises
         ------
@@ -206,7 +209,7 @@ class Graph:
             captured += (self.effect_token(),)
             specs.append((dtypes.bool_, SCALAR))
         node = Node(
-            self, op, captured, attrs, specs, self.unique_name(name or op.name.lower()),
+            self, op, captured, attrs, specs, scope or self.unique_name(name or op.name.lower()),
             locations.capture() if location is None else location, self._control_inputs(),
         )  # fmt: skip
         self.nodes.append(node)

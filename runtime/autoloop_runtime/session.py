@@ -100,7 +100,7 @@ class Session:
         Parameters
         ----------
         fetches : structure of Tensor, Variable, operation or name
-            Operations give ``None``.
+            Operations give ``None``; composites (a SparseTensor, a TensorArray) one of concrete tensors.
         feed_dict : mapping, optional
             Values for tensors (any tensor, not only placeholders).
         timeout : float, optional
@@ -125,12 +125,17 @@ class Session:
         if not isinstance(feed_dict, Mapping | None):
             raise TypeError(f"feed_dict maps tensors to values, got {feed_dict!r}")
         leaves, structure = nest.flatten_with_structure(fetches)
-        resolved = [self._fetch(leaf) for leaf in leaves]
+        composed = [nest.flatten_with_structure(leaf, expand_composites=True) for leaf in leaves]
+        resolved = [self._fetch(part) for parts, _ in composed for part in parts]
         feeds = dict(self._feed(k, v) for k, v in (feed_dict or {}).items())
         tensors = list(dict.fromkeys(t for t, _ in resolved if t.is_symbolic))
         values = dict(zip(tensors, self._compute(tensors, feeds, timeout)))
         results = [None if hidden else _as_result(values[t] if t.is_symbolic else t.value) for t, hidden in resolved]
-        return nest.unflatten(structure, results)
+        found = iter(results)
+        # the parts of a composite are tensors, as they are in any other composite
+        made = [next(found) if form.is_leaf() else nest.unflatten(form, [Tensor(next(found)) for _ in parts])
+                for parts, form in composed]  # fmt: skip
+        return nest.unflatten(structure, made)
 
     def _compute(self, tensors: list[Tensor], feeds: dict[Tensor, Any], timeout: float | None) -> list[Any]:
         if not tensors:

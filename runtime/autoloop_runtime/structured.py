@@ -21,7 +21,7 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import DType
-from .graph import Graph, Node, convert_to_tensor
+from .graph import Graph, convert_to_tensor
 from .locations import Location
 from .registry import Op, call, register
 from .shapes import SCALAR, TensorShape
@@ -275,7 +275,7 @@ def finish_while(
         "gradient_memory": options.gradient_memory,
         "specs": tuple([(v.init.dtype, v.invariant) for v in variables]),
     }
-    node = _add_named(graph, WHILE, [*(v.init for v in variables), *captured], attrs, scope, location)
+    node = graph.add(WHILE, [*(v.init for v in variables), *captured], attrs, None, location, scope)
     if token_index is not None:
         graph.token = node.outputs[token_index]
     return list(node.outputs[:n_user])
@@ -338,16 +338,7 @@ def finish_cond(
     captured = _line_up(graph, subs, leading)
     then.outputs, otherwise.outputs = results
     attrs = {"then": then, "else": otherwise, "specs": tuple(specs)}
-    node = _add_named(graph, COND, [pred, *first, *captured], attrs, scope, location)
+    node = graph.add(COND, [pred, *first, *captured], attrs, None, location, scope)
     if has_token:
         graph.token = node.outputs[-1]
     return list(node.outputs[:n_user])
-
-
-def _add_named(
-    graph: Graph, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], scope: str, location: Location | None
-) -> Node:
-    """Add a node under the name ``scope``, which ``unique_name`` gave already."""
-    node = graph.add(op, inputs, attrs, location=location)
-    node.name = scope
-    return node

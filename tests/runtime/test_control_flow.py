@@ -150,8 +150,10 @@ def test_node_names_are_readable_and_unique():
     with Graph() as graph:
         al.while_loop(lambda i: i < 3, lambda i: i + 1, [0], name="count")
         al.while_loop(lambda i: i < 3, lambda i: i + 1, [0], name="count")
+        al.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+        al.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
     loops = [n for n in graph.nodes if n.op.name == "While"]
-    assert [n.name for n in loops] == ["count", "count_1"]
+    assert [n.name for n in loops] == ["count", "count_1", "while", "while_1"]
     assert "count/body/add" in [n.name for n in loops[0].attrs["body"].nodes]
 
 

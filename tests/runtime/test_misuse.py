@@ -324,7 +324,9 @@ MISUSES = {
     "an assertion": (lambda: al.Assert(al.constant(False), ["oh"]), AssertionError, "oh"),
     "py_function of no callable": (lambda: al.py_function(3, [1], al.int32), TypeError, "callable"),
     "py_function gives another dtype": (lambda: al.py_function(lambda x: 0.5, [1], al.int32), TypeError, "int32"),
-    "py_function gives too many": (lambda: al.py_function(lambda x: (1, 2), [1], [al.int32]), ValueError, "2.*1|1.*2"),
+    "py_function gives too few": (
+        lambda: al.py_function(lambda x: (1, 2), [1], [al.int32] * 3), ValueError, "gave 2 values, Tout has 3",
+    ),
     "options outside of a loop": (lambda: al.set_loop_options(parallel_iterations=3), ValueError, "first statement"),
 }  # fmt: skip
 

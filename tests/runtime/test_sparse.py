@@ -339,6 +339,12 @@ def test_one_sparse_variable_is_returned_by_itself_in_v1():
         t = tf.while_loop(lambda s: tf.reduce_sum(s.values) < 10.0, lambda s: s * 2.0, [s])
         assert isinstance(t, tf.IndexedSlices)
         assert sess.run(tf.convert_to_tensor(t)).tolist() == [[0, 0], [8, 8], [0, 0]]
+        fetched = sess.run({"sparse": y, "slices": [t], "op": y.values.op})
+        array = tf.TensorArray(tf.float32, 2).unstack(tf.constant([1.0, 2.0]))
+        (filled,) = sess.run([array])
+    assert dense(fetched["sparse"]).tolist() == [[16, 0], [0, 0]] and fetched["op"] is None
+    assert al.convert_to_tensor(fetched["slices"][0]).numpy()[1].tolist() == [8, 8]
+    assert filled.stack().numpy().tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
