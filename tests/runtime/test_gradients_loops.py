@@ -6,6 +6,8 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients
+from autoloop_runtime.lowering import lower
+from autoloop_runtime.testing import SeededExecutor
 from gradient_checks import F64, check_forward, check_gradients, scalar, slopes
 
 while_loop = al.while_loop
@@ -419,3 +421,24 @@ def test_an_op_without_a_gradient_names_itself_and_the_line():
 
     with pytest.raises(LookupError, match=r"(?s)py_function.*test_gradients_loops.py:\d+.*stop_gradient"):
         found(f, X)
+
+
+# -- order --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [None, "checkpoint"])
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - {"array_read_once"}))
+def test_any_order_of_kernels(name, mode):
+    f, arrays = PROGRAMS[name]
+    arrays = [np.asarray(a, float)[()] for a in arrays]
+
+    @al.function(autograph=False, executor="sequential", gradient_memory=mode)
+    def g(*xs):
+        return [x for x in gradients(f(*xs), list(xs)) if x is not None]
+
+    expected = g(*arrays)
+    graph = g.get_concrete_function(*arrays).graph
+    lowered = lower(graph, graph.outputs, graph.inputs)
+    for seed in range(2):
+        for found, e in zip(SeededExecutor(lowered, seed).run(arrays), expected):
+            np.testing.assert_allclose(found, e, rtol=1e-10, atol=1e-12)
