@@ -5,6 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop_runtime import config
 from autoloop_runtime.execution import set_outputs
 from autoloop_runtime.graph import Graph
 from autoloop_runtime.lowering import lower
@@ -126,3 +127,31 @@ def test_it_is_the_answer_of_every_executor(program):
     for answer in answers[1:]:
         for a, b in zip(answers[0], answer, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def drawn(key, n):
+    """Random numbers by key, in a loop and in parallel rows."""
+
+    def body(i, key, total):
+        key, sub = al.unstack(al.random.split(key, 2))
+        return i + 1, key, total + al.random.normal([3], key=sub)
+
+    total = al.while_loop(lambda i, *_: i < n, body, (0, key, al.zeros([3])))[2]
+    return total, al.map_fn(lambda k: al.random.uniform([2], key=k), al.random.split(key, 6))
+
+
+def test_random_numbers_by_key_are_the_same_everywhere():
+    before = config.get_num_threads()
+    answers = []
+    try:
+        for executor in ("auto", "dataflow", "sequential"):
+            for threads in (1, 2, 4):
+                config.set_num_threads(threads)
+                f = al.function(drawn, executor=executor, autograph=False)
+                answers.append([t.numpy() for t in f(al.random.key(3), al.constant(5))])
+    finally:
+        config.set_num_threads(before)
+    for answer in answers:
+        for a, b in zip(answers[0], answer, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert len(np.unique(answers[0][1])) == 12
