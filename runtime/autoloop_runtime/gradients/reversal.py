@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .. import slots
 from ..graph import Graph, Node, current_graph
+from ..ops.index import Index, Input
 from ..registry import call
 from ..shapes import TensorShape
 from ..structured import LoopOptions, LoopVar, finish_while, subgraph
 from ..tensor import Tensor
+from .accumulators import GETITEM
 from .reach import needed_in_loop, reached_in_loop
 from .walk import Collected, Walk, nothing
+
+#: ``x[i]``
+ROW = Index([Input(0)])
 
 
 @dataclass(frozen=True)
@@ -104,9 +110,23 @@ def count_down(
     plan: Reversal, scope: str, body: Graph, loop: Sequence[LoopVar], results: Sequence[Tensor]
 ) -> list[Tensor]:
     """Make a loop of a finished body, which runs while its first variable is not negative; gives its results."""
+    for v, parameter, result in zip(loop, body.inputs, results):
+        if parameter is result and v.init.node is not None and v.init.node.op is slots.FROM_ROWS:
+            _read_rows(body, parameter, v.init.node.inputs[0])
     cond = subgraph(plan.graph, f"{scope}/cond", [(v.init.dtype, v.invariant, v.name) for v in loop])
     with cond.as_default():
         pred = call("greater_equal", cond.inputs[0], 0)
     attrs = plan.node.attrs
     options = LoopOptions(attrs["parallel_iterations"], None, True, attrs["swap_memory"], "save")
     return finish_while(plan.graph, scope, loop, cond, pred, body, results, options, plan.node.location)
+
+
+def _read_rows(body: Graph, table: Tensor, rows: Tensor) -> None:
+    """Let ``body`` take the rows of a tensor themselves, rather than entries of a table made of them.
+
+    ``table`` is its parameter for a table that no iteration changes: the gradient of a TensorArray that was stacked
+    after the loop, which holds a row for every index that the loop wrote.
+    """
+    for node in body.nodes:
+        if node.op is slots.GET and node.inputs[0] is table:
+            node.op, node.inputs, node.attrs = GETITEM, (body.capture(rows), node.inputs[1]), {"index": ROW}

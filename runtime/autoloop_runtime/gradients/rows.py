@@ -7,20 +7,18 @@ from typing import Any
 
 from ..graph import Node, convert_to_tensor
 from ..ops.define import shape_of
-from ..ops.index import Index, Input
 from ..registry import call
 from ..sparse import IndexedSlices
 from ..tensor import Tensor
 from .accumulators import INDEX_ADD
 from .reach import Key
-
-_ROWS = Index([Input(0)])
+from .reversal import ROW
 
 
 def row_parts(parts: Sequence[Tensor]) -> list[Node] | None:
     """The nodes that made ``parts``, if each of them adds rows into zeros."""
     nodes = [p.node for p in parts if p.node is not None and p.node.op is INDEX_ADD]
-    if not nodes or len(nodes) < len(parts) or any(n.attrs["index"] != _ROWS for n in nodes):
+    if not nodes or len(nodes) < len(parts) or any(n.attrs["index"] != ROW for n in nodes):
         return None
     return nodes
 
