@@ -38,6 +38,12 @@ EXPECTED = {
         "Valjean leads",
         "x is computed 0 times",
     ],
+    "train_rnn.py": [
+        "step 160 [####",
+        "taking last year's number: 29.6",
+        "central differences agree",
+        "loss curve (blue",
+    ],
     "viterbi.py": ["1871-1898  wet  mean flow 1098", "1899-1970  dry  mean flow 850", "agree with plain NumPy"],
 }
 
@@ -49,7 +55,7 @@ def test_no_sample_is_forgotten():
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_sample(name, tmp_path):
     # from another folder: samples find their data beside themselves
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "error"}
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "error", "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, str(SAMPLES / name)],
         capture_output=True, text=True, encoding="utf-8", cwd=tmp_path, env=environment, timeout=120,
