@@ -13,6 +13,7 @@ SAMPLES = Path(__file__).parent.parent / "samples"
 
 #: what must stand in the output of each sample
 EXPECTED = {
+    "bouncing.py": ["10.4944 -7.2120       1       2.0000 m", "central differences      0.0846", "   agree"],
     "collatz.py": ["10,000   6,171      262        859,635", "results agree with plain Python"],
     "conjugate_gradients.py": [
         "2,284 weeks of CO2, 59 missing",
