@@ -359,9 +359,10 @@ class TensorArray:
     def mark_used(self) -> None:
         """Does nothing (1.x)."""
 
-    def __autoloop_invariants__(self, given: TensorShape | None) -> list[TensorShape]:
+    def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
         """The shape invariants of the component tensors; element shapes are checked by every write."""
-        if given is not None and given.rank:
+        given = TensorShape(given)
+        if given.rank:
             raise ValueError(
                 f"the shape invariant {given!r} was given for a TensorArray, which is a scalar to the loop; the "
                 f"shape of its elements is element_shape={given!r}"

@@ -405,6 +405,21 @@ def test_converted_loops_and_branches_carry_them():
     assert isinstance(total, al.IndexedSlices)
 
 
+def test_converted_loops_take_their_invariants():
+    @al.function
+    def f(s, x, n):
+        i = 0
+        while i < n:
+            al.set_loop_options(shape_invariants=[(s, [None, 2]), (x, [2])])
+            s = s + s
+            x = x * 2.0
+            i += 1
+        return s, x
+
+    s, x = f(al.IndexedSlices(al.ones([1, 2]), [0], [3, 2]), sparse(), al.constant(2))
+    assert s.values.shape == (4, 2) and dense(x).tolist() == (4 * DENSE).tolist()
+
+
 def test_what_is_known_of_the_shape_in_a_graph():
     @al.function
     def f(x):

@@ -8,7 +8,7 @@ from .. import nest
 from ..dtypes import DType
 from ..graph import convert_to_tensor
 from ..registry import call
-from ..shapes import TensorShape
+from ..shapes import ShapeLike, TensorShape
 from ..tensor import Tensor
 from .values import as_places
 
@@ -115,11 +115,12 @@ class IndexedSlices:
         made: Tensor = call("scatter", call("expand_dims", self.indices, 1), self.values, shape)
         return made
 
-    def __autoloop_invariants__(self, given: TensorShape | None) -> list[TensorShape]:
+    def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
         """The invariants of the parts: rule (b) of the reference."""
         parts = [self.values, self.indices, self.dense_shape]
         if given is None:
             return [p.shape for p in parts if p is not None]
+        given = TensorShape(given)
         if given.rank is None:
             shapes = [given, TensorShape([None]), TensorShape([None])]
         elif given.rank == 0:

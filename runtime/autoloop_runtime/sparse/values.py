@@ -11,7 +11,7 @@ from .. import dtypes, nest
 from ..dtypes import DType
 from ..graph import apply, convert_to_tensor
 from ..registry import call
-from ..shapes import Dim, TensorShape
+from ..shapes import Dim, ShapeLike, TensorShape
 from ..tensor import Tensor
 from .primitives import CHECK, check_parts
 
@@ -147,10 +147,11 @@ class SparseTensor:
     def __autoloop_tensor__(self) -> Tensor:
         raise TypeError("a SparseTensor is no tensor of all its entries; use sparse.to_dense(x)")
 
-    def __autoloop_invariants__(self, given: TensorShape | None) -> list[TensorShape]:
+    def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
         """The invariants of the three parts: rule (a) of the reference."""
         rank = self.rank
-        if given is not None and given.rank is not None:
+        given = TensorShape(given)
+        if given.rank is not None:
             if len(given) != 1:
                 raise ValueError(
                     f"the shape invariant of a SparseTensor is TensorShape([rank]), the shape of its dense_shape; got "
