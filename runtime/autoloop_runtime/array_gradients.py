@@ -151,4 +151,3 @@ def concat(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
 def split(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Of ``(array, rows, lengths)``."""
     return [g, join_slots(g, inputs[2], inputs[1]), None]
-

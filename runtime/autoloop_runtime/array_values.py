@@ -162,9 +162,7 @@ class ArrayValue:
     def _check_item(self, index: int, item: Any, rows: Any) -> None:
         spec = self.spec
         if item.dtype != spec.dtype and item.dtype.kind != "U":
-            raise TypeError(
-                f"TensorArray of dtype {spec.dtype}: the value for index {index} has dtype {item.dtype}"
-            )
+            raise TypeError(f"TensorArray of dtype {spec.dtype}: the value for index {index} has dtype {item.dtype}")
         expected = spec.element_shape if rows is None else TensorShape(rows.shape[1:])
         if not expected.matches(item.shape):
             raise ValueError(
@@ -199,9 +197,7 @@ class ArrayValue:
             for index in indices:
                 self._check_index(index, buffer.spec.dynamic_size)
                 if index < len(buffer.stamps) and 0 < buffer.stamps[index] <= self._version:
-                    raise ValueError(
-                        f"TensorArray: index {index} was written before; each element is written once"
-                    )
+                    raise ValueError(f"TensorArray: index {index} was written before; each element is written once")
             if len(set(indices)) < len(indices):
                 raise ValueError(f"TensorArray: an index appears twice in {list(indices)}")
             for index, item in zip(indices, items):

@@ -55,9 +55,7 @@ X = ("x", dtypes.float32, [None])
 
 
 def test_a_scalar_loop_is_the_loop_one_would_write():
-    graph = traced(
-        lambda n: control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i * i), (0, 0))[1], N
-    )
+    graph = traced(lambda n: control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i * i), (0, 0))[1], N)
     assert emit(graph).source == (
         "# int32_0: np.int32(0)\n"
         "# int32_1: np.int32(1)\n"
@@ -127,9 +125,7 @@ def test_a_failing_operand_is_evaluated_even_if_the_other_one_decides():
 
 def test_small_choices_are_expressions():
     graph = traced(lambda n: control_flow.cond(n > 0, lambda: n * 2, lambda: -n), N)
-    assert code(graph) == (
-        "def run(n):\n    multiply = n * int32_2 if n > int32_0 else -n\n    return [multiply]"
-    )
+    assert code(graph) == ("def run(n):\n    multiply = n * int32_2 if n > int32_0 else -n\n    return [multiply]")
     graph = traced(lambda n: control_flow.cond(n > 0, lambda: n, lambda: -n), N)
     assert code(graph) == "def run(n):\n    if not n > int32_0:\n        n = -n\n    return [n]"
 
@@ -330,9 +326,7 @@ def test_a_timeline_has_a_slice_per_line_with_loop_and_iteration():
 
 
 def test_one_function_in_many_threads():
-    graph = traced(
-        lambda n: control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), (0, 0))[1], N
-    )
+    graph = traced(lambda n: control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), (0, 0))[1], N)
     compiled, results = compile_graph(graph), {}
     threads = [threading.Thread(target=lambda k=k: results.update({k: compiled([np.int32(k)])[0]})) for k in range(8)]
     for thread in threads:
@@ -431,9 +425,7 @@ def test_an_entry_value_must_fit_the_invariant():
 
 
 def test_a_condition_must_be_a_scalar():
-    graph = traced(
-        lambda p: control_flow.cond(p, lambda: np.int32(1), lambda: np.int32(2)), ("p", dtypes.bool_, None)
-    )
+    graph = traced(lambda p: control_flow.cond(p, lambda: np.int32(1), lambda: np.int32(2)), ("p", dtypes.bool_, None))
     assert run(graph, np.array(True)) == [1]
     with pytest.raises(ValueError, match="must be a scalar"):
         run(graph, np.array([True, False]))

@@ -80,8 +80,19 @@ def test_tensors_in_brackets():
     x = X
 
     def f(x, i, j, v, mask):
-        return x[i], x[i, j], x[i:j], x[:, i:], x[v], x[:, v], x[mask], x[i, :, v], x[::-i], x[j - 1 : i : -1], \
-            x[i, ..., j]
+        return (
+            x[i],
+            x[i, j],
+            x[i:j],
+            x[:, i:],
+            x[v],
+            x[:, v],
+            x[mask],
+            x[i, :, v],
+            x[::-i],
+            x[j - 1 : i : -1],
+            x[i, ..., j],
+        )
 
     i, j, v = np.int32(1), np.int64(3), np.array([0, 2], np.int32)
     got = check_static(f, x, i, j, v, MASK)

@@ -152,9 +152,7 @@ def test_dead_branch_results_and_captures_go():
 
 
 def test_a_variable_that_never_changes_becomes_a_capture():
-    build = lambda n, x: control_flow.while_loop(
-        lambda i, *_: i < n, lambda i, x, y: (i + 1, x, y + x), (0, x, x)
-    )[1:]
+    build = lambda n, x: control_flow.while_loop(lambda i, *_: i < n, lambda i, x, y: (i + 1, x, y + x), (0, x, x))[1:]
     graph = prune(traced(build, N, X))
     assert loop_of(graph).attrs["names"] == ("i", "y")
     assert graph.outputs[0] is graph.inputs[1]
@@ -404,9 +402,9 @@ def layers(parallel_iterations):
             a = call("tanh", a @ w)
             return i + 1, a, call("tanh", (b + a) @ w)
 
-        return control_flow.while_loop(
-            lambda i, *_: i < 50, body, (0, w, w), parallel_iterations=parallel_iterations
-        )[2]
+        return control_flow.while_loop(lambda i, *_: i < 50, body, (0, w, w), parallel_iterations=parallel_iterations)[
+            2
+        ]
 
     return traced(build, W)
 

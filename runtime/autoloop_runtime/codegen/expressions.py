@@ -96,9 +96,7 @@ class Expressions:
         filled: Expr = template.fill(args, node)
         return filled
 
-    def _kernel_call(
-        self, op: Op, args: Sequence[Expr], attrs: Mapping[str, Any], node: Node, stateful: bool
-    ) -> Expr:
+    def _kernel_call(self, op: Op, args: Sequence[Expr], attrs: Mapping[str, Any], node: Node, stateful: bool) -> Expr:
         items: list[str | Expr] = []
         for arg in args:
             items += ([", "] if items else []) + [arg]

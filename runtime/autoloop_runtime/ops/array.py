@@ -327,9 +327,7 @@ def _concat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return parts
 
 
-_CONCAT = primitive(
-    "concat", _concat_infer, lambda *values, axis: np.concatenate(values, axis), _concat_vjp
-)
+_CONCAT = primitive("concat", _concat_infer, lambda *values, axis: np.concatenate(values, axis), _concat_vjp)
 
 
 def _parts(values: Any, name: str) -> list[Tensor]:

@@ -283,4 +283,3 @@ def cross(a: Any, b: Any, name: str | None = None) -> Any:
     a1, a2, a3 = (a[..., i] for i in range(3))
     b1, b2, b3 = (b[..., i] for i in range(3))
     return stack([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1], -1, name)
-

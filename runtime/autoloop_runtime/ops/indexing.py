@@ -110,9 +110,7 @@ def index_add(shape: Any, index: Any, values: Any, static: Any = None, name: str
     dims = extents(shape, "index_add")
     vector = dims.inputs[0] if dims.inputs else convert_to_tensor(np.array(dims.known, np.int64))
     known = dims.static if static is None else static
-    return apply(
-        _INDEX_ADD, [vector, convert_to_tensor(values), *inputs], {"index": parsed, "static": known}, name
-    )
+    return apply(_INDEX_ADD, [vector, convert_to_tensor(values), *inputs], {"index": parsed, "static": known}, name)
 
 
 def assign_in_place(x: Any, value: Any, *inputs: Any, index: Index) -> Any:
@@ -218,9 +216,7 @@ def _gather_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return [_added(x, index, [indices], g), None]
 
 
-_GATHER = primitive(
-    "gather", _gather_infer, lambda x, indices, axis: np.take(x, indices, axis), _gather_vjp
-)
+_GATHER = primitive("gather", _gather_infer, lambda x, indices, axis: np.take(x, indices, axis), _gather_vjp)
 
 
 def _integers(value: Any, name: str) -> Tensor:
@@ -417,9 +413,7 @@ def _scatter_update_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs
     return [cleared, None, gather_nd(g, indices)]
 
 
-_SCATTER_UPDATE = primitive(
-    "scatter_update", _scatter_update_infer, _scatter_update_kernel, _scatter_update_vjp
-)
+_SCATTER_UPDATE = primitive("scatter_update", _scatter_update_infer, _scatter_update_kernel, _scatter_update_vjp)
 
 
 @public()

@@ -93,9 +93,7 @@ _MATMUL = primitive("matmul", _matmul_infer, np.matmul, _matmul_vjp, code="{0} @
 
 
 @public(numpy=np.matmul)
-def matmul(
-    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None
-) -> Any:
+def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None) -> Any:
     """The matrix product ``a @ b``; leading axes broadcast.
 
     Parameters

@@ -249,9 +249,7 @@ def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any) -> Functi
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], inputs[0], attrs)], doc=doc,
     )  # fmt: skip
 
-    def f(
-        x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False, name: str | None = None
-    ) -> Any:
+    def f(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
         x = convert_to_tensor(x)
         x = as_dtype(x, _ruled(_summed, x.dtype, op.name)[0])
         if axis is None:
@@ -281,12 +279,8 @@ def _cumprod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
     return _cumsum_grad(g * y, y, x, attrs) / x
 
 
-cumsum = _scan(
-    "cumsum", np.add, _cumsum_grad, "The running sum along an axis; integers keep their dtype.", np.cumsum
-)
-cumprod = _scan(
-    "cumprod", np.multiply, _cumprod_grad, "The running product along an axis.", np.cumprod
-)
+cumsum = _scan("cumsum", np.add, _cumsum_grad, "The running sum along an axis; integers keep their dtype.", np.cumsum)
+cumprod = _scan("cumprod", np.multiply, _cumprod_grad, "The running product along an axis.", np.cumprod)
 
 # -- softmax ----------------------------------------------------------------------------------------------
 

@@ -117,9 +117,7 @@ def _repeat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return [call("index_add", call("shape", x), (slice(None),) * axis + (source,), g, static=x.shape), None]
 
 
-_REPEAT = primitive(
-    "repeat", _repeat_infer, lambda x, repeats, axis: np.repeat(x, repeats, axis), _repeat_vjp
-)
+_REPEAT = primitive("repeat", _repeat_infer, lambda x, repeats, axis: np.repeat(x, repeats, axis), _repeat_vjp)
 
 
 @public(numpy=np.repeat)
