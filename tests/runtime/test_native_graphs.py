@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
@@ -12,6 +13,7 @@ from autoloop_runtime.codegen.native.compile import host
 from autoloop_runtime.codegen.native.function import write_function
 from autoloop_runtime.control_flow import while_loop
 from autoloop_runtime.functional import map_fn, scan
+from autoloop_runtime.gradients.api import value_and_grad
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor_array import TensorArray
@@ -322,6 +324,87 @@ def test_maps_and_scans():
         return [map_fn(lambda r: tanh(r * w), x), scan(lambda a, r: a + r, x, zeros([3]))]
 
     check(build, normal(6, 3), normal(3))
+
+
+# -- gradients ----------------------------------------------------------------------------------------------
+
+
+def halving(x):
+    """A loop whose trip count is not known, with a branch and a loop of unknown trip count in it."""
+
+    def body(y, total):
+        inner = while_loop(lambda z: z > 2.0, lambda z: z * 0.7 + call("sin", z) * 0.1, y)
+        y = cond(y > 3.0, lambda: y * 0.5, lambda: y - 0.8)
+        return y, total + inner * y
+
+    return while_loop(lambda y, _: y > 0.5, body, (x, 0.0))[1]
+
+
+def rnn(x, w):
+    def body(t, h, out):
+        h = tanh(h @ w + x[t])
+        return t + 1, h, out.write(t, h)
+
+    out = while_loop(lambda t, *_: t < 6, body, (0, zeros([4]), TensorArray(np.float32, 6)))[2]
+    return reduce_sum(out.stack() ** 2)
+
+
+def elements(x, w):
+    rows = TensorArray(np.float32, 6).unstack(x)
+    total = while_loop(
+        lambda i, _: i < 6, lambda i, s: (i + 1, s + reduce_sum(rows.read(i) * rows.read(5 - i))), (0, 0.0)
+    )
+    return total[1] * w[0, 0]
+
+
+def indexed(x, w):
+    step = lambda i, s, y: (i + 1, s + y[i % 3] * reduce_sum(w[i % 4] * x[i]), set_item(y, i % 5, s))  # noqa: E731
+    return while_loop(lambda i, *_: i < 6, step, (0, 0.0, x[:, 0]))[1]
+
+
+GRADIENTS = {
+    "halving": (halving, (0,), (np.float32(20),)),
+    "rnn": (rnn, (0, 1), (normal(6, 4), normal(4, 4))),
+    "scan": (
+        lambda x, w: reduce_sum(scan(lambda h, r: tanh(h @ w + r), x, zeros([4]))),
+        (0, 1),
+        (normal(6, 4), normal(4, 4)),
+    ),
+    "elements": (elements, (0, 1), (normal(6, 4), normal(4, 4))),
+    "indexed": (indexed, (0, 1), (normal(6, 4), normal(4, 4))),
+    "gather": (lambda x, i: reduce_sum(call("gather", x, i) ** 2), (0,), (normal(6, 4), integers(9))),
+}
+
+
+@pytest.mark.parametrize("f, positions, values", GRADIENTS.values(), ids=GRADIENTS)
+def test_gradients(f, positions, values):
+    def build(*args):
+        value, found = value_and_grad(f, positions)(*args)
+        return [value, *found]
+
+    check(build, *values, rtol=1e-4)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+def test_saved_values_are_given_back():
+    def build(x, n):
+        def loss(x):
+            return reduce_sum(while_loop(lambda i, _: i < n, lambda i, x: (i + 1, call("sin", x)), (0, x))[1])
+
+        return value_and_grad(loss)(x)[1]
+
+    run = compile_native(graph_of(build, normal(1000), np.int32(1)))
+    run([normal(1000), np.int32(2000)])
+    before = memory()
+    for _ in range(20):
+        run([normal(1000), np.int32(2000)])
+    assert memory() - before < 20e6  # one call saves 8 MB
+
+
+def memory():
+    """Bytes of this process in memory."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_memory_is_used_again():

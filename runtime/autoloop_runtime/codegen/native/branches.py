@@ -8,11 +8,12 @@ from ...graph import PARAMETER, Graph, Node
 from ...tensor import Tensor
 from .blocks import open_block, rule, value_of, write_nodes
 from .context import Context, Place, Target
+from .elements import BOOL
 from .loops import parts_of, spread_targets
 from .nests import store
 from .plan import CHAINS
 from .rows import new_like
-from .values import Array, Buffer, Rows, Scalar, Value, buffers, fills, resolve
+from .values import Array, Buffer, Nothing, Rows, Scalar, Splat, Value, buffers, fills, resolve
 
 
 @rule("Cond")
@@ -117,6 +118,10 @@ def move_all(ctx: Context, moves: Sequence[tuple[Value, Value]]) -> None:
     """Copy each value to its place, as if all at once."""
     pairs: list[tuple[Value, Array]] = []
     for value, place in moves:
+        if isinstance(value, Nothing):
+            assert isinstance(place, Rows)
+            pairs.append((Splat("false", BOOL, place.written.shape), place.written))
+            continue
         sources: Sequence[Value] = parts_of(value) if isinstance(value, Rows) else [value]
         pairs.extend((s, p) for s, p in zip(sources, parts_of(place)) if not _there(s, p))
     goals = {p.buffer for _, p in pairs}

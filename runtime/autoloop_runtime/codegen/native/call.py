@@ -17,8 +17,9 @@ from ...runstate import EAGER, RunState
 from .cache import default_cache
 from .compile import Code, callable_of, compile_ir, host
 from .context import OUT_OF_MEMORY, Check, Operand
-from .exact import Shape
+from .exact import TABLES, Shape
 from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
+from .refusal import refusal
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
@@ -157,6 +158,8 @@ class _Runnable:
         check = self._function.checks[code - 1]
         start = memory.address + 8 * self._function.report_start
         frames = [(loop, ctypes.c_int64.from_address(start + 8 * k).value) for k, loop in enumerate(check.loops)][::-1]
+        if check.node.op.name in TABLES:
+            return refusal(check.node, "how many elements the collection has is not known")
         operands = [_operand(o, start) for o in check.operands]
         inputs = operands[:-1] if check.node.op.effect else operands
         try:

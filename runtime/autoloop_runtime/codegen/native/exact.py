@@ -27,28 +27,43 @@ _EXTENTS = {
     "fill": {"known": 1}, "broadcast_to": {"known": 1}, "reshape": {"known": 1}, "tile": {"known": 1},
     "pad": {"known": 2}, "index_add": {"static": 0}, "sum_to": {"static": 1}, "embed_diagonal": {"known": 1},
 }  # fmt: skip
+#: ops on tables of gradients
+TABLES = frozenset(
+    {"EmptySlots", "UnstackSlots", "AddToSlot", "GetSlot", "MergeSlots", "StackSlots", "gather_slots", "scatter_slots"}
+)
 #: constants up to this many elements are computed with while typing
 _FOLD = 64
 
 
 @dataclass(eq=False)
 class Rows:
-    """What is known of a TensorArray; all versions of it share one of these."""
+    """What is known of a TensorArray, or of a table of gradients; all versions of it share one of these.
 
-    spec: ArraySpec
-    size: int
-    element: Shape | None
+    Attributes
+    ----------
+    dtype, element
+        Of the elements.
+    size : int or None
+        How many there are.
+    spec : ArraySpec or None
+        What was declared of a TensorArray; ``None`` for a table of gradients, whose elements may be added to.
+    """
+
+    dtype: DType | None = None
+    size: int | None = None
+    element: Shape | None = None
+    spec: ArraySpec | None = None
     merged: Rows | None = None
-
-    @property
-    def dtype(self) -> DType:
-        """Of the elements."""
-        return self.spec.dtype
 
     @property
     def clear(self) -> bool:
         """True if an element may be read once only."""
-        return self.spec.clear_after_read
+        return self.spec is not None and self.spec.clear_after_read
+
+    @property
+    def declared(self) -> bool:
+        """True if elements that were not written are zeros, whatever else was."""
+        return self.spec is None or self.spec.element_shape.is_fully_defined()
 
     def root(self) -> Rows:
         """The one that speaks for this and all that were found to be the same array."""
@@ -118,12 +133,22 @@ def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
             for tensor, shape in zip(graph.inputs, shapes):
                 typer.types.shapes[tensor] = shape
             typer.graph(graph)
+            _size_tables(typer.types)
             return typer.types
         except _Unresolved as error:
             found = {t: r.root().element for t, r in typer.types.rows.items()}
             if found == elements:
                 refuse(error.args[0], "the shape of the TensorArray's elements is not known; give element_shape")
             elements = found
+
+
+def _size_tables(types: Types) -> None:
+    """Tables of gradients whose size nothing says are as large as the largest TensorArray of such elements."""
+    roots = {id(r.root()): r.root() for r in types.rows.values()}.values()
+    for table in roots:
+        if table.size is None:
+            alike = [r.size or 0 for r in roots if r.spec and (r.dtype, r.element) == (table.dtype, table.element)]
+            table.size = max(alike, default=None)
 
 
 class _Typer:
@@ -146,10 +171,12 @@ class _Typer:
                 self._while(node)
             elif node.op is COND:
                 self._cond(node)
-            elif node.op.name.startswith("tensor_array"):
+            elif node.op.name.startswith("tensor_array") or node.op.name == "PeekArray":
                 self._tensor_array(node)
             elif node.op.name in ("EmptyStack", "StackPush", "StackRead"):
                 self._stack(node)
+            elif node.op.name in TABLES:
+                self._table(node)
             else:
                 self._plain(node)
             self._check(node)
@@ -175,6 +202,11 @@ class _Typer:
         shapes = self.types.shapes
         if node.op.effect:
             shapes[node.outputs[-1]] = ()
+        if any(t.dtype == variant for t in inputs):
+            if node.op.name not in ("identity", "stop_gradient"):
+                refuse(node, "it has no machine code")
+            self._pass(node.inputs[0], node.outputs[0])
+            return
         if not node.op.effect and not node.op.stateful and self._fold(node):
             return
         exact = all(t.shape.is_fully_defined() for t in outputs) and all(
@@ -245,9 +277,11 @@ class _Typer:
     def _while(self, node: Node) -> None:
         count = node.attrs["n_vars"]
         for tensor in node.inputs[:count]:
-            if tensor in self.types.piles and tensor.op.name == "EmptyStack":
-                # an empty stack may be shared by loops that push different things
+            # one that is empty may be shared by loops that fill it with different things
+            if tensor.op.name == "EmptyStack":
                 self.types.piles[tensor] = Pile()
+            elif tensor.op.name == "EmptySlots":
+                self.types.rows[tensor] = Rows()
         for sub in (node.attrs["cond"], node.attrs["body"]):
             for k, (outer, inner) in enumerate(zip(node.inputs, sub.inputs)):
                 self._pass(outer, inner, constant=k >= count)
@@ -339,9 +373,14 @@ class _Typer:
         first, second = self.types.array(a), self.types.array(b)
         if first is second:
             return
-        if (first.dtype, first.size, first.clear) != (second.dtype, second.size, second.clear):
-            refuse(node, "it mixes TensorArrays of different sizes or dtypes")
-        self._element(node, first, second.element)
+        if first.clear != second.clear or not all(
+            None in pair or pair[0] == pair[1]
+            for pair in ((first.dtype, second.dtype), (first.size, second.size), (first.element, second.element))
+        ):
+            refuse(node, "it mixes collections of different sizes, dtypes or elements")
+        first.dtype, first.spec = first.dtype or second.dtype, first.spec or second.spec
+        first.size = second.size if first.size is None else first.size
+        first.element = second.element if first.element is None else first.element
         second.merged = first
 
     def _element(self, node: Node, rows: Rows, element: Shape | None) -> None:
@@ -353,6 +392,9 @@ class _Typer:
 
     def _tensor_array(self, node: Node) -> None:
         name, types = node.op.name.removeprefix("tensor_array"), self.types
+        name = "_read" if name in ("PeekArray", "_read_once") else name
+        if node.op.effect:
+            types.shapes[node.outputs[-1]] = ()
         if name == "":
             types.rows[node.outputs[0]] = self._new_rows(node)
             return
@@ -364,16 +406,71 @@ class _Typer:
                 refuse(node, f"{item[0]} rows do not fit a TensorArray of size {rows.size}")
             types.rows[node.outputs[0]] = rows
         elif name == "_size":
-            self._known(node.outputs[0], np.int32(rows.size))
+            self._known(node.outputs[0], np.int32(rows.size or 0))
         elif name in ("_read", "_stack", "_gather"):
             if rows.element is None and node.attrs["shape"].is_fully_defined():
                 rows.element = node.attrs["shape"].as_tuple()
             if rows.element is None:
                 raise _Unresolved(node)
-            lead = {"_read": (), "_stack": (rows.size,)}.get(name) if name != "_gather" else None
-            types.shapes[node.outputs[0]] = (*(types.shapes[node.inputs[1]] if lead is None else lead), *rows.element)
+            lead: Shape = (rows.size or 0,) if name == "_stack" else ()
+            if name == "_gather":
+                lead = types.shapes[node.inputs[1]]
+            types.shapes[node.outputs[0]] = (*lead, *rows.element)
         else:
             refuse(node, "the sizes of its elements depend on values")
+
+    # -- tables of gradients ------------------------------------------------------------------------------
+
+    def _table(self, node: Node) -> None:
+        types, name, tensor = self.types, node.op.name, node.outputs[0]
+        if name == "EmptySlots":
+            types.rows[tensor] = Rows()
+            return
+        if name == "UnstackSlots":
+            size, *element = types.shapes[node.inputs[0]]
+            types.rows[tensor] = Rows(node.inputs[0].dtype, size, tuple(element))
+            return
+        if name == "scatter_slots":
+            rows = Rows(node.inputs[1].dtype, None, types.shapes[node.inputs[1]][1:])
+            types.rows[tensor] = rows
+            return
+        tables = node.inputs if name == "MergeSlots" else node.inputs[:1]
+        if any(
+            (t.dtype == variant) != (t in types.rows) or (t.dtype == variant) != (k < len(tables))
+            for k, t in enumerate(node.inputs)
+        ):
+            refuse(node, "a collection of collections has no machine code")
+        rows = Rows() if node.inputs[0].op.name == "EmptySlots" else types.array(node.inputs[0])
+        if name == "MergeSlots":
+            types.rows[tensor] = rows
+            if node.inputs[1].op.name != "EmptySlots":
+                types.rows[tensor] = types.array(node.inputs[1]) if node.inputs[0].op.name == "EmptySlots" else rows
+                self._merge(node, tensor, node.inputs[1])
+        elif name == "AddToSlot":
+            types.rows[tensor] = rows
+            self._fill(node, rows, None, types.shapes[node.inputs[2]], node.inputs[2].dtype)
+        else:
+            shape = types.shapes[tensor] = self._promised(node)
+            if name != "StackSlots":
+                self._fill(node, rows, None, shape if name == "GetSlot" else shape[1:], tensor.dtype)
+            else:
+                self._fill(node, rows, shape[0], shape[1:], tensor.dtype)
+
+    def _promised(self, node: Node) -> Shape:
+        """The shape of what is read from a table: as declared, or as the last input says."""
+        shape: TensorShape = node.attrs["shape"]
+        if shape.is_fully_defined():
+            return shape.as_tuple()
+        value = self.types.constants.get(node.inputs[-1])
+        if value is None or node.outputs[0].dtype == variant:
+            refuse(node, "the shape of its result depends on values")
+        return tuple(np.ravel(value).tolist())
+
+    def _fill(self, node: Node, rows: Rows, size: int | None, element: Shape, dtype: DType) -> None:
+        there = (rows.size, rows.element, rows.dtype)
+        if any(None not in pair and pair[0] != pair[1] for pair in zip(there, (size, element, dtype))):
+            refuse(node, "the elements of a collection have different shapes or dtypes")
+        rows.size, rows.element, rows.dtype = size if rows.size is None else rows.size, element, dtype
 
     def _new_rows(self, node: Node) -> Rows:
         spec, size = node.attrs["spec"], self.types.constants.get(node.inputs[0])
@@ -385,4 +482,4 @@ class _Typer:
             refuse(node, f"dtype {spec.dtype} has no machine code")
         shape = spec.element_shape
         known = shape.as_tuple() if shape.is_fully_defined() else self._elements.get(node.outputs[0])
-        return Rows(spec, int(size), known)
+        return Rows(spec.dtype, int(size), known, spec)

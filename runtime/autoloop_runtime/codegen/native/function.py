@@ -22,7 +22,7 @@ import numpy as np
 from ...dtypes import variant
 from ...graph import Graph
 from ...tensor import Tensor
-from . import branches, effects, indexing, loops, points, pointwise, products, reductions, rows, stacks, views
+from . import branches, effects, indexing, loops, points, pointwise, products, reductions, rows, stacks, tables, views
 from .blocks import open_block, value_of, write_nodes
 from .context import Check, Context, Place
 from .exact import Shape, infer
@@ -34,7 +34,20 @@ from .values import Array, Buffer, Scalar, Value, dense, resolve, size_of
 from .writer import Module
 
 #: the modules that fill the table of rules
-RULE_MODULES = (branches, effects, indexing, loops, pointwise, points, products, reductions, rows, stacks, views)
+RULE_MODULES = (
+    branches,
+    effects,
+    indexing,
+    loops,
+    pointwise,
+    points,
+    products,
+    reductions,
+    rows,
+    stacks,
+    tables,
+    views,
+)
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
 #: words before the scalar outputs

@@ -17,8 +17,8 @@ from .context import Context, Target
 from .cost import polling_period
 from .nests import store
 from .plan import CHAINS
-from .rows import copied
-from .values import Array, Buffer, Expr, Pending, Rows, Scalar, Value, buffers, dense, fills, resolve
+from .rows import cleared, copied, new_like
+from .values import Array, Buffer, Expr, Nothing, Pending, Rows, Scalar, Value, buffers, dense, fills, resolve
 from .writer import Phi
 
 
@@ -122,6 +122,8 @@ def spread_targets(graph: Graph, targets: dict[Tensor, Target], uses: dict[Tenso
 
 def _home(ctx: Context, tensor: Tensor, value: Value, taken: set[Buffer]) -> Value:
     """The initial value of a variable in memory that is the loop's own."""
+    if isinstance(value, Nothing):
+        return cleared(ctx, new_like(ctx, tensor))
     parts = parts_of(value)
     if parts and all(ctx.is_free(a) and a.buffer not in taken for a in parts):
         return value
@@ -250,7 +252,9 @@ class _Running:
         """Where the arrays of the next iteration are, each in a buffer of the pool of its own."""
         ctx, pointers, members = self.ctx, list[str](), None
         with ctx.holding([]):
-            for before, value in zip(self.current, outputs):
+            for tensor, before, value in zip(self.node.outputs, self.current, outputs):
+                if isinstance(value, Nothing):
+                    value = cleared(ctx, new_like(ctx, tensor))
                 for old, part in zip(parts_of(before), self._parts(before, value)):
                     members = self.pool.members()
                     mine = isinstance(part, Array) and part.buffer in members and fills(part)

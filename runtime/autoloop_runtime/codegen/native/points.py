@@ -16,7 +16,7 @@ from .values import Array, Expr, Scalar, Splat, Value, dense, resolve
 from .views import loaded, put, seen, shifted
 
 
-def _add(ctx: Context, place: Array, value: Value) -> None:
+def add_to(ctx: Context, place: Array, value: Value) -> None:
     """``place += value``."""
     if place.shape == ():
         total = apply(ctx, "add", place.t, [place.t] * 2, [loaded(ctx, place).text, ctx.scalar(value)])
@@ -31,7 +31,7 @@ def _add_at(ctx: Context, node: Node, out: Array, values: Sequence[Value]) -> No
     operands = [out, *values[1:]]
     if is_basic(ctx, node, 2):
         part = Basic(ctx, node, 2, operands, out).part()
-        _add(ctx, part, fitted(value, part.shape))
+        add_to(ctx, part, fitted(value, part.shape))
         return
     axis = only_rows(ctx, node, 2)
     if axis is None:
@@ -44,7 +44,7 @@ def _add_at(ctx: Context, node: Node, out: Array, values: Sequence[Value]) -> No
     def add(at: str, row: Array) -> None:
         offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
         place = shifted(ctx, out, offset, row.shape, out.strides[:axis] + out.strides[axis + 1 :])
-        _add(ctx, place, seen(ctx, row))
+        add_to(ctx, place, seen(ctx, row))
 
     each_index(ctx, node, indices, out.shape[axis], operands, rows, axis, add)
 
@@ -131,7 +131,7 @@ def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     indices, out = array_of(ctx, values[0]), _zeros(ctx, node)
     rows = _rows_of(ctx, indices, values[1], out)
     operands = [indices, rows, *values[2:]]
-    _each_point(ctx, node, indices, out, rows, operands, lambda place, row: _add(ctx, place, seen(ctx, row)))
+    _each_point(ctx, node, indices, out, rows, operands, lambda place, row: add_to(ctx, place, seen(ctx, row)))
     return [out]
 
 

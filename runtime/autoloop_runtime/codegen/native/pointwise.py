@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...dtypes import variant
 from ...graph import Node
 from .blocks import rule
 from .context import Context
@@ -28,6 +29,8 @@ def made(ctx: Context, node: Node, op: str, t: LType, args: Sequence[Value]) -> 
 
 
 def _pointwise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    if node.inputs[0].dtype == variant:
+        return values
     kind = ctx.type_of(node.inputs[0]).kind
     if template(node.op.name, kind) is None:
         ctx.refuse(node, f"it has no machine code for dtype {node.inputs[0].dtype}")

@@ -11,12 +11,17 @@ class NativeRefusal(NotImplementedError):
     """A graph that ``executor="native"`` does not take; the message names the operation and the user's line."""
 
 
+def refusal(node: Node, why: str) -> NativeRefusal:
+    """The refusal of ``node``."""
+    where = f" at {node.location[-1]}" if node.location else ""
+    return NativeRefusal(
+        f"executor='native' cannot take the operation {node.name!r} ({node.op.name}){where}: {why}; "
+        f"use executor='auto' or 'sequential'"
+    )
+
+
 def refuse(node: Node | None, why: str) -> NoReturn:
     """Raise a ``NativeRefusal`` about ``node``."""
     if node is None:
         raise NativeRefusal(f"executor='native' cannot run this function: {why}")
-    where = f" at {node.location[-1]}" if node.location else ""
-    raise NativeRefusal(
-        f"executor='native' cannot take the operation {node.name!r} ({node.op.name}){where}: {why}; "
-        f"use executor='auto' or 'sequential'"
-    )
+    raise refusal(node, why)

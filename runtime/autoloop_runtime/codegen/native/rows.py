@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...graph import Node
 from ...tensor import Tensor
 from .blocks import array_of, flush, rule
@@ -12,7 +14,7 @@ from .context import Context
 from .elements import BOOL, INT64
 from .nests import Nest, store
 from .reductions import reduce
-from .values import Array, Rows, Scalar, Splat, Value, resolve, size_of
+from .values import Array, Nothing, Rows, Scalar, Splat, Value, resolve, size_of
 from .views import put, seen, shifted
 
 #: what the flags of a TensorArray hold
@@ -22,8 +24,11 @@ _NO = "false"
 def new_like(ctx: Context, tensor: Tensor) -> Rows:
     """Memory for the TensorArray ``tensor``."""
     rows = ctx.types.array(tensor)
-    if rows.element is None:
-        rows.element = ()  # nothing is ever written to it or read from it
+    if rows.element is None or rows.dtype is None:
+        rows.element, rows.dtype = (), np.dtype(np.float32)  # nothing is ever written to it or read from it
+    if rows.size is None:
+        ctx.refuse(tensor.op, "how many elements the collection has is not known")
+        raise AssertionError
     t = ctx.element_type(rows.dtype)
     items = ctx.result(tensor, t, (rows.size, *rows.element))
     written = ctx.temporary(BOOL, (rows.size,))
@@ -33,11 +38,15 @@ def new_like(ctx: Context, tensor: Tensor) -> Rows:
 
 @rule("tensor_array")
 def _new(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    rows = new_like(ctx, node.outputs[0])
+    return [cleared(ctx, new_like(ctx, node.outputs[0]))]
+
+
+def cleared(ctx: Context, rows: Rows) -> Rows:
+    """``rows`` with nothing written."""
     for flags in (rows.written, rows.read):
         if flags is not None:
             store(ctx, Splat(_NO, BOOL, flags.shape), flags)
-    return [rows]
+    return rows
 
 
 def copied(ctx: Context, rows: Rows, items: Array) -> Rows:
@@ -54,8 +63,10 @@ def copied(ctx: Context, rows: Rows, items: Array) -> Rows:
     return Rows(items, flags[0], flags[1])
 
 
-def _changeable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) -> Rows:
+def changeable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) -> Rows:
     """The array, to be written to: itself if nobody holds this version of it, a copy otherwise."""
+    if isinstance(value, Nothing):
+        return cleared(ctx, new_like(ctx, node.outputs[0]))
     assert isinstance(value, Rows)
     flags = [value.written] if value.read is None else [value.written, value.read]
     if ctx.is_free(value.items) and all(ctx.is_free(f) for f in flags):
@@ -64,14 +75,14 @@ def _changeable(ctx: Context, node: Node, value: Value, others: Sequence[Value])
     return copied(ctx, value, items)
 
 
-def _flag(ctx: Context, flags: Array, at: str) -> tuple[str, str]:
+def flag_at(ctx: Context, flags: Array, at: str) -> tuple[str, str]:
     """The flag at an index: its address and its value."""
     address = ctx.writer.let(f"getelementptr i8, ptr {flags.pointer}, i64 {at}")
     raw = ctx.writer.let(f"load i8, ptr {address}")
     return address, ctx.writer.let(f"trunc i8 {raw} to i1")
 
 
-def _position(ctx: Context, node: Node, value: Value, size: int, values: Sequence[Value]) -> str:
+def position(ctx: Context, node: Node, value: Value, size: int, values: Sequence[Value]) -> str:
     """An index, checked; a negative one is an error."""
     index = resolve(value)
     assert isinstance(index, Scalar)
@@ -80,14 +91,14 @@ def _position(ctx: Context, node: Node, value: Value, size: int, values: Sequenc
     return at
 
 
-def _row(ctx: Context, items: Array, at: str) -> Array:
+def row_at(ctx: Context, items: Array, at: str) -> Array:
     offset = ctx.writer.let(f"mul nsw i64 {at}, {items.strides[0]}")
     return shifted(ctx, items, offset, items.shape[1:], items.strides[1:])
 
 
 @rule("tensor_array_write")
 def _write(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    rows = _changeable(ctx, node, values[0], values[1:])
+    rows = changeable(ctx, node, values[0], values[1:])
     values = [rows, *values[1:]]
     _write_one(ctx, node, rows, values[1], values[2], values)
     return [rows]
@@ -96,38 +107,44 @@ def _write(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 def _write_one(
     ctx: Context, node: Node, rows: Rows, index: Value, item: Value, values: Sequence[Value]
 ) -> None:  # fmt: skip
-    at = _position(ctx, node, index, rows.items.shape[0], values)
-    address, written = _flag(ctx, rows.written, at)
+    at = position(ctx, node, index, rows.items.shape[0], values)
+    address, written = flag_at(ctx, rows.written, at)
     ctx.check(ctx.writer.let(f"xor i1 {written}, true"), node, values)
     ctx.writer.do(f"store i8 1, ptr {address}")
-    put(ctx, item, _row(ctx, rows.items, at))
+    put(ctx, item, row_at(ctx, rows.items, at))
 
 
-@rule("tensor_array_read")
+@rule("PeekArray")
+def _peek(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    rows = values[0]
+    assert isinstance(rows, Rows)
+    at = position(ctx, node, values[1], rows.items.shape[0], values)
+    zero_unless(ctx, flag_at(ctx, rows.written, at)[1], row_at(ctx, rows.items, at))
+    return [seen(ctx, row_at(ctx, rows.items, at))]
+
+
+@rule("tensor_array_read", "tensor_array_read_once")
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = values[0]
     assert isinstance(rows, Rows)
-    at = _position(ctx, node, values[1], rows.items.shape[0], values)
-    _, written = _flag(ctx, rows.written, at)
+    at = position(ctx, node, values[1], rows.items.shape[0], values)
+    _, written = flag_at(ctx, rows.written, at)
     if not _zeros_known(ctx, node):
         ctx.check(written, node, values)
     if rows.read is not None:
-        address, before = _flag(ctx, rows.read, at)
+        address, before = flag_at(ctx, rows.read, at)
         ctx.check(ctx.writer.let(f"xor i1 {before}, true"), node, values)
         ctx.writer.do(f"store i8 1, ptr {address}")
-    _zero_unless(ctx, written, _row(ctx, rows.items, at))
-    return [seen(ctx, _row(ctx, rows.items, at))]
+    zero_unless(ctx, written, row_at(ctx, rows.items, at))
+    return [seen(ctx, row_at(ctx, rows.items, at))]
 
 
 def _zeros_known(ctx: Context, node: Node) -> bool:
     """True if elements that were not written are zeros, because the graph says what shape they have."""
-    return (
-        bool(node.attrs["shape"].is_fully_defined())
-        or ctx.types.array(node.inputs[0]).spec.element_shape.is_fully_defined()
-    )
+    return bool(node.attrs["shape"].is_fully_defined()) or ctx.types.array(node.inputs[0]).declared
 
 
-def _zero_unless(ctx: Context, written: str, row: Array) -> None:
+def zero_unless(ctx: Context, written: str, row: Array) -> None:
     """Make the memory of an element that was not written zeros."""
     writer = ctx.writer
     blank, done = writer.label("blank"), writer.label("there")
@@ -153,13 +170,13 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             store(ctx, Splat("true", BOOL, rows.read.shape), rows.read)
         nest = Nest(ctx, rows.written.shape, [rows.written])
         with nest.level(sequential=True) as loop:
-            _zero_unless(ctx, nest.element(rows.written), _row(ctx, rows.items, loop.index))
+            zero_unless(ctx, nest.element(rows.written), row_at(ctx, rows.items, loop.index))
     return [rows.items]
 
 
 @rule("tensor_array_unstack")
 def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    rows = _changeable(ctx, node, values[0], values[1:])
+    rows = changeable(ctx, node, values[0], values[1:])
     if rows.items.shape[0]:
         used = reduce(ctx, "any", rows.written, (0,), None)
         ctx.check(ctx.writer.let(f"xor i1 {used}, true"), node, [rows, *values[1:]])
@@ -182,21 +199,21 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     nest = Nest(ctx, indices.shape, [indices])
     with nest.level(sequential=True) as loop:
         index = Scalar(nest.element(indices), indices.t)
-        at = _position(ctx, node, index, rows.items.shape[0], values)
-        _zero_unless(ctx, _flag(ctx, rows.written, at)[1], _row(ctx, rows.items, at))
-        put(ctx, seen(ctx, _row(ctx, rows.items, at)), _row(ctx, out, loop.index))
+        at = position(ctx, node, index, rows.items.shape[0], values)
+        zero_unless(ctx, flag_at(ctx, rows.written, at)[1], row_at(ctx, rows.items, at))
+        put(ctx, seen(ctx, row_at(ctx, rows.items, at)), row_at(ctx, out, loop.index))
     return [out]
 
 
 @rule("tensor_array_scatter")
 def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     flush(ctx)
-    rows = _changeable(ctx, node, values[0], values[1:])
+    rows = changeable(ctx, node, values[0], values[1:])
     indices, items = array_of(ctx, values[1]), array_of(ctx, values[2])
     if indices.shape[0]:
         nest = Nest(ctx, indices.shape, [indices])
         with nest.level(sequential=True) as loop:
             index = Scalar(nest.element(indices), indices.t)
-            row = seen(ctx, _row(ctx, items, loop.index))
+            row = seen(ctx, row_at(ctx, items, loop.index))
             _write_one(ctx, node, rows, index, row, [rows, indices, items])
     return [rows]

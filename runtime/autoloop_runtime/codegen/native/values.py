@@ -140,7 +140,14 @@ class Rows:
     read: Array | None
 
 
-Value: TypeAlias = Scalar | Array | Splat | Count | Expr | Pending | Rows
+@dataclass(frozen=True)
+class Nothing:
+    """An empty table of gradients, without memory."""
+
+    shape: Shape = ()
+
+
+Value: TypeAlias = Nothing | Scalar | Array | Splat | Count | Expr | Pending | Rows
 
 
 def dense(shape: Shape) -> Shape:
