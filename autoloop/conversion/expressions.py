@@ -9,7 +9,7 @@ import gast
 import numpy as np
 from autoloop.conversion.callables import Environment
 from autoloop.conversion.jumps import binds_in
-from autoloop.conversion.nodes import Maker, Node, children, walk
+from autoloop.conversion.nodes import Maker, Node, branching_fields, children, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS, parameter_names
 
 _AUGMENTED = {
@@ -70,7 +70,7 @@ class ExpressionRewriter:
         return self._children(node, around)
 
     def _children(self, node: Node, around: Surroundings) -> Node:
-        for name in node._fields:
+        for name in branching_fields(type(node)):
             value = getattr(node, name, None)
             if isinstance(value, gast.AST):
                 setattr(node, name, self.rewrite(value, around))

@@ -7,6 +7,7 @@ position on everything it makes.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -134,16 +135,29 @@ class Maker:
         return self.place(gast.BoolOp(gast.Or(), [self.load(name) for name in names]))
 
 
+# Fields that hold names and flags, or the marks for load and store: nothing to walk into.
+_PLAIN_FIELDS = frozenset(
+    ("attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "simple", "type_comment")
+)
+
+
+@functools.cache
+def branching_fields(cls: Any) -> tuple[str, ...]:
+    """Return the fields of a class of nodes that may hold nodes."""
+    return () if cls is gast.Constant else tuple(name for name in cls._fields if name not in _PLAIN_FIELDS)
+
+
 def children(node: Node) -> list[Node]:
     """Return the nodes directly below one, in order, without the marks for load and store."""
     found = []
-    for name in node._fields:
-        if name != "ctx":
-            value = getattr(node, name, None)
-            if isinstance(value, list):
-                found += [one for one in value if isinstance(one, gast.AST)]
-            elif isinstance(value, gast.AST):
-                found.append(value)
+    for name in branching_fields(type(node)):
+        value = getattr(node, name, None)
+        if value is None:
+            continue
+        if isinstance(value, list):
+            found += [one for one in value if isinstance(one, gast.AST)]
+        elif isinstance(value, gast.AST):
+            found.append(value)
     return found
 
 
