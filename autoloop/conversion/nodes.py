@@ -7,7 +7,6 @@ position on everything it makes.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -141,10 +140,16 @@ _PLAIN_FIELDS = frozenset(
 )
 
 
-@functools.cache
+_known_fields: dict[Any, tuple[str, ...]] = {}  # memo of a pure function of the class: a race only repeats work
+
+
 def branching_fields(cls: Any) -> tuple[str, ...]:
     """Return the fields of a class of nodes that may hold nodes."""
-    return () if cls is gast.Constant else tuple(name for name in cls._fields if name not in _PLAIN_FIELDS)
+    known = _known_fields.get(cls)
+    if known is None:
+        known = () if cls is gast.Constant else tuple(name for name in cls._fields if name not in _PLAIN_FIELDS)
+        _known_fields[cls] = known
+    return known
 
 
 def children(node: Node) -> list[Node]:
