@@ -308,10 +308,10 @@ for _name, _its_name in {
 constant, convert_to_tensor = _building(constant), _building(convert_to_tensor)
 
 __all__ = [  # noqa: F822  (some are put in by the loops above)
-    "GradientTape", "Graph", "IndexedSlices", "Operation", "Print", "Session", "SparseTensor", "TensorArray", "TensorShape",
-    "TensorSpec", "Variable", "assign", "complex64", "complex128", "constant", "control_dependencies",
-    "custom_gradient", "float16",
-    "float32", "float64", "get_default_graph", "get_default_session", "get_variable",
-    "gradients", "global_variables_initializer", "group", "int8", "int16", "int32", "int64", "name_scope", "nest", "placeholder",
-    "reset_default_graph", "string", "uint8", "uint16", "uint32", "uint64", "variable_scope", "while_loop",
+    "GradientTape", "Graph", "IndexedSlices", "Operation", "Print", "Session", "SparseTensor", "TensorArray",
+    "TensorShape", "TensorSpec", "Variable", "assign", "complex64", "complex128", "constant",
+    "control_dependencies", "custom_gradient", "float16", "float32", "float64", "get_default_graph",
+    "get_default_session", "get_variable", "global_variables_initializer", "gradients", "group", "int8",
+    "int16", "int32", "int64", "name_scope", "nest", "placeholder", "reset_default_graph", "string", "uint8",
+    "uint16", "uint32", "uint64", "variable_scope", "while_loop",
 ]  # fmt: skip
