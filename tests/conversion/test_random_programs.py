@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib.util import find_spec
+
 import autoloop as al
 import pytest
 from autoloop.conversion.pipeline import convert
@@ -14,12 +17,15 @@ INPUTS = [(0, 1, 2), (3, -1, 7)]
 EXECUTORS = ("auto", "dataflow", "sequential")
 
 
-def compare(seed: int) -> None:
+def compare(seed: int, native: bool = False) -> None:
     """One trace, run by every executor; tracing is most of the work."""
     program, text = random_program(seed)
     converted = convert(program)
     concrete = al.function(program).get_concrete_function(*map(al.constant, INPUTS[0]))
     staged = {executor: prepare(concrete.graph, executor) for executor in EXECUTORS}
+    if native:
+        with suppress(NotImplementedError):  # lists that grow have no machine code
+            staged["native"] = prepare(concrete.graph, "native")
     for values in INPUTS:
         expected = program(*values)
         assert converted(*values) == expected, text
@@ -37,4 +43,4 @@ def test_random_program(seed):
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(1000, 3000))
 def test_many_random_functions(seed):
-    compare(seed)
+    compare(seed, native=find_spec("llvmlite") is not None)
