@@ -81,6 +81,8 @@ def sorted_twice(x):
         (lambda i, v: array_of_three().write(2, v).write(i, v).stack(), (np.int32(2), np.float32(1))),
         (lambda i, v: array_of_three().write(0, v).read(i), (np.int32(3), np.float32(1))),
         (lambda i, v: TensorArray(np.float32, 2).write(i, v).read(1) * 2.0, (np.int32(0), np.float32(1))),
+        (lambda i, v: TensorArray(np.float32).write(0, v).read(i), (np.int32(1), np.float32(1))),
+        (lambda i, v: TensorArray(np.float32).write(0, v).write(i, v).stack(), (np.int32(0), np.float32(1))),
     ],
 )
 def test_kernels_say_what_is_wrong(build, values):
@@ -138,7 +140,7 @@ def test_the_next_call_works_after_a_failure():
         (lambda x: call("print", x) or x, np.ones(3, np.float32), ["print"]),
         (lambda x: call("boolean_mask", x, x > 0), np.ones(3, np.float32), ["depends on values"]),
         (lambda n: TensorArray(np.float32, n).stack(), np.int32(3), ["size of the TensorArray is not fixed"]),
-        (lambda n: TensorArray(np.float32).write(0, 1.0).stack() + call("cast", n, "f4"), np.int32(3), ["not fixed"]),
+        (lambda n: TensorArray(np.float32).write(n, 1.0).stack(), np.int32(3), ["behind the end of a TensorArray"]),
     ],
 )
 def test_refusals_name_the_operation_and_the_line(build, example, words):

@@ -310,6 +310,35 @@ def test_tensor_arrays():
     check(build, normal(6, 4), normal(4, 4), np.int32(5))
 
 
+def test_tensor_arrays_that_grow():
+    def build(x, p):
+        def body(t, h, out):
+            h = tanh(h + x[t])
+            return t + 1, h, out.write(out.size(), h)
+
+        _, h, out = while_loop(lambda t, *_: t < 6, body, (0, zeros([4]), TensorArray(np.float32)))
+        older = out
+        out = out.write(out.size(), h * 3.0)
+        picked = cond(p, lambda: older.write(older.size(), h), lambda: out)
+        return [h, out.stack(), older.stack(), out.read(6), picked.read(picked.size() - 1), older.size()]
+
+    for p in (True, False):
+        check(build, normal(6, 4), np.bool_(p))
+
+
+def test_appending_as_often_as_values_say():
+    def build(n):
+        def body(i, out):
+            return i + 1, cond(call("equal", i % 3, 0), lambda: out.write(out.size(), i * i), lambda: out)
+
+        out = while_loop(lambda i, _: i < n, body, (0, TensorArray(np.int32, element_shape=[])))[1]
+        last = while_loop(lambda i, s: i < out.size(), lambda i, s: (i + 1, s + out.read(i)), (0, 0))[1]
+        return [out.stack(), out.size(), last]
+
+    for n in (0, 1, 2, 50, 1000):
+        check(build, np.int32(n))
+
+
 def test_an_older_version_of_a_tensor_array_does_not_change():
     def build(x):
         first = TensorArray(np.float32, 3, element_shape=[]).write(0, x)

@@ -13,7 +13,7 @@ from .loops import parts_of, spread_targets
 from .nests import store
 from .plan import CHAINS
 from .rows import new_like
-from .values import Array, Buffer, Nothing, Rows, Scalar, Splat, Value, buffers, fills, resolve
+from .values import Array, Buffer, Nothing, Rows, Splat, Value, buffers, fills, registers, resolve, with_registers
 
 
 @rule("Cond")
@@ -34,18 +34,21 @@ def _cond(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         writer.jump(join)
     writer.start(join)
     del ctx.pinned[pinned:]
-    out: list[Value] = []
-    for k, tensor in enumerate(node.outputs):
-        place = meeting[k]
-        if place is not None:
-            out.append(place)
-            continue
-        t = ctx.type_of(tensor)
-        phi = writer.phi(t.name)
-        for block, scalars in found:
-            phi.add(scalars[k], block)
-        out.append(Scalar(phi.name, t))
-    return out
+    return [_met(ctx, k, place, found) for k, place in enumerate(meeting)]
+
+
+def _met(ctx: Context, k: int, place: Value | None, found: Sequence[tuple[str, dict[int, Value]]]) -> Value:
+    """Result ``k`` after the branches: in its place, or in registers that depend on which branch was taken."""
+    if place is not None:
+        return place
+    sides = [(block, values[k]) for block, values in found]
+    phis = []
+    for position, (type_name, _) in enumerate(registers(sides[0][1])):
+        phi = ctx.writer.phi(type_name)
+        for block, value in sides:
+            phi.add(registers(value)[position][1], block)
+        phis.append(phi.name)
+    return with_registers(sides[0][1], phis)
 
 
 def _meeting_places(ctx: Context, node: Node, captured: Sequence[Value]) -> list[Value | None]:
@@ -98,8 +101,8 @@ def _origin(graph: Graph, tensor: Tensor) -> int | None:
     return None
 
 
-def _branch(ctx: Context, graph: Graph, captured: Sequence[Value], meeting: Sequence[Value | None]) -> dict[int, str]:
-    """Write one branch; gives its scalar results."""
+def _branch(ctx: Context, graph: Graph, captured: Sequence[Value], meeting: Sequence[Value | None]) -> dict[int, Value]:
+    """Write one branch; gives its results that are in registers."""
     block = open_block(ctx, graph, captured)
     targets: dict[Tensor, Target] = {}
     for tensor, place in zip(graph.outputs, meeting):
@@ -111,7 +114,7 @@ def _branch(ctx: Context, graph: Graph, captured: Sequence[Value], meeting: Sequ
     with ctx.holding(results):
         move_all(ctx, [(v, p) for v, p in zip(results, meeting) if p is not None])
     ctx.blocks.pop()
-    return {k: ctx.scalar(v) for k, (v, p) in enumerate(zip(results, meeting)) if p is None}
+    return {k: v for k, (v, p) in enumerate(zip(results, meeting)) if p is None}
 
 
 def move_all(ctx: Context, moves: Sequence[tuple[Value, Value]]) -> None:

@@ -15,9 +15,10 @@ from ...failures import annotate
 from ...graph import Graph
 from ...runstate import EAGER, RunState
 from .cache import default_cache
+from .collected import TABLES
 from .compile import Code, callable_of, compile_ir, host
 from .context import OUT_OF_MEMORY, Check, Operand
-from .exact import TABLES, Shape
+from .facts import Shape
 from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
 from .refusal import refusal
 
@@ -101,13 +102,16 @@ class _Runnable:
         self._function = function
         self._code = code
         self._call = callable_of(code)
-        self._arrays = tuple([(k, d, s) for k, (d, s) in enumerate(function.inputs) if s])
-        self._outputs = tuple([(d, s) for d, s in function.outputs if s])
-        formats = ["q" if s else _PACKED[d.char] for d, s in function.inputs] + ["q"] * len(self._outputs)
+        self._arrays = tuple([(k, p.dtype, p.shape) for k, p in enumerate(function.inputs) if p.is_array])
+        self._outputs = tuple([(p.dtype, p.shape) for p in function.outputs if p.is_array])
+        formats = ["q" if p.is_array else _PACKED[p.dtype.char] for p in function.inputs] + ["q"] * len(self._outputs)
         self._pack = struct.Struct("=" + "".join(formats)).pack
-        scalars = [d for d, s in function.outputs if not s]
-        self._unpack = struct.Struct("=" + "".join(_PACKED[d.char] for d in scalars)).unpack_from
-        self._scalars = tuple([d.type for d in scalars])
+        ports = [p for p in function.outputs if not p.is_array]
+        self._unpack = struct.Struct(
+            "=" + "".join("qq" if p.grows else _PACKED[p.dtype.char] for p in ports)
+        ).unpack_from
+        self._scalars = tuple([p.dtype.type for p in ports])
+        self._grows = any(p.grows for p in ports)
         self._constants = [np.ascontiguousarray(t) for t in function.table]
         self._table = np.array([t.ctypes.data for t in self._constants], np.uint64)
         #: memory of calls that are over; taking and giving back one is atomic
@@ -128,13 +132,27 @@ class _Runnable:
         code = self._call(packed, memory.address)
         if code:
             raise self._failure(code, memory)
-        numbers = [t(v) for t, v in zip(self._scalars, self._unpack(memory.view, memory.offset))]
+        words = self._unpack(memory.view, memory.offset)
+        numbers = self._grown(words, memory) if self._grows else [t(v) for t, v in zip(self._scalars, words)]
         self._free.append(memory)
         del kept
         if not made or not numbers:
             return made or numbers
         n, m = iter(numbers), iter(made)
-        return [next(m) if shape else next(n) for _, shape in self._function.outputs]
+        return [next(m) if port.is_array else next(n) for port in self._function.outputs]
+
+    def _grown(self, words: Sequence[Any], memory: _Memory) -> list[Any]:
+        """The outputs that are no arrays of known size: scalars, and what grew, copied out of its stack."""
+        values, out = iter(words), []
+        for port in self._function.outputs:
+            if port.grows:
+                stack, length = next(values), next(values)
+                data = ctypes.c_void_p.from_address(stack).value if stack else None
+                out.append(_copied(data, port.dtype, (length, *port.shape)).copy())
+            elif not port.is_array:
+                out.append(port.dtype.type(next(values)))
+        self._call(None, memory.address)
+        return out
 
     def _put_arrays(self, args: list[Any]) -> list[Any]:
         """Replace each array by its address; gives what was copied because it did not lie in memory as it must."""
@@ -161,12 +179,16 @@ class _Runnable:
         if check.node.op.name in TABLES:
             return refusal(check.node, "how many elements the collection has is not known")
         operands = [_operand(o, start) for o in check.operands]
+        if self._function.stacks:
+            self._call(None, memory.address)
         inputs = operands[:-1] if check.node.op.effect else operands
         try:
             with np.errstate(all="ignore"):
                 check.node.op.kernel(*inputs, **check.node.attrs)
         except Exception as error:
             return annotate(error, check.node, frames)
+        if check.node.op.name == "tensor_array_write":
+            return refusal(check.node, "an element is written behind the end of a TensorArray that grows")
         return annotate(RuntimeError(_disagreement(check)), check.node, frames)
 
 
@@ -181,8 +203,8 @@ def _address(array: Any) -> int:
 def _operand(operand: Operand, start: int) -> Any:
     """The value of an operand of an operation that failed."""
     slot = start + 8 * operand.slot
-    if operand.kind == "rows":
-        return _array_value(operand, slot)
+    if operand.kind in ("rows", "grown"):
+        return (_array_value if operand.kind == "rows" else _grown_value)(operand, slot)
     assert operand.dtype is not None
     if operand.kind == "shape":
         return np.broadcast_to(np.zeros((), operand.dtype), operand.shape)
@@ -196,6 +218,19 @@ def _copied(address: int | None, dtype: Any, shape: Shape) -> Any:
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     raw = ctypes.string_at(address, size) if address and size else b""
     return np.frombuffer(raw, dtype).reshape(shape)
+
+
+def _grown_value(operand: Operand, slot: int) -> Any:
+    """A TensorArray with the elements that were appended."""
+    pile = operand.extra
+    value = ArrayValue.empty(pile.spec, 0)
+    stack = ctypes.c_void_p.from_address(slot).value
+    length = ctypes.c_int64.from_address(slot + 8).value
+    if not stack or not length:
+        return value
+    dtype, shape = pile.element
+    items = _copied(ctypes.c_void_p.from_address(stack).value, dtype, (length, *shape))
+    return value.write_all(range(length), [item[()] for item in items])
 
 
 def _array_value(operand: Operand, slot: int) -> Any:

@@ -12,12 +12,26 @@ from ...graph import Graph, Node
 from ...tensor import Tensor
 from .arena import Arena
 from .elements import POINTER, TYPES, LType
-from .exact import Shape, Types
+from .facts import Shape, Types
 from .libraries import Libraries
 from .plan import Plan
 from .refusal import refuse
 from .templates import Arithmetic
-from .values import Array, Buffer, Pending, Rows, Scalar, Value, buffers, dense, fills, resolve, size_of
+from .values import (
+    Array,
+    Buffer,
+    Grown,
+    Pending,
+    Rows,
+    Scalar,
+    Value,
+    buffers,
+    dense,
+    fills,
+    registers,
+    resolve,
+    size_of,
+)
 from .writer import Module, Writer
 
 #: what the function returns when there is no memory
@@ -77,8 +91,9 @@ class Block:
 class Operand:
     """An operand of an operation that may fail: dtype, shape, and the slot of the report where it is left.
 
-    ``kind`` is "scalar" (the value is in the slot), "array" (its address is), "shape" (only its shape is known) or
-    "rows" (a TensorArray: the address of its elements; that of the flags is in the next slot).
+    ``kind`` is "scalar" (the value is in the slot), "array" (its address is), "shape" (only its shape is known),
+    "rows" (a TensorArray: the address of its elements; those of the flags are in the next slots) or "grown" (one that
+    grows: the address of the stack; its length is in the next slot).
     """
 
     kind: str
@@ -261,6 +276,9 @@ class Context:
             elif isinstance(value, Array) and fills(value):
                 slots.append(("ptr", value.pointer))
                 operands.append(Operand("array", tensor.dtype, value.shape, slot))
+            elif isinstance(value, Grown):
+                slots += registers(value)
+                operands.append(Operand("grown", tensor.dtype, (), slot, self.types.piles[tensor].root()))
             elif isinstance(value, Rows):
                 read = value.read or value.written
                 slots += [("ptr", a.pointer) for a in (value.items, value.written, read)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...graph import CONST, PARAMETER, Graph, Node
 from ...tensor import Tensor
-from .exact import Types
+from .facts import Types
 from .values import size_of
 
 #: nanoseconds between two questions
@@ -20,6 +20,7 @@ _ROUNDS = 64
 _ELEMENT, _SCALAR, _PRODUCT = 0.3, 0.25, 0.02
 #: a loop that cannot take longer than this many nanoseconds is never stopped
 _SHORT = 3e9
+_COMPARE = frozenset({"less", "less_equal", "greater", "greater_equal"})
 
 
 def polling_period(node: Node, types: Types) -> int | None:
@@ -71,11 +72,29 @@ def _most_iterations(node: Node, types: Types) -> float | None:
         test = pending.pop().op
         if test.op.name == "logical_and":
             pending.extend(test.inputs)
-        elif test.op.name in ("less", "less_equal", "greater", "greater_equal"):
+        elif test.op.name in _COMPARE:
             found = _counted(node, test, types)
             if found is not None:
                 return found
     return None
+
+
+def trip_count(node: Node, types: Types) -> int | None:
+    """How often the body of ``while i < n: ...; i += step`` runs, if that is known now."""
+    cond, count = node.attrs["cond"], node.attrs["n_vars"]
+    test = cond.outputs[0].op
+    if test.op.name not in _COMPARE or len(test.inputs) != 2:
+        return None
+    k = next((i for i, t in enumerate(cond.inputs[:count]) if t is test.inputs[0]), None)
+    start, limit = None if k is None else types.constants.get(node.inputs[k]), types.constants.get(test.inputs[1])
+    if k is None or start is None or limit is None or test.inputs[0].dtype.kind not in "iu":
+        return None
+    step = _step(node.attrs["body"].outputs[k], node.attrs["body"].inputs[k], types)
+    rising = test.op.name.startswith("less")
+    if step is None or (step > 0) != rising:
+        return None
+    last = int(limit) + (0 if not test.op.name.endswith("_equal") else 1 if rising else -1)
+    return len(range(int(start), last, step))
 
 
 def _counted(node: Node, test: Node, types: Types) -> float | None:

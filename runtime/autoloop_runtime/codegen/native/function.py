@@ -4,7 +4,8 @@
 raised, -2 when there was no memory for a stack.
 
 args
-    8 bytes per input: the ``PyObject *`` of an array, or a scalar; then the ``PyObject *`` of each output array.
+    Nothing, to give back stacks that an earlier call left behind; otherwise 8 bytes per input, the ``PyObject *`` of an
+    array or a scalar, then the ``PyObject *`` of each output array.
 memory
     Words of 8 bytes: the address of a table of the addresses of constant arrays; the address of scratch memory; the
     scalar outputs; one for the thread state and one for the last stack that was made; then what failed.
@@ -22,25 +23,14 @@ import numpy as np
 from ...dtypes import variant
 from ...graph import Graph
 from ...tensor import Tensor
-from . import branches, effects, indexing, loops, points, pointwise, products, reductions, rows, stacks, tables, views
-from .blocks import open_block, value_of, write_nodes
-from .context import Check, Context, Place
-from .exact import Shape, infer
-from .helpers import text as helper_text
-from .libraries import Libraries
-from .loops import spread_targets
-from .refusal import refuse
-from .values import Array, Buffer, Scalar, Value, dense, resolve, size_of
-from .writer import Module
-
-#: the modules that fill the table of rules
-RULE_MODULES = (
+from . import (
     branches,
     effects,
+    growing,
     indexing,
     loops,
-    pointwise,
     points,
+    pointwise,
     products,
     reductions,
     rows,
@@ -48,10 +38,45 @@ RULE_MODULES = (
     tables,
     views,
 )
+from .blocks import RULES, open_block, value_of, write_nodes
+from .context import Check, Context, Place
+from .exact import infer
+from .facts import Shape, Types
+from .helpers import text as helper_text
+from .libraries import Libraries
+from .loops import spread_targets
+from .refusal import refuse
+from .values import Array, Buffer, Scalar, Value, dense, registers, resolve, size_of
+from .writer import Module
+
+#: the modules that fill the table of rules
+RULE_MODULES = (
+    branches, effects, growing, indexing, loops, pointwise, points, products, reductions, rows, stacks, tables, views,
+)  # fmt: skip
+growing.extend(RULES)
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
 #: words before the scalar outputs
 _HEAD = 2
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or an output: dtype and shape; ``grows``: an output with as many rows of that shape as it turns out."""
+
+    dtype: Any
+    shape: Shape
+    grows: bool = False
+
+    @property
+    def is_array(self) -> bool:
+        """True if its memory is given by the caller."""
+        return self.shape != () and not self.grows
+
+    @property
+    def words(self) -> int:
+        """How many words of the memory it takes as an output: a scalar one, what grows its stack and its length."""
+        return 2 if self.grows else int(not self.is_array)
 
 
 @dataclass(frozen=True)
@@ -62,7 +87,7 @@ class Function:
     ----------
     ir : str
         With ``{name}`` where the function's name goes.
-    inputs, outputs : tuple of (dtype, shape)
+    inputs, outputs : tuple of Port
     table : tuple of ndarray
         Constant arrays.
     scratch, words : int
@@ -71,16 +96,19 @@ class Function:
         What the return codes 1, 2, ... mean.
     addresses : dict of str to int
         Symbols it calls.
+    stacks : bool
+        It may leave stacks behind, which a second call without ``args`` gives back.
     """
 
     ir: str
-    inputs: tuple[tuple[Any, Shape], ...]
-    outputs: tuple[tuple[Any, Shape], ...]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
     table: tuple[Any, ...]
     scratch: int
     words: int
     checks: tuple[Check, ...]
     addresses: dict[str, int]
+    stacks: bool
 
     @property
     def scalars_start(self) -> int:
@@ -90,11 +118,11 @@ class Function:
     @property
     def report_start(self) -> int:
         """The word of the memory where the description of a failure starts."""
-        return _HEAD + _scalars(self.outputs) + 2
+        return _HEAD + _words(self.outputs) + 2
 
 
-def _scalars(specs: Sequence[tuple[Any, Shape]]) -> int:
-    return sum(1 for _, shape in specs if shape == ())
+def _words(outputs: Sequence[Port]) -> int:
+    return sum(port.words for port in outputs)
 
 
 def data_offset() -> int | None:
@@ -118,13 +146,10 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
         If there is an operation in it that has no machine code.
     """
     types = infer(graph, shapes)
-    for tensor in graph.outputs:
-        if tensor.dtype == variant:
-            refuse(tensor.node, "a TensorArray is a result of the function; return its stack()")
+    outputs = tuple([_port(types, t) for t in graph.outputs])
     libraries, module = Libraries(features), Module(helper_text)
     ctx = Context(types, libraries, module)
-    inputs = tuple([(t.dtype, types.shapes[t]) for t in graph.inputs])
-    outputs = tuple([(t.dtype, types.shapes[t]) for t in graph.outputs])
+    inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs])
     with ctx.writer.at(ctx.entry):
         values = [_input(ctx, k, t) for k, t in enumerate(graph.inputs)]
         places = _output_places(ctx, graph, len(inputs), outputs)
@@ -133,10 +158,22 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     block.targets = spread_targets(graph, dict(targets), block.plan.uses)
     write_nodes(ctx)
     _finish(ctx, graph, places)
+    words = _HEAD + _words(outputs) + 2 + ctx.report_slots
     return Function(
-        _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT,
-        8 * (_HEAD + _scalars(outputs) + 2 + ctx.report_slots), tuple(ctx.checks), libraries.addresses,
+        _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
+        tuple(ctx.checks), libraries.addresses, stacks.uses_stacks(ctx),
     )  # fmt: skip
+
+
+def _port(types: Types, tensor: Tensor) -> Port:
+    """The form of an output."""
+    if tensor in types.returned:
+        element = types.piles[tensor].root().element
+        assert isinstance(element, tuple)
+        return Port(tensor.dtype, element[1], grows=True)
+    if tensor.dtype == variant:
+        refuse(tensor.node, "a TensorArray is a result of the function; return its stack()")
+    return Port(tensor.dtype, types.shapes[tensor])
 
 
 def _input(ctx: Context, position: int, tensor: Tensor) -> Value:
@@ -159,15 +196,15 @@ def _data(ctx: Context, slot: str) -> str:
     return pointer
 
 
-def _output_places(ctx: Context, graph: Graph, first: int, outputs: Sequence[tuple[Any, Shape]]) -> list[Array | None]:
+def _output_places(ctx: Context, graph: Graph, first: int, outputs: Sequence[Port]) -> list[Array | None]:
     """The memory of each output that is an array."""
     places: list[Array | None] = []
     position = first
-    for tensor, (_, shape) in zip(graph.outputs, outputs):
-        if shape == ():
+    for tensor, port in zip(graph.outputs, outputs):
+        if not port.is_array:
             places.append(None)
             continue
-        t = ctx.type_of(tensor)
+        t, shape = ctx.type_of(tensor), port.shape
         pointer = _data(ctx, ctx.writer.let(f"getelementptr i64, ptr %args, i64 {position}"))
         buffer = Buffer(pointer, size_of(shape) * t.size)
         places.append(Array(pointer, t, shape, dense(shape), buffer, owned=True))
@@ -183,10 +220,10 @@ def _finish(ctx: Context, graph: Graph, places: Sequence[Array | None]) -> None:
         branches.move_all(ctx, [(v, p) for v, p in zip(results, places) if p is not None])
     slot = 0
     for value, place in zip(results, places):
-        if place is None:
-            assert isinstance(value, Scalar)
-            text = writer.let(f"zext i1 {value.text} to i8") if value.t.kind == "b" else value.text
-            writer.do(f"store {value.t.memory} {text}, ptr {writer.let(f'getelementptr i64, ptr %out, i64 {slot}')}")
+        for type_name, text in registers(value) if place is None else []:
+            if type_name == "i1":
+                type_name, text = "i8", writer.let(f"zext i1 {text} to i8")
+            writer.do(f"store {type_name} {text}, ptr {writer.let(f'getelementptr i64, ptr %out, i64 {slot}')}")
             slot += 1
     writer.do("ret i32 0")
 
@@ -207,6 +244,7 @@ define internal i32 @autoloop_poll(ptr %thread) noinline cold {
 }
 
 define i32 @{name}(ptr %args, ptr %memory) {
+entry:
   %table = load ptr, ptr %memory
   %scratch_at = getelementptr i64, ptr %memory, i64 1
   %scratch = load ptr, ptr %scratch_at
@@ -214,18 +252,30 @@ define i32 @{name}(ptr %args, ptr %memory) {
   %thread = getelementptr i64, ptr %out, i64 {SCALARS}
   %stacks = getelementptr i64, ptr %thread, i64 1
   %report = getelementptr i64, ptr %thread, i64 2
+  %again = icmp eq ptr %args, null
+  br i1 %again, label %clear, label %go
+
+go:
   store ptr null, ptr %stacks
   %state = call ptr @PyEval_SaveThread()
   store ptr %state, ptr %thread
   %result = call i32 @body(ptr %args, ptr %table, ptr %out, ptr %thread, ptr %stacks, ptr %report, ptr %scratch)
-{FREE}  %last = load ptr, ptr %thread
+  %last = load ptr, ptr %thread
   call void @PyEval_RestoreThread(ptr %last)
+  %wanted = icmp sgt i32 %result, {LAST}
+  br i1 %wanted, label %done, label %clear
+
+clear:
+  %code = phi i32 [ %result, %go ], [ 0, %entry ]
+{FREE}  ret i32 %code
+
+done:
   ret i32 %result
 }
 """
 
 
-def _assemble(ctx: Context, outputs: Sequence[tuple[Any, Shape]], libraries: Libraries) -> str:
+def _assemble(ctx: Context, outputs: Sequence[Port], libraries: Libraries) -> str:
     bits = libraries.vector_bits()
     width = f' "prefer-vector-width"="{bits}"' if bits else ""
     writer = ctx.writer
@@ -235,7 +285,9 @@ def _assemble(ctx: Context, outputs: Sequence[tuple[Any, Shape]], libraries: Lib
         f"ptr noalias %{n}" for n in ("args", "table", "out", "thread", "stacks", "report", "scratch")
     )
     body = f"define internal i32 @body({parameters}) nounwind{width} {{\nentry:\n{writer.render()}\n}}\n"
-    around = _AROUND.replace("{SCALARS}", str(_scalars(outputs)))
+    around = _AROUND.replace("{SCALARS}", str(_words(outputs)))
     free = "  call void @free_stacks(ptr %stacks)\n" if stacks.uses_stacks(ctx) else ""
-    around = around.replace("{FREE}", free)
+    # what is in stacks is still wanted after a failure, to say what failed, and if it is a result
+    last = -1 if any(port.grows for port in outputs) else 0
+    around = around.replace("{FREE}", free).replace("{LAST}", str(last))
     return ctx.module.render() + body + around

@@ -18,7 +18,23 @@ from .cost import polling_period
 from .nests import store
 from .plan import CHAINS
 from .rows import cleared, copied, new_like
-from .values import Array, Buffer, Expr, Nothing, Pending, Rows, Scalar, Value, buffers, dense, fills, resolve
+from .values import (
+    Array,
+    Buffer,
+    Expr,
+    Grown,
+    Nothing,
+    Pending,
+    Rows,
+    Scalar,
+    Value,
+    buffers,
+    dense,
+    fills,
+    registers,
+    resolve,
+    with_registers,
+)  # fmt: skip
 from .writer import Phi
 
 
@@ -129,7 +145,7 @@ def _home(ctx: Context, tensor: Tensor, value: Value, taken: set[Buffer]) -> Val
         return value
     if isinstance(value, Rows):
         return copied(ctx, value, ctx.result(tensor, value.items.t, value.items.shape))
-    made = ctx.result(tensor, value.t, value.shape)
+    made = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     store(ctx, value, made)
     return made
 
@@ -141,7 +157,7 @@ def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     taken = {b for v in captured for b in buffers(v)}
     initial: list[Value] = []
     for tensor, value in zip(node.outputs, map(resolve, values)):
-        home = value if isinstance(value, Scalar) else _home(ctx, tensor, value, taken)
+        home = value if isinstance(value, (Scalar, Grown)) else _home(ctx, tensor, value, taken)
         taken.update(a.buffer for a in parts_of(home))
         ctx.held.extend(a.buffer for a in parts_of(home))
         initial.append(home)
@@ -176,7 +192,7 @@ class _Running:
         self, ctx: Context, node: Node, pool: Pool, initial: Sequence[Value], captured: Sequence[Value]
     ) -> None:  # fmt: skip
         self.ctx, self.node, self.pool, self.initial, self.captured = ctx, node, pool, initial, captured
-        self.scalars: list[tuple[int, Phi]] = []
+        self.scalars: list[tuple[int, list[Phi]]] = []
         self.current = [self._variable(k, v) for k, v in enumerate(initial)]
         self.counter = self._phi("i64", "0")
         period = polling_period(node, ctx.types)
@@ -190,10 +206,10 @@ class _Running:
         return phi
 
     def _variable(self, k: int, value: Value) -> Value:
-        if isinstance(value, Scalar):
-            phi = self._phi(value.t.name, value.text)
-            self.scalars.append((k, phi))
-            return Scalar(phi.name, value.t)
+        if isinstance(value, (Scalar, Grown)):
+            phis = [self._phi(type_name, text) for type_name, text in registers(value)]
+            self.scalars.append((k, phis))
+            return with_registers(value, [phi.name for phi in phis])
         parts = []
         for part in parts_of(value):
             phi = self._phi("ptr", part.pointer)
@@ -237,8 +253,9 @@ class _Running:
         self.counter.add(following, block)
         if self.fuel is not None:
             self.fuel.add(fuel, block)
-        for k, phi in self.scalars:
-            phi.add(ctx.scalar(outputs[k]), block)
+        for k, phis in self.scalars:
+            for phi, (_, text) in zip(phis, registers(outputs[k])):
+                phi.add(text, block)
         for phi, pointer in zip(self.pool.phis, pointers):
             phi.add(pointer, block)
         left = [b for b in self.pool.members() if b.pointer not in pointers]

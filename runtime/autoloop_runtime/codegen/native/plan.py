@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ...dtypes import variant
 from ...graph import CONST, PARAMETER, Graph, Node
 from ...tensor import Tensor
-from .exact import Types
+from .facts import Types
 from .templates import CHEAP, RULES
 
 #: ops that give one value per element of what they broadcast

@@ -36,11 +36,6 @@ def new_like(ctx: Context, tensor: Tensor) -> Rows:
     return Rows(items, written, read)
 
 
-@rule("tensor_array")
-def _new(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    return [cleared(ctx, new_like(ctx, node.outputs[0]))]
-
-
 def cleared(ctx: Context, rows: Rows) -> Rows:
     """``rows`` with nothing written."""
     for flags in (rows.written, rows.read):

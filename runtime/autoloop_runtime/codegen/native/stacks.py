@@ -17,7 +17,7 @@ from .blocks import rule
 from .casts import cast
 from .context import Context
 from .elements import INT64, POINTER
-from .exact import Pile
+from .facts import Pile
 from .nests import store
 from .values import Array, Buffer, Scalar, Value, dense, resolve, size_of
 from .views import loaded, put
@@ -178,7 +178,7 @@ def _size(pile: Pile) -> int:
     return 8
 
 
-def _place(ctx: Context, stack: str, position: str, pile: Pile, tensor_type: object = None) -> Array:
+def place_in(ctx: Context, stack: str, position: str, pile: Pile) -> Array:
     """The element at ``position``, in the memory of the stack."""
     writer, element = ctx.writer, pile.root().element
     data = writer.let(f"load ptr, ptr {stack}")
@@ -188,7 +188,7 @@ def _place(ctx: Context, stack: str, position: str, pile: Pile, tensor_type: obj
     return Array(pointer, t, shape, dense(shape), Buffer(pointer, _size(pile)))
 
 
-def _index(ctx: Context, value: Value) -> str:
+def index_of(ctx: Context, value: Value) -> str:
     index = resolve(value)
     assert isinstance(index, Scalar)
     return cast(ctx.writer, ctx.module, index.text, index.t, INT64)
@@ -196,30 +196,40 @@ def _index(ctx: Context, value: Value) -> str:
 
 @rule("StackPush")
 def _push(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    stack, _ = push(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]), values[2])
+    return [Scalar(stack, POINTER)]
+
+
+def push(ctx: Context, node: Node, stack: str, position: str, value: Value) -> tuple[str, str]:
+    """Put ``value`` at the end of a stack with ``position`` elements; gives the stack after that and its length."""
     writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
     ctx.module.define("stacks", _functions)
-    position = _index(ctx, values[1])
-    arguments = f"ptr %stacks, ptr {ctx.scalar(values[0])}, i64 {position}, i64 {_size(pile)}"
+    arguments = f"ptr %stacks, ptr {stack}, i64 {position}, i64 {_size(pile)}"
     stack = writer.let(f"call ptr @stack_at({arguments})")
-    ctx.check(writer.let(f"icmp ne ptr {stack}, null"), node, values[1:], out_of_memory=True)
-    put(ctx, values[2], _place(ctx, stack, position, pile))
+    ctx.check(writer.let(f"icmp ne ptr {stack}, null"), node, [], out_of_memory=True)
+    put(ctx, value, place_in(ctx, stack, position, pile))
     length = writer.let(f"add nsw i64 {position}, 1")
     writer.do(f"store i64 {length}, ptr {writer.let(f'getelementptr i64, ptr {stack}, i64 1')}")
-    return [Scalar(stack, POINTER)]
+    return stack, length
 
 
 @rule("StackRead")
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    return [read(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]))]
+
+
+def read(ctx: Context, node: Node, stack: str, position: str) -> Value:
+    """The element at ``position`` of the stack that ``node`` reads."""
     pile = ctx.types.piles[node.inputs[0]]
-    place = _place(ctx, ctx.scalar(values[0]), _index(ctx, values[1]), pile)
+    place = place_in(ctx, stack, position, pile)
     if not place.shape:
-        return [loaded(ctx, place)]
+        return loaded(ctx, place)
     if _grows_here(ctx, node.graph, pile):
         # pushing may move what is looked at
         copy: Array = ctx.temporary(place.t, place.shape)
         store(ctx, place, copy)
-        return [copy]
-    return [place]
+        return copy
+    return place
 
 
 def _grows_here(ctx: Context, graph: Graph, pile: Pile) -> bool:

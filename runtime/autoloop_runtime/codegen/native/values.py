@@ -147,7 +147,28 @@ class Nothing:
     shape: Shape = ()
 
 
-Value: TypeAlias = Nothing | Scalar | Array | Splat | Count | Expr | Pending | Rows
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A TensorArray that grows: the address of the stack it is, and how many of its elements this version has."""
+
+    stack: str
+    length: str
+    shape: Shape = ()
+
+
+Value: TypeAlias = Grown | Nothing | Scalar | Array | Splat | Count | Expr | Pending | Rows
+
+
+def registers(value: Value) -> list[tuple[str, str]]:
+    """The LLVM type and the text of each register that a value consists of."""
+    if isinstance(value, Scalar):
+        return [(value.t.name, value.text)]
+    return [("ptr", value.stack), ("i64", value.length)] if isinstance(value, Grown) else []
+
+
+def with_registers(value: Value, texts: list[str]) -> Value:
+    """``value`` in other registers."""
+    return Grown(texts[0], texts[1]) if isinstance(value, Grown) else Scalar(texts[0], value.t)  # type: ignore[union-attr]
 
 
 def dense(shape: Shape) -> Shape:

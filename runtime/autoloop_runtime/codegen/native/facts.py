@@ -1,0 +1,125 @@
+"""What is known of a graph before machine code is made for it: shapes, constants, and what collections hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...array_values import ArraySpec
+from ...dtypes import DType
+from ...graph import Graph
+from ...tensor import Tensor
+
+Shape = tuple[int, ...]
+#: how many elements a growing TensorArray has: so many more than another version of it, or than none
+Count = tuple[Tensor | None, int]
+
+
+@dataclass(eq=False)
+class Rows:
+    """What is known of a TensorArray, or of a table of gradients; all versions of it share one of these.
+
+    Attributes
+    ----------
+    dtype, element
+        Of the elements.
+    size : int or None
+        How many there are.
+    spec : ArraySpec or None
+        What was declared of a TensorArray; ``None`` for a table of gradients, whose elements may be added to.
+    """
+
+    dtype: DType | None = None
+    size: int | None = None
+    element: Shape | None = None
+    spec: ArraySpec | None = None
+    merged: Rows | None = None
+
+    @property
+    def clear(self) -> bool:
+        """True if an element may be read once only."""
+        return self.spec is not None and self.spec.clear_after_read
+
+    @property
+    def declared(self) -> bool:
+        """True if elements that were not written are zeros, whatever else was."""
+        return self.spec is None or self.spec.element_shape.is_fully_defined()
+
+    def root(self) -> Rows:
+        """The one that speaks for this and all that were found to be the same array."""
+        return self if self.merged is None else self.merged.root()
+
+
+@dataclass(eq=False)
+class Pile:
+    """What is known of a stack of saved values or a growing TensorArray; all versions of it share one of these.
+
+    ``element`` is the dtype and shape of its elements, or the ``Pile`` they are, once something was pushed.
+    """
+
+    element: tuple[DType, Shape] | Pile | None = None
+    spec: ArraySpec | None = None
+    merged: Pile | None = None
+
+    def root(self) -> Pile:
+        """The one that speaks for this and all that were found to be the same stack."""
+        return self if self.merged is None else self.merged.root()
+
+
+@dataclass
+class Types:
+    """The result.
+
+    Attributes
+    ----------
+    shapes : dict
+        The exact shape of each tensor that is no TensorArray.
+    rows : dict
+        Of each TensorArray.
+    constants : dict
+        The values that are known.
+    piles : dict
+        What is known of each stack and of each growing TensorArray.
+    pushed : list
+        The graphs in which something is pushed on each pile.
+    counts : dict
+        Of the growing TensorArrays: how many elements they have, ``None`` if that depends on values.
+    returned : set of Tensor
+        Stacks of TensorArrays, as many rows as it turns out, that are results of the function and nothing else.
+    """
+
+    shapes: dict[Tensor, Shape] = field(default_factory=dict)
+    rows: dict[Tensor, Rows] = field(default_factory=dict)
+    constants: dict[Tensor, Any] = field(default_factory=dict)
+    piles: dict[Tensor, Pile] = field(default_factory=dict)
+    pushed: list[tuple[Graph, Pile]] = field(default_factory=list)
+    counts: dict[Tensor, Count | None] = field(default_factory=dict)
+    returned: set[Tensor] = field(default_factory=set)
+
+    def know(self, tensor: Tensor, value: Any) -> None:
+        """Take ``value`` down as the value of ``tensor``."""
+        self.shapes[tensor] = np.shape(value)
+        self.constants[tensor] = value
+
+    def hand_on(self, outer: Tensor, inner: Tensor, constant: bool = True) -> None:
+        """Let ``inner`` be what ``outer`` is; ``constant``: of the same value."""
+        if outer in self.rows:
+            self.rows[inner] = self.rows[outer]
+            return
+        self.shapes[inner] = self.shapes[outer]
+        if outer in self.piles:
+            self.piles[inner] = self.piles[outer]
+        if outer in self.counts:
+            self.counts[inner] = self.counts[outer]
+        if constant and outer in self.constants:
+            self.constants[inner] = self.constants[outer]
+
+    def array(self, tensor: Tensor) -> Rows:
+        """What is known of a TensorArray."""
+        return self.rows[tensor].root()
+
+
+class Unresolved(Exception):
+    """The shape of a TensorArray's elements is asked for before anything was found to be written to it."""
