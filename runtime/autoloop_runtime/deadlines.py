@@ -43,7 +43,11 @@ class _Call:
             self.done.set()
 
     def give_up(self) -> None:
-        """End the thread at the next line of Python that it runs; what blocks in C ends when that returns."""
+        """End the thread at the next line of Python that it runs; what blocks in C ends when that returns.
+
+        While such an exception waits for a thread that is blocked in C, CPython 3.11 makes no progress in threads that
+        are traced (debugger, coverage): there, and only there, the caller waits until the call in C returns.
+        """
         self.given_up = True
         if self.thread.ident is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(_GivenUp))
