@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 from .casts import cast
 from .context import Context
-from .elements import BOOL, LType, literal
+from .elements import BOOL, LType
 from .values import (
     Array,
     Buffer,
@@ -325,15 +325,22 @@ Step = Callable[[str, Nest], str]
 
 def accumulate(nest: Nest, t: LType, start: str, step: Step, sequential: bool = False) -> str:
     """Carry a value of type ``t`` through all loops that are not open yet."""
+    return accumulate_all(nest, [(t, start)], lambda totals, nest: [step(totals[0], nest)], sequential)[0]
+
+
+def accumulate_all(
+    nest: Nest,
+    starts: Sequence[tuple[LType, str]],
+    step: Callable[[list[str], Nest], list[str]],
+    sequential: bool = False,
+) -> list[str]:
+    """Carry several values through all loops that are not open yet."""
     if len(nest._indices) == len(nest.extents):
-        return step(start, nest)
+        return step([text for _, text in starts], nest)
     with nest.level(sequential) as loop:
-        phi = loop.carry(nest.writer, t.name, start)
-        result = accumulate(nest, t, phi.name, step, sequential)
-        phi.add(result, nest.writer.block)
-    return result
-
-
-def zero(t: LType) -> str:
-    """The literal 0 of ``t``."""
-    return literal(0, t)
+        phis = [loop.carry(nest.writer, t.name, text) for t, text in starts]
+        inner = [(t, phi.name) for (t, _), phi in zip(starts, phis)]
+        results = accumulate_all(nest, inner, step, sequential)
+        for phi, result in zip(phis, results):
+            phi.add(result, nest.writer.block)
+    return results

@@ -18,7 +18,7 @@ from .templates import CHEAP, RULES
 #: ops that give one value per element of what they broadcast
 POINTWISE = frozenset(RULES) | {"cast", "where", "fill", "broadcast_to"}
 #: reductions take their operand as it is computed, without storing it
-REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "any", "all", "argmax", "argmin"})
+REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "any", "all"})
 #: ops whose result is a way to look at memory that is there
 VIEWS = frozenset(
     {"getitem", "transpose", "expand_dims", "squeeze", "flip", "unstack", "split", "diagonal", "reshape"}

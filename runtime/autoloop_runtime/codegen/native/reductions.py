@@ -13,7 +13,7 @@ from .blocks import array_of, rule
 from .casts import cast
 from .context import Context
 from .elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
-from .nests import Nest, accumulate, apply, store_all
+from .nests import Nest, accumulate, accumulate_all, apply, store_all
 from .values import Array, Count, Expr, Scalar, Shape, Splat, Value, dense, resolve, size_of
 from .views import seen
 
@@ -37,6 +37,8 @@ _FOLDS: dict[str, dict[str, tuple[Any, str]]] = {
     "any": {"b": (False, "or $t $x, $y")},
     "all": {"b": (True, "and $t $x, $y")},
 }
+#: positions are counted in half the bits where that is enough
+_UNSIGNED = LType("i32", "i32", 4, "u", "i32")
 #: what a reduction of no elements gives
 _OF_NOTHING = {"sum": 0, "prod": 1, "any": False, "all": True}
 
@@ -107,12 +109,30 @@ def _total(ctx: Context, op: str, t: LType, nest: Nest, value: Value) -> str:
     if op == "sum" and t.kind == "f":
         return _float_sum(ctx, t, nest, value)
     narrow, t = t, FLOAT if t is HALF else t
+    if t.kind == "f" and op in ("max", "min"):
+        return cast(ctx.writer, ctx.module, _float_extreme(ctx, op, t, nest, value, narrow), t, narrow)
     identity, step = _fold(op, t)
 
     def combine(total: str, nest: Nest) -> str:
         return step(ctx, total, cast(ctx.writer, ctx.module, nest.element(value), narrow, t))
 
     return cast(ctx.writer, ctx.module, accumulate(nest, t, identity, combine), t, narrow)
+
+
+def _float_extreme(ctx: Context, op: str, t: LType, nest: Nest, value: Value, narrow: LType) -> str:
+    """The extreme of numbers in one instruction per vector, and beside it whether there was a nan.
+
+    With a nan the former is undefined (``nnan``), and then not looked at.
+    """
+    writer, identity = ctx.writer, _fold(op, t)[0]
+
+    def step(totals: list[str], nest: Nest) -> list[str]:
+        x = cast(writer, ctx.module, nest.element(value), narrow, t)
+        best = writer.let(f"call nnan nsz {t.name} @llvm.{op}num.{t.suffix}({t.name} {totals[0]}, {t.name} {x})")
+        return [best, writer.let(f"or i1 {totals[1]}, {writer.let(f'fcmp uno {t.name} {x}, {x}')}")]
+
+    best, nan = accumulate_all(nest, [(t, identity), (BOOL, "false")], step)
+    return writer.let(f"select i1 {nan}, {t.name} {literal(np.nan, t)}, {t.name} {best}")
 
 
 def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
@@ -208,7 +228,7 @@ def _mean(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 @rule("argmax", "argmin")
 def _position(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    value = resolve(values[0])
+    value = values[0] if isinstance(resolve(values[0]), (Scalar, Splat)) else array_of(ctx, values[0])
     full, shape = ctx.shape_of(node.inputs[0]), ctx.shape_of(node.outputs[0])
     axis = node.attrs["axis"]
     axes = _axes(node, len(full)) if axis is not None and len(axis) == 1 else tuple(range(len(full)))
@@ -217,7 +237,7 @@ def _position(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if 0 in [full[a] for a in axes]:
         ctx.refuse(node, f"the {node.op.name} of no elements is an error")
     strides = tuple([0 if a not in axes else s for a, s in enumerate(dense(_only(full, axes)))])
-    place = Count("0", "1", INT64, full, strides)
+    place = Count("0", "1", _UNSIGNED if size_of(full) < 2**32 - 1 else INT64, full, strides)
     if len(axes) == len(full):
         text = _first_extreme(ctx, node, Nest(ctx, full, [value, place], axes), value, place)
         return [Scalar(text, INT64) if shape == () else Splat(text, INT64, shape)]
@@ -246,29 +266,22 @@ def _only(shape: Shape, axes: Sequence[int]) -> Shape:
 
 
 def _first_extreme(ctx: Context, node: Node, nest: Nest, value: Value, place: Value) -> str:
-    """Where the first largest (or smallest) element is, or the first nan."""
+    """Where the first largest (or smallest) element is, or the first nan: found in two SIMD passes."""
     t, writer = value.t, ctx.writer  # type: ignore[union-attr]
-    better = "greater" if node.op.name == "argmax" else "less"
+    smallest = node.op.name == "argmin"
+    fold = ("all" if smallest else "any") if t is BOOL else ("min" if smallest else "max")
+    best = _total(ctx, fold, t, nest, value)
+    index = place.t  # type: ignore[union-attr]
 
-    def level(best: str, at: str) -> tuple[str, str]:
-        if len(nest._indices) == len(nest.extents):
-            x, n = nest.element(value), nest.element(place)
-            take = apply(ctx, better, BOOL, [t], [x, best])
-            if t.kind == "f":
-                nan, fine = (apply(ctx, "isnan", BOOL, [t], [v]) for v in (x, best))
-                fine = writer.let(f"xor i1 {fine}, true")
-                take = writer.let(f"or i1 {take}, {writer.let(f'and i1 {nan}, {fine}')}")
-            take = writer.let(f"or i1 {take}, {writer.let(f'icmp eq i64 {n}, 0')}")
-            best = writer.let(f"select i1 {take}, {t.name} {x}, {t.name} {best}")
-            return best, writer.let(f"select i1 {take}, i64 {n}, i64 {at}")
-        with nest.level(sequential=True) as loop:
-            phis = loop.carry(writer, t.name, best), loop.carry(writer, "i64", at)
-            results = level(phis[0].name, phis[1].name)
-            for phi, result in zip(phis, results):
-                phi.add(result, writer.block)
-        return results
+    def first(found: str, nest: Nest) -> str:
+        x, n = nest.element(value), nest.element(place)
+        hit = apply(ctx, "equal", BOOL, [t, t], [x, best])
+        if t.kind == "f":
+            hit = writer.let(f"or i1 {hit}, {apply(ctx, 'isnan', BOOL, [t], [x])}")
+        n = writer.let(f"select i1 {hit}, {index.name} {n}, {index.name} -1")
+        return writer.let(f"call {index.name} @llvm.umin.{index.suffix}({index.name} {found}, {index.name} {n})")
 
-    return level(literal(0, t), "0")[1]
+    return cast(writer, ctx.module, accumulate(nest, index, "-1", first), index, INT64)
 
 
 # -- running --------------------------------------------------------------------------------------------------
