@@ -17,6 +17,8 @@ from .views import put, seen
 
 #: from this many multiplications on BLAS is called, which uses all cores
 BLAS_WORK = 1 << 27
+#: the same for products of a matrix and a vector, which are as fast as memory is read
+BLAS_VECTOR_WORK = 1 << 17
 #: with fewer columns than this a product is a row of sums
 FEW_COLUMNS = 2
 
@@ -119,10 +121,10 @@ def _batched(ctx: Context, a: Array, b: Array, out: Array) -> None:
 
 def _product(ctx: Context, a: Array, b: Array, out: Array) -> None:
     (m, k), n = a.shape, b.shape[1]
+    if _by_blas(ctx, a, b, out):
+        return
     if b.strides[1] != 1 or _few(m, n):
         _sums(ctx, a, b, out)
-    elif m * n * k >= BLAS_WORK and _blas(ctx, a, b, out):
-        return
     else:
         problem = gemm.Problem(out.t, m, n, k, (a.strides[0], a.strides[1]), b.strides[0], out.strides[0])
         _call(ctx, problem, (a.pointer, b.pointer, out.pointer))
@@ -144,27 +146,47 @@ def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:
     reduce(ctx, "sum", Expr("multiply", (left, right), out.t, (m, n, k)), (2,), kept)
 
 
-def _blas(ctx: Context, a: Array, b: Array, out: Array) -> bool:
-    """Call BLAS, if it is there and takes the operands as they lie in memory."""
-    name = {"float": "sgemm", "double": "dgemm"}.get(out.t.name)
-    symbol = None if name is None else ctx.libraries.blas(name)
-    if symbol is None or a.strides[1] != 1 or out.strides[1] != 1:
+def _by_blas(ctx: Context, a: Array, b: Array, out: Array) -> bool:
+    """Let BLAS do it, if it is there, if it pays, and if it takes the operands as they lie in memory."""
+    (m, k), n = a.shape, b.shape[1]
+    numbers: tuple[str | int | float, ...]
+    if n == 1 or m == 1:
+        # BLAS counts columns first: to it, a matrix whose rows are contiguous is its transpose
+        x, matrix = (b, a) if n == 1 else (a, replace(b, shape=b.shape[::-1], strides=b.strides[::-1]))
+        steps = (x.strides[0], out.strides[0]) if n == 1 else (x.strides[1], out.strides[1])
+        rows, columns = matrix.strides
+        if m * n * k < BLAS_VECTOR_WORK or 1 not in (rows, columns) or min(*matrix.strides, *steps) < 1:
+            return False
+        kind, sizes, lead = ("T", (k, m * n), rows) if columns == 1 else ("N", (m * n, k), columns)
+        numbers = (*sizes, 1.0, matrix.pointer, lead, x.pointer, steps[0], 0.0, out.pointer, steps[1])
+        return _call_blas(ctx, "gemv", out.t, (kind, *numbers))
+    if m * n * k < BLAS_WORK or a.strides[1] != 1 or out.strides[1] != 1 or min(a.strides[0], b.strides[0]) < 1:
         return False
-    # BLAS counts columns first: what it takes for the transposes are our matrices, so b @ a is computed
-    (m, k), n, writer, t = a.shape, b.shape[1], ctx.writer, out.t
-    numbers = [n, m, k, b.strides[0], a.strides[0], out.strides[0]]
-    place = ctx.buffer(64).pointer
-    slots = [writer.let(f"getelementptr i32, ptr {place}, i64 {i}") for i in range(len(numbers))]
-    for slot, number in zip(slots, numbers):
-        writer.do(f"store i32 {number}, ptr {slot}")
-    one, zero, no = (writer.let(f"getelementptr i8, ptr {place}, i64 {at}") for at in (32, 40, 48))
-    writer.do(f"store {t.name} {literal(1, t)}, ptr {one}")
-    writer.do(f"store {t.name} {literal(0, t)}, ptr {zero}")
-    writer.do(f"store i8 {ord('N')}, ptr {no}")
-    n_, m_, k_, ldb, lda, ldc = slots
-    args = (no, no, n_, m_, k_, one, b.pointer, ldb, a.pointer, lda, zero, out.pointer, ldc)
+    # the product of the transposes, the other way round, is the transpose of the product
+    strides = (b.strides[0], a.strides[0], out.strides[0])
+    numbers = (n, m, k, 1.0, b.pointer, strides[0], a.pointer, strides[1], 0.0, out.pointer, strides[2])
+    return _call_blas(ctx, "gemm", out.t, ("N", "N", *numbers))
+
+
+def _call_blas(ctx: Context, name: str, t: LType, args: Sequence[str | int | float]) -> bool:
+    """Call a BLAS routine, which takes the address of everything; False if it is not there."""
+    letter = {"float": "s", "double": "d"}.get(t.name)
+    symbol = None if letter is None else ctx.libraries.blas(letter + name)
+    if symbol is None:
+        return False
+    writer, place, pointers = ctx.writer, ctx.buffer(8 * len(args)).pointer, []
+    for position, arg in enumerate(args):
+        if isinstance(arg, str) and arg.startswith("%"):
+            pointers.append(arg)
+            continue
+        pointers.append(writer.let(f"getelementptr i64, ptr {place}, i64 {position}"))
+        if isinstance(arg, float):
+            writer.do(f"store {t.name} {literal(arg, t)}, ptr {pointers[-1]}")
+        else:
+            type_name, number = ("i8", ord(arg)) if isinstance(arg, str) else ("i32", arg)
+            writer.do(f"store {type_name} {number}, ptr {pointers[-1]}")
     ctx.module.declare(f"void @{symbol}({', '.join(['ptr'] * len(args))})")
-    writer.do(f"call void @{symbol}({', '.join(f'ptr {x}' for x in args)})")
+    writer.do(f"call void @{symbol}({', '.join(f'ptr {p}' for p in pointers)})")
     return True
 
 
