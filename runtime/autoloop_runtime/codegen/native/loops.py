@@ -153,7 +153,7 @@ def _home(ctx: Context, tensor: Tensor, value: Value, taken: set[Buffer]) -> Val
 @rule("While")
 def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     count, writer = node.attrs["n_vars"], ctx.writer
-    captured = [_kept(ctx, v) for v in values[count:]]
+    captured = [_kept(ctx, v, t) for v, t in zip(values[count:], node.attrs["body"].inputs[count:])]
     taken = {b for v in captured for b in buffers(v)}
     initial: list[Value] = []
     for tensor, value in zip(node.outputs, map(resolve, values)):
@@ -179,10 +179,22 @@ def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return results
 
 
-def _kept(ctx: Context, value: Value) -> Value:
-    """A captured value in a form that does not have to be computed in every iteration."""
+def _kept(ctx: Context, value: Value, inside: Tensor) -> Value:
+    """A captured value in a form that costs nothing in every iteration; ``inside`` is what the body knows it as."""
     value = resolve(value)
-    return array_of(ctx, value) if isinstance(value, (Expr, Pending)) else value
+    if isinstance(value, (Expr, Pending)):
+        return array_of(ctx, value)
+    if isinstance(value, Array) and len(value.shape) > 1 and value.strides[-1] != 1 and _is_multiplied(inside):
+        # a product would lay out the transposed matrix anew each time
+        made: Array = ctx.temporary(value.t, value.shape)
+        store(ctx, value, made)
+        return made
+    return value
+
+
+def _is_multiplied(tensor: Tensor) -> bool:
+    nodes = tensor.op.graph.nodes
+    return any(n.op.name in ("matmul", "einsum") and any(t is tensor for t in n.inputs) for n in nodes)
 
 
 class _Running:
