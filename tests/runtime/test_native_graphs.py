@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
@@ -11,12 +12,14 @@ import pytest
 from autoloop_runtime.branches import cond
 from autoloop_runtime.codegen.native.compile import host
 from autoloop_runtime.codegen.native.function import write_function
+from autoloop_runtime.codegen.python import compile_graph
 from autoloop_runtime.control_flow import while_loop
 from autoloop_runtime.functional import map_fn, scan
 from autoloop_runtime.gradients.api import value_and_grad
 from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor_array import TensorArray
+from autoloop_runtime.variables import Variable
 from native_checks import check, compile_native, graph_of
 from random_programs import Program, interpret
 
@@ -353,6 +356,45 @@ def test_maps_and_scans():
         return [map_fn(lambda r: tanh(r * w), x), scan(lambda a, r: a + r, x, zeros([3]))]
 
     check(build, normal(6, 3), normal(3))
+
+
+# -- variables ----------------------------------------------------------------------------------------------
+
+
+def test_variables_are_read_and_assigned_in_program_order():
+    def run(compiled):
+        w, b, n = Variable(np.ones((3, 3), np.float32)), Variable(1.0), Variable(0)
+
+        def build(x):
+            y = while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, tanh(y @ w + b)), (0, x))[1]
+            w.assign(y * 2.0)
+            b.assign_add(reduce_sum(w) * 0.1)
+            n.assign_add(1)
+            b.assign_sub(0.5)
+            return [y + 1.0, w + 0.0, b * 2.0]
+
+        step = compiled(graph_of(build, normal(3, 3)))
+        results = [step([normal(3, 3)])[:3] for _ in range(3)]
+        return [*results[-1], w.numpy(), b.numpy(), n.numpy()]
+
+    for got, want in zip(run(compile_native), run(compile_graph)):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_updates_of_several_threads_are_not_lost():
+    count = Variable(0)
+
+    def build():
+        count.assign_add(1)
+        return [count + 0]
+
+    run = compile_native(graph_of(build))
+    threads = [threading.Thread(target=lambda: [run([]) for _ in range(300)]) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert count.numpy() == 1200
 
 
 # -- gradients ----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import struct
 import threading
@@ -14,6 +15,7 @@ from ...array_values import ArrayValue
 from ...failures import annotate
 from ...graph import Graph
 from ...runstate import EAGER, RunState
+from ...variables import ASSIGN, READ
 from .cache import default_cache
 from .collected import TABLES
 from .compile import Code, callable_of, compile_ir, host
@@ -61,7 +63,7 @@ class _Compiled:
         runnable = self._only
         if runnable is None:
             runnable = self._runnable(tuple([np.shape(v) for v in values]))
-        return runnable(values)
+        return runnable(values, state)
 
     def _runnable(self, shapes: tuple[Shape, ...]) -> _Runnable:
         known = self._made.get(shapes)
@@ -117,7 +119,24 @@ class _Runnable:
         #: memory of calls that are over; taking and giving back one is atomic
         self._free: list[_Memory] = []
 
-    def __call__(self, values: Sequence[Any]) -> list[Any]:
+    def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+        function = self._function
+        if not function.variables and not function.assigned:
+            return self._run(values)
+        with contextlib.ExitStack() as stack:
+            # of several runs that change one variable each must see what the one before it left
+            read = {id(v) for v in function.variables}
+            changed = {id(s): s for s in [state.storage(v) for v in function.assigned if id(v) in read]}
+            for key in sorted(changed):
+                stack.enter_context(changed[key].lock)
+            held = [READ.kernel(variable=v, state=state) for v in function.variables]
+            results = self._run([*values, *held])
+            count = len(results) - len(function.assigned)
+            for variable, value in zip(function.assigned, results[count:]):
+                ASSIGN.kernel(value, variable=variable, state=state)
+        return results[:count]
+
+    def _run(self, values: Sequence[Any]) -> list[Any]:
         args = list(values)
         # what is looked at only by address must live until the call is over: ``values``, ``kept`` and ``made`` do
         kept = self._put_arrays(args) if self._arrays else None

@@ -139,6 +139,8 @@ class Context:
         self.pinned: list[Buffer] = []
         #: memory that the operation being written uses
         self.held: list[Buffer] = []
+        #: what the variables hold by now
+        self.variables: dict[Any, Value] = {}
         #: arrays whose addresses the function gets from a table
         self.table: list[Any] = []
         #: the loops around, with their iteration counters
@@ -198,6 +200,8 @@ class Context:
                     found.update(buffers(value))
             for pending in block.pending:
                 found.update(buffers(pending))
+        for value in self.variables.values():
+            found.update(buffers(value))
         return found
 
     def buffer(self, size: int, beside: Sequence[Buffer] = ()) -> Buffer:

@@ -23,6 +23,7 @@ import numpy as np
 from ...dtypes import variant
 from ...graph import Graph
 from ...tensor import Tensor
+from ...variables import Variable
 from . import (
     branches,
     effects,
@@ -40,6 +41,7 @@ from . import (
 )
 from .blocks import RULES, open_block, value_of, write_nodes
 from .context import Check, Context, Place
+from .elements import TYPES
 from .exact import infer
 from .facts import Shape, Types
 from .helpers import text as helper_text
@@ -47,6 +49,7 @@ from .libraries import Libraries
 from .loops import spread_targets
 from .refusal import refuse
 from .values import Array, Buffer, Scalar, Value, dense, registers, resolve, size_of
+from .variables import variables_of
 from .writer import Module
 
 #: the modules that fill the table of rules
@@ -96,6 +99,10 @@ class Function:
         What the return codes 1, 2, ... mean.
     addresses : dict of str to int
         Symbols it calls.
+    variables : tuple of Variable
+        Whose values are inputs, behind those of the graph.
+    assigned : tuple of Variable
+        Whose new values are outputs, behind those of the graph.
     stacks : bool
         It may leave stacks behind, which a second call without ``args`` gives back.
     """
@@ -108,6 +115,8 @@ class Function:
     words: int
     checks: tuple[Check, ...]
     addresses: dict[str, int]
+    variables: tuple[Variable, ...]
+    assigned: tuple[Variable, ...]
     stacks: bool
 
     @property
@@ -149,19 +158,23 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     outputs = tuple([_port(types, t) for t in graph.outputs])
     libraries, module = Libraries(features), Module(helper_text)
     ctx = Context(types, libraries, module)
-    inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs])
+    variables, assigned = variables_of(graph)
+    inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
+    outputs += tuple([_held(v) for v in assigned])
     with ctx.writer.at(ctx.entry):
-        values = [_input(ctx, k, t) for k, t in enumerate(graph.inputs)]
-        places = _output_places(ctx, graph, len(inputs), outputs)
+        values = [_input(ctx, k, port) for k, port in enumerate(inputs)]
+        places = _output_places(ctx, len(inputs), outputs)
+    ctx.variables.update(zip(variables, values[len(graph.inputs) :]))
     block = open_block(ctx, graph, values)
     targets = {t: Place(p.buffer) for t, p in zip(reversed(graph.outputs), reversed(places)) if p is not None}
     block.targets = spread_targets(graph, dict(targets), block.plan.uses)
     write_nodes(ctx)
-    _finish(ctx, graph, places)
+    _finish(ctx, [*[value_of(ctx, t) for t in graph.outputs], *[ctx.variables[v] for v in assigned]], places)
     words = _HEAD + _words(outputs) + 2 + ctx.report_slots
     return Function(
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
-        tuple(ctx.checks), libraries.addresses, stacks.uses_stacks(ctx),
+        tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
+        stacks.uses_stacks(ctx),
     )  # fmt: skip
 
 
@@ -176,9 +189,16 @@ def _port(types: Types, tensor: Tensor) -> Port:
     return Port(tensor.dtype, types.shapes[tensor])
 
 
-def _input(ctx: Context, position: int, tensor: Tensor) -> Value:
+def _held(variable: Variable) -> Port:
+    """The form of a variable's value."""
+    if variable.dtype not in TYPES or not variable.shape.is_fully_defined():
+        refuse(None, f"variable {variable.name!r} has dtype {variable.dtype} and shape {variable.shape}")
+    return Port(variable.dtype, variable.shape.as_tuple())
+
+
+def _input(ctx: Context, position: int, port: Port) -> Value:
     """The value of an input, found in the arguments."""
-    writer, t, shape = ctx.writer, ctx.type_of(tensor), ctx.shape_of(tensor)
+    writer, t, shape = ctx.writer, ctx.element_type(port.dtype), port.shape
     slot = writer.let(f"getelementptr i64, ptr %args, i64 {position}")
     if shape == ():
         raw = writer.let(f"load {t.memory}, ptr {slot}")
@@ -196,15 +216,15 @@ def _data(ctx: Context, slot: str) -> str:
     return pointer
 
 
-def _output_places(ctx: Context, graph: Graph, first: int, outputs: Sequence[Port]) -> list[Array | None]:
+def _output_places(ctx: Context, first: int, outputs: Sequence[Port]) -> list[Array | None]:
     """The memory of each output that is an array."""
     places: list[Array | None] = []
     position = first
-    for tensor, port in zip(graph.outputs, outputs):
+    for port in outputs:
         if not port.is_array:
             places.append(None)
             continue
-        t, shape = ctx.type_of(tensor), port.shape
+        t, shape = ctx.element_type(port.dtype), port.shape
         pointer = _data(ctx, ctx.writer.let(f"getelementptr i64, ptr %args, i64 {position}"))
         buffer = Buffer(pointer, size_of(shape) * t.size)
         places.append(Array(pointer, t, shape, dense(shape), buffer, owned=True))
@@ -212,10 +232,10 @@ def _output_places(ctx: Context, graph: Graph, first: int, outputs: Sequence[Por
     return places
 
 
-def _finish(ctx: Context, graph: Graph, places: Sequence[Array | None]) -> None:
+def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None]) -> None:
     """Put the results where the caller looks for them."""
     writer = ctx.writer
-    results = [resolve(value_of(ctx, t)) for t in graph.outputs]
+    results = [resolve(v) for v in values]
     with ctx.holding(results):
         branches.move_all(ctx, [(v, p) for v, p in zip(results, places) if p is not None])
     slot = 0
