@@ -11,9 +11,12 @@ from functools import lru_cache
 from typing import Any
 
 from .cache import DiskCache
+from .gemm import OLD_MASKS
 
 #: what the package is called that people install
 EXTRA = "autoloop[native]"
+#: before this intrinsics had to be declared; llvmlite 0.45 has it
+OLDEST_LLVM = 20
 
 
 class MissingExtra(ImportError, NotImplementedError):
@@ -35,6 +38,12 @@ def _binding() -> Any:
         raise MissingExtra(
             f"executor='native' needs llvmlite, which is not installed; install it with pip install '{EXTRA}'"
         ) from error
+    if binding.llvm_version_info[0] < OLDEST_LLVM:
+        found = ".".join(map(str, binding.llvm_version_info))
+        raise MissingExtra(
+            f"executor='native' needs LLVM {OLDEST_LLVM} or newer, the llvmlite that is installed has {found}; "
+            f"upgrade it with pip install -U '{EXTRA}'"
+        )
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return binding
@@ -42,7 +51,7 @@ def _binding() -> Any:
 
 @dataclass(frozen=True)
 class Host:
-    """The machine that code is made for."""
+    """The machine that code is made for, and the compiler that makes it; ``features`` are those of both."""
 
     triple: str
     cpu: str
@@ -57,6 +66,8 @@ def host() -> Host:
     binding = _binding()
     found = binding.get_host_cpu_features()
     features = frozenset(name for name, there in found.items() if there)
+    if binding.llvm_version_info[0] < 22:
+        features |= {OLD_MASKS}
     version = ".".join(map(str, binding.llvm_version_info))
     return Host(binding.get_process_triple(), binding.get_host_cpu_name(), found.flatten(), features, version)
 

@@ -14,15 +14,21 @@ from .writer import Module, Writer
 
 #: how much of the inner extent is done at once: a panel of the right matrix then stays in the cache
 INNER = 512
+#: a feature of compilers before LLVM 22
+OLD_MASKS = "alignment of masked loads is an operand"
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What the CPU has: bits of a vector register, how many of them, and whether it fuses multiply and add."""
+    """What the CPU has: bits of a vector register, how many of them, and whether it fuses multiply and add.
+
+    ``old_masks``: the compiler takes the alignment of masked loads and stores as an operand.
+    """
 
     bits: int
     registers: int
     fused: bool
+    old_masks: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,11 +46,12 @@ class Problem:
 
 def machine_of(features: frozenset[str]) -> Machine:
     """The vector registers of a CPU with ``features``."""
+    old = OLD_MASKS in features
     if "avx512f" in features:
-        return Machine(512, 32, True)
+        return Machine(512, 32, True, old)
     if "avx2" in features:
-        return Machine(256, 16, "fma" in features)
-    return Machine(128, 32 if "neon" in features else 16, "neon" in features)
+        return Machine(256, 16, "fma" in features, old)
+    return Machine(128, 32 if "neon" in features else 16, "neon" in features, old)
 
 
 def define(module: Module, name: str, problem: Problem, machine: Machine) -> None:
@@ -152,7 +159,7 @@ class _Kernel:
             return self.writer.let(f"load {vector}, ptr {pointer}, align {size}")
         name = self._overloaded("masked.load") + ".p0"
         mask = f"{self._mask(span)}, {vector} zeroinitializer"
-        return self.writer.let(f"call {vector} {name}(ptr align {size} {pointer}, {mask})")
+        return self.writer.let(f"call {vector} {name}({self._aligned(pointer)}, {mask})")
 
     def _store(self, pointer: str, value: str, span: int, add: bool) -> None:
         vector, size, t = self._vector, self.p.t.size, self.p.t
@@ -163,7 +170,12 @@ class _Kernel:
             self.writer.do(f"store {vector} {value}, ptr {pointer}, align {size}")
             return
         name = self._overloaded("masked.store") + ".p0"
-        self.writer.do(f"call void {name}({vector} {value}, ptr align {size} {pointer}, {self._mask(span)})")
+        self.writer.do(f"call void {name}({vector} {value}, {self._aligned(pointer)}, {self._mask(span)})")
+
+    def _aligned(self, pointer: str) -> str:
+        """A pointer operand of a masked instruction, and how it is aligned."""
+        size = self.p.t.size
+        return f"ptr {pointer}, i32 {size}" if self.machine.old_masks else f"ptr align {size} {pointer}"
 
     def _broadcast(self, pointer: str) -> str:
         t, vector = self.p.t, self._vector
