@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from autoloop_runtime import dtypes, locations, nest
 from autoloop_runtime.execution import Runner, check_executor, prepare, run_graph, set_outputs, wrap
-from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
+from autoloop_runtime.graph import Graph, current_graph
 from autoloop_runtime.recording import recorders
 from autoloop_runtime.runstate import EAGER
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.structured import check_gradient_memory
 from autoloop_runtime.tensor import Tensor, TensorSpec
+from autoloop_runtime.values import convert_to_tensor
 from autoloop_runtime.variables import Variable
 
 from .conversion.pipeline import convert

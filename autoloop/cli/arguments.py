@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import dtypes
-from autoloop_runtime.graph import to_array
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.tensor import TensorSpec
+from autoloop_runtime.values import to_array
 
 from .problems import UsageError, did_you_mean
 

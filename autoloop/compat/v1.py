@@ -35,7 +35,7 @@ from autoloop_runtime.dtypes import (
 )
 from autoloop_runtime.gradients import GradientTape, custom_gradient, gradients
 from autoloop_runtime.graph import CONST as _CONST
-from autoloop_runtime.graph import Graph, Node, constant, convert_to_tensor, current_graph
+from autoloop_runtime.graph import Graph, Node, current_graph
 from autoloop_runtime.session import (
     Session,
     get_default_graph,
@@ -47,6 +47,7 @@ from autoloop_runtime.shapes import ShapeLike, TensorShape
 from autoloop_runtime.sparse import IndexedSlices, SparseTensor
 from autoloop_runtime.tensor import TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
+from autoloop_runtime.values import constant, convert_to_tensor
 from autoloop_runtime.variables import global_variables_initializer, group
 
 Operation = Node

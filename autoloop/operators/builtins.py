@@ -20,8 +20,8 @@ from autoloop.operators.iterables import (
 from autoloop.operators.libraries import holds_staged
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime import dtypes
-from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
+from autoloop_runtime.values import convert_to_tensor
 
 
 def _is_staged(value: Any) -> bool:

@@ -18,10 +18,11 @@ from autoloop.operators.merging import blank, blank_tensor
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
-from autoloop_runtime.graph import convert_to_tensor, current_graph, to_array
+from autoloop_runtime.graph import current_graph
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.values import convert_to_tensor, to_array
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _KINDS = "biufc"

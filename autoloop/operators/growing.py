@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 from autoloop_runtime import nest
-from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
+from autoloop_runtime.values import convert_to_tensor
 
 
 class GrowingList:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from autoloop.operators.values import is_staged
 from autoloop_runtime import nest
-from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.values import convert_to_tensor
 
 _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "+=": operator.iadd,

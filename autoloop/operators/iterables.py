@@ -8,9 +8,9 @@ from typing import Any
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.values import is_staged
 from autoloop_runtime.control_flow import cond
-from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.values import convert_to_tensor
 
 
 class StagedIterable:

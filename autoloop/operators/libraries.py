@@ -14,8 +14,8 @@ import numpy as np
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.values import is_staged
 from autoloop_runtime import dtypes, nest
-from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
+from autoloop_runtime.values import convert_to_tensor
 
 _SAME_NAME = ("cos", "cosh", "exp", "expm1", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
 

@@ -10,8 +10,8 @@ from autoloop.operators.growing import GrowingList
 from autoloop.operators.iterables import StagedIterable
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime.control_flow import cond
-from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
+from autoloop_runtime.values import convert_to_tensor
 
 
 def and_(first: Any, *later: Callable[[], Any]) -> Any:

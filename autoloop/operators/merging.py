@@ -12,10 +12,11 @@ from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
 from autoloop_runtime.control_flow import BranchValues
-from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
+from autoloop_runtime.graph import Graph, current_graph
 from autoloop_runtime.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.tensor import Tensor
 from autoloop_runtime.tensor_array import TensorArray
+from autoloop_runtime.values import convert_to_tensor
 
 
 class Grown(Exception):

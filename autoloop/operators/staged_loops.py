@@ -12,7 +12,7 @@ from autoloop.operators.logic import and_, not_
 from autoloop.operators.merging import copied, written_back
 from autoloop.operators.outside import NewPlaces, Outside
 from autoloop.operators.values import asked, is_staged, provisional, truth
-from autoloop_runtime.graph import Graph, convert_to_tensor, current_graph
+from autoloop_runtime.graph import Graph, current_graph
 from autoloop_runtime.locations import capture
 from autoloop_runtime.records import LoopRecord, record_loop
 from autoloop_runtime.structured import (
@@ -24,6 +24,7 @@ from autoloop_runtime.structured import (
     finish_while,
 )
 from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.values import convert_to_tensor
 
 Values = tuple[Any, ...]
 _ATTEMPTS = 12

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeGuard
 
-from autoloop_runtime.graph import convert_to_tensor, current_graph
+from autoloop_runtime.graph import current_graph
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.values import convert_to_tensor
 from autoloop_runtime.variables import Variable
 
 # Tensors (by id) that stand for Python numbers of the loops being traced: their dtypes may still settle.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, slots
-from .graph import apply
+from .applying import apply
 from .ops.define import primitive
 from .registry import call
 from .shapes import SCALAR, TensorShape

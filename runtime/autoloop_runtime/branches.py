@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import dtypes, nest
-from .graph import as_constant, convert_to_tensor, current_graph, to_array
+from .graph import current_graph
 from .registry import call
 from .structured import StructureError, check_predicate, finish_cond, subgraph
 from .tensor import Tensor
+from .values import as_constant, convert_to_tensor, to_array
 
 
 def cond(

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import nest
 from .codegen.python import compile_graph
-from .graph import CONST, Graph, convert_to_tensor
+from .graph import CONST, Graph
 from .lowering import lower
 from .passes.cost import choose
 from .passes.pipeline import optimize
@@ -22,6 +22,7 @@ from .recording import recorders
 from .runstate import EAGER, RunState
 from .scheduler import Executable
 from .tensor import Tensor
+from .values import convert_to_tensor
 
 #: ``auto`` chooses; ``dataflow`` runs the lowered graph on the scheduler; ``sequential`` runs generated Python;
 #: ``native`` runs machine code

@@ -15,12 +15,13 @@ import numpy as np
 
 from . import dtypes, nest
 from .execution import run_now
-from .graph import Graph, convert_to_tensor, current_graph
+from .graph import Graph, current_graph
 from .registry import call
 from .shapes import SCALAR, TensorShape
 from .structured import LoopOptions, LoopVar, StructureError, body_and_cond, check_result, finish_while
 from .tensor import Tensor
 from .tensor_array import TensorArray
+from .values import convert_to_tensor
 
 #: step(state, row) -> (next state, emitted); either may be _NOTHING
 _Step = Callable[[Any, Any], tuple[Any, Any]]

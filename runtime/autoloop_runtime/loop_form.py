@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import dtypes, nest
-from .graph import as_constant, convert_to_tensor, to_array
 from .shapes import TensorShape
 from .structured import LoopVar, StructureError
 from .tensor import Tensor, TensorSpec
+from .values import as_constant, convert_to_tensor, to_array
 
 
 class LoopForm:

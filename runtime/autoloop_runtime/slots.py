@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .applying import apply
 from .dtypes import DType
-from .graph import apply
 from .registry import Op, call, register
 from .shapes import SCALAR, TensorShape
 from .tensor import Tensor

@@ -21,11 +21,12 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import DType
-from .graph import Graph, convert_to_tensor
+from .graph import Graph
 from .locations import Location
 from .registry import Op, call, register
 from .shapes import SCALAR, TensorShape
 from .tensor import Tensor
+from .values import convert_to_tensor
 
 
 def _specs(*_: Tensor, specs: Sequence[Any], **__: Any) -> list[Any]:

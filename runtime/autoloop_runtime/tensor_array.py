@@ -15,14 +15,15 @@ import numpy as np
 
 from . import array_gradients as rules
 from . import dtypes, nest
+from .applying import apply
 from .array_values import ArraySpec, ArrayValue
 from .dtypes import DType
-from .graph import apply, convert_to_tensor
 from .ops.define import is_weak, primitive
 from .ops.extents import known_int
 from .registry import call
 from .shapes import SCALAR, UNKNOWN, ShapeLike, TensorShape
 from .tensor import Tensor
+from .values import convert_to_tensor
 
 # -- primitives -------------------------------------------------------------------------------------------
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Graph, Node, apply, convert_to_tensor, current_graph, eager
+from .applying import apply
+from .graph import Graph, Node, current_graph, eager
 from .registry import Op, call, function, register
 from .runstate import RunState, Storage
 from .shapes import ShapeLike, TensorShape
 from .tensor import Tensor
+from .values import convert_to_tensor
 
 
 def _read(*, variable: Variable, state: RunState) -> Any:

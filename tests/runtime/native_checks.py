@@ -9,8 +9,9 @@ import pytest
 from autoloop_runtime.codegen import native
 from autoloop_runtime.codegen.python import compile_graph
 from autoloop_runtime.execution import set_outputs
-from autoloop_runtime.graph import Graph, convert_to_tensor
+from autoloop_runtime.graph import Graph
 from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.values import convert_to_tensor
 from random_programs import interpret
 
 pytest.importorskip("llvmlite")

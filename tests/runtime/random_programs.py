@@ -9,8 +9,9 @@ from typing import Any
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 from autoloop_runtime import control_flow, dtypes
+from autoloop_runtime.applying import apply
 from autoloop_runtime.execution import set_outputs
-from autoloop_runtime.graph import CONST, PARAMETER, Graph, apply
+from autoloop_runtime.graph import CONST, PARAMETER, Graph
 from autoloop_runtime.registry import Op, call
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.tensor import Tensor

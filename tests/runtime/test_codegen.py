@@ -12,11 +12,12 @@ import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
 from autoloop_runtime import control_flow, dtypes, profiler
+from autoloop_runtime.applying import apply
 from autoloop_runtime.codegen import templates
 from autoloop_runtime.codegen.names import Names, identifier
 from autoloop_runtime.codegen.python import compile_graph, emit
 from autoloop_runtime.execution import set_outputs
-from autoloop_runtime.graph import Graph, apply
+from autoloop_runtime.graph import Graph
 from autoloop_runtime.lowering import lower
 from autoloop_runtime.passes.pipeline import optimize
 from autoloop_runtime.registry import Op, call

@@ -16,9 +16,9 @@ from autoloop_runtime.codegen.python import compile_graph
 from autoloop_runtime.control_flow import while_loop
 from autoloop_runtime.functional import map_fn, scan
 from autoloop_runtime.gradients.api import value_and_grad
-from autoloop_runtime.graph import convert_to_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor_array import TensorArray
+from autoloop_runtime.values import convert_to_tensor
 from autoloop_runtime.variables import Variable
 from native_checks import check, compile_native, graph_of
 from random_programs import Program, interpret

@@ -8,9 +8,10 @@ import threading
 import numpy as np
 import pytest
 from autoloop_runtime import dtypes, ops
-from autoloop_runtime.graph import Graph, constant
+from autoloop_runtime.graph import Graph
 from autoloop_runtime.registry import OPS
 from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.values import constant
 from ops_checks import check_gradient, check_static, run
 
 

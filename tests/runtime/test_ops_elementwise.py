@@ -7,10 +7,11 @@ import math
 import numpy as np
 import pytest
 from autoloop_runtime import dtypes, ops
-from autoloop_runtime.graph import Graph, constant
+from autoloop_runtime.graph import Graph
 from autoloop_runtime.registry import OPS
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.values import constant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

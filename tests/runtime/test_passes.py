@@ -8,8 +8,9 @@ import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
 from autoloop_runtime import config, control_flow, dtypes
+from autoloop_runtime.applying import apply
 from autoloop_runtime.execution import set_outputs
-from autoloop_runtime.graph import Graph, apply
+from autoloop_runtime.graph import Graph
 from autoloop_runtime.passes import cost
 from autoloop_runtime.passes.cost import choose, estimate, is_heavy
 from autoloop_runtime.passes.cse import eliminate_common

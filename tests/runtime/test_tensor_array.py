@@ -10,9 +10,10 @@ from autoloop_runtime import dtypes, nest, ops
 from autoloop_runtime.array_values import ArraySpec, ArrayValue
 from autoloop_runtime.control_flow import cond, while_loop
 from autoloop_runtime.execution import run_now
-from autoloop_runtime.graph import Graph, constant
+from autoloop_runtime.graph import Graph
 from autoloop_runtime.shapes import SCALAR, UNKNOWN, TensorShape
 from autoloop_runtime.tensor_array import TensorArray
+from autoloop_runtime.values import constant
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule

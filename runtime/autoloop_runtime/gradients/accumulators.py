@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import apply, as_constant
+from ..applying import apply
 from ..ops.define import unbroadcast
 from ..ops.index import Index
 from ..registry import OPS, Op, call, register
 from ..shapes import SCALAR
 from ..tensor import Tensor
+from ..values import as_constant
 from ..variables import Variable
 
 #: adds a part into zeros; the gradient of indexing

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..graph import convert_to_tensor, current_graph
+from ..graph import current_graph
 from ..registry import call
 from ..structured import StructureError
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .build import build, seed, seeds_of, source_in
 from .reach import is_differentiable
 from .sources import Sources

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import nest
-from ..graph import Graph, Node, convert_to_tensor
+from ..graph import Graph, Node
 from ..registry import call
 from ..structured import COND, WHILE
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from ..variables import Variable
 from . import branches, loops
 from .reach import Key, Marks, reached

@@ -23,12 +23,14 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, slots
+from ..applying import apply
 from ..dtypes import DType
-from ..graph import PARAMETER, Graph, Node, apply, as_constant
+from ..graph import PARAMETER, Graph, Node
 from ..registry import Op, call, register
 from ..shapes import SCALAR, TensorShape
 from ..structured import LoopOptions, LoopVar, finish_while, subgraph
 from ..tensor import Tensor
+from ..values import as_constant
 from . import rewriting
 from .copying import copied
 from .reach import Marks, reached

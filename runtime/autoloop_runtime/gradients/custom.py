@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import nest
-from ..graph import apply, convert_to_tensor
+from ..applying import apply
 from ..registry import Op, call, register
 from ..structured import StructureError
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 
 
 def _infer(*tensors: Tensor, count: int, grad: Any) -> Any:

@@ -13,10 +13,11 @@ from typing import Any
 
 from .. import nest
 from ..execution import prepare, run_graph, set_outputs
-from ..graph import PARAMETER, Graph, Node, convert_to_tensor, current_graph
+from ..graph import PARAMETER, Graph, Node, current_graph
 from ..registry import call
 from ..structured import COND, WHILE, LoopVar, StructureError
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from . import rewriting
 from .reach import FLAT, Key, Marks, is_differentiable, reached, reached_in_branch, reached_in_loop
 from .residuals import sorted_nodes

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import Graph, Node, as_constant
+from ..graph import Graph, Node
 from ..registry import call
 from ..shapes import SCALAR
 from ..structured import COND, LoopVar
 from ..tensor import Tensor
+from ..values import as_constant
 from . import stacks
 from .accumulators import constant_zeros
 

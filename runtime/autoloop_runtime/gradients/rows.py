@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..graph import Node, convert_to_tensor
+from ..graph import Node
 from ..ops.define import shape_of
 from ..registry import call
 from ..sparse import IndexedSlices
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .accumulators import INDEX_ADD
 from .reach import Key
 from .reversal import ROW

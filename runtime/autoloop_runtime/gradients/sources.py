@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import nest
-from ..graph import convert_to_tensor
 from ..registry import call
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from ..variables import Variable
 from .reach import Key
 

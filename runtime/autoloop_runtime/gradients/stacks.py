@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes, slots
+from ..applying import apply
 from ..array_values import ArrayValue
 from ..dtypes import DType
-from ..graph import apply
 from ..registry import Op, register
 from ..shapes import SCALAR, TensorShape
 from ..tensor import Tensor

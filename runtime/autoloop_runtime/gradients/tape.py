@@ -16,11 +16,12 @@ import numpy as np
 
 from .. import dtypes, nest, slots
 from ..execution import Runner, run_graph, wrap
-from ..graph import Graph, Node, convert_to_tensor, current_graph
+from ..graph import Graph, Node, current_graph
 from ..recording import Recorder, recorders, recording
 from ..registry import OPS, Op, call
 from ..runstate import EAGER
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from ..variables import READ, Variable
 from .build import build, seed, seeds_of, source_in
 from .calls import Split, split

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import dtypes, slots
-from ..graph import Graph, Node, convert_to_tensor, current_graph
+from ..graph import Graph, Node, current_graph
 from ..registry import Op, call
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .accumulators import accumulate, constant_zeros, settle
 from .reach import FLAT, Key, Marks
 from .residuals import BackwardGraph

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import apply, convert_to_tensor
+from ..applying import apply
 from ..registry import call
 from ..shapes import TensorShape
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .define import dim, is_tensor, operands, primitive, public, reshape_like
 from .extents import axes_of, axis_of, extents, product
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import convert_to_tensor
 from ..registry import call
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .array import concat, expand_dims, reshape, stack
 from .define import floating, inexact, is_tensor, operands, public
 from .elementwise import abs as absolute

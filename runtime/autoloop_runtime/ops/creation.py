@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import apply, as_constant, convert_to_tensor
+from ..applying import apply
 from ..registry import call
 from ..shapes import SCALAR, TensorShape
 from ..tensor import NUMPY_FUNCTIONS, Tensor
+from ..values import as_constant, convert_to_tensor
 from .define import Function, inexact, is_weak, operands, primitive, public
 from .elementwise import cast
 from .extents import extents, product

@@ -13,11 +13,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import dtypes
+from ..applying import apply
 from ..dtypes import DType
-from ..graph import apply, as_constant, convert_to_tensor, to_array
 from ..registry import Op, call, function, register
 from ..shapes import TensorShape, broadcast_shapes
 from ..tensor import NUMPY_FUNCTIONS, Tensor
+from ..values import as_constant, convert_to_tensor, to_array
 
 Function: TypeAlias = Callable[..., Any]
 #: dtype of the (promoted) operands -> (dtype to compute in, dtype of the result)

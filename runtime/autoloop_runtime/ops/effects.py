@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, nest
+from ..applying import apply
 from ..deadlines import call_in_time
 from ..dtypes import DType
-from ..graph import apply, convert_to_tensor
 from ..shapes import SCALAR, UNKNOWN
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .define import as_dtype, is_tensor, primitive, public
 
 # -- text with holes --------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import apply, as_constant, convert_to_tensor
+from ..applying import apply
 from ..registry import call
 from ..tensor import Tensor
+from ..values import as_constant, convert_to_tensor
 from .define import (
     Function,
     as_dtype,

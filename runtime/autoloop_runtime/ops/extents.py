@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import convert_to_tensor
 from ..registry import call
 from ..shapes import Dim, TensorShape
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .define import is_tensor
 
 #: how far back the computation of a shape is followed

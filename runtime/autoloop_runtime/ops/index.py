@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import convert_to_tensor
 from ..shapes import UNKNOWN, Dim, TensorShape, broadcast_shapes
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .define import is_tensor
 from .extents import known_int
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import apply, as_constant, convert_to_tensor, to_array
+from ..applying import apply
 from ..registry import Op, call
 from ..shapes import TensorShape
 from ..tensor import NUMPY_FUNCTIONS, Tensor
+from ..values import as_constant, convert_to_tensor, to_array
 from .define import as_dtype, is_weak, primitive, public, unbroadcast
 from .extents import axis_of, extents, known_entries
 from .index import Index, Input, Slice, parse, result_shape

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import apply, convert_to_tensor
+from ..applying import apply
 from ..registry import call
 from ..shapes import Dim, TensorShape, broadcast_shapes
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .define import (
     Function,
     _ruled,

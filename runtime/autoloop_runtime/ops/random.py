@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import apply, convert_to_tensor
+from ..applying import apply
 from ..shapes import TensorShape
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .define import as_dtype, dim, is_weak, primitive
 from .extents import Extents, extents
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..applying import apply
 from ..dtypes import DType
-from ..graph import apply, convert_to_tensor
 from ..registry import call
 from ..shapes import TensorShape
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .define import (
     Function,
     Rule,

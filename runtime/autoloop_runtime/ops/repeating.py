@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import apply, as_constant, convert_to_tensor
+from ..applying import apply
 from ..registry import call
 from ..shapes import Dim, TensorShape
 from ..tensor import Tensor
+from ..values import as_constant, convert_to_tensor
 from .array import needed_rank, ravel, reshape
 from .define import dim, operands, primitive, public, reshape_like, unbroadcast
 from .extents import Extents, axis_of, extents, product

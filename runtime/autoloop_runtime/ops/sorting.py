@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dtypes
-from ..graph import apply, convert_to_tensor
+from ..applying import apply
 from ..registry import call
 from ..shapes import TensorShape
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .define import _ruled, as_dtype, operands, ordered, primitive, public
 from .extents import axis_of
 from .indexing import take_along_axis

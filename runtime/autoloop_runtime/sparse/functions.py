@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import apply, convert_to_tensor
+from ..applying import apply
 from ..registry import call, function
 from ..shapes import SCALAR
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .primitives import AGREE, DISTINCT, MATMUL, ORDER, ROW
 from .values import SparseTensor
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..applying import apply
 from ..dtypes import DType
-from ..graph import apply
 from ..ops.define import primitive
 from ..registry import call
 from ..shapes import SCALAR, Dim, TensorShape

@@ -6,10 +6,10 @@ from typing import Any
 
 from .. import nest
 from ..dtypes import DType
-from ..graph import convert_to_tensor
 from ..registry import call
 from ..shapes import ShapeLike, TensorShape
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .values import as_places
 
 

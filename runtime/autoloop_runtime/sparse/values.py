@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, nest
+from ..applying import apply
 from ..dtypes import DType
-from ..graph import apply, convert_to_tensor
 from ..registry import call
 from ..shapes import Dim, ShapeLike, TensorShape
 from ..tensor import Tensor
+from ..values import convert_to_tensor
 from .primitives import CHECK, check_parts
 
 

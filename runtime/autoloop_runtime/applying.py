@@ -1,0 +1,57 @@
+"""An op applied to tensors: a node of the graph that is growing, or a value at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .graph import graph_of
+from .recording import recorders
+from .registry import Op
+from .runstate import EAGER
+from .tensor import Tensor
+
+
+def apply(
+    op: Op,
+    inputs: Sequence[Tensor],
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """Apply a primitive: add a node, or compute at once when no graph is being built.
+
+    Returns
+    -------
+    Tensor, tuple of Tensor, Node, or None
+        The outputs without the effect token. If there are none: the node, in a graph where effects are not
+        ordered and somebody must ask for it; else ``None``.
+    """
+    graph = graph_of(inputs)
+    if graph is None:
+        return _compute(op, inputs, attrs or {})
+    node = graph.add(op, inputs, attrs, name)
+    outputs = node.outputs[:-1] if op.effect else node.outputs
+    if len(outputs) == 1:
+        return outputs[0]
+    return outputs or (None if graph.ordered else node)
+
+
+def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
+    inferred = op.infer(*inputs, **attrs)
+    values = [t.value for t in inputs]
+    kwargs = {**attrs, "state": EAGER} if op.stateful else attrs
+    with np.errstate(all="ignore"):
+        result = op.kernel(*values, **kwargs)
+    if inferred == []:
+        return None
+    several = isinstance(inferred, list) and isinstance(result, tuple)
+    made = tuple([Tensor(_as_value(v)) for v in result]) if several else (Tensor(_as_value(result)),)
+    for recorder in recorders():
+        recorder.record(op, inputs, made, attrs)
+    return made[0] if len(made) == 1 else made
+
+
+def _as_value(value: Any) -> Any:
+    return value if hasattr(value, "dtype") else np.asarray(value)
