@@ -6,7 +6,7 @@ the reverse-mode rule and the code template. Nothing here knows tensors or graph
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,9 @@ class Op:
         Template of the generated expression, e.g. ``"{0} + {1}"`` or ``"np.tanh({0})"``, for inputs of the
         dtypes that ``infer`` saw, arrays or NumPy scalars. It may name an input twice and does not put
         brackets around them: put in names, or bracketed expressions. ``None``: the generated code calls the kernel.
+    scalar : mapping or None
+        Dtype kinds of the result -> template for NumPy scalars all round, where it is faster than ``code``. Written
+        only where no operand can fail, so it may leave one unevaluated.
     effect : bool
         The op does something besides computing: it is never pruned from an ordered graph or merged, takes
         an effect token as its last input and gives one as its last output (see ``graph.Graph.token``). The
@@ -60,6 +63,7 @@ class Op:
     stateful: bool = False
     cost: Callable[..., float] | None = None
     doc: str = ""
+    scalar: Mapping[str, str] | None = None
 
     def __repr__(self) -> str:
         return f"Op({self.name})"

@@ -213,6 +213,24 @@ def test_parentheses_are_where_they_are_needed(template, args, text):
     assert made == text
 
 
+@pytest.mark.parametrize(
+    ("build", "written"),
+    [
+        (lambda n: call("cast", n, dtypes.float32), "np.float32(n)"),
+        (lambda n: call("where", n > 0, n, -n), "n if n > int32_0 else -n"),
+        (lambda n: call("maximum", n, 5), "max(n, int32_5)"),
+        (lambda n: call("cast", call("stack", [n, n]), dtypes.bool_), "stack_1.astype(np.bool_)"),
+    ],
+)
+def test_scalars_are_computed_in_the_fewest_words(build, written):
+    graph = traced(build, N)
+    assert written in code(graph).replace("stack(n, n, axis=0)", "stack_1")
+    for value in (-7, 0, 9):
+        (made,), (expected,) = run(graph, np.int32(value)), interpret(graph, [np.int32(value)])
+        np.testing.assert_array_equal(made, expected)
+        assert made.dtype == expected.dtype and isinstance(made, type(expected))
+
+
 # -- what it computes -------------------------------------------------------------------------------------
 
 

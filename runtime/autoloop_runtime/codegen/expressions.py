@@ -18,8 +18,8 @@ from . import names
 from .templates import ATOM, Expr, constant, parse
 from .uses import LOGIC, Uses
 
-#: op name -> the template for given attributes and number of inputs, ``None`` where the kernel is called
-TEMPLATES: dict[str, Callable[[Mapping[str, Any], int], str | None]] = {}
+#: op name -> the template for a node whose code depends on attributes, ``None`` where the kernel is called
+TEMPLATES: dict[str, Callable[[Node], str | None]] = {}
 _ASSIGN_IN_PLACE = Op("assign_in_place", lambda x, *_, **__: (x.dtype, x.shape), assign_in_place)
 _LITERALS = (bool, int, str, type(None))
 _MAX_STRING = 40
@@ -65,9 +65,9 @@ class Expressions:
         op = node.op
         inputs = node.inputs[:-1] if op.effect else node.inputs
         args = [env[t] for t in inputs]
-        code = TEMPLATES[op.name](node.attrs, len(args)) if op.name in TEMPLATES else op.code
-        if node in uses.truth and all(arg.total for arg in args):
-            code = LOGIC[op.name]
+        code = TEMPLATES[op.name](node) if op.name in TEMPLATES else op.code
+        if all(arg.total for arg in args):  # what is written in Python's own words may leave an operand out
+            code = LOGIC[op.name] if node in uses.truth else _scalar_code(node) or code
         if code is not None:
             template = parse(code)
             if not template.repeated or all(args[i].name is not None for i in template.repeated):
@@ -77,7 +77,7 @@ class Expressions:
     def set_item(self, node: Node, env: Mapping[Tensor, Expr]) -> list[str | Expr]:
         """The statement that writes to the array itself what ``node`` would write to a copy."""
         array, value, *inputs = [env[t] for t in node.inputs]
-        source = _getitem(node.attrs, len(inputs) + 1)
+        source = _index(node.attrs, len(inputs) + 1)
         if source is None:
             call = self._kernel_call(_ASSIGN_IN_PLACE, [array, value, *inputs], node.attrs, node, False)
             return [call]
@@ -141,10 +141,28 @@ def _is_literal(value: Any) -> bool:
     return type(value) is tuple and len(value) <= 8 and all(_is_literal(v) for v in value)
 
 
-def _getitem(attrs: Mapping[str, Any], n_inputs: int) -> str | None:
+def _scalar_code(node: Node) -> str | None:
+    """The template of a node all of whose values are scalars of a kind that its op has a template for."""
+    codes = node.op.scalar
+    if codes is None or any(t.shape.rank != 0 for t in (*node.inputs, *node.outputs)):
+        return None
+    return next((code for kinds, code in codes.items() if node.outputs[0].dtype.kind in kinds), None)
+
+
+def _index(attrs: Mapping[str, Any], n_inputs: int) -> str | None:
     """``x[...]`` as the user wrote it, where its parts have a literal form."""
     source: str = attrs["index"].source([f"{{{i}}}" for i in range(1, n_inputs)])
     return "{0}[" + source + "]" if "(" not in source or source == "()" else None
 
 
-TEMPLATES["getitem"] = _getitem
+def _cast(node: Node) -> str | None:
+    """``np.float32(x)`` for scalars, ``x.astype(np.float32)`` for arrays."""
+    dtype = node.attrs["dtype"]
+    if dtype.kind not in "biufc" or (node.inputs[0].dtype.kind == "c" and dtype.kind != "c"):
+        return None
+    name = "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
+    return f"{name}({{0}})" if node.inputs[0].shape.rank == 0 else f"{{0}}.astype({name})"
+
+
+TEMPLATES["getitem"] = lambda node: _index(node.attrs, len(node.inputs))
+TEMPLATES["cast"] = _cast

@@ -355,6 +355,7 @@ def binary(
     rule: Rule = arithmetic,
     doc: str,
     numpy: Any = None,
+    **options: Any,
 ) -> Function:
     """Declare an elementwise function of two arguments that promotes and broadcasts.
 
@@ -362,6 +363,8 @@ def binary(
     ----------
     grad : callable, optional
         ``grad(g, z, x, y)`` gives the gradients (or ``None``) of ``x`` and ``y``, before un-broadcasting.
+    options
+        More fields of the ``Op``.
 
     See ``unary`` for the others.
     """
@@ -375,7 +378,7 @@ def binary(
         parts = grad(g, conjugated(outputs[0]), conjugated(x), conjugated(y))
         return [None if part is None else unbroadcast(part, v) for part, v in zip(parts, inputs)]
 
-    op = primitive(name, infer, kernel, None if grad is None else vjp, code=code, doc=doc)
+    op = primitive(name, infer, kernel, None if grad is None else vjp, code=code, doc=doc, **options)
 
     def f(x: Any, y: Any, name: str | None = None) -> Any:
         x, y = operands(op.name, x, y)

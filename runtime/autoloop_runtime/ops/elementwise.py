@@ -81,6 +81,7 @@ _WHERE = primitive(
     _where_kernel,
     _where_vjp,
     code="np.where({0}, {1}, {2})[()]",
+    scalar={"biufc": "{1} if {0} else {2}"},
 )
 
 
@@ -155,11 +156,13 @@ maximum = binary(
     "maximum", np.maximum, "np.maximum({0}, {1})",
     lambda g, z, x, y: (where(x >= y, g, 0), where(x >= y, 0, g)),
     rule=ordered, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
+    scalar={"biu": "max({0}, {1})"},
 )
 minimum = binary(
     "minimum", np.minimum, "np.minimum({0}, {1})",
     lambda g, z, x, y: (where(x <= y, g, 0), where(x <= y, 0, g)),
     rule=ordered, doc="The smaller of ``x`` and ``y``; nan if either is.", numpy=np.minimum,
+    scalar={"biu": "min({0}, {1})"},
 )
 arctan2 = binary(
     "arctan2", np.arctan2, "np.arctan2({0}, {1})",
