@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = {"autoloop": ROOT / "autoloop", "autoloop_runtime": ROOT / "runtime" / "autoloop_runtime"}
 #: the modules that import nothing of their package but each other, in this order
-GROUND_FLOOR = ("shapes", "dtypes", "nest", "registry")
+GROUND_FLOOR = ("dataclass", "shapes", "dtypes", "nest", "registry")
 #: heavy optional parts: (module, what it may import inside a function)
 LAZY = {("autoloop_runtime.execution", "autoloop_runtime.codegen.native")}
 

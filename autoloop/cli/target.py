@@ -8,10 +8,11 @@ import inspect
 import sys
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from autoloop_runtime.dataclass import dataclass
 
 from ..function import BoundFunction, Function
 from .problems import UsageError, did_you_mean

@@ -9,7 +9,6 @@ import sys
 import sysconfig
 import types
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -17,6 +16,7 @@ import numpy as np
 from autoloop.conversion.nodes import Node
 from autoloop.conversion.scopes import FRAME_READERS
 from autoloop.errors import is_own_file
+from autoloop_runtime.dataclass import dataclass, field
 
 # The last constant of every code object made by a conversion.
 CONVERTED_MARK = "<converted by autoloop>"

@@ -14,7 +14,6 @@ A converted loop is what a person would write by hand::
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 import gast
 from autoloop.conversion.callables import Environment
@@ -26,6 +25,7 @@ from autoloop.conversion.plan import Plan, plan_function
 from autoloop.conversion.scopes import Scope, parameter_names, scope_of
 from autoloop.conversion.statements import Facts, Names, SimpleStatements
 from autoloop.conversion.unsupported import is_generator
+from autoloop_runtime.dataclass import dataclass, field, replace
 
 Block = list[Node]
 

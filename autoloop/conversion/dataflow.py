@@ -7,11 +7,11 @@ The graph is built once from the lowered tree and solved once; the rewriting onl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 import gast
 from autoloop.conversion.nodes import Node
 from autoloop.conversion.scopes import Effects, effects_of
+from autoloop_runtime.dataclass import dataclass, field
 
 Point = int
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import gast
 import numpy as np
@@ -11,6 +10,7 @@ from autoloop.conversion.callables import Environment
 from autoloop.conversion.jumps import binds_in
 from autoloop.conversion.nodes import Maker, Node, branching_fields, children, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS, parameter_names
+from autoloop_runtime.dataclass import dataclass, replace
 
 _AUGMENTED = {
     gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",

@@ -12,12 +12,12 @@ where it returns from the function it stands in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 import gast
 from autoloop.conversion.nodes import Maker, Node, children, copy_tree, header
 from autoloop.conversion.scopes import FUNCTIONS
 from autoloop.conversion.unsupported import must_stay_python
+from autoloop_runtime.dataclass import dataclass, field, replace
 
 Block = list[Node]
 _LOOPS = (gast.While, gast.For)

@@ -10,7 +10,6 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -30,6 +29,7 @@ from autoloop.conversion.source import FunctionSource, find_source
 from autoloop.conversion.statements import Names
 from autoloop.conversion.unsupported import refuse_unsupported
 from autoloop.errors import ConversionError, SourceNotFoundError, user_stacklevel, user_traceback
+from autoloop_runtime.dataclass import dataclass
 
 _GENERATED = ("loop_test", "loop_body", "item", "then", "orelse")
 

@@ -9,13 +9,13 @@ to change at once and stays one shared variable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import gast
 from autoloop.conversion.dataflow import Flow
 from autoloop.conversion.jumps import Jumps, block_fields
 from autoloop.conversion.nodes import Node, walk
 from autoloop.conversion.scopes import Effects, Scope, effects_of, mutated_by
+from autoloop_runtime.dataclass import dataclass, field
 
 Place = tuple[str, Node]
 

@@ -8,10 +8,10 @@ they use is *captured*, and must stay one shared cell.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 import gast
 from autoloop.conversion.nodes import Node, children, walk
+from autoloop_runtime.dataclass import dataclass, field
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 IMMEDIATE = (gast.ListComp, gast.SetComp, gast.DictComp)

@@ -15,11 +15,11 @@ import linecache
 import tokenize
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import gast
 from autoloop.conversion.nodes import Node
 from autoloop.errors import SourceNotFoundError, describe_place
+from autoloop_runtime.dataclass import dataclass, field
 
 
 @dataclass(frozen=True)

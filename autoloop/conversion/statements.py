@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import gast
 from autoloop.conversion.dataflow import Flow
@@ -12,6 +11,7 @@ from autoloop.conversion.jumps import Jumps
 from autoloop.conversion.nodes import Maker, Node, copy_tree
 from autoloop.conversion.plan import FunctionPlan
 from autoloop.conversion.scopes import Scope
+from autoloop_runtime.dataclass import dataclass
 
 Block = list[Node]
 

@@ -9,7 +9,6 @@ and a flag that tells whether it was set.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from autoloop.operators.merging import blank, blank_tensor
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
+from autoloop_runtime.dataclass import dataclass, replace
 from autoloop_runtime.graph import current_graph
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.structured import LoopVar, StructureError, check_result

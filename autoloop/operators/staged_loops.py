@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from autoloop.operators.carried import Retrace, Variable, check_results, make_variable
@@ -12,6 +11,7 @@ from autoloop.operators.logic import and_, not_
 from autoloop.operators.merging import copied, written_back
 from autoloop.operators.outside import NewPlaces, Outside
 from autoloop.operators.values import asked, is_staged, provisional, truth
+from autoloop_runtime.dataclass import dataclass
 from autoloop_runtime.graph import Graph, current_graph
 from autoloop_runtime.locations import capture
 from autoloop_runtime.records import LoopRecord, record_loop

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from autoloop_runtime.control_flow import cond
+from autoloop_runtime.dataclass import dataclass
 from autoloop_runtime.registry import call
 
 _OURS = "__autoloop_unbound__"

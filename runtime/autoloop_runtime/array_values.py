@@ -12,12 +12,12 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
+from .dataclass import dataclass
 from .dtypes import DType
 from .shapes import TensorShape
 

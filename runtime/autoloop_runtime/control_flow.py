@@ -8,11 +8,11 @@ once through the same nodes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from . import nest
 from .branches import BranchValues, case, cond, switch_case
+from .dataclass import replace
 from .execution import run_now
 from .graph import Graph, current_graph
 from .loop_form import LoopForm, check_arity

@@ -7,13 +7,13 @@ values; they differ in how the graph is walked (see ``EXECUTORS``).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import nest
 from .codegen.python import compile_graph
+from .dataclass import dataclass
 from .graph import CONST, Graph
 from .lowering import lower
 from .passes.cost import choose

@@ -8,12 +8,12 @@ trace, when dtype and shape of what it emits are known.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import dtypes, nest
+from .dataclass import dataclass
 from .execution import run_now
 from .graph import Graph, current_graph
 from .registry import call

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from types import FrameType
+
+from .dataclass import dataclass
 
 #: directories whose frames are not the user's; the front end adds its own
 _INTERNAL: list[str] = [os.path.dirname(os.path.abspath(__file__)) + os.sep]

@@ -6,9 +6,9 @@ the graph or runs now, in Python. They leave a record of the decision with the g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from .dataclass import dataclass
 from .graph import Graph
 from .locations import Line
 

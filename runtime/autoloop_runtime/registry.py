@@ -7,9 +7,9 @@ the reverse-mode rule and the code template. Nothing here knows tensors or graph
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from .dataclass import dataclass
 from .dtypes import DType
 from .shapes import TensorShape
 

@@ -14,12 +14,12 @@ values. Outputs: the final values. A ``Cond`` node: predicate, then captures; bo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
+from .dataclass import dataclass
 from .dtypes import DType
 from .graph import Graph
 from .locations import Location

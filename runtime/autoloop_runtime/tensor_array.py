@@ -8,7 +8,6 @@ Gradients of flows are tables of slots, see ``array_gradients``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from . import array_gradients as rules
 from . import dtypes, nest
 from .applying import apply
 from .array_values import ArraySpec, ArrayValue
+from .dataclass import replace
 from .dtypes import DType
 from .ops.define import is_weak, primitive
 from .ops.extents import known_int

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+from ..dataclass import dataclass, replace
 from ..graph import Node
 from .templates import Expr, Span, render
 

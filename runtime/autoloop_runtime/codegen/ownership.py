@@ -8,8 +8,7 @@ such chains ``v -> set_item -> ... -> v``, also through branches and inner loops
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from ..dataclass import dataclass, field
 from ..graph import Graph, Node
 from ..passes.safety import ELEMENTWISE
 from ..tensor import Tensor

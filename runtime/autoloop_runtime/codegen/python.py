@@ -5,13 +5,13 @@ from __future__ import annotations
 import linecache
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from types import CodeType, TracebackType
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..failures import annotate
 from ..graph import Graph, Node, eager
 from ..profiler import Recorder, active

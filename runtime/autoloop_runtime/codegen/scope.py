@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
+from ..dataclass import dataclass, field
 from ..dtypes import variant
 from ..graph import CONST, Graph, Node
 from ..tensor import Tensor

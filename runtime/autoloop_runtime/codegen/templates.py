@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from string import Formatter
 
+from ..dataclass import dataclass
 from ..graph import Node
 from ..passes.safety import can_fail
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
 
+from ..dataclass import dataclass, field
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..passes.safety import can_fail
 from ..tensor import Tensor

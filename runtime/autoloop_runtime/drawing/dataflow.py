@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..graph import Graph, Node
 from ..locations import Location
 from ..lowering import FlatNode, FrameInfo, Kind, Lowered, Port, lower

@@ -7,9 +7,9 @@ outer one; its route is the chain of its routes on each level.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
+from ..dataclass import dataclass, field
 from .layers import Item, Level, Link, Route
 from .picture import Box, Cluster, Edge, Picture, Port
 from .styles import STYLES

@@ -6,9 +6,9 @@ Cluster 0 is the sheet itself. Everything is frozen and ordered, so the same gra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from ..dataclass import dataclass
 from ..locations import Line
 
 #: (which one, of how many): the place of an edge's end along the side of its box

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..tensor import Tensor
 from .dataflow import source_text

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ..dataclass import dataclass
 
 Shape = Literal[
     "box", "ellipse", "invhouse", "house", "invtrapezium", "trapezium", "hexagon", "plain", "diamond", "circle"

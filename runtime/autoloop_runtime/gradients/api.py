@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import nest
+from ..dataclass import dataclass
 from ..graph import current_graph
 from ..registry import call
 from ..structured import StructureError

@@ -10,8 +10,8 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..execution import Runner, prepare, set_outputs
 from ..graph import Graph
 from ..registry import OPS

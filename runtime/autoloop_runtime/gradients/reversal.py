@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from .. import slots
+from ..dataclass import dataclass
 from ..graph import Graph, Node, current_graph
 from ..ops.index import Index, Input
 from ..registry import call

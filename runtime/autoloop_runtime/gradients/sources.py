@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .. import nest
+from ..dataclass import dataclass
 from ..registry import call
 from ..tensor import Tensor
 from ..values import convert_to_tensor

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes, nest, slots
+from ..dataclass import dataclass
 from ..execution import Runner, run_graph, wrap
 from ..graph import Graph, Node, current_graph
 from ..recording import Recorder, recorders, recording

@@ -8,10 +8,10 @@ beside its op. The new nodes go into the current default graph, which is the for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .. import dtypes, slots
+from ..dataclass import dataclass
 from ..graph import Graph, Node, current_graph
 from ..registry import Op, call
 from ..tensor import Tensor

@@ -7,9 +7,9 @@ the next one down, and ``_drive`` runs them from an explicit stack.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from ..dataclass import replace
 from ..dtypes import bool_, variant
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..registry import Op

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
+from ..dataclass import dataclass
 from ..registry import call
 from ..shapes import Dim, TensorShape
 from ..tensor import Tensor

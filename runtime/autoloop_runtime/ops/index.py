@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..shapes import UNKNOWN, Dim, TensorShape, broadcast_shapes
 from ..tensor import Tensor
 from ..values import convert_to_tensor

@@ -9,11 +9,11 @@ chain, against the sum of all heavy work?
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from threadpoolctl import threadpool_info
 
 from .. import config
+from ..dataclass import dataclass
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..tensor import Tensor
 from .safety import ELEMENTWISE

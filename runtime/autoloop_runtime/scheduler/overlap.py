@@ -14,8 +14,8 @@ needed again by what comes back.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 
+from ..dataclass import dataclass, field
 from ..lowering import FlatNode, Kind, Lowered, Port
 
 #: overlap is assumed, rather than proved, for a kernel that is not ordered with more than this many others by need

@@ -6,10 +6,10 @@ import ctypes
 import hashlib
 import importlib
 import threading
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from ...dataclass import dataclass
 from .cache import DiskCache
 from .gemm import OLD_MASKS
 

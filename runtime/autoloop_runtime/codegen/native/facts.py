@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ...array_values import ArraySpec
+from ...dataclass import dataclass, field
 from ...dtypes import DType
 from ...graph import Graph
 from ...tensor import Tensor

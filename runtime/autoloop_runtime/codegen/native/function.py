@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...dtypes import variant
 from ...graph import Graph
 from ...tensor import Tensor

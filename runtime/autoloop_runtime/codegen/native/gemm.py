@@ -7,8 +7,7 @@ packed or tested at run time; leftover columns are masked, and the rows are cut 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from .elements import LType
 from .writer import Module, Writer
 

@@ -6,10 +6,10 @@ import ctypes
 import ctypes.util
 import importlib
 import platform
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from ...dataclass import dataclass
 from .elements import FLOAT, LType
 
 #: machine -> (letter of the vector ABI, CPU feature that it needs, bits of a vector), widest first

@@ -8,8 +8,8 @@ iteration the variables' pointers are those of their new values and what is left
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
+from ...dataclass import dataclass, field, replace
 from ...graph import Graph, Node
 from ...tensor import Tensor
 from .blocks import array_of, open_block, rule, value_of, write_nodes

@@ -7,8 +7,8 @@ that several use which will be written as one loop, and one that is as cheap to 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
+from ...dataclass import dataclass, field
 from ...dtypes import variant
 from ...graph import CONST, PARAMETER, Graph, Node
 from ...tensor import Tensor

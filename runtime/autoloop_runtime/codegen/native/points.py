@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
+from ...dataclass import replace
 from ...graph import Node
 from .blocks import array_of, flush, rule
 from .context import Context

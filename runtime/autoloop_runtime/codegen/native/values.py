@@ -7,9 +7,9 @@ element-wise operations are not carried out when they are met, but become one lo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...dataclass import dataclass
 from ...tensor import Tensor
 from .elements import LType
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ...dataclass import replace
 from ...graph import Node
 from .blocks import array_of, rule
 from .context import Context

@@ -1,0 +1,132 @@
+"""``dataclass``, ``field`` and ``replace`` with the meaning they have in ``dataclasses``, for our own small records.
+
+The standard decorator compiles up to six methods while a class is defined, a quarter of a millisecond for each class:
+with the hundred records of this package that was the larger part of ``import autoloop``. Here ``__init__`` is
+compiled when the first instance is made, and the other methods are shared code.
+
+What is left out of the standard's options is not needed here: inheritance of fields, ``ClassVar``, ``InitVar``,
+keyword-only fields. Unlike the standard's, instances are leaves to ``nest``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, TypeVar, dataclass_transform, overload
+
+_T = TypeVar("_T")
+_C = TypeVar("_C", bound=type)
+_FIELDS = "__record_fields__"
+_REQUIRED = object()  # a field without a default
+
+
+class _Fresh:
+    """A default that is made anew for each instance."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
+def field(*, default_factory: Callable[[], Any]) -> Any:
+    """A default that ``default_factory()`` makes for each instance."""
+    return _Fresh(default_factory)
+
+
+def replace(record: _T, /, **changes: Any) -> _T:
+    """A copy of ``record`` with some fields changed."""
+    return type(record)(**{name: getattr(record, name) for name in getattr(record, _FIELDS)} | changes)
+
+
+@overload
+def dataclass(cls: _C, /) -> _C: ...
+@overload
+def dataclass(*, frozen: bool = False, eq: bool = True, slots: bool = False) -> Callable[[_C], _C]: ...
+@dataclass_transform(field_specifiers=(field,))
+def dataclass(cls: Any = None, /, *, frozen: bool = False, eq: bool = True, slots: bool = False) -> Any:
+    """Make a class a record of the names that it annotates.
+
+    Parameters
+    ----------
+    frozen : bool
+        Assigning to an instance is an ``AttributeError``.
+    eq : bool
+        Equal instances have equal fields (and are hashable, if frozen); else they compare by identity.
+    slots : bool
+        Instances have no dict.
+    """
+    if cls is None:
+        return lambda cls: _record(cls, frozen, eq, slots)
+    return _record(cls, frozen, eq, slots)
+
+
+def _record(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
+    fields = {name: cls.__dict__.get(name, _REQUIRED) for name in cls.__annotations__}
+    for name, default in fields.items():
+        if default is not _REQUIRED and (slots or isinstance(default, _Fresh)):
+            delattr(cls, name)
+    if slots:
+        body = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+        cls = type(cls)(cls.__name__, cls.__bases__, {**body, "__slots__": tuple(fields)})
+    for name, value in _methods(cls, fields, frozen, eq).items():
+        if name not in vars(cls):
+            setattr(cls, name, value)
+    return cls
+
+
+def _methods(cls: type, fields: dict[str, Any], frozen: bool, eq: bool) -> dict[str, Any]:
+    names = tuple(fields)
+
+    def __init__(self: Any, *args: Any, **given: Any) -> None:
+        # replaced by the compiled one; if two threads make their first instance at once, either one stays
+        compiled: Any = _compiled_init(cls, fields, frozen)
+        cls.__init__ = compiled  # type: ignore[misc]
+        compiled(self, *args, **given)
+
+    made: dict[str, Any] = {_FIELDS: names, "__match_args__": names, "__init__": __init__, "__repr__": _repr}
+    if eq:
+        # of one name attrgetter gives the value instead of a tuple, which compares as well
+        values = attrgetter(*names) if names else type
+
+        def __eq__(self: Any, other: object) -> bool:
+            return values(self) == values(other) if type(other) is type(self) else NotImplemented
+
+        def __hash__(self: Any) -> int:
+            return hash(values(self))
+
+        made["__eq__"], made["__hash__"] = __eq__, __hash__ if frozen else None
+    if frozen:
+        made["__setattr__"] = made["__delattr__"] = _refuse
+    return made
+
+
+def _compiled_init(cls: type, fields: dict[str, Any], frozen: bool) -> Callable[..., None]:
+    """``__init__`` as one would write it."""
+    namespace: dict[str, Any] = {"set_field": object.__setattr__}
+    parameters, lines = ["self"], []
+    for name, default in fields.items():
+        value = name
+        if default is _REQUIRED:
+            parameters.append(name)
+        else:
+            parameters.append(f"{name}=default_{name}")
+            namespace[f"default_{name}"] = default
+            if isinstance(default, _Fresh):
+                value = f"default_{name}.make() if {name} is default_{name} else {name}"
+        lines.append(f"    set_field(self, {name!r}, {value})" if frozen else f"    self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append("    self.__post_init__()")
+    exec("\n".join([f"def __init__({', '.join(parameters)}):", *lines, "    return"]), namespace)
+    made: Callable[..., None] = namespace["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in getattr(self, _FIELDS))
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _refuse(self: Any, name: str, *_: Any) -> None:
+    raise AttributeError(f"{type(self).__name__} is frozen: its field {name!r} cannot be changed")
