@@ -23,7 +23,7 @@ from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
 from autoloop.conversion.nodes import Maker, Node, copy_tree, header, walk
 from autoloop.conversion.plan import Plan, plan_function
 from autoloop.conversion.scopes import Scope, parameter_names, scope_of
-from autoloop.conversion.statements import Facts, Names, SimpleStatements
+from autoloop.conversion.statements import Facts, Names, SimpleStatements, nested_targets
 from autoloop.conversion.unsupported import is_generator
 from autoloop_runtime.dataclass import dataclass, field, replace
 
@@ -211,11 +211,12 @@ class _StatementRewriter(SimpleStatements):
         return [*self._marks(make, plan), body, call]
 
     def _unpacked(self, make: Maker, target: Node, item: str, iterable: Node) -> Node:
-        """Return the loop's item, as something to unpack where it may be a row of a tensor."""
+        """Return the loop's item, as something to unpack where it, or a part of it, may be a row of a tensor."""
         pairs = isinstance(iterable, gast.Call)  # enumerate, zip, items: these give tuples
-        if pairs or not isinstance(target, gast.Tuple | gast.List):
+        nested = list(nested_targets(target))
+        if not isinstance(target, gast.Tuple | gast.List) or (pairs and not nested):
             return make.load(item)
-        return make.call(self.expressions.operator(make, "unpack"), make.load(item))
+        return self.unpacked(make, make.load(item), nested)
 
     def _loop_body(self, node: Node, plan: Plan) -> Block:
         statements = node.body[1:] if _options_call(node.body[0]) else node.body

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import gast
 from autoloop.conversion.dataflow import Flow
@@ -93,12 +93,12 @@ class SimpleStatements:
 
     def _assign(self, node: Node) -> Block:
         unpacks = isinstance(node.targets[0], gast.Tuple | gast.List) and isinstance(
-            node.value, gast.Name | gast.Subscript
+            node.value, gast.Name | gast.Subscript | gast.BinOp | gast.UnaryOp
         )
+        nested = list(nested_targets(node.targets[0]))
         value = self.expr(node.value)
-        if unpacks:
-            make = Maker(node.value)
-            value = make.call(self.expressions.operator(make, "unpack"), value)
+        if unpacks or nested:
+            value = self.unpacked(Maker(node.value), value, nested)
         if not any(map(self._has_items, node.targets)):
             node.targets = [self.expr(target) for target in node.targets]
             node.value = value
@@ -111,6 +111,11 @@ class SimpleStatements:
         for target in node.targets:
             done += self._assign_to(target, make.load(name))
         return done
+
+    def unpacked(self, make: Maker, value: Node, nested: list[tuple[int, ...]]) -> Node:
+        """Return ``ops.unpack(value)``; ``nested`` holds the places of targets in targets."""
+        places = make.tuple([make.tuple(map(make.constant, path)) for path in nested])
+        return make.call(self.expressions.operator(make, "unpack"), value, *([places] if nested else []))
 
     def _has_items(self, target: Node) -> bool:
         """Whether a target holds ``a[i]`` with ``a`` a variable of this function."""
@@ -223,6 +228,17 @@ class SimpleStatements:
             if loads:
                 found[name] = make.lambda_(make.tuple(loads))
         return found
+
+
+def nested_targets(target: Node) -> Iterator[tuple[int, ...]]:
+    """Yield the place of each tuple of targets inside a tuple of targets, outer ones first."""
+    elements = getattr(target, "elts", ())
+    stars = [index for index, one in enumerate(elements) if isinstance(one, gast.Starred)]
+    for index, one in enumerate(elements):
+        if isinstance(one, gast.Tuple | gast.List):
+            place = index - len(elements) if stars and index > stars[0] else index
+            yield (place,)
+            yield from ((place, *path) for path in nested_targets(one))
 
 
 def _is_item_of_attribute(target: Node) -> bool:

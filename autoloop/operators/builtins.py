@@ -7,17 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoloop.conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
+from autoloop.conversion.pipeline import convert_callee
 from autoloop.operators import libraries
 from autoloop.operators.growing import GrowingList, refuse_moved
 from autoloop.operators.iterables import (
     StagedIterable,
+    as_staged,
     staged_enumerate,
+    staged_filter,
     staged_map,
     staged_range,
     staged_reversed,
     staged_zip,
 )
 from autoloop.operators.libraries import holds_staged
+from autoloop.operators.loops import for_stmt
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime import dtypes
 from autoloop_runtime.registry import call
@@ -39,6 +43,16 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
         return plain(*args, **kwargs)
 
     return chosen
+
+
+def _applied(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``map`` or ``filter``, which call their first argument: it is converted."""
+    chosen = _with_staged(plain, staged)
+
+    def with_function(function: Any, *iterables: Any) -> Any:
+        return chosen(STAGED.get(function) or convert_callee(function), *iterables)
+
+    return with_function
 
 
 def _len(value: Any) -> Any:
@@ -69,7 +83,7 @@ def _reduced(name: str, pair: str) -> Callable[..., Any]:
         if key is not None:
             raise TypeError(f"{name}(..., key=...) does not work on tensors")
         if len(args) == 1:
-            return call(name, args[0])
+            return call(name, _as_array(args[0]))
         result = args[0]
         for one in args[1:]:
             result = call(pair, result, one)
@@ -79,7 +93,7 @@ def _reduced(name: str, pair: str) -> Callable[..., Any]:
 
 
 def _sum(values: Any, start: Any = 0) -> Any:
-    total = call("sum", values, axis=0)
+    total = call("sum", _as_array(values), axis=0)
     return total if isinstance(start, int) and start == 0 else call("add", total, start)
 
 
@@ -97,7 +111,7 @@ def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
         raise TypeError("sorted(..., key=...) does not work on tensors")
-    result = call("sort", values)
+    result = call("sort", _as_array(values))
     return call("flip", result) if reverse else result
 
 
@@ -124,31 +138,50 @@ def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flus
 
 
 def _list(values: Any) -> Any:
-    raise TypeError(
-        "list(...) and tuple(...) of a tensor need its number of rows: use autoloop.unstack(x) if it is known, or "
-        "loop over the tensor"
-    )
+    """``list``: one of Python's where the number of elements is known, else one that grows in a loop."""
+    items = as_staged(values)
+    assert items is not None
+    if isinstance(items.length, int) and items.keep is None:
+        return [items.get(index) for index in range(items.length)]
+    (made,) = for_stmt(items, _append, ([],), ("list",))
+    return made
 
 
-def _filter(*_: Any) -> Any:
-    raise TypeError("filter(...) over a tensor has no static length: use autoloop.where or a loop with an `if`")
+def _append(item: Any, elements: Any) -> tuple[Any]:
+    elements.append(item)
+    return (elements,)
+
+
+def _tuple(values: Any) -> Any:
+    made = _list(values)
+    if isinstance(made, GrowingList):
+        raise TypeError("tuple(...) needs a number of elements that is known: use list(...)")
+    return tuple(made)
+
+
+def _as_array(values: Any) -> Any:
+    """Return a sequence for a reduction as something that is, or can become, a tensor."""
+    if not isinstance(values, StagedIterable):
+        return values
+    made = _list(values)
+    return made.stack() if isinstance(made, GrowingList) else convert_to_tensor(made)
 
 
 STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, lambda x: call("abs", x)),
-    all: _with_staged(all, lambda x: call("all", x)),
-    any: _with_staged(any, lambda x: call("any", x)),
+    all: _with_staged(all, lambda x: call("all", _as_array(x))),
+    any: _with_staged(any, lambda x: call("any", _as_array(x))),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
     complex: _with_staged(complex, _cast(dtypes.complex128)),
     divmod: _with_staged(divmod, lambda a, b: (call("floor_divide", a, b), call("mod", a, b))),
     enumerate: _with_staged(enumerate, staged_enumerate),
-    filter: _with_staged(filter, _filter),
+    filter: _applied(filter, staged_filter),
     float: _with_staged(float, _cast(dtypes.float32)),
     int: _with_staged(int, _cast(dtypes.int32)),
     isinstance: _with_staged(isinstance, _isinstance),
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),
-    map: _with_staged(map, staged_map),
+    map: _applied(map, staged_map),
     max: _with_staged(max, _reduced("max", "maximum")),
     min: _with_staged(min, _reduced("min", "minimum")),
     pow: _with_staged(pow, _pow),
@@ -158,7 +191,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     round: _with_staged(round, _round),
     sorted: _with_staged(sorted, _sorted),
     sum: _with_staged(sum, _sum),
-    tuple: _with_staged(tuple, _list),
+    tuple: _with_staged(tuple, _tuple),
     zip: _with_staged(zip, staged_zip),
 }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import types
 from typing import Any
 
 from autoloop.conversion.pipeline import convert_callee
 from autoloop.operators.builtins import STAGED
+from autoloop.operators.growing import example_of, growing
 from autoloop.operators.values import is_staged
 from autoloop_runtime.graph import current_graph
 
@@ -23,9 +25,28 @@ def call(f: Any) -> Any:
         staged = None
     if staged is not None:
         return staged if current_graph() is not None else f
+    if isinstance(f, types.BuiltinFunctionType):
+        return _list_method(f) if type(f.__self__) is list and f.__name__ in ("insert", "pop") else f
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
     return convert_callee(f)
+
+
+def _list_method(f: Any) -> Any:
+    """Return ``out.insert`` or ``out.pop`` of a Python list that takes a tensor as index."""
+
+    def at_index(*args: Any) -> Any:
+        if not (args and is_staged(args[0])):
+            return f(*args)
+        elements: list[Any] = f.__self__
+        if not elements:
+            return f(0, *args[1:])
+        rows = growing("list", elements, example_of(elements))
+        result = getattr(rows, f.__name__)(*args)
+        elements[:] = [rows[index] for index in range(len(elements) + (1 if f.__name__ == "insert" else -1))]
+        return result
+
+    return at_index
 
 
 def attribute(owner: Any, name: str) -> Any:

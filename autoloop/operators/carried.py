@@ -277,6 +277,11 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
 def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     if value is leaf.init or (type(value) is type(leaf.init) and _equal(value, leaf.init)):
         return leaf
+    if type(leaf.init) is set:
+        raise TypeError(
+            f"the set {leaf.name!r} changes in a loop on tensors: what is in it can only be known when the loop runs; "
+            f"use a list with append, or a tensor of flags"
+        )
     if leaf.init is None:
         raise TypeError(
             f"{leaf.name!r} is None before the loop and has a value after one iteration; give it a value of the "
@@ -293,7 +298,7 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    return isinstance(one, str | bytes | int | float | complex | bool) and bool(one == other)
+    return isinstance(one, str | bytes | int | float | complex | bool | set) and bool(one == other)
 
 
 def _is_numeric(value: Any) -> bool:

@@ -6,7 +6,7 @@ same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -78,13 +78,16 @@ class GrowingList:
 
     def extend(self, values: Any) -> None:
         """Append each of some values."""
-        if isinstance(values, GrowingList):
+        if not isinstance(values, GrowingList):
+            for value in values:
+                self.append(value)
+            return
+        if values.structure != self.structure:
             raise TypeError(
-                f"the list {self.name!r} cannot be extended by {values.name!r}, whose length is a tensor: append its "
-                f"elements in a `for` loop"
+                f"the list {self.name!r} cannot be extended by {values.name!r}, whose elements have another structure"
             )
-        for value in values:
-            self.append(value)
+        rows = [(array.stack(), more.stack()) for array, more in zip(self.arrays, values.arrays, strict=True)]
+        self._set_rows(call("concat", pair) for pair in rows)
 
     def __add__(self, values: Any) -> GrowingList:
         longer = self.copy()
@@ -97,14 +100,41 @@ class GrowingList:
 
     def pop(self, index: int = -1) -> Any:
         """Take the last element off."""
-        if not isinstance(index, int) or index != -1:
-            raise TypeError(f"the list {self.name!r} grows in a loop on tensors: only its last element can be popped")
-        last = call("subtract", self.length, 1)
-        value = self[last]
-        rest = call("range", last)
-        for position, (array, empty) in enumerate(zip(self.arrays, self.empty().arrays, strict=True)):
-            self.arrays[position] = empty.unstack(array.gather(rest))
+        place = self._place(index)
+        value = self[place]
+        rest = call("range", call("subtract", self.length, 1))
+        if not (isinstance(index, int) and index == -1):
+            rest = call("add", rest, call("cast", call("greater_equal", rest, place), rest.dtype))
+        self._set_rows(array.gather(rest) for array in self.arrays)
         return value
+
+    def insert(self, index: Any, value: Any) -> None:
+        """Add an element before the one at an index; as in Python, one beyond the ends means the ends."""
+        place = call("maximum", call("minimum", self._place(index), self.length), 0)
+        self.append(value)
+        every = call("range", self.length)
+        last = call("subtract", self.length, 1)
+        moved = call("subtract", every, call("cast", call("greater", every, place), every.dtype))
+        order = call("where", call("equal", every, place), last, moved)
+        self._set_rows(array.gather(order) for array in self.arrays)
+
+    def reverse(self) -> None:
+        """Put the elements in the opposite order."""
+        self._set_rows(call("flip", array.stack(), 0) for array in self.arrays)
+
+    def clear(self) -> None:
+        """Take all elements off."""
+        self.arrays = self.empty().arrays
+
+    def _place(self, index: Any) -> Any:
+        """Return an index as counted from the front."""
+        if isinstance(index, int):
+            return call("add", self.length, index) if index < 0 else convert_to_tensor(index)
+        return call("where", call("less", index, 0), call("add", index, self.length), index)
+
+    def _set_rows(self, rows: Iterable[Any]) -> None:
+        empty = self.empty().arrays
+        self.arrays = [array.unstack(one) for array, one in zip(empty, list(rows), strict=True)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         leaves = nest.flatten(_as_rows(value))
@@ -115,8 +145,8 @@ class GrowingList:
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(list, name):
             raise TypeError(
-                f"the list {self.name!r} grows in a loop on tensors, where `{name}` does not work: append, extend, pop "
-                f"from the end, len, out[i], out[i] = x and `for` do"
+                f"the list {self.name!r} grows in a loop on tensors, where `{name}` does not work: append, extend, "
+                f"insert, pop, reverse, clear, len, out[i], out[i] = x and `for` do"
             )
         raise AttributeError(f"'list' object has no attribute {name!r}", name=name, obj=self)
 
@@ -138,10 +168,8 @@ class GrowingList:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return nest.map_structure(lambda rows: rows[index], self.stack())
-        if isinstance(index, int):
-            index = call("add", self.length, index) if index < 0 else index
-        else:
-            index = call("where", call("less", index, 0), call("add", index, self.length), index)
+        if not isinstance(index, int) or index < 0:
+            index = self._place(index)
         return nest.unflatten(self.structure, [array.read(index) for array in self.arrays])
 
     def __autoloop_length__(self) -> Any:
@@ -152,8 +180,8 @@ class GrowingList:
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError(
-            f"the list {self.name!r} grows in a loop on tensors: run over it with a `for` statement, or use "
-            f"autoloop.stack({self.name})"
+            f"the list {self.name!r} grows in a loop on tensors: run over it with a `for` statement, extend it with "
+            f"`+=`, or use autoloop.stack({self.name})"
         )
 
     def __repr__(self) -> str:

@@ -30,8 +30,37 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def unpack(value: Any) -> Any:
-    """Return what can be unpacked into targets: of a tensor, its rows."""
+def unpack(value: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:
+    """Return what can be unpacked into targets: of a tensor, its rows.
+
+    Parameters
+    ----------
+    value : object
+        What is to be unpacked.
+    nested : tuple of tuple of int
+        The places of the targets that are unpacked themselves, such as ``((1,),)`` for ``i, (a, b)``.
+    """
+    value = _rows_of(value)
+    for path in nested:
+        value = _unpacked_at(value, path)
+    return value
+
+
+def _unpacked_at(value: Any, path: tuple[int, ...]) -> Any:
+    """Return a tuple or list with the rows of the tensor at one place in it; anything else is for Python to unpack."""
+    if not path:
+        return _rows_of(value)
+    if type(value) not in (list, tuple) or not -len(value) <= path[0] < len(value):
+        return value
+    inner = _unpacked_at(value[path[0]], path[1:])
+    if inner is value[path[0]]:
+        return value
+    elements = list(value)
+    elements[path[0]] = inner
+    return elements
+
+
+def _rows_of(value: Any) -> Any:
     if not is_staged(value):
         return value
     tensor = convert_to_tensor(value)

@@ -26,6 +26,8 @@ class StagedIterable:
         What messages call it.
     contains : callable, optional
         Tells whether a value is an element.
+    keep : callable, optional
+        Tells of an element whether a loop gets to see it; ``length`` counts those that it does not see, too.
     """
 
     def __init__(
@@ -34,11 +36,13 @@ class StagedIterable:
         get: Callable[[Any], Any],
         describe: str,
         contains: Callable[[Any], Any] | None = None,
+        keep: Callable[[Any], Any] | None = None,
     ) -> None:
         self.length = length
         self.get = get
         self.describe = describe
         self.contains = contains
+        self.keep = keep
 
     def holds(self, item: Any) -> Any:
         """``item in`` a range; other sequences would have to be run through."""
@@ -121,6 +125,10 @@ def rows(tensor: Tensor) -> StagedIterable:
 def _part(value: Any) -> StagedIterable:
     """Return one of several sequences that run side by side; a Python sequence becomes a tensor."""
     staged = as_staged(value)
+    if staged is not None and staged.keep is not None:
+        raise TypeError(
+            f"{staged.describe} has no length to count or pair its elements by: make a list of it, list(filter(...))"
+        )
     return staged if staged is not None else rows(convert_to_tensor(list(value)))
 
 
@@ -169,6 +177,14 @@ def staged_reversed(iterable: Any) -> StagedIterable:
         inner.length,
         lambda k: inner.get(call("subtract", call("subtract", inner.length, 1), k)),
         "a reversed tensor",
+    )
+
+
+def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedIterable:
+    """``filter`` over a staged iterable: a loop over it passes by the elements that are not wanted."""
+    inner = _part(iterable)
+    return StagedIterable(
+        inner.length, inner.get, "a filter over tensors", keep=function if function is not None else lambda item: item
     )
 
 

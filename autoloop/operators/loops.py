@@ -134,9 +134,7 @@ def for_stmt(
     refuse_moved(iterable)
     staged = as_staged(iterable)
     if staged is not None:
-        return _for_staged(
-            staged, body, values, names, until, Outside((body,), shared, places, values), options() if options else {}
-        )
+        return _for_staged(staged, body, values, names, until, shared, places, options() if options else {})
     stops = [names.index(name) for name in until]
     iterator = iter(iterable)
     for item in iterator:
@@ -156,20 +154,25 @@ def _for_staged(
     values: Values,
     names: tuple[str, ...],
     until: tuple[str, ...],
-    outside: Outside,
+    shared: tuple[str, ...],
+    places: Places | None,
     options: dict[str, Any],
 ) -> Values:
     """Run a ``for`` loop in the graph, by counting."""
 
     def counted_body(k: Any, *mine: Any) -> Values:
-        return (k + 1, *(body(items.get(k), *mine) or ()))
+        item = items.get(k)
+        if items.keep is None:
+            return (k + 1, *(body(item, *mine) or ()))
+        chosen = if_stmt(items.keep(item), _step(body, item), None, names, shared=shared, places=places)
+        return (k + 1, *(chosen(*mine) or ()))
 
     loop = Loop(
         test=lambda k, *_: k < items.length,
         body=counted_body,
         names=("iteration", *names),
         until=until,
-        outside=outside,
+        outside=Outside((body,), shared, places, values),
         options=options,
     )
     record("for", names, True, f"it iterates over {items.describe}")

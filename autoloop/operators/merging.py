@@ -187,6 +187,8 @@ def _same(one: Any, other: Any) -> bool:
     """Whether both sides leave the very same value, so that nothing needs to be chosen."""
     if one is other:
         return not isinstance(one, Tensor) or one.node is None or one.node.graph is current_graph()
+    if type(one) is type(other) is set:
+        return one == other
     return type(one) is type(other) and isinstance(one, bool | int | float | complex | str | bytes) and one == other
 
 
@@ -241,8 +243,8 @@ def copied(value: Any) -> Any:
         return value.copy()
     if isinstance(value, list | dict | tuple) or nest.is_nested(value):
         leaves, structure = nest.flatten_with_structure(value)
-        return nest.unflatten(structure, [one.copy() if isinstance(one, GrowingList) else one for one in leaves])
-    return value
+        return nest.unflatten(structure, [one.copy() if isinstance(one, GrowingList | set) else one for one in leaves])
+    return value.copy() if type(value) is set else value
 
 
 def written_back(original: Any, value: Any) -> Any:
@@ -258,7 +260,7 @@ def written_back(original: Any, value: Any) -> Any:
     if type(original) is list and type(value) is list:
         original[:] = value
         return original
-    if type(original) is dict and type(value) is dict:
+    if type(original) is type(value) and type(original) in (dict, set):
         original.clear()
         original.update(value)
         return original

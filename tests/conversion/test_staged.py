@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import autoloop as al
+import iterable_programs
 import list_programs
 import numpy as np
 import pytest
 import staged_programs
 
-CASES = [*staged_programs.CASES, *list_programs.CASES]
+CASES = [*staged_programs.CASES, *list_programs.CASES, *iterable_programs.CASES]
 if sys.version_info >= (3, 12):
     path = Path(__file__).with_name("new_syntax.txt")
     namespace = {"__name__": "new_syntax"}
