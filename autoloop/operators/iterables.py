@@ -118,8 +118,25 @@ def rows(tensor: Tensor) -> StagedIterable:
     if tensor.shape.rank == 0:
         raise TypeError("a `for` loop runs over the rows of a tensor; this one has no dimensions")
     static = tensor.shape.as_list()[0] if tensor.shape.rank is not None else None
+    if static is None and (counted := _counted(tensor)) is not None:
+        return counted
     length = static if static is not None else call("getitem", call("shape", tensor), 0)
     return StagedIterable(length, lambda k: call("getitem", tensor, k), "a tensor")
+
+
+def _counted(tensor: Tensor) -> StagedIterable | None:
+    """The numbers of ``range(start, limit, delta)`` without the tensor, which is then never made."""
+    if not tensor.is_symbolic or tensor.op.op.name != "range" or tensor.dtype.kind != "i":
+        return None
+    start, limit, delta = (known if known is not None else t for t in tensor.op.inputs for known in [_integer(t)])
+    if not isinstance(delta, int) or delta == 0:
+        return None
+    return staged_range(start, limit, delta)
+
+
+def _integer(tensor: Tensor) -> int | None:
+    value = tensor.constant_value()
+    return None if value is None else int(value)
 
 
 def _part(value: Any) -> StagedIterable:

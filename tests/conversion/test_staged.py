@@ -145,3 +145,26 @@ def test_zip_checks_lengths_when_strict():
         f([1.0, 2], [3.0])
     with pytest.raises(ValueError, match=r"zip\(\) argument 2 has another length"):
         al.function(dot)(al.ones([2]), al.ones([3]))
+
+
+@pytest.mark.parametrize("executor", ["dataflow", "sequential", "native"])
+@pytest.mark.parametrize(("low", "high"), [(1, 6), (6, 1), (-3, 3), (0, 0)])
+def test_a_range_that_is_a_tensor_of_unknown_length(executor, low, high):
+    if executor == "native":
+        pytest.importorskip("llvmlite")
+
+    def loops(low, high):
+        total = al.constant(0)
+        for i in al.range(low, high):
+            total = total * 3 + i
+            for j in al.range(high, low, -2):
+                total += j
+        for place, i in enumerate(al.range(al.cast(high, al.int64))):
+            total += place * al.cast(i, al.int32)
+        return total
+
+    want = 0
+    for i in range(low, high):
+        want = want * 3 + i + sum(range(high, low, -2))
+    want += sum(place * i for place, i in enumerate(range(high)))
+    assert al.function(loops, executor=executor)(al.constant(low), al.constant(high)).numpy() == want
