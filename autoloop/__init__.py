@@ -6,7 +6,9 @@ Write an ordinary function, decorate it with ``function``, and its ``while``, ``
 
 from __future__ import annotations
 
+import importlib as _importlib
 import os as _os
+import typing as _typing
 
 from autoloop_runtime import config, nest, profiler, sparse
 from autoloop_runtime import locations as _locations
@@ -41,22 +43,24 @@ from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.values import constant, convert_to_tensor
 from autoloop_runtime.variables import Variable
 
-from . import compat
 from .conversion.pipeline import convert, do_not_convert, to_code
-from .differentiation import (
-    GradientTape,
-    custom_gradient,
-    grad,
-    gradients,
-    hessian_vector_product,
-    jacobian,
-    jvp,
-    value_and_grad,
-    vjp,
-)
-from .explain import explain
 from .function import ConcreteFunction, Function, function
 from .operators import set_loop_options
+
+if _typing.TYPE_CHECKING:
+    from . import compat
+    from .differentiation import (
+        GradientTape,
+        custom_gradient,
+        grad,
+        gradients,
+        hessian_vector_product,
+        jacobian,
+        jvp,
+        value_and_grad,
+        vjp,
+    )
+    from .explanation import explain
 
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses
@@ -64,3 +68,30 @@ for _alias, _name in _ops.ALIASES.items():
     globals().setdefault(_alias, getattr(_ops, _name))
 
 __version__ = "0.1.0"
+
+#: modules that many programs do without: imported when one of these names is first asked for
+_LATER = {
+    "autoloop.compat": (),
+    "autoloop.differentiation": (
+        "GradientTape", "custom_gradient", "grad", "gradients", "hessian_vector_product", "jacobian", "jvp",
+        "value_and_grad", "vjp",
+    ),
+    "autoloop.explanation": ("explain",),
+}  # fmt: skip
+_MODULE_OF = {name: module for module, names in _LATER.items() for name in names or (module.rpartition(".")[2],)}
+if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, which is the same
+    __all__ = [name for name in globals() if not name.startswith("_")]
+    __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations", "conversion", "errors", "operators"})  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> _typing.Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = _importlib.import_module(module)
+    value = globals()[name] = getattr(found, name) if _LATER[module] else found
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF})

@@ -13,16 +13,16 @@ import os
 import sys
 import types
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 _E = TypeVar("_E", bound=BaseException)
 
 _FULL_TRACEBACK = "AUTOLOOP_FULL_TRACEBACK"
+_HERE = os.path.dirname(os.path.realpath(__file__))
 _OWN_FOLDERS: tuple[str, ...] = (
-    str(Path(__file__).resolve().parent) + os.sep,
-    str(Path(__file__).resolve().parent.parent / "runtime" / "autoloop_runtime") + os.sep,
-    str(Path(__file__).resolve().parent.parent / "autoloop_runtime") + os.sep,
+    os.path.join(_HERE, ""),
+    os.path.join(os.path.dirname(_HERE), "runtime", "autoloop_runtime", ""),
+    os.path.join(os.path.dirname(_HERE), "autoloop_runtime", ""),
     "<autoloop ",  # generated code
 )
 

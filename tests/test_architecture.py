@@ -13,8 +13,14 @@ ROOT = Path(__file__).parent.parent
 SOURCES = {"autoloop": ROOT / "autoloop", "autoloop_runtime": ROOT / "runtime" / "autoloop_runtime"}
 #: the modules that import nothing of their package but each other, in this order
 GROUND_FLOOR = ("dataclass", "shapes", "dtypes", "nest", "registry")
-#: heavy optional parts: (module, what it may import inside a function)
-LAZY = {("autoloop_runtime.execution", "autoloop_runtime.codegen.native")}
+#: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
+LAZY = {
+    ("autoloop_runtime.execution", "autoloop_runtime.codegen.native"),
+    ("autoloop_runtime.passes.cost", "threadpoolctl"),
+    ("autoloop_runtime.profiler", "json"),
+    ("autoloop_runtime.scheduler.workers", "threadpoolctl"),
+    ("autoloop.conversion.pipeline", "autoloop.conversion.printing"),
+}
 
 
 def _modules() -> dict[str, Path]:
@@ -31,7 +37,7 @@ MODULES = _modules()
 
 
 def _is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "_typing.TYPE_CHECKING")
 
 
 def _imports(node: ast.AST, inside: bool = False):

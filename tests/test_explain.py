@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
-from autoloop.explain import Explanation, explain
+from autoloop.explanation import Explanation, explain
 from autoloop_runtime.graph import Graph
 from autoloop_runtime.records import LoopRecord, loop_records, record_loop
 

@@ -14,7 +14,7 @@ import numpy as np
 from autoloop_runtime import config, nest, profiler
 from autoloop_runtime.tensor import Tensor, TensorSpec
 
-from ..explain import explain
+from ..explanation import explain
 from ..function import BoundFunction, ConcreteFunction, Function
 from .arguments import parse_arguments
 from .problems import UsageError

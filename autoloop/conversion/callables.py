@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 import functools
 import math
+import os
 import sys
-import sysconfig
 import types
 from collections.abc import Hashable
 from typing import Any
@@ -39,9 +39,7 @@ _FRAME_CALLS = FRAME_READERS | {"breakpoint", "globals", "super", "__import__"}
 _TRUTHS: tuple[Any, ...] = (isinstance, issubclass, callable, hasattr)
 _GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator
 
-_LIBRARY_FOLDERS = tuple(
-    {sysconfig.get_path(name) + "/" for name in ("stdlib", "platstdlib")} | {sys.prefix + "/lib/python"}
-)
+_LIBRARY_FOLDERS = (os.path.dirname(os.__file__) + "/", sys.prefix + "/lib/python")
 _MISSING = object()
 
 

@@ -18,10 +18,10 @@ from typing import Any
 import gast
 from autoloop.conversion.callables import CONVERTED_MARK
 from autoloop.conversion.nodes import Maker, Node
-from autoloop.conversion.printing import IMPORT_LINE
 from autoloop.conversion.source import FunctionSource
 
 _FACTORY = "make_converted"
+IMPORT_LINE = "from autoloop import operators as {name}"
 _FUTURE_FLAGS = 0
 for _name in __future__.all_feature_names:
     _FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag

@@ -24,7 +24,6 @@ from autoloop.conversion.callables import (
 from autoloop.conversion.control_flow import rewrite_function
 from autoloop.conversion.loading import compile_function, instantiate
 from autoloop.conversion.nodes import Node, copy_tree, walk
-from autoloop.conversion.printing import to_text
 from autoloop.conversion.source import FunctionSource, find_source
 from autoloop.conversion.statements import Names
 from autoloop.conversion.unsupported import refuse_unsupported
@@ -61,6 +60,8 @@ class Conversion:
     @functools.cached_property
     def text(self) -> str:
         """The converted source, for reading."""
+        from autoloop.conversion.printing import to_text
+
         tree = gast.gast_to_ast(copy_tree(self.tree))
         if isinstance(tree, ast.Lambda):
             tree = ast.copy_location(ast.Expr(tree), tree)

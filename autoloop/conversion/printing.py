@@ -10,9 +10,9 @@ import io
 from typing import Any
 
 import astunparse
+from autoloop.conversion.loading import IMPORT_LINE
 
 _MARK = "autoloop comment: "
-IMPORT_LINE = "from autoloop import operators as {name}"
 
 
 def to_text(tree: ast.stmt, ops: str, comments: dict[int, tuple[str, ...]]) -> str:

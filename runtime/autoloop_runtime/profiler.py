@@ -6,7 +6,6 @@ https://ui.perfetto.dev or chrome://tracing: one row per thread, one slice per n
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -93,5 +92,7 @@ def trace(path: str | os.PathLike[str] | None = None) -> Iterator[Recorder]:
     finally:
         _recorder.reset(token)
         if path is not None:
+            import json
+
             with open(path, "w", encoding="utf-8") as file:
                 json.dump({"traceEvents": recorder.as_events(), "displayTimeUnit": "ms"}, file)

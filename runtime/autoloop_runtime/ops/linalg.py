@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +30,7 @@ from .extents import axes_of, product
 _TYPICAL = 32
 #: einsum contracts pairwise, with BLAS, above this many multiplications
 _EINSUM_OPTIMIZE = 4096
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _known(dims: Sequence[Dim]) -> int:
@@ -224,7 +224,7 @@ def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
     terms = left.split(",")
     if len(terms) != len(xs):
         raise ValueError(f"einsum: {equation!r} speaks of {len(terms)} tensors, {len(xs)} were given")
-    free = [c for c in string.ascii_letters if c not in equation]
+    free = [c for c in _LETTERS if c not in equation]
     batch = ""
     for i, (term, x) in enumerate(zip(terms, xs)):
         if "..." in term:
@@ -262,7 +262,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Any:
     of_b = axes_of(_listed(axes[1]), len(b.shape), "tensordot") or ()
     if len(of_a) != len(of_b):
         raise ValueError(f"tensordot: {len(of_a)} axes of the first against {len(of_b)} of the second")
-    labels = iter(string.ascii_letters)
+    labels = iter(_LETTERS)
     left = [next(labels) for _ in a.shape]
     right = [next(labels) for _ in b.shape]
     for i, j in zip(of_a, of_b):

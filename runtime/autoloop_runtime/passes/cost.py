@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from threadpoolctl import threadpool_info
-
 from .. import config
 from ..dataclass import dataclass
 from ..graph import CONST, PARAMETER, Graph, Node
@@ -171,6 +169,8 @@ def choose(graph: Graph) -> Choice:
 
 def _blas_threads(most: int) -> int:
     """How many threads a matrix product uses by itself."""
+    from threadpoolctl import threadpool_info
+
     found = [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
     return min(max(found, default=1), most)
 

@@ -16,8 +16,6 @@ import time
 from collections import deque
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
-
 from ..runstate import RunState
 from .frames import Item, State
 from .kernels import Watch, call, explained
@@ -288,6 +286,8 @@ class BlasLimit:
         with self.lock:
             if not self.users:
                 if self.libraries is None:
+                    from threadpoolctl import ThreadpoolController
+
                     self.libraries = ThreadpoolController().select(user_api="blas").lib_controllers
                 self.before = [library.get_num_threads() for library in self.libraries]
                 for library, count in zip(self.libraries, self.before):

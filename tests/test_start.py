@@ -1,0 +1,66 @@
+"""What ``import autoloop`` loads, and that names which are loaded later behave like the others."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import autoloop
+import pytest
+
+#: costs milliseconds at every start, and most programs do without
+LATER = ("autoloop.compat", "autoloop.explanation", "autoloop_runtime.gradients", "autoloop_runtime.drawing",
+         "autoloop_runtime.codegen.native", "astunparse", "threadpoolctl", "llvmlite", "scipy", "pathlib", "tempfile",
+         "json", "sysconfig")  # fmt: skip
+
+
+def test_a_first_call_loads_no_more_than_it_needs(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, numpy\n"
+        "before = set(sys.modules)\n"
+        "import autoloop as al\n"
+        "@al.function(executor='sequential')\n"
+        "def f(n):\n"
+        "    i = al.constant(0)\n"
+        "    while i < n:\n"
+        "        i = i + 1\n"
+        "    return i\n"
+        "assert int(f(al.constant(3))) == 3\n"
+        f"print(*sorted(set(sys.modules) - before & set({LATER!r})))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not set(done.stdout.split()) & set(LATER)
+
+
+def test_every_name_that_comes_later_is_declared_to_checkers():
+    tree = ast.parse(Path(autoloop.__file__).read_text())
+    declared = {
+        alias.name
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "_typing.TYPE_CHECKING"
+        for node in ast.walk(block)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert declared == set(autoloop._MODULE_OF)
+
+
+@pytest.mark.parametrize("name", sorted(autoloop._MODULE_OF))
+def test_names_that_come_later(name):
+    value = getattr(autoloop, name)
+    assert name in dir(autoloop) and name in autoloop.__all__
+    everything: dict = {}
+    exec("from autoloop import *", everything)
+    assert everything[name] is value
+    if name != "compat":
+        assert callable(value) and pickle.loads(pickle.dumps(value)) is value
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'autoloop' has no attribute 'nothing'"):
+        autoloop.nothing
