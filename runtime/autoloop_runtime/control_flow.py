@@ -62,15 +62,17 @@ def while_loop(
     back_prop : bool
         False: no gradient flows through the loop (as ``stop_gradient`` on the results).
     swap_memory : bool
-        Keep what the gradient needs in a memory-mapped file when it is large.
+        Keep what the gradient needs in a temporary file when it is large; see ``config.set_swap_budget``.
     maximum_iterations : int or scalar integer tensor, optional
         AND-ed into the condition.
     name : str, optional
         Prefix of the nodes' names.
     gradient_memory : {"save", "checkpoint"} or int, optional
-        What is kept for gradients: whatever they need of each iteration; or the variables at some iterations, and
-        those between are run again, so that n iterations take O(sqrt(n)) memory (or that many checkpoints). The values
-        are the same. The body must then have no effects.
+        What is kept for gradients: whatever they need of each iteration; or the variables at some iterations
+        (checkpoints), and those between are run once again, so that n iterations take O(sqrt(n)) memory. With a number
+        c, at least 2, there are never more than c checkpoints and the intermediates of c iterations, however many
+        iterations there are: each is run again r times, for the least r with binomial(c + r, r) >= n / c. The values
+        are the same. The body must then have no effects. A gradient of the gradient saves what it needs.
 
     Returns
     -------

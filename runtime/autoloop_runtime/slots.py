@@ -77,7 +77,7 @@ class Slots:
         return {k: v for k, v in table.items() if v is not None}
 
     def add(self, position: int, value: Any) -> Slots:
-        """The version with ``value`` added at ``position``."""
+        """The version with ``value`` added at ``position``; with ``None`` there is zero."""
         with _write:
             table = self.table
             if table is None:
@@ -89,8 +89,12 @@ class Slots:
                 old = table.get(position)
                 self.undo = (position, old, newer)
                 self.table = None
-            table[position] = _sum(old, value)
+            table[position] = None if value is None else _sum(old, value)
             return newer
+
+    def without(self, position: int) -> Slots:
+        """The version with zero at ``position``."""
+        return self if self.get(position) is None else self.add(position, None)
 
 
 class EmptySlots(Slots):
@@ -173,6 +177,10 @@ def _rows_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
 EMPTY = register(Op("EmptySlots", _variant, lambda: _EMPTY))
 ADD = register(Op("AddToSlot", _variant, lambda slots, i, x: slots.add(int(i), x), _add_vjp))
 GET = register(Op("GetSlot", _element, _get, _get_vjp))
+WITHOUT = register(
+    Op("WithoutSlot", _variant, lambda slots, i: slots.without(int(i)), lambda g, outputs, inputs, attrs:
+       [without(g, inputs[1]), None])
+)  # fmt: skip
 MERGE = register(Op("MergeSlots", _variant, _merge, lambda g, outputs, inputs, attrs: [g, g]))
 ROWS = register(Op("StackSlots", _element, _rows, _rows_vjp))
 FROM_ROWS = register(
@@ -189,6 +197,12 @@ def empty() -> Tensor:
 def single(position: Tensor, value: Tensor) -> Tensor:
     """The gradient of a collection of which one element was read."""
     made: Tensor = apply(ADD, [empty(), position, value])
+    return made
+
+
+def without(slots: Tensor, position: Tensor) -> Tensor:
+    """The table with zero at ``position``."""
+    made: Tensor = apply(WITHOUT, [slots, position])
     return made
 
 

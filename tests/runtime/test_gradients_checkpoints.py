@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import tracemalloc
 
 import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import grad, gradients, value_and_grad
-from autoloop_runtime.gradients.checkpoints import Checkpoints
+from autoloop_runtime.gradients.stores import Growing, Limited
 from gradient_checks import zeros_for_none
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,11 +36,12 @@ def test_same_gradients(name, mode):
         np.testing.assert_allclose(again, saved, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("mode", ["checkpoint", 2])
 @pytest.mark.parametrize("name", ["fixed_trip_count", "while_in_while", "cond_in_while", "variable_that_never_changes"])
-def test_second_order(name):
+def test_second_order(name, mode):
     f, arrays = PROGRAMS[name]
     results = []
-    for how in (None, "checkpoint"):
+    for how in (None, mode):
 
         @al.function(autograph=False, gradient_memory=how)
         def g(*xs):
@@ -61,28 +63,66 @@ def recurrence(n, **options):
     return f
 
 
-def test_bit_for_bit_and_on_every_executor():
+@pytest.mark.parametrize("mode", ["checkpoint", 2, 5])
+def test_bit_for_bit_and_on_every_executor(mode):
     a = np.linspace(0.9, 1.1, 16, dtype=np.float32)
-    for n in (0, 1, 2, 7, 100):
-        expected = al.function(value_and_grad(recurrence(n)))(a, a)
-        for executor in ("sequential", "dataflow"):
-            g = al.function(value_and_grad(recurrence(n, gradient_memory="checkpoint")), executor=executor)
-            for found, e in zip(g(a, a), expected):
+
+    def f(a, x, n):
+        i = 0
+        while i < n:
+            al.set_loop_options(gradient_memory=mode)
+            x = al.sin(x) * a
+            i += 1
+        return al.reduce_sum(x)
+
+    saving = al.function(value_and_grad(f), gradient_memory="save")
+    modes = [al.function(value_and_grad(f), executor=executor) for executor in ("sequential", "dataflow")]
+    for n in (0, 1, 2, 7, 60):
+        expected = saving(a, a, np.int32(n))
+        for g in modes:
+            for found, e in zip(g(a, a, np.int32(n)), expected):
                 np.testing.assert_array_equal(found, e)
 
 
-def test_memory_grows_with_the_square_root():
+def test_the_third_derivative_through_a_replay():
+    @al.function
+    def f(x):
+        for _ in al.range(9):
+            al.set_loop_options(gradient_memory=2)
+            x = al.sin(x) * 1.1
+        return x
+
+    def by_hand(x):
+        for _ in range(9):
+            x = np.sin(x) * 1.1
+        return x
+
+    # derivatives of an analytic function, from its values on a circle
+    turns = np.exp(2j * np.pi * np.arange(64) / 64)
+    taylor = np.fft.fft(by_hand(0.7 + 0.2 * turns)) / 64
+    np.testing.assert_allclose(grad(grad(grad(f)))(np.float64(0.7)), 6 * taylor[3].real / 0.2**3, rtol=1e-9)
+
+
+def peak_in_values(mode, n):
+    """How many values of the loop variable are held at once while a gradient is taken."""
     x = np.linspace(0.5, 1.0, 1000, dtype=np.float32)
     args = [al.constant(np.ones_like(x)), al.constant(x)]
-    g = al.function(value_and_grad(recurrence(2_000, gradient_memory="checkpoint")))
+    g = al.function(value_and_grad(recurrence(n, gradient_memory=mode)))
     g(*args)
     tracemalloc.start()
     try:
         g(*args)
-        peak = tracemalloc.get_traced_memory()[1]
+        return tracemalloc.get_traced_memory()[1] / x.nbytes
     finally:
         tracemalloc.stop()
-    assert peak < 4 * np.sqrt(2_000) * x.nbytes  # all of them would be 2,000
+
+
+def test_memory_grows_with_the_square_root():
+    assert peak_in_values("checkpoint", 2_000) < 4 * np.sqrt(2_000)  # all of them would be 2,000
+
+
+def test_a_number_of_checkpoints_bounds_the_memory_of_any_number_of_iterations():
+    assert peak_in_values(5, 800) < peak_in_values(5, 200) + 3 < 2 * 5 + 18
 
 
 def test_a_loop_decides_for_itself():
@@ -142,13 +182,53 @@ def test_the_argument_is_checked():
             al.while_loop(lambda x: x < 1.0, lambda x: x, [A[0]], gradient_memory=wrong)
 
 
-@given(st.integers(0, 300), st.one_of(st.none(), st.integers(2, 20)))
-def test_checkpoints_are_at_equal_intervals_and_few(n, most):
-    kept = Checkpoints(most)
+@given(st.integers(0, 300))
+def test_checkpoints_are_at_equal_intervals_and_few(n):
+    kept = Growing()
     for t in range(n):
         kept.add(t, t)
     k = kept.interval
     assert kept.values == list(range(0, n, k))
-    assert len(kept.values) <= (most or 2 * k)
-    if most is None:
-        assert k <= max(1, np.sqrt(2 * n))
+    assert len(kept.values) <= 2 * k and k <= max(1, np.sqrt(2 * n))
+
+
+# -- which checkpoints to keep ----------------------------------------------------------------------------
+
+
+def backward_runs(steps, most, *, known):
+    """How many steps are run while going back through ``steps`` steps, the sweep before it counted if it is ``known``.
+
+    In that case the checkpoints of the first sweep are chosen in the knowledge of where it ends.
+    """
+    kept = Limited(most, 1)
+    for t in range(min(steps, 1) if known else steps):
+        kept.add(t, t)
+    runs = 0
+    for s in reversed(range(steps)):
+        start = kept.latest(s)
+        assert kept.value(start) == start
+        kept = kept.rewound(s)
+        for t in range(start, s):
+            kept.add(t, t)
+            runs += 1
+            assert len(kept.values) <= most
+    return runs
+
+
+@functools.cache
+def fewest(steps, most):
+    """By trying all places for the next checkpoint."""
+    if most == 1 or steps < 2:
+        return steps * (steps - 1) // 2
+    return min(m + fewest(m, most) + fewest(steps - m, most - 1) for m in range(1, steps))
+
+
+@pytest.mark.parametrize("most", [2, 3, 7])
+def test_replays_are_the_fewest(most):
+    for steps in (0, 1, 2, 3, 8, 30, 61):
+        assert backward_runs(steps, most, known=True) == fewest(steps, most)
+
+
+@given(st.integers(0, 200), st.integers(2, 20))
+def test_not_knowing_the_end_costs_little(steps, most):
+    assert backward_runs(steps, most, known=False) <= 1.25 * backward_runs(steps, most, known=True) + 1

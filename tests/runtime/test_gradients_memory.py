@@ -8,6 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients, jvp, value_and_grad
+from autoloop_runtime.codegen.python import emit
 from autoloop_runtime.gradients.mincut import cheapest_cut
 from autoloop_runtime.graph import Graph
 from hypothesis import given, settings
@@ -216,3 +217,12 @@ def test_frozen_graphs_are_not_changed():
     graph.finalize()
     with pytest.raises(RuntimeError, match="finished"):
         gradients(y, [x])
+
+
+def test_loops_of_a_gradient_count_nothing_for_messages():
+    # nothing that a gradient saves, reads and adds up can fail
+    def f(x):
+        return al.while_loop(lambda i, x: i < 9, lambda i, x: (i + 1, al.sin(x)), (0, x))[1]
+
+    traced = al.function(value_and_grad(f), autograph=False).get_concrete_function(np.float64(1))
+    assert "count()" not in emit(traced.runner.graph).source

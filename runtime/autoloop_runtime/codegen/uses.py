@@ -143,8 +143,9 @@ def _can_inline(node: Node, uses: Uses) -> bool:
 
 
 def _moves_freely(node: Node) -> bool:
-    """True for scalars that cannot fail: it makes no difference when they are computed."""
-    return all(t.shape.rank == 0 for t in (*node.inputs, *node.outputs)) and not can_fail(node)
+    """True for scalar numbers that cannot fail: it makes no difference when they are computed."""
+    tensors = (*node.inputs, *node.outputs)
+    return all(t.shape.rank == 0 and t.dtype.kind != "O" for t in tensors) and not can_fail(node)
 
 
 def _takes(reader: Node | None, node: Node) -> bool:

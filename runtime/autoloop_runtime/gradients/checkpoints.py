@@ -1,13 +1,17 @@
 """Gradients of loops in less memory: save the loop variables now and then, run the iterations between again.
 
-The number of iterations is not known beforehand, so the forward loop keeps *checkpoints* of its variables at an
-interval that it doubles, dropping every other one, whenever there are too many: online checkpointing as in P. Stumm and
-A. Walther, "New algorithms for optimal online checkpointing", SIAM J. Sci. Comput. 32(2), 2010, with one level only. By
-default the interval grows with the number of checkpoints, so that n iterations take O(sqrt(n)) memory (T. Chen et al.,
-"Training Deep Nets with Sublinear Memory Cost", 2016); each iteration runs twice.
+The number of iterations is not known beforehand, so the forward loop keeps *checkpoints* of its variables, and gives
+some up when there are too many: online checkpointing as in P. Stumm and A. Walther, "New algorithms for optimal online
+checkpointing", SIAM J. Sci. Comput. 32(2), 2010. By default their number and the interval between them grow together,
+so that n iterations take O(sqrt(n)) memory (T. Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016) and
+each iteration runs twice.
 
 The backward loop goes over the *segments* between checkpoints, from the last. A segment is a loop of its own, a copy of
 the forward loop that starts at the checkpoint, and its gradient is the ordinary one.
+
+With a limited number of checkpoints not every segment begins with one (``schedule`` says which). Then a *replay*, one
+more copy of the loop, runs from the last checkpoint before the segment to its beginning; it keeps checkpoints, too,
+where those behind have become free.
 
 ``s``
     the number of the segment;
@@ -22,16 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, slots
-from ..applying import apply
-from ..dtypes import DType
+from .. import dtypes
 from ..graph import PARAMETER, Graph, Node
-from ..registry import Op, call, register
-from ..shapes import SCALAR, TensorShape
+from ..registry import call
+from ..shapes import SCALAR
 from ..structured import LoopOptions, LoopVar, finish_while, subgraph
 from ..tensor import Tensor
 from ..values import as_constant
-from . import rewriting
+from . import rewriting, stores
 from .copying import copied
 from .reach import Marks, reached
 from .reversal import Reversal, count_down, fitting, is_fixed
@@ -39,56 +41,6 @@ from .walk import Adjoints, Walk, nothing
 
 _ORIGINAL = "gradient: variables of the loop itself"  # [their number]
 _STORES = "gradient: checkpoints"  # [position of the first store]
-
-
-class Checkpoints:
-    """The values of one loop variable at iterations 0, k, 2k, ...; ``most`` of them, or a number that grows with k."""
-
-    __slots__ = ("interval", "most", "values")
-    dtype = dtypes.variant
-    shape = ()
-
-    def __init__(self, most: int | None) -> None:
-        self.most = most
-        self.interval = 1
-        self.values: list[Any] = []
-
-    def add(self, iteration: int, value: Any) -> None:
-        """Take note of the value at the beginning of an iteration."""
-        if iteration % self.interval:
-            return
-        self.values.append(value)
-        if len(self.values) > (self.most or 2 * self.interval):
-            self.interval *= 2
-            del self.values[1::2]
-
-
-_NONE = Checkpoints(1)
-
-
-def _add(store: Any, iteration: Any, value: Any, most: int | None) -> Checkpoints:
-    made: Checkpoints = Checkpoints(most) if store is _NONE else store
-    made.add(int(iteration), value)
-    return made
-
-
-def _get(store: Checkpoints, segment: Any, dtype: DType, shape: TensorShape) -> Any:
-    return store.values[int(segment)]
-
-
-def _add_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    return [g, None, slots.element(g, inputs[1], inputs[2])]
-
-
-def _get_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    iteration = call("multiply", inputs[1], apply(_INTERVAL, [inputs[0]]))
-    return [slots.single(iteration, g), None]
-
-
-_EMPTY = register(Op("NoCheckpoints", lambda: (dtypes.variant, SCALAR), lambda: _NONE))
-_ADD = register(Op("AddCheckpoint", lambda *_, most: (dtypes.variant, SCALAR), _add, _add_vjp))
-_GET = register(Op("GetCheckpoint", lambda *_, dtype, shape: (dtype, shape), _get, _get_vjp))
-_INTERVAL = register(Op("Interval", lambda store: (dtypes.int64, SCALAR), lambda store: np.int64(store.interval)))
 
 
 def apply_to(plan: Reversal) -> bool:
@@ -107,43 +59,49 @@ def mode(node: Node) -> Any:
     return default if own is None else own
 
 
-class Segment:
-    """One segment of the loop ``node``, built into ``graph``, the body of the loop over segments.
+class Rerun:
+    """A copy of the loop ``node`` that runs some of its iterations again, built into ``graph``.
+
+    Parameters
+    ----------
+    states : sequence of Tensor
+        The variables of the loop at the beginning.
+    first, last : Tensor
+        The iteration it starts with, and the one before which it ends.
+    kept : sequence of Tensor
+        A store for each variable that changes, to be added to; none: nothing is kept.
 
     Attributes
     ----------
     node : Node
-        The copy of the loop. Its variables are the number of iterations done, then those of the original.
+        The copy. Its variables are the number of the next iteration, then those of the original, then the stores.
     """
 
-    def __init__(self, graph: Graph, node: Node, s: Tensor) -> None:
+    def __init__(
+        self, graph: Graph, node: Node, states: Sequence[Tensor], first: Tensor, last: Tensor,
+        kept: Sequence[Tensor] = (),
+    ) -> None:  # fmt: skip
         self.graph = graph
         self.original = node
         body: Graph = node.attrs["body"]
         count = original_variables(node)
-        first = _stores(node)
-        trips, stores = rewriting.trips_of(node), node.outputs[first : first + count]
-        with graph.as_default():
-            k = apply(_INTERVAL, [stores[0]])
-            start = call("multiply", s, k)
-            length = call("minimum", k, call("subtract", call("cast", trips, dtypes.int64), start))
-            states = [self._state(i, stores[i], s) for i in range(count)]
-            copy, of = copied(body, body.outputs[:count], graph)
-            done = copy.parameter(dtypes.int64, SCALAR, "done")
-            captured = body.inputs[node.attrs["n_vars"] :]
-            for outer, inner in zip(node.inputs[node.attrs["n_vars"] :], captured):
-                self._capture(copy, outer, of[inner])
-            copy.inputs = [done, *[of[p] for p in body.inputs[:count]], *[of[p] for p in captured]]
-            self.node = self._loop(node, copy, states, length)
-
-    def _state(self, i: int, store: Tensor, s: Tensor) -> Tensor:
-        """The value of variable ``i`` at the beginning of the segment."""
-        body: Graph = self.original.attrs["body"]
-        if is_fixed(self.original, i):
-            return self.graph.capture(self.original.inputs[i])
-        spec = {"dtype": body.inputs[i].dtype, "shape": body.inputs[i].shape}
-        state: Tensor = apply(_GET, [store, s], spec)
-        return state
+        copy, of = copied(body, body.outputs[:count], graph)
+        done = copy.parameter(dtypes.int64, SCALAR, "done")
+        variables = [of[p] for p in body.inputs[:count]]
+        held = [copy.parameter(dtypes.variant, SCALAR, "checkpoints") for _ in kept]
+        captured = body.inputs[node.attrs["n_vars"] :]
+        for outer, inner in zip(node.inputs[node.attrs["n_vars"] :], captured):
+            self._capture(copy, outer, of[inner])
+        copy.inputs = [done, *variables, *held, *[of[p] for p in captured]]
+        with copy.as_default():
+            moving = [v for k, v in enumerate(variables) if not is_fixed(node, k)]
+            noted = [stores.add(store, done, v, limit(node)) for store, v in zip(held, moving)]
+            results = [call("add", done, 1), *copy.outputs, *noted]
+        names, shapes = node.attrs["names"], node.attrs["invariants"]
+        loop_vars = [LoopVar("done", first, SCALAR)]
+        loop_vars += [LoopVar(names[i], state, shapes[i]) for i, state in enumerate(states)]
+        loop_vars += [LoopVar("checkpoints", store, SCALAR) for store in kept]
+        self.node = self._loop(copy, loop_vars, last, results)
 
     def _capture(self, copy: Graph, outer: Tensor, parameter: Tensor) -> None:
         """Let ``parameter`` of the copy be the one for ``outer``, a tensor outside of the original loop."""
@@ -154,19 +112,48 @@ class Segment:
         copy.captures = {o: i for o, i in copy.captures.items() if i is not parameter}
         copy.captures[here] = parameter
 
-    def _loop(self, node: Node, copy: Graph, states: Sequence[Tensor], length: Tensor) -> Node:
-        names, shapes = node.attrs["names"], node.attrs["invariants"]
-        loop_vars = [LoopVar("done", as_constant(np.int64(0)), SCALAR)]
-        loop_vars += [LoopVar(names[i], state, shapes[i]) for i, state in enumerate(states)]
+    def _loop(self, copy: Graph, loop_vars: Sequence[LoopVar], last: Tensor, results: Sequence[Tensor]) -> Node:
+        node = self.original
         scope = self.graph.unique_name("segment")
         cond = subgraph(self.graph, f"{scope}/cond", [(v.init.dtype, v.invariant, v.name) for v in loop_vars])
         with cond.as_default():
-            pred = call("less", cond.inputs[0], length)
-        with copy.as_default():
-            results = [call("add", copy.inputs[0], 1), *copy.outputs]
+            pred = call("less", cond.inputs[0], last)
         options = LoopOptions(node.attrs["parallel_iterations"], None, True, node.attrs["swap_memory"], "save")
         outputs = finish_while(self.graph, scope, loop_vars, cond, pred, copy, results, options, node.location)
         return outputs[0].op
+
+
+def _segment(body: Graph, node: Node, s: Tensor, held: Sequence[Tensor]) -> tuple[Node, list[Tensor]]:
+    """Segment ``s`` of the loop ``node``, in the body of the loop over segments, and what becomes of the stores.
+
+    ``held`` has the stores of the variables that change, if the number of checkpoints is limited.
+    """
+    count = original_variables(node)
+    moving = [k for k in range(count) if not is_fixed(node, k)]
+    with body.as_default():
+        given = list(held) or [body.capture(node.outputs[_stores(node) + k]) for k in moving]
+        k = stores.interval(given[0]) if given else as_constant(np.int64(1))
+        trips = call("cast", rewriting.trips_of(node), dtypes.int64)
+        start = call("multiply", s, k)
+        length = call("minimum", k, call("subtract", trips, start))
+        found = stores.latest(given[0], s) if held else s
+        states = [body.capture(node.inputs[i]) for i in range(count)]
+        for i, store in zip(moving, given):
+            states[i] = stores.get(store, found, node.attrs["body"].inputs[i])
+        left: list[Tensor] = []
+        if held:
+            kept = [stores.rewound(store, s) for store in held]
+            replay = Rerun(body, node, states, call("multiply", found, k), start, kept).node
+            for i in moving:
+                states[i] = replay.outputs[1 + i]
+            left = list(replay.outputs[1 + count :])
+        return Rerun(body, node, states, as_constant(np.int64(0)), length).node, left
+
+
+def limit(node: Node) -> int | None:
+    """How many checkpoints the loop may keep, ``None`` if that depends on the number of its iterations."""
+    chosen = mode(node)
+    return chosen if isinstance(chosen, int) else None
 
 
 def _segments(graph: Graph, node: Node) -> Tensor:
@@ -174,7 +161,7 @@ def _segments(graph: Graph, node: Node) -> Tensor:
     first = _stores(node)
     with graph.as_default():
         trips = call("cast", rewriting.trips_of(node), dtypes.int64)
-        k = apply(_INTERVAL, [node.outputs[first]])
+        k = stores.interval(node.outputs[first])
         count: Tensor = call("floor_divide", call("subtract", call("add", trips, k), 1), k)
     return count
 
@@ -194,15 +181,14 @@ def _stores(node: Node) -> int:
     known = body.collections.setdefault(_STORES, [])
     if not known:
         count, counter = original_variables(node), rewriting.trip_counter(node)
-        chosen = mode(node)
-        most = chosen if isinstance(chosen, int) else None
+        most = limit(node)
         with rewriting.before(node):
-            empty = apply(_EMPTY, [])
+            empty = stores.empty()
         names = [f"checkpoints_{name}" for name in node.attrs["names"][:count]]
 
-        def step(stores: Sequence[Tensor]) -> list[Tensor]:
+        def step(held: Sequence[Tensor]) -> list[Tensor]:
             n = body.inputs[counter]
-            return [apply(_ADD, [s, n, p], {"most": most}) for s, p in zip(stores, body.inputs)]
+            return [stores.add(store, n, p, most) for store, p in zip(held, body.inputs)]
 
         known.append(rewriting.add_variables(node, [LoopVar(name, empty, SCALAR) for name in names], step))
     found: int = known[0]
@@ -218,7 +204,7 @@ def _refuse_effects(node: Node) -> None:
             if inner.op.effect:
                 where = f" at {inner.location[-1]}" if inner.location else ""
                 raise ValueError(
-                    f"gradient_memory='checkpoint' runs the loop's body again, which has an effect: {inner.name!r} "
+                    f"gradient_memory={mode(node)!r} runs the loop's body again, which has an effect: {inner.name!r} "
                     f"({inner.op.name}){where}; move it out of the loop (read variables before it), or leave out "
                     f"gradient_memory"
                 )
@@ -231,10 +217,14 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
     count = _segments(graph, node)
     scope = graph.unique_name(f"{node.name.rpartition('/')[2]}/gradient")
     loop = [LoopVar("s", call("subtract", count, 1), SCALAR), *plan.variables(gradients)]
+    if limit(node) is not None:
+        kept = [k for k in range(original_variables(node)) if not is_fixed(node, k)]
+        loop += [LoopVar("checkpoints", node.outputs[_stores(node) + k], SCALAR) for k in kept]
     body = subgraph(graph, f"{scope}/body", [(v.init.dtype, v.invariant, v.name) for v in loop])
-    s, entering, sinks = body.inputs[0], body.inputs[1 : 1 + len(moving)], body.inputs[1 + len(moving) :]
-    segment = Segment(body, node, s)
-    states = segment.node.inputs[1:]
+    behind, last = 1 + len(moving), 1 + len(moving) + len(plan.collected)
+    s, entering, sinks, held = body.inputs[0], body.inputs[1:behind], body.inputs[behind:last], body.inputs[last:]
+    segment, left = _segment(body, node, s, held)
+    states = segment.inputs[1:]
     marks = Marks(body, walk.marks.sources)
     sources = [states[k] for k in range(original_variables(node)) if plan.inner[k] in plan.reached]
     sources += [body.capture(t) for t, p in zip(plan.outer, plan.inner) if p in plan.reached and not _moves(node, p)]
@@ -244,14 +234,15 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
     inner = Walk(body, reached(body.nodes, sources, marks), marks, Adjoints(running))
     with body.as_default():
         for k, g in zip(moving, entering):
-            inner.add(segment.node.outputs[1 + k], g)
-        inner.run([segment.node])
+            inner.add(segment.outputs[1 + k], g)
+        inner.run([segment])
         results = [call("subtract", s, 1)]
         for k, g in zip(moving, entering):
             leaving = inner.adjoints.total(states[k])
             results.append(fitting(nothing(states[k]) if leaving is None else leaving, g.shape))
         for place, sink in zip(places, sinks):
             results.append(inner.adjoints.sinks[place] if running[place] is sink else sink)
+        results += left
     plan.hand_out(walk, count_down(plan, scope, body, loop, results))
 
 

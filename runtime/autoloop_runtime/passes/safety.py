@@ -24,8 +24,11 @@ SHAPED = frozenset({
     "sum", "prod", "mean", "any", "all", "cumsum", "cumprod", "tril", "triu", "diagonal", "embed_diagonal", "sort",
     "argsort", "softmax", "log_softmax", "logsumexp", "reshape", "tile", "pad", "roll", "sum_to",
 })  # fmt: skip
-#: never fail at all
-TOTAL = frozenset({"shape", "size", "rank"})
+#: never fail at all; what gradients keep their values in is only read where the forward pass has written
+TOTAL = frozenset({
+    "shape", "size", "rank", "EmptyStack", "StackPush", "StackRead", "EmptySlots", "AddToSlot", "GetSlot", "MergeSlots",
+    "StackSlots", "UnstackSlots", "Accumulate", "Settle", "NoCheckpoints", "AddCheckpoint", "Interval",
+})  # fmt: skip
 _NUMBERS = "biufc"
 
 
