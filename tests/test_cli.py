@@ -185,7 +185,7 @@ def test_graph_as_dot_svg_and_html(file, capsys, tmp_path):
     assert page.count('data-line="9"') > 3 and "<svg" in page and "until one" in page
 
 
-@pytest.mark.parametrize("stage", ["structured", "optimized", "lowered", "scheduled"])
+@pytest.mark.parametrize("stage", ["structured", "optimized", "regions", "lowered", "scheduled"])
 def test_graph_stages(file, capsys, stage):
     code, out, _ = run(capsys, "graph", f"{file}:collatz", "--args", "int32[]", "--stage", stage)
     assert code == 0 and ("LoopCond" in out) == (stage in ("lowered", "scheduled"))

@@ -6,8 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from autoloop_runtime.codegen.python import compile_region
 from autoloop_runtime.drawing import Picture, dataflow_picture, structured_picture, to_dot, to_svg
 from autoloop_runtime.drawing.labels import type_text
+from autoloop_runtime.passes.regions import form_regions
 from autoloop_runtime.records import loop_records
 
 from ..function import ConcreteFunction
@@ -20,8 +22,9 @@ from .target import Target, load_target
 STAGES = {
     "structured": "as traced: loops and branches with their sub-graphs",
     "optimized": "the same after the passes",
+    "regions": "the same with cheap nodes gathered, as `auto` gives it to the scheduler",
     "lowered": "Enter, Merge, LoopCond, Switch, NextIteration, Exit",
-    "scheduled": "the lowered graph that runs: after the passes, unchanging loop variables enter as invariants",
+    "scheduled": "the lowered graph as `dataflow` runs it: after the passes, unchanging variables enter as invariants",
 }
 FORMATS = ("dot", "svg", "html")
 
@@ -56,7 +59,9 @@ def _picture(target: Target, concrete: ConcreteFunction, stage: str) -> Picture:
     note = f"{target.path.name}:{target.source()[1]} · {stage}" + (f" · {inputs}" if inputs else "")
     title = f"{target.name}({', '.join(t.op.name for t in concrete.inputs)})"
     graph = concrete.graph if stage in ("structured", "lowered") else concrete.runner.graph
-    if stage in ("structured", "optimized"):
+    if stage == "regions":
+        graph = form_regions(graph, compile_region)
+    if stage in ("structured", "optimized", "regions"):
         return structured_picture(graph, graph.outputs, title=title, note=note)
     keep = stage == "lowered"
     return dataflow_picture(graph, graph.outputs, graph.inputs, title=title, note=note, keep_variables=keep)

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from . import nest
-from .codegen.python import compile_graph
+from .codegen.python import compile_graph, compile_region
 from .dataclass import dataclass
 from .graph import CONST, Graph
 from .lowering import lower
 from .passes.cost import choose
 from .passes.pipeline import optimize
+from .passes.regions import form_regions
 from .recording import recorders
 from .runstate import EAGER, RunState
 from .scheduler import Executable
@@ -81,12 +82,14 @@ def prepare(graph: Graph, executor: str = "auto") -> Runner:
 
         return Runner(compile_native(optimized), optimized, executor, "asked for")
     reason = "asked for"
-    if executor == "auto":
+    auto = executor == "auto"
+    if auto:
         choice = choose(optimized)
         executor, reason = choice.executor, choice.reason
     if executor == "sequential":
         return Runner(compile_graph(optimized), optimized, executor, reason)
-    executable = Executable(lower(optimized, optimized.outputs, optimized.inputs))
+    runs = form_regions(optimized, compile_region) if auto else optimized
+    executable = Executable(lower(runs, runs.outputs, runs.inputs))
     return Runner(executable.run, optimized, executor, reason)
 
 

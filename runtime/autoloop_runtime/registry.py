@@ -52,6 +52,9 @@ class Op:
         The kernel wants the run's state (variable storage, output streams).
     cost : callable or None
         ``cost(*tensors, **attrs)`` estimates nanoseconds from static shapes, ``None``: by element count.
+    culprit : callable or None
+        Of an op that stands for several nodes: ``culprit(error)`` gives the node whose kernel raised ``error`` and the
+        loops around it within the op, innermost first, with the iterations they were in.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Op:
     cost: Callable[..., float] | None = None
     doc: str = ""
     scalar: Mapping[str, str] | None = None
+    culprit: Callable[[BaseException], Any] | None = None
 
     def __repr__(self) -> str:
         return f"Op({self.name})"

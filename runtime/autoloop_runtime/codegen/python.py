@@ -24,6 +24,8 @@ from .scope import token_tensors
 from .timeline import iterations, recorded
 
 _serial = count()
+#: a node, and the loops around it with their iterations, innermost first
+Culprit = tuple[Node, list[tuple[Node, int]]]
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,23 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any], RunState], list[Any]
     return run
 
 
+def compile_region(graph: Graph) -> tuple[Callable[..., Any], Callable[[BaseException], Culprit | None]]:
+    """A kernel that computes the outputs of ``graph`` from its inputs, and what finds the node that raised an error.
+
+    The code is made when it is first run; if two threads make it, one is dropped.
+    """
+    made: list[tuple[Callable[..., Any], str, Emitted]] = []
+    single = len(graph.outputs) == 1
+
+    def kernel(*args: Any) -> Any:
+        if not made:
+            made.append(_load(graph, False))
+        results = made[0][0](*args)
+        return results[0] if single else results
+
+    return kernel, lambda error: _culprit(error, made[0][1], made[0][2].line_map) if made else None
+
+
 def _load(graph: Graph, counted: bool) -> tuple[Callable[..., Any], str, Emitted]:
     """The function of the generated code, its file name, and the code. The code is shown in tracebacks."""
     emitted = emit(graph, counted)
@@ -149,6 +168,12 @@ def _run_recorded(
 
 def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> BaseException:
     """``error``, told in terms of the node that was being computed and the loops around it."""
+    found = _culprit(error, filename, line_map)
+    return error if found is None else annotate(error, *found)
+
+
+def _culprit(error: BaseException, filename: str, line_map: dict[int, Place]) -> Culprit | None:
+    """The node of the generated code ``filename`` that raised ``error``."""
     node: Node | None = None
     frames: list[tuple[Node, int]] = []
     entry: TracebackType | None = error.__traceback__
@@ -158,7 +183,7 @@ def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> B
             node = _node_at(place, entry)
             frames[:0] = iterations(place.loops, entry.tb_frame.f_locals)
         entry = entry.tb_next
-    return error if node is None else annotate(error, node, frames)
+    return None if node is None else (node, frames)
 
 
 def _node_at(place: Place, entry: TracebackType) -> Node:

@@ -78,7 +78,8 @@ class _Drawer:
         types = ", ".join(_type(t) for t in node.outputs)
         tip = "\n".join(filter(None, [node.name, types, source_text(node.location)]))
         line = node.location[-1] if node.location else None
-        self.boxes.append(Box(node.name, style, label, "", cluster, tip, line))
+        note = node.op.doc if node.op.culprit is not None else ""  # an op that stands for several says for which
+        self.boxes.append(Box(node.name, style, label, note, cluster, tip, line))
         count = len(node.outputs)
         for i, tensor in enumerate(node.outputs):
             token = node.op.effect and i == count - 1

@@ -34,7 +34,7 @@ _FUNCTIONS = frozenset({
 #: have threads of their own
 _PRODUCTS = frozenset({"matmul", "einsum"})
 #: give a view, or look only at the shape
-_VIEWS = frozenset({
+VIEWS = frozenset({
     "reshape", "transpose", "expand_dims", "squeeze", "broadcast_to", "flip", "split", "unstack", "identity",
     "stop_gradient", "ensure_shape", "shape", "size", "rank", "diagonal", "real", "imag",
 })  # fmt: skip
@@ -72,7 +72,7 @@ def estimate(node: Node) -> float:
     if op in (CONST, PARAMETER):
         return 0.0
     inputs = node.inputs[:-1] if op.effect else node.inputs
-    if name in _VIEWS or (name == "getitem" and all(t.shape.rank == 0 for t in inputs[1:])):
+    if name in VIEWS or (name == "getitem" and all(t.shape.rank == 0 for t in inputs[1:])):
         return SCALAR_CALL if node.outputs[0].shape.rank == 0 else ARRAY_CALL
     if name == "matmul":
         return _matmul(inputs[0], node.outputs[0])

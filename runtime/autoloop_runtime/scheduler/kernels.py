@@ -72,5 +72,8 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any
 
 def explained(error: Exception, it: Iteration, step: Step) -> BaseException:
     """What the kernel of ``step`` raised in ``it``, told in terms of the user's program."""
-    assert step.flat.source is not None
-    return annotate(error, step.flat.source, loops_around(it))
+    flat = step.flat
+    assert flat.source is not None
+    found = flat.op.culprit(error) if flat.op is not None and flat.op.culprit is not None else None
+    node, inside = found or (flat.source, [])
+    return annotate(error, node, [*inside, *loops_around(it)])
