@@ -162,12 +162,14 @@ def _nothing(*_: Any) -> None:
     return None
 
 
-def _staged_return(test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside) -> Any:
+def _staged_return(
+    test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside, what: str = _RETURN
+) -> Any:
     def sides(before: tuple[Any, ...]) -> list[Side]:
         return [_return_side(branch, values, before, outside) for branch in branches]
 
     try:
-        before, every = _traced(test, sides, ("return value",), outside, _RETURN)
+        before, every = _traced(test, sides, ("return value",), outside, what)
     except Grown as grown:
         raise TypeError(str(grown)) from None
     outside.write(map(written_back, before, every[1:]))
@@ -189,8 +191,5 @@ def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
     """``then() if test else orelse()``."""
     test = asked(test)
     if is_staged(test):
-        (value,) = staged_branch(
-            truth(test), lambda: (then(),), lambda: (orelse(),), ("conditional expression",), _TERNARY
-        )
-        return value
+        return _staged_return(test, (then, orelse), (), Outside((then, orelse), (), None), _TERNARY)
     return then() if test else orelse()

@@ -8,6 +8,7 @@ and a flag that tells whether it was set.
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,13 @@ from autoloop_runtime.values import convert_to_tensor, to_array
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _KINDS = "biufc"
+# What to do about a container whose structure changes.
+_HINTS: dict[type, str] = {
+    tuple: "; to collect values use a list and append",
+    deque: "; to collect values use a list: append, insert and pop work at any place",
+    dict: "; all keys must be there before the loop: to collect values use a list and append",
+    defaultdict: "; all keys must be there before the loop: to collect values use a list and append",
+}
 
 
 class Retrace(Exception):
@@ -214,7 +222,7 @@ class Variable:
     def _accept_leaves(self, result: Any, params: Sequence[Tensor]) -> tuple[tuple[Leaf, ...], list[Tensor]]:
         values, structure = nest.flatten_with_structure(result)
         if structure != self.structure:
-            hint = "; to collect values use a list and append" if type(self.init) is type(result) is tuple else ""
+            hint = _HINTS.get(type(self.init), "") if type(self.init) is type(result) else ""
             raise StructureError(
                 f"{self.name!r} does not have the same nested structure after one iteration: "
                 f"{nest.describe(self.init)} before, {nest.describe(result)} after{hint}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.iterables import StagedIterable
+from autoloop.operators.outside import NewPlaces, Outside
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.registry import call
@@ -19,7 +20,7 @@ def and_(first: Any, *later: Callable[[], Any]) -> Any:
     value = first
     for index, thunk in enumerate(later):
         if is_staged(asked(value)):
-            return _staged(asked(value), _rest(and_, later[index:]), is_and=True)
+            return _staged(asked(value), _rest(and_, later[index:]), later[index:], is_and=True)
         if not value:
             return value
         value = thunk()
@@ -31,7 +32,7 @@ def or_(first: Any, *later: Callable[[], Any]) -> Any:
     value = first
     for index, thunk in enumerate(later):
         if is_staged(asked(value)):
-            return _staged(asked(value), _rest(or_, later[index:]), is_and=False)
+            return _staged(asked(value), _rest(or_, later[index:]), later[index:], is_and=False)
         if value:
             return value
         value = thunk()
@@ -42,7 +43,7 @@ def _rest(operator: Callable[..., Any], later: tuple[Callable[[], Any], ...]) ->
     return lambda: asked(operator(later[0](), *later[1:]))
 
 
-def _staged(value: Any, rest: Callable[[], Any], *, is_and: bool) -> Any:
+def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any], ...], *, is_and: bool) -> Any:
     """Choose between the value so far and the rest.
 
     Of a boolean and a number the result is a number, as Python's would be in arithmetic: True is 1.
@@ -52,9 +53,10 @@ def _staged(value: Any, rest: Callable[[], Any], *, is_and: bool) -> Any:
     if first.shape.rank not in (0, None):
         first = call("reshape", first, ())
     found: list[Any] = []
+    watched = Outside(thunks, (), None).watch(rest)
 
     def evaluated() -> Any:
-        second = rest()
+        second = watched()
         kind = _dtype(second).kind
         if kind == "b" != first.dtype.kind:
             second = call("cast", second, first.dtype)
@@ -64,7 +66,13 @@ def _staged(value: Any, rest: Callable[[], Any], *, is_and: bool) -> Any:
     def known() -> Any:
         return call("cast", first, found[0]) if first.dtype.kind == "b" != found[0].kind else first
 
-    return cond(test if is_and else call("logical_not", test), evaluated, known)
+    try:
+        return cond(test if is_and else call("logical_not", test), evaluated, known)
+    except NewPlaces as places:
+        raise TypeError(
+            f"an operand of `{'and' if is_and else 'or'}` that a tensor decides on changes {places}: use an `if` "
+            f"statement instead"
+        ) from None
 
 
 def _dtype(value: Any) -> Any:

@@ -1,73 +1,43 @@
 """Variables that a loop or branch changes other than by taking and returning them.
 
 Shared variables live in cells (or are global), places are attributes of objects. A staged loop or branch
-reads them before, sets them for each trace, and writes the results when it is done. Attributes that are
-changed by a method called from the loop are found by watching the objects in reach during a trace; the loop
-or branch is then traced again with them as places.
+reads them before, sets them for each trace, and writes the results when it is done. What is changed by a
+function called from the loop is found by watching the objects in reach during a trace; the loop or branch is
+then traced again with the variables and attributes that hold them as places. What no variable holds is refused.
 """
 
 from __future__ import annotations
 
-import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from autoloop.conversion.callables import is_library_file
+from autoloop.operators.growing import GrowingList
+from autoloop.operators.reach import (
+    RANDOM,
+    Attribute,
+    Cell,
+    Global,
+    Slot,
+    Snapshot,
+    contents,
+    has_changed,
+    is_cache,
+    put_back,
+    snapshots,
+)
 from autoloop.operators.undefined import Undefined
+from autoloop.operators.values import is_staged
 
 Places = Callable[[], tuple[tuple[Any, str], ...]]
 
+# Containers that a graph can carry, if a variable holds them.
+_CARRIED = (list, dict, set, deque, GrowingList)
+
 
 class NewPlaces(Exception):
-    """A trace has changed attributes that were not known as places; they are now."""
-
-
-class _Cell:
-    def __init__(self, name: str, cell: types.CellType) -> None:
-        self.name, self.cell = name, cell
-
-    def get(self) -> Any:
-        try:
-            return self.cell.cell_contents
-        except ValueError:
-            return Undefined(self.name)
-
-    def set(self, value: Any) -> None:
-        if type(value) is Undefined:
-            del self.cell.cell_contents
-        else:
-            self.cell.cell_contents = value
-
-
-class _Global:
-    def __init__(self, name: str, namespace: dict[str, Any]) -> None:
-        self.name, self.namespace = name, namespace
-
-    def get(self) -> Any:
-        return self.namespace.get(self.name, Undefined(self.name))
-
-    def set(self, value: Any) -> None:
-        if type(value) is Undefined:
-            self.namespace.pop(self.name, None)
-        else:
-            self.namespace[self.name] = value
-
-
-class _Attribute:
-    def __init__(self, owner: Any, attribute: str) -> None:
-        self.name, self.owner, self.attribute = f"{type(owner).__name__}.{attribute}", owner, attribute
-
-    def get(self) -> Any:
-        return getattr(self.owner, self.attribute, Undefined(self.name))
-
-    def set(self, value: Any) -> None:
-        current = self.get()
-        if type(value) is Undefined:
-            if type(current) is not Undefined:
-                delattr(self.owner, self.attribute)
-        elif value is not current:
-            setattr(self.owner, self.attribute, value)
+    """A trace has changed variables or attributes that were not known as places; they are now."""
 
 
 class Outside:
@@ -93,11 +63,11 @@ class Outside:
         values: Sequence[Any] = (),
     ) -> None:
         known = [f for f in functions if isinstance(f, types.FunctionType)]
-        self._slots: list[_Cell | _Global | _Attribute] = [_variable(name, known) for name in shared]
+        self._slots: list[Slot] = [_variable(name, known) for name in shared]
         if places is not None:
             # What the setter of a property changes is found by watching.
-            self._slots += [_Attribute(owner, name) for owner, name in places() if not _is_property(owner, name)]
-        self._watched = _objects_in_reach(known, values)
+            self._slots += [Attribute(owner, name) for owner, name in places() if not _is_property(owner, name)]
+        self._functions, self._values = known, values
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,34 +84,61 @@ class Outside:
             slot.set(value)
 
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that notices attributes which its call changes.
+        """Return a function that notices what its call changes.
 
         It raises :class:`NewPlaces`, with the old values put back, so that the caller can start again.
+
+        Raises
+        ------
+        TypeError
+            If it changes something that no variable holds.
         """
 
         def watching(*values: Any) -> Any:
-            before = [(one, dict(vars(one))) for one in self._watched]
-            lists = [(value, list(value)) for _, old in before for value in old.values() if type(value) is list]
+            before, variables = snapshots(self._functions, self._values, self._parameters())
             result = function(*values)
-            known = {(id(slot.owner), slot.attribute) for slot in self._slots if isinstance(slot, _Attribute)}
-            changed = {id(one) for one, old in lists if not _same_elements(one, old)}
-            new = [
-                (_Attribute(owner, name), old.get(name, Undefined(name)))
-                for owner, old in before
-                for name in dict.fromkeys([*vars(owner), *old])
-                if (vars(owner).get(name, self) is not old.get(name, self) or id(old.get(name)) in changed)
-                and (id(owner), name) not in known
-            ]
-            if new:
-                for one, old_elements in lists:
-                    one[:] = old_elements
-                for slot, value in new:
-                    slot.set(value)
-                self._slots += [slot for slot, _ in new]
-                raise NewPlaces
+            self._compare(before, variables)
             return result
 
         return watching
+
+    def _parameters(self) -> tuple[str, ...]:
+        """Return the names of the values; the body of a ``for`` loop takes its item first."""
+        for code in (function.__code__ for function in self._functions):
+            if 0 <= code.co_argcount - len(self._values) <= 1:
+                return code.co_varnames[code.co_argcount - len(self._values) : code.co_argcount]
+        return ()
+
+    def _compare(self, before: list[Snapshot], variables: list[tuple[Slot, Any]]) -> None:
+        known = {slot.key for slot in self._slots}
+        new: dict[Any, tuple[Slot, Any]] = {}
+        for slot, value in variables:
+            if slot.key not in known and (now := slot.get()) is not value and type(now) is not Undefined:
+                new.setdefault(slot.key, (slot, value))
+        changed = [one for one in before if has_changed(one)]
+        refused = None
+        for one in changed:
+            if _has_attributes(one):
+                for slot, value in _changed_attributes(one):
+                    if slot.key not in known:
+                        new.setdefault(slot.key, (slot, value))
+            elif (one.slot is not None and one.slot.key in known) or (
+                isinstance(one.slot, Global) and is_cache(one, is_staged)
+            ):
+                continue
+            elif one.slot is not None and type(one.value) in _CARRIED:
+                put_back(one)
+                new.setdefault(one.slot.key, (one.slot, one.slot.get()))
+            else:
+                put_back(one)
+                refused = refused or one
+        if refused is not None:
+            raise TypeError(_refusal(refused))
+        if new:
+            for slot, value in new.values():
+                slot.set(value)
+            self._slots += [slot for slot, _ in new.values()]
+            raise NewPlaces(", ".join(repr(slot.name) for slot, _ in new.values()))
 
     def around(self, function: Callable[..., Any], count: int) -> Callable[..., tuple[Any, ...]]:
         """Return a function that takes and returns these variables after the first ``count``."""
@@ -154,44 +151,47 @@ class Outside:
         return explicit
 
 
-def _same_elements(one: list[Any], other: list[Any]) -> bool:
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+def _has_attributes(one: Snapshot) -> bool:
+    return isinstance(one.old, dict) and not isinstance(one.value, dict | types.GeneratorType)
+
+
+def _changed_attributes(one: Snapshot) -> list[tuple[Slot, Any]]:
+    """Return the attributes of an object that are not what they were, and what they were."""
+    missing, found = object(), list[tuple[Slot, Any]]()
+    new = contents(one.value)
+    for name in dict.fromkeys([*new, *one.old]):
+        if new.get(name, missing) is not one.old.get(name, missing):
+            slot = Attribute(one.value, name)
+            found.append((slot, one.old.get(name, Undefined(slot.name))))
+    return found
+
+
+def _refusal(one: Snapshot) -> str:
+    kind, name = type(one.value).__name__, f" {one.name!r}" if one.name else ""
+    if hasattr(one.value, "__next__"):
+        return (
+            f"the {kind}{name} is advanced in a loop or branch on tensors, which is traced once: it would not be "
+            f"advanced in every iteration; put its values in a tensor, and loop over that"
+        )
+    if isinstance(one.value, RANDOM):
+        return (
+            f"the {kind}{name} is asked for random numbers in a loop or branch on tensors, which is traced once: they "
+            f"would be the same in every iteration; use autoloop.random.normal or autoloop.random.uniform"
+        )
+    return (
+        f"the {kind}{name} is changed in place in a loop or branch on tensors, in a way that a graph cannot follow: "
+        f"let the function that changes it return a new value, and assign that to a variable"
+    )
 
 
 def _is_property(owner: Any, name: str) -> bool:
     return hasattr(getattr(type(owner), name, None), "__set__") and not hasattr(type(owner), "__slots__")
 
 
-def _variable(name: str, functions: Sequence[types.FunctionType]) -> _Cell | _Global:
+def _variable(name: str, functions: Sequence[types.FunctionType]) -> Cell | Global:
     for function in functions:
         free = function.__code__.co_freevars
         for one in (name, *(full for full in free if full.endswith(name) and full.startswith("_"))):
             if one in free and function.__closure__ is not None:
-                return _Cell(name, function.__closure__[free.index(one)])
-    return _Global(name, functions[0].__globals__)
-
-
-def _objects_in_reach(functions: Sequence[types.FunctionType], values: Sequence[Any]) -> list[Any]:
-    """Return the user's objects that generated functions take, or that their closures hold."""
-    found: dict[int, Any] = {}
-    for content in (*values, *_contents(functions)):
-        content = getattr(content, "__self__", content)
-        if hasattr(content, "__dict__") and _is_users_object(content):
-            found[id(content)] = content
-    return list(found.values())
-
-
-def _contents(functions: Sequence[types.FunctionType]) -> Iterator[Any]:
-    for function in functions:
-        for cell in function.__closure__ or ():
-            try:
-                yield cell.cell_contents
-            except ValueError:  # a variable that has no value yet
-                continue
-
-
-def _is_users_object(value: Any) -> bool:
-    if isinstance(value, type | types.ModuleType | types.FunctionType):
-        return False
-    module = sys.modules.get(type(value).__module__)
-    return not is_library_file(getattr(module, "__file__", None) or "<unknown>")
+                return Cell(name, function.__closure__[free.index(one)])
+    return Global(name, functions[0].__globals__)

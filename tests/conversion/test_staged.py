@@ -12,8 +12,9 @@ import list_programs
 import numpy as np
 import pytest
 import staged_programs
+import state_programs
 
-CASES = [*staged_programs.CASES, *list_programs.CASES, *iterable_programs.CASES]
+CASES = [*staged_programs.CASES, *list_programs.CASES, *iterable_programs.CASES, *state_programs.CASES]
 if sys.version_info >= (3, 12):
     path = Path(__file__).with_name("new_syntax.txt")
     namespace = {"__name__": "new_syntax"}

@@ -1,0 +1,182 @@
+"""State that a graph cannot carry is refused: what happens once, at tracing, must not pass for each time."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import random
+
+import autoloop as al
+import numpy as np
+import pytest
+
+
+def set_in_a_loop(n):
+    seen = set()
+    for i in range(n):
+        seen.add(i)
+    return len(seen)
+
+
+def set_in_a_branch(n):
+    seen = {1}
+    if n > 2:
+        seen.add(2)
+    return len(seen)
+
+
+def counter(n):
+    counts = collections.Counter()
+    for _ in range(n):
+        counts["a"] += 1
+    return counts["a"]
+
+
+def deque(n):
+    out = collections.deque()
+    for i in range(n):
+        out.appendleft(i)
+    return len(out)
+
+
+def new_keys(n):
+    out = {}
+    for i in range(n):
+        out[i] = i
+    return len(out)
+
+
+def tuple_that_grows(n):
+    out = ()
+    for i in range(n):
+        out = out + (i,)
+    return out
+
+
+def method_under_a_name(n):
+    out = []
+    add = out.append
+    for i in range(n):
+        add(i)
+    return out
+
+
+def append_to(out, x):
+    out.append(x)
+
+
+def partial(n):
+    out = []
+    add = functools.partial(append_to, out)
+    for i in range(n):
+        add(i)
+    return out
+
+
+def default_argument(n):
+    def add(x, out=[]):  # noqa: B006
+        out.append(x)
+        return out
+
+    for i in range(n):
+        add(i)
+    return add(n)
+
+
+def array_of_a_closure(n):
+    a = np.zeros(3)
+
+    def add():
+        a[0] += 1
+
+    for _ in range(n):
+        add()
+    return a
+
+
+def iterator(n):
+    items = iter([1, 2, 3, 4])
+    s = 0
+    for _ in range(n):
+        s += next(items)
+    return s
+
+
+def generator(n):
+    def count():
+        i = 0
+        while True:
+            yield i
+            i += 1
+
+    items = count()
+    s = 0
+    for _ in range(n):
+        s += next(items)
+    return s
+
+
+def random_numbers(n):
+    s = 0.0
+    for _ in range(n):
+        s += random.random()
+    return s
+
+
+def numpy_random_numbers(n):
+    generator = np.random.default_rng(1)
+    s = 0.0
+    for _ in range(n):
+        s += generator.normal()
+    return s
+
+
+def operand_with_effect(n):
+    out = []
+
+    def f():
+        out.append(1)
+        return True
+
+    return n > 5 and f()
+
+
+CHANGED = "is changed in place in a loop or branch on tensors"
+REFUSED = [
+    (set_in_a_loop, "the set 'seen' changes in a loop on tensors"),
+    (set_in_a_branch, "'seen' at the end of the main and the else branch of an `if` on a tensor differ"),
+    (counter, f"the Counter 'counts' {CHANGED}"),
+    (deque, "deque([*]) after; to collect values use a list: append, insert and pop work at any place"),
+    (new_keys, "all keys must be there before the loop"),
+    (tuple_that_grows, "to collect values use a list and append"),
+    (method_under_a_name, f"the list 'add' {CHANGED}"),
+    (partial, f"the list 'add' {CHANGED}"),
+    (default_argument, f"the list 'add[0]' {CHANGED}"),
+    (array_of_a_closure, f"the ndarray 'a' {CHANGED}"),
+    (iterator, "the list_iterator 'items' is advanced in a loop or branch on tensors"),
+    (generator, "the generator 'items' is advanced in a loop or branch on tensors"),
+    (random_numbers, "the Random 'random' is asked for random numbers"),
+    (numpy_random_numbers, "the Generator 'generator' is asked for random numbers"),
+    (operand_with_effect, "an operand of `and` that a tensor decides on changes 'out'"),
+]
+
+
+@pytest.mark.parametrize(("function", "message"), REFUSED, ids=[f.__name__ for f, _ in REFUSED])
+def test_refused_with_the_name(function, message):
+    with pytest.raises(TypeError) as caught:
+        al.function(function)(al.constant(3))
+    assert message in str(caught.value)
+
+
+def test_what_was_changed_is_put_back():
+    out = []
+
+    def f(n):
+        add = functools.partial(append_to, out)
+        if n > 2:
+            add(1)
+        return n
+
+    with pytest.raises(TypeError, match="'add' is changed in place"):
+        al.function(f)(al.constant(3))
+    assert out == []
