@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoloop_runtime.automatic import Standing
+from autoloop_runtime.execution import Runner
 from autoloop_runtime.graph import Graph, Node
 from autoloop_runtime.locations import Line
 from autoloop_runtime.records import LoopRecord, loop_records
 
 from .function import BoundFunction, ConcreteFunction, Function, _describe_key
+
+#: of a loop that the passes took out of the graph
+_GONE = Standing("none", "nothing needs what it computes, or that was known without running it")
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class LoopReport:
         What it uses of the outside.
     parallel_iterations : int
         How many iterations may be alive at once on the dataflow executor; 0 for an unrolled loop.
+    executor, why : str
+        What runs it now, and why; empty for an unrolled loop.
     """
 
     kind: str
@@ -67,10 +74,14 @@ class LoopReport:
     variables: tuple[LoopVariable, ...] = ()
     invariants: tuple[str, ...] = ()
     parallel_iterations: int = 0
+    executor: str = ""
+    why: str = ""
 
     def __str__(self) -> str:
         text = f"{_place(self.line)}  {_source(self.line)}".rstrip()
         lines = [text, f"  {'converted' if self.converted else 'unrolled'}: {self.reason}"]
+        if self.executor:
+            lines.append(f"  executor: {self.executor} ({self.why})")
         if self.names:
             lines.append(f"  in the graph: {', '.join(self.names)}, parallel_iterations={self.parallel_iterations}")
         if self.variables:
@@ -93,7 +104,7 @@ class Explanation:
     name : str
         The function.
     executor, reason : str
-        What runs it for these arguments, and why.
+        What runs it for these arguments now, and why.
     loops : tuple of LoopReport
         By line.
     traces : tuple of str
@@ -137,8 +148,9 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
     concrete: ConcreteFunction = function.get_concrete_function(*args, **kwargs)
     keys = (function.function if isinstance(function, BoundFunction) else function)._keys
-    runner = concrete.runner
-    return Explanation(function.name, runner.executor, runner.reason, _loops(concrete.graph), tuple(map(_trace, keys)))
+    standing = concrete.runner.standing
+    loops = _loops(concrete.graph, concrete.runner)
+    return Explanation(function.name, standing.executor, standing.reason, loops, tuple(map(_trace, keys)))
 
 
 def _trace(key: Any) -> str:
@@ -147,16 +159,20 @@ def _trace(key: Any) -> str:
     return ", ".join(map(_describe_key, key[1])) or "no arguments"
 
 
-def _loops(graph: Graph) -> tuple[LoopReport, ...]:
+def _loops(graph: Graph, runner: Runner) -> tuple[LoopReport, ...]:
     """The loops that were recorded, each with its nodes, and the nodes that nobody recorded."""
+    standings = runner.loops
     nodes: dict[Line | None, list[Node]] = {}
     for node in _while_nodes(graph):
         nodes.setdefault(node.location[-1] if node.location else None, []).append(node)
     reports = [
-        _report(record, nodes.pop(record.line, []) if record.converted else []) for record in loop_records(graph)
+        _report(record, nodes.pop(record.line, []) if record.converted else [], standings)
+        for record in loop_records(graph)
     ]
     for line, group in nodes.items():
-        reports.append(_details(LoopReport("call", True, "the call asks for a loop of the graph", line), group))
+        reports.append(
+            _details(LoopReport("call", True, "the call asks for a loop of the graph", line), group, standings)
+        )
     return tuple(sorted(reports, key=lambda r: (r.line.filename, r.line.lineno) if r.line else ("", 0)))
 
 
@@ -169,12 +185,12 @@ def _while_nodes(graph: Graph) -> Iterator[Node]:
             pending.extend(node.subgraphs)
 
 
-def _report(record: LoopRecord, nodes: list[Node]) -> LoopReport:
+def _report(record: LoopRecord, nodes: list[Node], standings: Mapping[str, Standing]) -> LoopReport:
     report = LoopReport(record.kind, record.converted, record.reason, record.line)
-    return _details(report, nodes) if nodes else report
+    return _details(report, nodes, standings) if nodes else report
 
 
-def _details(report: LoopReport, nodes: list[Node]) -> LoopReport:
+def _details(report: LoopReport, nodes: list[Node], standings: Mapping[str, Standing]) -> LoopReport:
     """The report with what the first of its nodes tells."""
     node = nodes[0]
     body, count, hidden = node.attrs["body"], node.attrs["n_vars"], node.attrs["token"]
@@ -184,8 +200,9 @@ def _details(report: LoopReport, nodes: list[Node]) -> LoopReport:
         if k != hidden
     ])  # fmt: skip
     captured = tuple([f"{t.op.name}: {t.dtype}{t.shape if t.shape.rank != 0 else ''}" for t in node.inputs[count:]])
+    found = next((standings[n.name] for n in nodes if n.name in standings), _GONE)
     return LoopReport(report.kind, report.converted, report.reason, report.line, tuple([n.name for n in nodes]),
-                      variables, captured, node.attrs["parallel_iterations"])  # fmt: skip
+                      variables, captured, node.attrs["parallel_iterations"], found.executor, found.reason)  # fmt: skip
 
 
 def _place(line: Line | None) -> str:

@@ -11,6 +11,10 @@ MOST_BY_DEFAULT = 8
 # one reference, replaced as a whole: reading and writing it needs no lock
 _num_threads: int | None = None
 _swap_budget: int | None = None
+_native: bool | None = None
+
+#: set to 0 it is as if ``set_native(False)`` had been called
+NATIVE_OPT_OUT = "AUTOLOOP_NATIVE"
 
 
 def set_num_threads(n: int | None) -> None:
@@ -51,6 +55,28 @@ def set_swap_budget(count: int | None) -> None:
 def get_swap_budget() -> int:
     """The bytes in force."""
     return _memory() // 4 if _swap_budget is None else _swap_budget
+
+
+def set_native(enabled: bool | None) -> None:
+    """Say whether ``executor="auto"`` may make machine code; ``None`` means the default.
+
+    It does by default if the extra ``native`` is installed, unless the environment has ``AUTOLOOP_NATIVE=0``. What is
+    said here holds for functions that are traced from then on; ``executor="native"`` does not ask.
+
+    Raises
+    ------
+    TypeError
+        If ``enabled`` is neither a truth value nor ``None``.
+    """
+    global _native
+    if enabled is not None and not isinstance(enabled, bool):
+        raise TypeError(f"set_native takes True, False or None, got {enabled!r}")
+    _native = enabled
+
+
+def get_native() -> bool:
+    """Whether ``executor="auto"`` may make machine code."""
+    return os.environ.get(NATIVE_OPT_OUT, "1") != "0" if _native is None else _native
 
 
 @lru_cache(maxsize=1)

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from . import nest
-from .codegen.python import compile_graph, compile_region
+from .automatic import Automatic, Standing, loops_in
+from .codegen.python import compile_graph
 from .dataclass import dataclass
 from .graph import CONST, Graph
 from .lowering import lower
-from .passes.cost import choose
 from .passes.pipeline import optimize
-from .passes.regions import form_regions
 from .recording import recorders
 from .runstate import EAGER, RunState
 from .scheduler import Executable
@@ -40,16 +39,35 @@ class Runner:
         ``run(values, state)`` gives the list of output values for the list of input values.
     graph : Graph
         The graph after the passes.
-    executor : str
-        The executor that was chosen.
-    reason : str
-        Why, in a sentence.
+    asked : str
+        The executor that was asked for.
     """
 
     run: Callable[[list[Any], RunState], list[Any]]
     graph: Graph
-    executor: str
-    reason: str
+    asked: str
+
+    @property
+    def standing(self) -> Standing:
+        """What runs it now, and why."""
+        return self.run.standing() if isinstance(self.run, Automatic) else Standing(self.asked, "asked for")
+
+    @property
+    def executor(self) -> str:
+        """What runs it now."""
+        return self.standing.executor
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return self.standing.reason
+
+    @property
+    def loops(self) -> dict[str, Standing]:
+        """What runs each of its loops now, by the name of the node."""
+        if isinstance(self.run, Automatic):
+            return self.run.loops()
+        return dict.fromkeys((name for node in self.graph.nodes for name in loops_in(node)), self.standing)
 
 
 def check_executor(executor: str) -> str:
@@ -77,20 +95,19 @@ def prepare(graph: Graph, executor: str = "auto") -> Runner:
         If ``native`` is asked for and its extra is not installed.
     """
     optimized = optimize(graph)
-    if executor == "native":
-        from .codegen.native import compile_native  # of the extra ``native``, and not small
+    return Runner(_made(optimized, executor), optimized, executor)
 
-        return Runner(compile_native(optimized), optimized, executor, "asked for")
-    reason = "asked for"
-    auto = executor == "auto"
-    if auto:
-        choice = choose(optimized)
-        executor, reason = choice.executor, choice.reason
+
+def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[Any]]:
+    if executor == "auto":
+        return Automatic(graph)
     if executor == "sequential":
-        return Runner(compile_graph(optimized), optimized, executor, reason)
-    runs = form_regions(optimized, compile_region) if auto else optimized
-    executable = Executable(lower(runs, runs.outputs, runs.inputs))
-    return Runner(executable.run, optimized, executor, reason)
+        return compile_graph(graph)
+    if executor == "dataflow":
+        return Executable(lower(graph, graph.outputs, graph.inputs)).run
+    from .codegen.native import compile_native  # of the extra ``native``, and not small
+
+    return compile_native(graph)
 
 
 def run_now(build: Callable[[], Any]) -> Any:

@@ -13,6 +13,7 @@ from ..shapes import TensorShape
 from ..tensor import Tensor
 from . import names
 from .expressions import Expressions
+from .handover import Site, may_hand_over
 from .lines import Line, Lines, Loop
 from .ownership import Ownership, is_fresh
 from .scope import INLINE_LENGTH, Scope, counts_from, is_large, proved
@@ -40,12 +41,16 @@ class Emitter:
         See ``find_owned``.
     counted : bool
         Every loop counts its iterations.
+    sites : dict of Node to Site, optional
+        Filled with the loops that may be handed over to machine code; without it there are none.
     """
 
     def __init__(
-        self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership, counted: bool = False
-    ) -> None:
+        self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership, counted: bool = False,
+        sites: dict[Node, Site] | None = None,
+    ) -> None:  # fmt: skip
         self.counted = counted
+        self.sites = sites
         self.names = pool
         self.tokens = tokens
         self.owned = owned
@@ -211,23 +216,53 @@ class Emitter:
         uses = analyse(body, self.owned.in_place)
         loop, counter = self._loop(node, uses, loop_names)
         outside = self.lines
-        inside = Lines(outside.depth + 1, (*outside.loops, loop), outside.loop_depth + 1)
+        turns = self._turns(node)
+        deeper = 1 if turns is None else 2
+        inside = Lines(outside.depth + deeper, (*outside.loops, loop), outside.loop_depth + deeper)
         self.lines = inside
         predicate, made = self._condition(node, cond, current)
-        test_first = not inside.lines and counter is None
+        test_first = not inside.lines and counter is None and turns is None
         if not test_first:
             inside.add("if ", *_negated(predicate), ":")
             inside.add("break", indent=1)
         made |= self._body(node, uses, current, loop_names, loop.counter)
         self.lines = outside
-        if test_first:
+        if turns is not None:
+            outside.add(f"while {turns}.left:")
+            outside.add(f"for {counter or '_'} in {turns}.some:", indent=1)
+        elif test_first:
             outside.add("while ", predicate, ":", loops=inside.loops)
         elif counter is None:
             outside.add("while True:")
         else:
             outside.add(f"for {counter} in {self.expressions.count()}():")
         outside.extend(inside.lines or [Line("pass", inside.depth)])
+        if turns is not None:
+            self._boundary(node, turns, current, list(loop_names.values()))
         self.names.release(made | ({counter} if counter else set()))
+
+    def _turns(self, node: Node) -> str | None:
+        """The variable that says when the loop ``node`` may be handed over, if it may be at all."""
+        if self.sites is None or self.counted or self.lines.loop_depth or not may_hand_over(node):
+            return None
+        site = self.sites[node] = Site(node)
+        name = self.names.new_global(names.of_node(node.name))
+        self.expressions.namespace[name] = site
+        turns = self.names.new_local("turns")
+        self.lines.add(f"{turns} = {name}()")
+        return turns
+
+    def _boundary(self, node: Node, turns: str, current: Sequence[Expr], variables: Sequence[str]) -> None:
+        """What comes between two chunks of iterations."""
+        count = int(node.attrs["n_vars"])
+        captured = [e for e, t in zip(current[count:], node.inputs[count:]) if t.op.op is not CONST]
+        state = "state" if self.stateful else "None"
+        self.lines.add("else:", indent=1)
+        arguments = [part for e in captured for part in (", ", e)]
+        known = "".join(f", {v}" for v in variables)
+        self.lines.add(f"({', '.join(variables)},) = {turns}.boundary({state}{known}", *arguments, ")", indent=2)
+        self.lines.add("continue", indent=2)
+        self.lines.add("break", indent=1)
 
     def _loop(self, node: Node, uses: Uses, loop_names: dict[int, str]) -> tuple[Loop, str | None]:
         """How the iterations are counted, for messages, and the variable that has to be made for it.

@@ -17,6 +17,7 @@ from ..graph import Graph, Node, eager
 from ..profiler import Recorder, active
 from ..runstate import EAGER, RunState
 from .emitter import Emitter
+from .handover import Site
 from .lines import Line, Place
 from .names import Names
 from .ownership import find_owned
@@ -50,13 +51,15 @@ class Emitted:
     stateful: bool
 
 
-def emit(graph: Graph, counted: bool = False) -> Emitted:
+def emit(graph: Graph, counted: bool = False, sites: dict[Node, Site] | None = None) -> Emitted:
     """The Python source of ``graph``, which has ``inputs`` and ``outputs``.
 
     Parameters
     ----------
     counted : bool
         Every loop counts its iterations, also where nothing in it can fail.
+    sites : dict, optional
+        See ``Emitter``.
 
     Raises
     ------
@@ -65,7 +68,7 @@ def emit(graph: Graph, counted: bool = False) -> Emitted:
     """
     stateful = any(node.op.stateful for node in _nodes(graph))
     pool = Names()
-    emitter = Emitter(pool, stateful, token_tensors(graph), find_owned(graph), counted)
+    emitter = Emitter(pool, stateful, token_tensors(graph), find_owned(graph), counted, sites)
     parameters = (["state"] if stateful else []) + emitter.function(graph)
     lines = [Line(f"# {name}: {note}") for name, note in emitter.expressions.notes.items()]
     for part in (*emitter.functions, [Line(f"def run({', '.join(parameters)}):"), *emitter.lines.finished(1)]):
@@ -88,13 +91,16 @@ def _nodes(graph: Graph) -> Iterator[Node]:
             pending.extend(node.subgraphs)
 
 
-def compile_graph(graph: Graph) -> Callable[[Sequence[Any], RunState], list[Any]]:
+def compile_graph(
+    graph: Graph, sites: dict[Node, Site] | None = None
+) -> Callable[[Sequence[Any], RunState], list[Any]]:
     """A function ``run(values, state)`` that gives the outputs of ``graph`` for the values of its inputs.
 
     It may be called from several threads at once. What a kernel raises comes with the user's lines and the
-    iterations of the loops around it. While a timeline is recorded a version runs that counts all iterations.
+    iterations of the loops around it. While a timeline is recorded a version runs that counts all iterations. ``sites``
+    is filled with the loops that machine code may take over (see ``handover``); without it there are none.
     """
-    function, filename, emitted = _load(graph, False)
+    function, filename, emitted = _load(graph, False, sites)
     scalars = tuple([i for i, t in enumerate(graph.inputs) if t.shape.rank in (0, None)])
     stateful, line_map = emitted.stateful, emitted.line_map
     # the version for timelines, made when it is first wanted; if two threads make it, one is dropped
@@ -140,9 +146,11 @@ def compile_region(graph: Graph) -> tuple[Callable[..., Any], Callable[[BaseExce
     return kernel, lambda error: _culprit(error, made[0][1], made[0][2].line_map) if made else None
 
 
-def _load(graph: Graph, counted: bool) -> tuple[Callable[..., Any], str, Emitted]:
+def _load(
+    graph: Graph, counted: bool, sites: dict[Node, Site] | None = None
+) -> tuple[Callable[..., Any], str, Emitted]:
     """The function of the generated code, its file name, and the code. The code is shown in tracebacks."""
-    emitted = emit(graph, counted)
+    emitted = emit(graph, counted, sites)
     filename = f"<autoloop {next(_serial)}{' ' + graph.prefix if graph.prefix else ''}>"
     namespace = dict(emitted.namespace)
     exec(compile(emitted.source, filename, "exec"), namespace)

@@ -293,7 +293,7 @@ def _run_recorded(
     outputs: Sequence[Tensor] = graph.outputs
     for tape in reversed(tapes):
         sources = _sources(tape, graph, inputs)
-        made = split(graph, outputs, runner.executor, [inner for _, inner in sources]) if sources else None
+        made = split(graph, outputs, runner.asked, [inner for _, inner in sources]) if sources else None
         if made is not None:
             outside = {inner: outer for outer, inner in sources}
             halves.append((tape, made, tuple([outside[x] for x in made.sources])))

@@ -110,11 +110,14 @@ class Choice:
         Why, as a sentence without its full stop.
     node : Node or None
         The node that decided it.
+    may_gain : bool
+        False if machine code cannot be faster: the work is matrix products that overlap on threads.
     """
 
     executor: str
     reason: str
     node: Node | None = None
+    may_gain: bool = True
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,7 @@ def choose(graph: Graph) -> Choice:
         f"heavy operations such as {what} do not all wait for each other{where}: "
         f"{threads} threads can be up to {ratio:.1f} times as fast as one"
     )
-    return Choice("dataflow", reason, node or heaviest)
+    return Choice("dataflow", reason, node or heaviest, whole.products < whole.work / 2)
 
 
 def _blas_threads(most: int) -> int:

@@ -119,10 +119,11 @@ class _Runnable:
         #: memory of calls that are over; taking and giving back one is atomic
         self._free: list[_Memory] = []
 
-    def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+    def __call__(self, values: Sequence[Any], state: RunState = EAGER, done: int = 0) -> list[Any]:
+        """Run; ``done``: how many iterations its outermost loop had done before, which only messages tell."""
         function = self._function
         if not function.variables and not function.assigned:
-            return self._run(values)
+            return self._run(values, done)
         with contextlib.ExitStack() as stack:
             # of several runs that change one variable each must see what the one before it left
             read = {id(v) for v in function.variables}
@@ -130,13 +131,13 @@ class _Runnable:
             for key in sorted(changed):
                 stack.enter_context(changed[key].lock)
             held = [READ.kernel(variable=v, state=state) for v in function.variables]
-            results = self._run([*values, *held])
+            results = self._run([*values, *held], done)
             count = len(results) - len(function.assigned)
             for variable, value in zip(function.assigned, results[count:]):
                 ASSIGN.kernel(value, variable=variable, state=state)
         return results[:count]
 
-    def _run(self, values: Sequence[Any]) -> list[Any]:
+    def _run(self, values: Sequence[Any], done: int) -> list[Any]:
         args = list(values)
         # what is looked at only by address must live until the call is over: ``values``, ``kept`` and ``made`` do
         kept = self._put_arrays(args) if self._arrays else None
@@ -150,7 +151,7 @@ class _Runnable:
             memory = _Memory(self._function, self._table.ctypes.data)
         code = self._call(packed, memory.address)
         if code:
-            raise self._failure(code, memory)
+            raise self._failure(code, memory, done)
         words = self._unpack(memory.view, memory.offset)
         numbers = self._grown(words, memory) if self._grows else [t(v) for t, v in zip(self._scalars, words)]
         self._free.append(memory)
@@ -188,13 +189,14 @@ class _Runnable:
 
     # -- failures -----------------------------------------------------------------------------------------
 
-    def _failure(self, code: int, memory: _Memory) -> BaseException:
+    def _failure(self, code: int, memory: _Memory, done: int) -> BaseException:
         """What the kernel of the operation that failed raises for the operands it failed for."""
         if code == OUT_OF_MEMORY:
             return MemoryError("there is no memory for the values that the gradient needs")
         check = self._function.checks[code - 1]
         start = memory.address + 8 * self._function.report_start
-        frames = [(loop, ctypes.c_int64.from_address(start + 8 * k).value) for k, loop in enumerate(check.loops)][::-1]
+        counts = [ctypes.c_int64.from_address(start + 8 * k).value for k in range(len(check.loops))]
+        frames = [(loop, n + (0 if k else done)) for k, (loop, n) in enumerate(zip(check.loops, counts))][::-1]
         if check.node.op.name in TABLES:
             return refusal(check.node, "how many elements the collection has is not known")
         operands = [_operand(o, start) for o in check.operands]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import importlib
-import threading
 from functools import lru_cache
 from typing import Any
 
+from ...background import exclusive
 from ...dataclass import dataclass
 from .cache import DiskCache
 from .gemm import OLD_MASKS
@@ -77,10 +77,6 @@ def _machine() -> Any:
     return target.create_target_machine(cpu=host().cpu, features=host().flags, opt=3, jit=True)
 
 
-#: LLVM's global state takes one compilation at a time
-_lock = threading.Lock()
-
-
 class Code:
     """Machine code in memory; it stays there as long as this object.
 
@@ -109,7 +105,7 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
     h = host()
     key = hashlib.sha256("\0".join((ir, h.triple, h.cpu, h.flags, h.version)).encode()).hexdigest()
     name = f"autoloop_{key[:32]}"
-    with _lock:
+    with exclusive:  # LLVM's global state takes one compilation at a time
         binding = _binding()
         for symbol, address in addresses.items():
             binding.add_symbol(symbol, address)

@@ -8,20 +8,29 @@ from ...graph import Node
 
 
 class NativeRefusal(NotImplementedError):
-    """A graph that ``executor="native"`` does not take; the message names the operation and the user's line."""
+    """A graph that ``executor="native"`` does not take; the message names the operation and the user's line.
+
+    Attributes
+    ----------
+    told : str
+        The same without advice.
+    """
+
+    def __init__(self, message: str, told: str = "") -> None:
+        super().__init__(message)
+        self.told = told or message
 
 
 def refusal(node: Node, why: str) -> NativeRefusal:
     """The refusal of ``node``."""
     where = f" at {node.location[-1]}" if node.location else ""
-    return NativeRefusal(
-        f"executor='native' cannot take the operation {node.name!r} ({node.op.name}){where}: {why}; "
-        f"use executor='auto' or 'sequential'"
-    )
+    told = f"cannot take the operation {node.name!r} ({node.op.name}){where}: {why}"
+    return NativeRefusal(f"executor='native' {told}; use executor='auto' or 'sequential'", told)
 
 
 def refuse(node: Node | None, why: str) -> NoReturn:
     """Raise a ``NativeRefusal`` about ``node``."""
     if node is None:
-        raise NativeRefusal(f"executor='native' cannot run this function: {why}")
+        told = f"cannot run this function: {why}"
+        raise NativeRefusal(f"executor='native' {told}", told)
     raise refusal(node, why)

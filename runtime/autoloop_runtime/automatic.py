@@ -1,0 +1,259 @@
+"""``executor="auto"``: which executor runs a graph, decided again as running it shows what things cost.
+
+It begins with what the cost model says: generated Python, or the scheduler where heavy work can overlap. Neither needs
+a compiler, so the first result is never later than without one. Machine code is made in the background, and only for
+what has already run for about as long as making it takes:
+
+* a long loop of generated Python hands its state over between two iterations (``codegen.handover``);
+* a function that is called again and again gets machine code for the whole of it. The next calls try both, and the
+  faster one stays.
+
+Where the heavy work is matrix products that overlap on the scheduler no machine code is made: it would call the same
+library, on one thread. What machine code cannot take stays where it is; ``explain`` says why.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import config
+from .codegen.handover import Site
+from .codegen.later import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_installed, is_wanted
+from .codegen.python import compile_graph, compile_region
+from .dataclass import dataclass
+from .graph import Graph, Node
+from .lowering import lower
+from .passes.cost import Choice, choose
+from .passes.regions import form_regions
+from .profiler import active
+from .runstate import EAGER, RunState
+from .scheduler import Executable
+
+Run = Callable[..., list[Any]]
+
+#: calls of each kind after which a trial ends
+TRIALS = 3
+#: machine code that takes at most this much of the time is faster, whatever the noise
+PLAIN = 0.8
+#: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
+NOTICE = 3.0
+#: how to get the extra
+INSTALL = "pip install 'autoloop[native]'"
+
+
+class MissingNativeWarning(UserWarning):
+    """A loop ran long that machine code would take, and the extra ``native`` is not installed; said once."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What runs a graph or a loop now.
+
+    Attributes
+    ----------
+    executor : str
+    reason : str
+        Why, as a sentence without its full stop.
+    """
+
+    executor: str
+    reason: str
+
+
+class _Times:
+    """What is known of the calls with one set of shapes.
+
+    ``lock`` guards a trial. ``calls`` and ``spent`` may lose what two threads add at the same time: they only say
+    roughly when to do something.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.calls = 0
+        self.spent = 0.0
+        #: what was spent, and a call took, before machine code was asked for
+        self.asked = self.mean = 0.0
+        #: what the first trials took, before and with machine code
+        self.before: list[float] = []
+        self.native: list[float] = []
+        #: machine code, once it has proved faster
+        self.settled: Made | None = None
+
+    def usual(self) -> float:
+        """Seconds of a call without machine code."""
+        return min(self.before, default=self.mean)
+
+
+class Automatic:
+    """A graph and what runs it.
+
+    Parameters
+    ----------
+    graph : Graph
+        After the passes.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.choice: Choice = choose(graph)
+        self.sites: dict[Node, Site] = {}
+        self._wanted = is_wanted() and self.choice.may_gain
+        self._base: Run
+        if self.choice.executor == "dataflow":
+            runs = form_regions(graph, compile_region)
+            self._base = Executable(lower(runs, runs.outputs, runs.inputs)).run
+        else:
+            self._base = compile_graph(graph, self.sites if self._wanted else None)
+        self._later = Later(graph)
+        self._wants_notice = self.choice.may_gain and config.get_native() and not is_installed()
+        #: only added to, one entry per set of shapes
+        self._times: dict[Shapes, _Times] = {}
+        fixed = all(t.shape.is_fully_defined() for t in graph.inputs)
+        self._shapes: Shapes | None = tuple([t.shape.as_tuple() for t in graph.inputs]) if fixed else None
+
+    def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+        """Run."""
+        if active() is not None:  # machine code has no timeline
+            return self._base(values, state)
+        shapes = self._shapes if self._shapes is not None else tuple([np.shape(v) for v in values])
+        times = self._times.get(shapes)
+        if times is None:
+            if len(self._times) > MOST_SHAPES:
+                return self._base(values, state)
+            times = self._times.setdefault(shapes, _Times())
+        settled = times.settled
+        if settled is not None:
+            return self._in_native(settled, shapes, values, state)
+        return self._measured(times, shapes, values, state)
+
+    def _in_native(self, made: Made, shapes: Shapes, values: Sequence[Any], state: RunState) -> list[Any]:
+        assert made.run is not None
+        try:
+            return made.run(values, state)
+        except made.refused as refusal:  # it has changed nothing
+            self._later.give_up(shapes, getattr(refusal, "told", str(refusal)))
+            self._times[shapes].settled = None
+            return self._base(values, state)
+
+    def _measured(self, times: _Times, shapes: Shapes, values: Sequence[Any], state: RunState) -> list[Any]:
+        """Run and look how long it takes."""
+        made = self._later.find(shapes)
+        if made is None and self._wanted and times.spent >= SMALLEST and times.spent >= self._later.price():
+            times.asked, times.mean = times.spent, times.spent / max(times.calls, 1)
+            self._later.ask(shapes)
+        ready = made is not None and made.run is not None
+        native = ready and len(times.native) <= len(times.before)
+        begin = time.perf_counter()
+        if native:
+            assert made is not None
+            results = self._in_native(made, shapes, values, state)
+        else:
+            results = self._base(values, state)
+        seconds = time.perf_counter() - begin
+        times.calls += 1
+        times.spent += seconds
+        if ready:
+            assert made is not None
+            with times.lock:
+                (times.native if native else times.before).append(seconds)
+                self._judge(times, made, shapes)
+        if self._wants_notice and times.spent >= NOTICE:
+            self._notice(shapes)
+        return results
+
+    def _judge(self, times: _Times, made: Made, shapes: Shapes) -> None:
+        """End the trial when it is plain which is faster."""
+        if not times.native or self._later.find(shapes) is not made:
+            return
+        native, before = min(times.native), times.usual()
+        if native <= PLAIN * before or (len(times.before) >= TRIALS and native <= before):
+            times.settled = made
+        elif len(times.before) >= TRIALS:
+            told = f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms"
+            self._later.give_up(shapes, told)
+
+    def _notice(self, shapes: Shapes) -> None:
+        """Say once that the extra is missing, at the loop that ran long, if it would have helped."""
+        global _noticed
+        self._wants_notice = False
+        loop = next((n for n in self.graph.nodes if n.op.name == "While"), None)
+        if _noticed or loop is None or self._later.would_take(shapes):
+            return
+        _noticed = True
+        line = loop.location[-1] if loop.location else None
+        warnings.warn_explicit(
+            f"the loop {loop.name!r} ran for more than {NOTICE:.0f} seconds in generated Python; as machine code it "
+            f"would be much faster: {INSTALL} (or set AUTOLOOP_NATIVE=0, and nothing is said)",
+            MissingNativeWarning, line.filename if line else __name__, line.lineno if line else 0,
+        )  # fmt: skip
+
+    # -- telling ------------------------------------------------------------------------------------------
+
+    def standing(self) -> Standing:
+        """What runs the graph now, for the shapes it was called with last if they differ."""
+        shapes = self._shapes if self._shapes is not None else next(reversed(self._times), None)
+        times = self._times.get(shapes) if shapes is not None else None
+        if times is not None and times.settled is not None:
+            made, gain = times.settled, times.usual() / max(min(times.native), 1e-9)
+            told = (
+                f"machine code, made in {1e3 * made.seconds:.0f} ms in the background after the first "
+                f"{1e3 * times.asked:.0f} ms; {gain:.3g} times as fast as before"
+            )
+            return Standing("native", told)
+        told = self.choice.reason
+        if shapes is None:
+            return Standing(self.choice.executor, f"{told}; machine code may follow once it has been called")
+        return Standing(self.choice.executor, f"{told}; {self._prospect(self._later, shapes, times)}")
+
+    def _prospect(self, later: Later, shapes: Shapes, times: _Times | None) -> str:
+        """What is to be said of machine code for a graph that does not run in it."""
+        if not self.choice.may_gain:
+            return "machine code would call the same library for its products, on one thread"
+        if not config.get_native():
+            return "machine code is switched off (AUTOLOOP_NATIVE=0 or config.set_native(False))"
+        why = later.would_take(shapes)
+        if why:
+            return f"machine code {why}"
+        if not is_installed():
+            return f"machine code would take it: {INSTALL}"
+        if later.find(shapes) is not None:
+            return "machine code is being made, or tried"
+        spent = times.spent if times is not None else 0.0
+        return f"machine code follows when calls have taken {later.price():.2g} s (so far {spent:.2g} s)"
+
+    def loops(self) -> dict[str, Standing]:
+        """What runs each loop of the graph now, by the name of its node."""
+        whole = self.standing()
+        found: dict[str, Standing] = {}
+        for node in self.graph.nodes:
+            mine = _site_standing(self.sites[node], whole) if node in self.sites else whole
+            for name in loops_in(node):
+                found[name] = mine if whole.executor != "native" else whole
+        return found
+
+
+def _site_standing(site: Site, whole: Standing) -> Standing:
+    """What runs a loop that may be handed over."""
+    if site.trusted:
+        gain = next(reversed(site.trusted.values()))
+        return Standing("native", f"machine code takes it over from generated Python, {gain:.3g} times as fast")
+    return whole
+
+
+def loops_in(node: Node) -> list[str]:
+    """The names of the loops in ``node``, itself included."""
+    names = [node.name] if node.op.name == "While" else []
+    for graph in node.subgraphs:
+        for inner in graph.nodes:
+            names += loops_in(inner)
+    return names
+
+
+#: the notice is said once; two threads that come to it at the same time may both say it
+_noticed = False

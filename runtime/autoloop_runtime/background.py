@@ -1,0 +1,93 @@
+"""Work that nobody waits for, on one thread that lives only while there is some.
+
+The thread is no daemon: it is joined when the interpreter ends, and takes no further job from then on. A fork waits for
+the job that is running, so a child inherits neither half an import nor a lock of a thread that it does not have; the
+jobs that were waiting are forgotten there, and who asked for them sees a new ``generation``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextvars import Context
+
+Job = Callable[[], None]
+
+#: held while a job runs, while anything else is done that must not be forked in the middle of, and by a fork
+exclusive = threading.RLock()
+
+
+class _Queue:
+    """The jobs of one process; ``lock`` guards the rest."""
+
+    def __init__(self, generation: int) -> None:
+        self.generation = generation
+        self.lock = threading.Lock()
+        self.jobs: deque[Job] = deque()
+        self.thread: threading.Thread | None = None
+
+    def submit(self, job: Job) -> bool:
+        """See the function."""
+        with self.lock:
+            self.jobs.append(job)
+            if self.thread is None:
+                self.thread = threading.Thread(target=self._work, name="autoloop background")
+                try:
+                    self.thread.start()
+                except RuntimeError:  # no threads any more: the interpreter ends, or there are too many
+                    self.thread = None
+                    self.jobs.clear()
+                    return False
+        return True
+
+    def _work(self) -> None:
+        while True:
+            with self.lock:
+                if not self.jobs or is_ending():
+                    self.jobs.clear()
+                    self.thread = None
+                    return
+                job = self.jobs.popleft()
+            with exclusive:
+                Context().run(job)
+
+
+# one reference, replaced as a whole, and only in the one thread of a process that was just forked
+_queue = _Queue(0)
+
+
+def submit(job: Job) -> bool:
+    """Let the thread do ``job``, which must not raise; False if there can be no thread."""
+    return _queue.submit(job)
+
+
+def generation() -> int:
+    """A number that another process forked from this one does not share: jobs of another generation are never done."""
+    return _queue.generation
+
+
+def is_ending() -> bool:
+    """True once the main thread is over: what has not begun need not be done any more."""
+    return not threading.main_thread().is_alive()
+
+
+def wait(timeout: float | None = None) -> None:
+    """Return when all jobs are done, or after ``timeout`` seconds."""
+    with _queue.lock:
+        thread = _queue.thread
+    if thread is not None:
+        thread.join(timeout)
+
+
+def _after_fork_in_child() -> None:
+    global _queue
+    _queue = _Queue(_queue.generation + 1)
+    exclusive.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=exclusive.acquire, after_in_parent=exclusive.release, after_in_child=_after_fork_in_child
+    )

@@ -1,0 +1,69 @@
+"""The whole suite under another executor: ``python -m pytest --executor native``.
+
+Everywhere a test leaves the choice to ``auto``, the one named here runs the graph. ``native`` falls back to generated
+Python where machine code refuses; ``handover`` lets every loop begin in generated Python and go on in machine code
+after its first iterations.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+EXECUTORS = ("auto", "sequential", "dataflow", "native", "handover")
+os.environ.setdefault("AUTOLOOP_CACHE", "0")  # tests that are about the cache have a folder of their own
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--executor", choices=EXECUTORS, default="auto", help="what 'auto' stands for in all tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    wanted = config.getoption("--executor")
+    if wanted == "handover":
+        _hand_over_at_once()
+    elif wanted != "auto":
+        _always(wanted)
+
+
+def _always(wanted: str) -> None:
+    from autoloop_runtime import execution
+    from autoloop_runtime.codegen.native import NativeRefusal
+
+    made = execution._made
+
+    def make(graph, executor):
+        if executor != "auto" or wanted != "native":
+            return made(graph, wanted if executor == "auto" else executor)
+        python = made(graph, "sequential")
+        try:
+            native = made(graph, "native")
+        except NativeRefusal:
+            return python
+
+        def run(values, *state):
+            try:
+                return native(values, *state)
+            except NativeRefusal:
+                return python(values, *state)
+
+        return run
+
+    execution._made = make
+
+
+def _hand_over_at_once() -> None:
+    from autoloop_runtime import automatic
+    from autoloop_runtime.codegen import handover, later
+
+    handover.FIRST, handover.SMALLEST, automatic.SMALLEST = 2, 0.0, float("inf")
+    handover.Site.price = lambda self: 0.0
+    compare, code = handover.Site.compare, handover.Site.code
+    handover.Site.compare = lambda self, shapes, python, native: compare(self, shapes, 2.0, 1.0)
+
+    def made_at_once(self, shapes):
+        return code(self, shapes) or code(self, shapes)
+
+    handover.Site.code = made_at_once
+    later.background.submit = lambda job: job() is None

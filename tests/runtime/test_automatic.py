@@ -1,0 +1,378 @@
+"""``executor="auto"``: what it begins with, when machine code takes over, and what must not change by that."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import autoloop as al
+import numpy as np
+import pytest
+from autoloop_runtime import automatic, background, config
+from autoloop_runtime.codegen import handover, later
+
+needs_native = pytest.mark.skipif(not later.is_installed(), reason="needs the extra 'native'")
+ROOT = Path(__file__).parent.parent.parent
+N = np.int32
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Machine code is asked for at once, and is there when it is looked for again."""
+    for module in (handover, automatic, later):
+        monkeypatch.setattr(module, "price", lambda nodes: 0.0, raising=False)
+        monkeypatch.setattr(module, "SMALLEST", 0.0)
+    monkeypatch.setattr(background, "submit", lambda job: job() is None)
+
+
+@pytest.fixture
+def loops_only(eager, monkeypatch):
+    """The same for loops, where it stays; no code is made of whole functions."""
+    monkeypatch.setattr(automatic, "SMALLEST", float("inf"))
+    compare = handover.Site.compare
+    monkeypatch.setattr(handover.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 2.0, 1.0))
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """The inputs of machine code, call by call."""
+    seen = []
+    made = later._made
+
+    def watched(graph, shapes):
+        found = made(graph, shapes)
+        if found.run is None:
+            return found
+
+        def run(values, *rest):
+            seen.append([v.item() if np.ndim(v) == 0 else v for v in values])
+            return found.run(values, *rest)
+
+        return later.Made(run, found.refused)
+
+    monkeypatch.setattr(later, "_made", watched)
+    return seen
+
+
+def squares(n):
+    total = i = al.constant(0)
+    while i < n:
+        total += i * i
+        i += 1
+    return total, i
+
+
+# -- a loop that goes on in machine code --------------------------------------------------------------------
+
+
+@needs_native
+def test_it_goes_on_from_the_state_that_python_left(loops_only, given):
+    total, i = al.function(squares)(N(1000))
+    assert (int(total), int(i)) == (sum(k * k for k in range(1000)), 1000)
+    limits, *state = zip(*given)
+    done = state[1][0]
+    assert 0 < done < 1000 and state[0][0] == sum(k * k for k in range(done)) and state[2][0] == 1000
+    assert limits[0] > 1
+
+
+@needs_native
+def test_a_loop_that_is_over_before_is_never_handed_over(loops_only, given):
+    assert int(al.function(squares)(N(handover.FIRST))[1]) == handover.FIRST and not given
+
+
+@needs_native
+def test_the_next_run_begins_in_machine_code(loops_only, given):
+    f = al.function(squares)
+    f(N(1000))
+    given.clear()
+    assert int(f(N(10))[1]) == 10
+    assert [values[1:] for values in given] == [[0, 0, 10]]
+
+
+@needs_native
+def test_a_trial_that_is_slower_goes_back(eager, monkeypatch, given):
+    monkeypatch.setattr(automatic, "SMALLEST", float("inf"))
+    monkeypatch.setattr(handover, "TRIAL", 1.0)  # one iteration
+    compare = handover.Site.compare
+    monkeypatch.setattr(handover.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 1.0, 2.0))
+    f = al.function(squares)
+    assert int(f(N(5000))[0]) == int(N(np.arange(5000, dtype=N) ** 2).sum(dtype=N))
+    assert [values[0] for values in given] == [1] * handover.TRIALS
+
+
+@needs_native
+@pytest.mark.parametrize("at", [0, 5, 700])
+def test_a_failure_names_the_same_iteration_and_line(loops_only, at):
+    def look_up(table, n):
+        i = total = al.constant(0)
+        while i < n:
+            total += table[i]
+            i += 1
+        return total
+
+    def failure(executor):
+        with pytest.raises(IndexError) as caught:
+            al.function(look_up, executor=executor)(np.zeros(at, N), N(at + 1))
+        lines = [(str(entry.path), entry.lineno) for entry in caught.traceback]
+        return str(caught.value), caught.value.__notes__, lines
+
+    assert failure("auto") == failure("sequential")
+    assert f"iteration {at} " in failure("auto")[1][0]
+
+
+@needs_native
+def test_effects_happen_once_and_in_order(loops_only, capsys):
+    def f(n):
+        i = al.constant(0)
+        print("before")
+        while i < n:
+            assert i >= 0
+            i += 1
+        print("after", i)
+        k = al.constant(0)
+        while k < 40:
+            print(k)
+            k += 1
+        return i
+
+    assert int(al.function(f)(N(500))) == 500
+    assert capsys.readouterr().out.split() == ["before", "after", "500", *map(str, range(40))]
+
+
+@needs_native
+def test_arrays_constants_and_variables_in_the_state(loops_only, given):
+    weight = al.Variable(np.float64(0.5))
+
+    def f(x, n):
+        before, i = al.zeros([3], al.float64), al.constant(0)
+        while i < n:
+            before, x = x, x * weight + np.array([1.0, 2.0, 3.0]) + before * 0.25
+            i += 1
+        return before, x, i
+
+    arguments = np.arange(3.0), N(300)
+    got, want = (al.function(f, executor=e)(*arguments) for e in ("auto", "sequential"))
+    assert given
+    for g, w in zip(got, want):
+        np.testing.assert_allclose(g.numpy(), w.numpy(), rtol=1e-12)
+
+
+@needs_native
+def test_what_machine_code_refuses_stays_in_python(loops_only):
+    def f(n):
+        i, x = al.constant(0), al.ones([1])
+        while i < n:
+            al.set_loop_options(shape_invariants=[(x, al.TensorShape([None]))])
+            x = al.concat([x, x[:1]], 0)
+            i += 1
+        return x
+
+    g = al.function(f)
+    assert g(N(100)).shape == (101,)
+    report = al.explain(g, N(100))
+    assert report.executor == "sequential" and "machine code cannot take the operation" in report.loops[0].why
+    assert "test_automatic.py" in report.loops[0].why
+
+
+@needs_native
+def test_the_callers_arrays_do_not_change(loops_only):
+    def f(v, n):
+        i = al.constant(0)
+        while i < n:
+            v[i % 3] = v[i % 3] + 1.0
+            i += 1
+        return v
+
+    v = np.zeros(3)
+    assert al.function(f)(v, N(300)).numpy().tolist() == [100.0] * 3 and v.tolist() == [0.0] * 3
+
+
+# -- functions ----------------------------------------------------------------------------------------------
+
+
+@needs_native
+def test_later_calls_are_machine_code_as_a_whole(eager):
+    f = al.function(squares)
+    assert {tuple(map(int, f(N(100)))) for _ in range(12)} == {(328350, 100)}
+    report = al.explain(f, N(100))
+    assert report.executor == report.loops[0].executor == "native"
+    assert "as fast as before" in report.reason
+
+
+@needs_native
+def test_the_faster_one_stays(eager, monkeypatch):
+    f = al.function(squares)
+    slow = threading.Event()
+    made = later._made
+
+    def delayed(graph, shapes):
+        found = made(graph, shapes)
+        return later.Made(lambda *a: (slow.wait(0.002), found.run(*a))[1], found.refused)
+
+    monkeypatch.setattr(later, "_made", delayed)
+    assert {int(f(N(10))[0]) for _ in range(12)} == {285}
+    report = al.explain(f, N(10))
+    assert report.executor == "sequential" and "it was slower" in report.reason
+
+
+@needs_native
+def test_products_that_overlap_stay_on_the_scheduler():
+    def chains(a, b):
+        i = al.constant(0)
+        while i < 8:
+            a, b = np.tanh(a @ a), np.tanh(b @ b)
+            i += 1
+        return a, b
+
+    spec = al.TensorSpec([600, 600], al.float32)
+    config.set_num_threads(2)
+    try:
+        report = al.explain(al.function(chains), spec, spec)
+    finally:
+        config.set_num_threads(None)
+    assert report.executor == "dataflow" and "same library" in report.reason
+
+
+@needs_native
+def test_many_threads_call_while_it_is_made():
+    f = al.function(squares)
+    wanted = [int(al.function(squares, executor="sequential")(N(n))[0]) for n in range(20_000, 20_008)]
+    got: list[list[int]] = [[] for _ in range(8)]
+
+    def work(k):
+        for _ in range(12):
+            got[k].append(int(f(N(20_000 + k))[0]))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    background.wait()
+    assert got == [[w] * 12 for w in wanted]
+
+
+@needs_native
+def test_a_compiler_that_fails_changes_nothing(eager, monkeypatch):
+    def broken(graph, shapes):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(later, "_made", broken)
+    f = al.function(squares)
+    assert {int(f(N(100))[0]) for _ in range(4)} == {328350}
+    assert "making it failed: MemoryError: no room" in al.explain(f, N(100)).reason
+
+
+def test_without_it_it_is_generated_python(eager, monkeypatch, given):
+    monkeypatch.setattr(config, "_native", False)
+    f = al.function(squares)
+    assert {int(f(N(100))[0]) for _ in range(4)} == {328350} and not given
+    assert "switched off" in al.explain(f, N(100)).reason
+    with pytest.raises(TypeError, match="True, False or None"):
+        al.config.set_native(1)
+
+
+# -- the thread ---------------------------------------------------------------------------------------------
+
+
+def test_the_thread_ends_when_there_is_nothing_to_do():
+    done = []
+    assert background.submit(lambda: done.append(threading.current_thread()))
+    background.wait()
+    assert len(done) == 1 and not done[0].daemon and not done[0].is_alive()
+
+
+def run_python(code, folder, **environment):
+    """Standard output and error of a process of its own."""
+    (folder / "program.py").write_text(code)
+    path = os.pathsep.join([str(ROOT), str(ROOT / "runtime")])
+    env = {**os.environ, "PYTHONPATH": path, "AUTOLOOP_CACHE": "0", **environment}
+    done = subprocess.run(
+        [sys.executable, str(folder / "program.py")], capture_output=True, text=True, env=env, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_waits_for_the_job_and_forgets_the_rest(tmp_path):
+    code = """
+import os, threading
+from autoloop_runtime import background
+begun, more, steps = threading.Event(), threading.Event(), []
+def first():
+    begun.set(); more.wait(0.05); steps.append("first")
+background.submit(first)
+background.submit(lambda: steps.append("second"))
+begun.wait()
+before = background.generation()
+pid = os.fork()
+if pid == 0:
+    assert steps[0] == "first" and background.generation() != before
+    background.submit(lambda: steps.append("mine")); background.wait()
+    os._exit(0 if steps[-1] == "mine" else 1)
+assert os.waitpid(pid, 0)[1] == 0
+background.wait()
+print(steps)
+"""
+    assert run_python(code, tmp_path)[0].strip() == "['first', 'second']"
+
+
+@needs_native
+def test_the_interpreter_may_end_while_code_is_made(tmp_path):
+    code = """
+import numpy as np, autoloop as al
+from autoloop_runtime.codegen import later, handover
+later.price = handover.price = lambda nodes: 0.0
+handover.SMALLEST = 0.0
+@al.function
+def f(n):
+    i = al.constant(0)
+    while i < n:
+        i += 1
+    return i
+print(int(f(np.int32(2000))))
+"""
+    assert run_python(code, tmp_path) == ("2000\n", "")
+
+
+LONG = """
+import sys, warnings
+import numpy as np, autoloop as al
+from autoloop_runtime import automatic
+automatic.NOTICE = 0.0
+@al.function
+def f(n):
+    i = al.constant(0)
+    while i < n:
+        i += 1
+    return i
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(3):
+        print(int(f(np.int32(50))))
+for w in caught:
+    print(w.category.__name__, w.lineno, w.message)
+print(al.explain(f, np.int32(50)).loops[0].why)
+"""
+ABSENT = "import sys; sys.modules['llvmlite'] = None\nimport importlib.util as u; find = u.find_spec\n"
+ABSENT += "u.find_spec = lambda name, *a: None if name == 'llvmlite' else find(name, *a)\n"
+
+
+def test_without_the_extra_it_works_and_says_so_once(tmp_path):
+    out = run_python(ABSENT + LONG, tmp_path)[0].splitlines()
+    assert out[:3] == ["50"] * 3
+    warned, why = out[3:]
+    assert warned.startswith("MissingNativeWarning") and "pip install 'autoloop[native]'" in warned
+    assert "machine code would take it: pip install 'autoloop[native]'" in why
+    quiet = run_python(ABSENT + LONG, tmp_path, AUTOLOOP_NATIVE="0")[0].splitlines()
+    assert len(quiet) == 4 and "switched off" in quiet[3]
+
+
+def test_a_short_program_never_loads_the_compiler(tmp_path):
+    code = LONG.replace("automatic.NOTICE = 0.0", "") + "\nprint(any(m.startswith('llvmlite') for m in sys.modules))"
+    code = code.replace("print(al.explain(f, np.int32(50)).loops[0].why)", "")
+    assert run_python(code, tmp_path)[0].split() == ["50", "50", "50", "False"]
