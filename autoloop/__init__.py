@@ -43,8 +43,9 @@ from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.values import constant, convert_to_tensor
 from autoloop_runtime.variables import Variable
 
+from .concrete import ConcreteFunction
 from .conversion.pipeline import convert, do_not_convert, to_code
-from .function import ConcreteFunction, Function, function
+from .function import Function, function
 from .operators import set_loop_options
 
 if _typing.TYPE_CHECKING:

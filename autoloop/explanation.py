@@ -14,7 +14,9 @@ from autoloop_runtime.graph import Graph, Node
 from autoloop_runtime.locations import Line
 from autoloop_runtime.records import LoopRecord, loop_records
 
-from .function import BoundFunction, ConcreteFunction, Function, _describe_key
+from .concrete import ConcreteFunction
+from .function import BoundFunction, Function
+from .keys import describe_key
 
 #: of a loop that the passes took out of the graph
 _GONE = Standing("none", "nothing needs what it computes, or that was known without running it")
@@ -156,7 +158,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
 def _trace(key: Any) -> str:
     if not isinstance(key, tuple):
         return "its input_signature"
-    return ", ".join(map(_describe_key, key[1])) or "no arguments"
+    return ", ".join(map(describe_key, key[1])) or "no arguments"
 
 
 def _loops(graph: Graph, runner: Runner) -> tuple[LoopReport, ...]:

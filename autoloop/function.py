@@ -8,159 +8,33 @@ call with the same kinds of arguments does no tracing at all.
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from autoloop_runtime import dtypes, locations, nest
-from autoloop_runtime.execution import Runner, check_executor, prepare, run_graph, set_outputs, wrap
+from autoloop_runtime.execution import check_executor
 from autoloop_runtime.graph import Graph, current_graph
 from autoloop_runtime.recording import recorders
-from autoloop_runtime.runstate import EAGER
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.structured import check_gradient_memory
 from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.values import convert_to_tensor
-from autoloop_runtime.variables import Variable
 
+from .concrete import ConcreteFunction
 from .conversion.pipeline import convert
 from .errors import entry_point, user_stacklevel
-from .operators.growing import Moved
+from .keys import SCALARS, describe_key, leaf_key, quick_key
+from .parameters import Parameters
 
-_SCALARS = (bool, int, float, complex, str, bytes, type(None))
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
-
-
-class _Identity:
-    """An argument that is compared by identity and not kept alive by the trace cache."""
-
-    __slots__ = ("_hash", "_ref")
-
-    def __init__(self, value: Any) -> None:
-        self._hash = id(value)
-        self._ref = weakref.ref(value)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        mine = self._ref()
-        return isinstance(other, _Identity) and mine is not None and mine is other._ref()
-
-    def __repr__(self) -> str:
-        return f"object {self._ref()!r}"
-
-
-def _leaf_key(leaf: Any) -> Any:
-    """What of one argument a trace depends on."""
-    if isinstance(leaf, (Tensor, np.ndarray)):
-        return leaf.dtype, tuple(leaf.shape)
-    if isinstance(leaf, np.generic):
-        return leaf.dtype, ()
-    if isinstance(leaf, TensorSpec):
-        return leaf.dtype, leaf.shape
-    if isinstance(leaf, _SCALARS):
-        # repr tells 0.0 from -0.0 and makes nan equal to itself
-        return type(leaf), repr(leaf) if isinstance(leaf, (float, complex)) else leaf
-    if getattr(type(leaf), "__hash__", None) not in (object.__hash__, None):
-        try:
-            hash(leaf)
-        except TypeError:
-            pass
-        else:
-            return type(leaf), leaf
-    try:
-        return _Identity(leaf)
-    except TypeError:
-        return id(leaf), type(leaf)
-
-
-class ConcreteFunction:
-    """One trace of a function: a graph, and how arguments and results map to it.
-
-    Attributes
-    ----------
-    graph : Graph
-        The structured graph as traced.
-    structured_outputs
-        The value the Python function gave, symbolic tensors included.
-    runner : Runner
-        What runs it.
-    """
-
-    def __init__(self, name: str, graph: Graph, value: Any, executor: str) -> None:
-        self.name = name
-        self.graph = graph
-        self.structured_outputs = value
-        leaves, self._structure = nest.flatten_with_structure(value, expand_composites=True)
-        tensors: list[Tensor] = []
-        # per leaf of the result: a Python value to hand back as it is, or None and the next output
-        self._fixed: list[tuple[bool, Any]] = []
-        with graph.as_default():
-            for leaf in leaves:
-                if isinstance(leaf, (Tensor, Variable)):
-                    tensors.append(convert_to_tensor(leaf))
-                    self._fixed.append((False, None))
-                else:
-                    if isinstance(leaf, Moved):
-                        leaf.refuse()
-                    self._fixed.append((True, leaf))
-        set_outputs(graph, tensors)
-        self._single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
-        graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
-        self.runner: Runner = prepare(graph, executor)
-
-    @property
-    def inputs(self) -> list[Tensor]:
-        """The parameters of the graph."""
-        return list(self.graph.inputs)
-
-    @property
-    def outputs(self) -> list[Tensor]:
-        """The result tensors of the graph."""
-        return [t for (fixed, _), t in zip((f for f in self._fixed if not f[0]), self.graph.outputs)]
-
-    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
-        """Run on raw values; results are copied where they share memory with the caller's ``arrays``."""
-        results = self.runner.run(values, EAGER)
-        if arrays:
-            results = [_own(r, arrays) for r in results]
-        if self._single:
-            return wrap(results[0])
-        return self._packed([wrap(r) for r in results])
-
-    def run_recorded(self, leaves: Sequence[Any]) -> Any:
-        """Run on tensors and arrays while somebody records."""
-        return self._packed(run_graph(self.graph, self.runner, [convert_to_tensor(leaf) for leaf in leaves]))
-
-    def _packed(self, results: Sequence[Tensor]) -> Any:
-        made = iter(results)
-        return nest.unflatten(self._structure, [v if fixed else next(made) for fixed, v in self._fixed])
-
-    def __call__(self, *args: Any) -> Any:
-        """Call with one value per graph input."""
-        if len(args) != len(self.graph.inputs):
-            raise TypeError(f"{self.name} takes {len(self.graph.inputs)} tensors, got {len(args)}")
-        values = [convert_to_tensor(a, p.dtype).value for a, p in zip(args, self.graph.inputs)]
-        for value, parameter in zip(values, self.graph.inputs):
-            if not parameter.shape.matches(value.shape):
-                raise ValueError(f"{self.name}: {parameter.name} has shape {parameter.shape}, got {value.shape}")
-        return self.run(values, [v for v in values if isinstance(v, np.ndarray)])
-
-    def __repr__(self) -> str:
-        return f"<ConcreteFunction {self.name}({', '.join(f'{t.dtype}{t.shape}' for t in self.graph.inputs)})>"
-
-
-def _own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
-    if isinstance(value, np.ndarray) and any(np.may_share_memory(value, a) for a in arrays):
-        return value.copy()
-    return value
+#: how many keys of calls are remembered besides the traces: with an input_signature there is no end to them
+MOST_QUICK = 256
 
 
 class Function:
@@ -190,11 +64,14 @@ class Function:
         self.executor = check_executor(executor)
         self.gradient_memory = check_gradient_memory(gradient_memory)
         self.name = str(name or getattr(python_function, "__name__", type(python_function).__name__))
-        self._parameters(_parameters_of(python_function))
+        self._parameters = Parameters.of(python_function)
         #: gives the instance of a method; None for a plain function
         self._instance: Callable[[], Any] | None = None
         #: only added to under _lock; read without (a lookup in a dict is atomic, also without a GIL)
         self._cache: dict[Any, ConcreteFunction] = {}
+        #: ``quick_key`` -> what ``_cache`` has for the same arguments; only added to, by any thread without a lock:
+        #: a call that misses an entry finds the same function on the longer way
+        self._quick: dict[Any, ConcreteFunction] = {}
         self._lock = threading.RLock()  # held while tracing; re-entrant because a trace may trace
         self._converted: Callable[..., Any] | None = None
         #: id of an instance -> (reference to it, its function); entries go when the instance does
@@ -202,11 +79,6 @@ class Function:
         self.tracing_count = 0
         self._keys: list[Any] = []
         self.entry = entry_point(self._call, python_function)
-
-    def _parameters(self, parameters: list[inspect.Parameter]) -> None:
-        self._signature = inspect.Signature(parameters)
-        #: number of arguments of a call that needs no binding; -1 if there is no such call
-        self._plain = len(parameters) if all(p.kind in (0, 1) for p in parameters) else -1
 
     # -- calling ------------------------------------------------------------------------------------------
 
@@ -221,63 +93,71 @@ class Function:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if current_graph() is not None:
             return self._inline(args, kwargs)
-        if kwargs or len(args) != self._plain:
-            args = self._bind(args, kwargs)
-        concrete, leaves = self._lookup(args)
-        values: list[Any] = []
-        arrays: list[np.ndarray[Any, Any]] = []
-        for leaf in leaves:
-            if isinstance(leaf, Tensor):
-                if leaf.node is not None:
-                    with leaf.node.graph.as_default():
-                        return self._inline(args, {})
-                values.append(leaf.value)
-            elif isinstance(leaf, np.ndarray):
-                arrays.append(leaf)
-                values.append(leaf[()] if leaf.ndim == 0 else leaf)
-            elif isinstance(leaf, np.generic):
-                values.append(leaf)
-        if recorders():
-            return concrete.run_recorded(
-                [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic))]
-            )
+        call = args if not kwargs and len(args) == self._parameters.plain else self._bind(args, kwargs)
+        quick = quick_key(call)
+        if quick is None:
+            return self._call_nested(call)
+        key, values, arrays = quick
+        concrete = self._quick.get(key)
+        if concrete is None or recorders():
+            return self._call_nested(call)
         return concrete.run(values, arrays)
 
+    def _call_nested(self, call: tuple[Any, ...]) -> Any:
+        """Any call in canonical form; the next of its kind may be quicker."""
+        given, structure = nest.flatten_with_structure(call, expand_composites=True)
+        quick = quick_key(given)
+        key = None
+        if quick is not None:
+            key, values, arrays = quick
+            if not _is_flat(call, given):
+                key = structure, key
+                concrete = self._quick.get(key)
+                if concrete is not None and not recorders():
+                    return concrete.run(values, arrays)
+        concrete, leaves = self._lookup(call)
+        for leaf in leaves:
+            if isinstance(leaf, Tensor) and leaf.node is not None:
+                with leaf.node.graph.as_default():
+                    return self._inline(*self._parameters.split(call))
+        if key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
+            self._quick[key] = concrete
+        inputs = [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic))]
+        if recorders():
+            return concrete.run_recorded(inputs)
+        values = [_raw(leaf) for leaf in inputs]
+        return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)])
+
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments as ``(positional, keyword)`` in one canonical form."""
         try:
-            bound = self._signature.bind(*args, **kwargs)
+            return self._parameters.bind(args, kwargs)
         except TypeError as error:
             raise TypeError(f"{self.name}: {error}") from None
-        bound.apply_defaults()
-        if self._plain >= 0:
-            return bound.args
-        return _Call((bound.args, bound.kwargs))
 
-    def _lookup(self, args: tuple[Any, ...], *, keep_specs: bool = False) -> tuple[ConcreteFunction, list[Any]]:
+    def _lookup(self, call: tuple[Any, ...]) -> tuple[ConcreteFunction, list[Any]]:
+        """The trace for a call in canonical form, made if need be, and the call's leaves as the trace takes them."""
         if self.input_signature is not None:
-            args = self._conform(args)
-        leaves, structure = nest.flatten_with_structure(tuple(args), expand_composites=True)
+            call = self._conform(call)
+        leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
         if self.input_signature is not None:
             key: Any = "signature"
         else:
-            key = (structure, tuple([_leaf_key(leaf) for leaf in leaves]))
+            key = (structure, tuple([leaf_key(leaf) for leaf in leaves]))
         concrete = self._cache.get(key)
         if concrete is None:
             with self._lock:
                 concrete = self._cache.get(key)
                 if concrete is None:
-                    concrete = self._trace(args, leaves, structure, key)
+                    concrete = self._trace(call, leaves, structure, key)
         return concrete, leaves
 
-    def _conform(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Arguments made to fit ``input_signature``; one that it does not list must have its default value."""
+    def _conform(self, call: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The call made to fit ``input_signature``; an argument that it does not list must have its default value."""
         signature = self.input_signature
         assert signature is not None
         count = len(signature)
-        positional: tuple[Any, ...] = args[0] if isinstance(args, _Call) else args
-        named: dict[str, Any] = args[1] if isinstance(args, _Call) else {}
-        unlisted = [*zip(list(self._signature.parameters)[count:], positional[count:]), *named.items()]
+        positional, named = self._parameters.split(call)
+        unlisted = [*zip(self._parameters.names[count:], positional[count:]), *named.items()]
         fits = count <= len(positional) and len(unlisted) == len(positional) - count + len(named)
         if not fits or not all(self._is_default(n, v) for n, v in unlisted):
             raise TypeError(
@@ -289,16 +169,12 @@ class Function:
             specs, structure = nest.flatten_with_structure(spec)
             parts = structure.flatten_up_to(arg)
             made.append(nest.unflatten(structure, [self._fit(s, p) for s, p in zip(specs, parts)]))
-        made.extend(positional[count:])
-        return _Call((tuple(made), named)) if isinstance(args, _Call) else tuple(made)
+        return self._parameters.join((*made, *positional[count:]), named)
 
     def _is_default(self, name: str, value: Any) -> bool:
         """True if an argument is what stands for it in the signature."""
-        parameter = self._signature.parameters.get(name)
-        if parameter is None:
-            return False
-        default = parameter.default
-        return value is default or (isinstance(value, _SCALARS) and _leaf_key(value) == _leaf_key(default))
+        default = self._parameters.default(name)
+        return value is default or (isinstance(value, SCALARS) and leaf_key(value) == leaf_key(default))
 
     def _fit(self, spec: TensorSpec, value: Any) -> Any:
         if isinstance(value, TensorSpec):
@@ -314,8 +190,6 @@ class Function:
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call from inside another trace becomes part of that trace."""
-        if isinstance(args, _Call):
-            args, kwargs = args[0], args[1]
         return self._target()(*self._receiver(), *args, **kwargs)
 
     def _receiver(self) -> tuple[Any, ...]:
@@ -329,13 +203,13 @@ class Function:
             self._converted = convert(self.python_function) if self.autograph else self.python_function
         return self._converted
 
-    def _trace(self, args: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any) -> ConcreteFunction:
+    def _trace(self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any) -> ConcreteFunction:
         graph = Graph(ordered=True)
         if self.tracing_count:
             graph.collections["no_new_variables"] = [True]
         if self.gradient_memory is not None:
             graph.collections["gradient_memory"] = [self.gradient_memory]
-        names = _leaf_names(self._signature, args)
+        names = self._parameters.leaf_names(call)
         specs = nest.flatten(self.input_signature) if self.input_signature is not None else None
         target = self._target()
         with graph.as_default():
@@ -348,11 +222,8 @@ class Function:
                     )
                 else:
                     symbolic.append(leaf)
-            call = nest.unflatten(structure, symbolic)
-            if isinstance(args, _Call):
-                value = _trace_entry_(target, (*self._receiver(), *call[0]), call[1])
-            else:
-                value = _trace_entry_(target, (*self._receiver(), *call), {})
+            args, kwargs = self._parameters.split(nest.unflatten(structure, symbolic))
+            value = _trace_entry_(target, (*self._receiver(), *args), kwargs)
         concrete = ConcreteFunction(self.name, graph, value, self.executor)
         self._cache[key] = concrete
         self.tracing_count += 1
@@ -363,12 +234,12 @@ class Function:
 
     def _warn_of_retracing(self) -> None:
         keys = [k for k in self._keys[-RETRACE_WARNING:] if isinstance(k, tuple)]
-        names = list(self._signature.parameters)
+        names = self._parameters.names
         changing = "an argument"
         for position, column in enumerate(zip(*[k[1] for k in keys])):
             if len(set(column)) > 1:
                 name = names[position] if position < len(names) else f"argument {position}"
-                shown = ", ".join(dict.fromkeys(_describe_key(k) for k in column))
+                shown = ", ".join(dict.fromkeys(describe_key(k) for k in column))
                 changing = f"argument {name!r} ({shown})"
                 break
         warnings.warn(
@@ -382,8 +253,7 @@ class Function:
         """The trace for these arguments (``TensorSpec`` allowed), made if need be."""
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
-        bound = args if not kwargs and len(args) == self._plain else self._bind(args, kwargs)
-        return self._lookup(bound)[0]
+        return self._lookup(self._bind(args, kwargs))[0]
 
     # -- as a method --------------------------------------------------------------------------------------
 
@@ -411,7 +281,7 @@ class Function:
             self.python_function, self.input_signature, self.autograph, self.executor, self.name, self.gradient_memory
         )  # fmt: skip
         made._instance = reference
-        made._parameters(list(self._signature.parameters.values())[1:])
+        made._parameters = self._parameters.without_first()
         made._converted = self._target()
         return reference, made
 
@@ -448,19 +318,6 @@ class BoundFunction:
         return f"<autoloop.function {self.function.name} of {self.__self__!r}>"
 
 
-def _parameters_of(f: Callable[..., Any]) -> list[inspect.Parameter]:
-    """The parameters of ``f``; any, for what has no Python signature (NumPy's functions, some builtins)."""
-    if not isinstance(f, np.ufunc):
-        try:
-            return list(inspect.signature(f).parameters.values())
-        except ValueError:
-            pass
-    return [
-        inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
-        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
-    ]
-
-
 def _checked_signature(signature: Any) -> tuple[Any, ...]:
     """``signature`` if it is a sequence of structures of ``TensorSpec``."""
     if not isinstance(signature, (list, tuple)):
@@ -471,10 +328,15 @@ def _checked_signature(signature: Any) -> tuple[Any, ...]:
     return tuple(signature)
 
 
-class _Call(tuple[Any, ...]):
-    """The arguments of a function with star parameters: ``(positional, keyword)``."""
+def _is_flat(call: tuple[Any, ...], leaves: list[Any]) -> bool:
+    """True if the leaves of a call are its arguments themselves."""
+    return len(call) == len(leaves) and all(map(operator.is_, call, leaves))
 
-    __slots__ = ()
+
+def _raw(leaf: Any) -> Any:
+    """The array or NumPy scalar of a concrete tensor or array."""
+    value = leaf.value if isinstance(leaf, Tensor) else leaf
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -483,26 +345,6 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 assert _trace_entry_.__name__ == locations.TRACE_ENTRY
-
-
-def _leaf_names(signature: inspect.Signature, args: tuple[Any, ...]) -> list[str]:
-    """One readable name per leaf of the arguments."""
-    parameters = list(signature.parameters)
-    if isinstance(args, _Call):
-        return ["arg"] * len(nest.flatten(tuple(args), expand_composites=True))
-    out: list[str] = []
-    for position, arg in enumerate(args):
-        name = parameters[position] if position < len(parameters) else "arg"
-        out.extend([name] * len(nest.flatten(arg, expand_composites=True)))
-    return out
-
-
-def _describe_key(key: Any) -> str:
-    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], np.dtype):
-        return f"{key[0]}{list(key[1])}"
-    if isinstance(key, tuple) and len(key) == 2:
-        return str(key[1]) if key[0] in (float, complex) else repr(key[1])
-    return repr(key)
 
 
 def function(

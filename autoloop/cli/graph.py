@@ -12,7 +12,7 @@ from autoloop_runtime.drawing.labels import type_text
 from autoloop_runtime.passes.regions import form_regions
 from autoloop_runtime.records import loop_records
 
-from ..function import ConcreteFunction
+from ..concrete import ConcreteFunction
 from .output import write
 from .page import listing, page
 from .problems import UsageError

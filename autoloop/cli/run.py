@@ -14,8 +14,9 @@ import numpy as np
 from autoloop_runtime import config, nest, profiler
 from autoloop_runtime.tensor import Tensor, TensorSpec
 
+from ..concrete import ConcreteFunction
 from ..explanation import explain
-from ..function import BoundFunction, ConcreteFunction, Function
+from ..function import BoundFunction, Function
 from .arguments import parse_arguments
 from .problems import UsageError
 from .target import Target, load_target

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .graph import graph_of
+from .quiet import restore, silence
 from .recording import recorders
 from .registry import Op
 from .runstate import EAGER
@@ -42,8 +43,11 @@ def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
     inferred = op.infer(*inputs, **attrs)
     values = [t.value for t in inputs]
     kwargs = {**attrs, "state": EAGER} if op.stateful else attrs
-    with np.errstate(all="ignore"):
+    token = silence()
+    try:
         result = op.kernel(*values, **kwargs)
+    finally:
+        restore(token)
     if inferred == []:
         return None
     several = isinstance(inferred, list) and isinstance(result, tuple)

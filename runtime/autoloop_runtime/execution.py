@@ -130,4 +130,7 @@ def run_graph(graph: Graph, runner: Runner, inputs: Sequence[Tensor]) -> list[Te
 
 def wrap(value: Any) -> Tensor:
     """A concrete tensor of what a kernel gave."""
-    return Tensor(value if hasattr(value, "dtype") else np.asarray(value))
+    try:
+        return Tensor(value)
+    except AttributeError:  # a Python value
+        return Tensor(np.asarray(value))

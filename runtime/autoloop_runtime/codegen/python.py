@@ -15,6 +15,7 @@ from ..dataclass import dataclass
 from ..failures import annotate
 from ..graph import Graph, Node, eager
 from ..profiler import Recorder, active
+from ..quiet import restore, silence
 from ..runstate import EAGER, RunState
 from .emitter import Emitter
 from .handover import Site
@@ -110,7 +111,7 @@ def compile_graph(
         args = list(values)
         for i in scalars:
             value = args[i]
-            if isinstance(value, np.ndarray) and value.ndim == 0:
+            if type(value) is np.ndarray and not value.shape:
                 args[i] = value[()]
         if stateful:
             args.insert(0, state)
@@ -119,12 +120,14 @@ def compile_graph(
             if not counting:
                 counting.append(_load(graph, True))
             return _run_recorded(recorder, counting[0], args)
+        token = silence()
         try:
-            with np.errstate(all="ignore"):
-                result: list[Any] = function(*args)
+            result: list[Any] = function(*args)
             return result
         except Exception as error:
             raise _explained(error, filename, line_map)  # noqa: B904
+        finally:
+            restore(token)
 
     return run
 

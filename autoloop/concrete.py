@@ -1,0 +1,102 @@
+"""One trace of a function: the graph, what runs it, and how its results are handed back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import nest
+from autoloop_runtime.execution import Runner, prepare, run_graph, set_outputs, wrap
+from autoloop_runtime.graph import Graph
+from autoloop_runtime.runstate import EAGER
+from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.values import convert_to_tensor
+from autoloop_runtime.variables import Variable
+
+from .operators.growing import Moved
+
+
+class ConcreteFunction:
+    """One trace of a function: a graph, and how arguments and results map to it.
+
+    Attributes
+    ----------
+    graph : Graph
+        The structured graph as traced.
+    structured_outputs
+        The value the Python function gave, symbolic tensors included.
+    runner : Runner
+        What runs it.
+    """
+
+    def __init__(self, name: str, graph: Graph, value: Any, executor: str) -> None:
+        self.name = name
+        self.graph = graph
+        self.structured_outputs = value
+        leaves, self._structure = nest.flatten_with_structure(value, expand_composites=True)
+        tensors: list[Tensor] = []
+        # per leaf of the result: a Python value to hand back as it is, or None and the next output
+        self._fixed: list[tuple[bool, Any]] = []
+        with graph.as_default():
+            for leaf in leaves:
+                if isinstance(leaf, (Tensor, Variable)):
+                    tensors.append(convert_to_tensor(leaf))
+                    self._fixed.append((False, None))
+                else:
+                    if isinstance(leaf, Moved):
+                        leaf.refuse()
+                    self._fixed.append((True, leaf))
+        set_outputs(graph, tensors)
+        self._single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
+        graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
+        self.runner: Runner = prepare(graph, executor)
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The parameters of the graph."""
+        return list(self.graph.inputs)
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """The result tensors of the graph."""
+        return [t for (fixed, _), t in zip((f for f in self._fixed if not f[0]), self.graph.outputs)]
+
+    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
+        """Run on raw values; results are copied where they share memory with the caller's ``arrays``."""
+        results = self.runner.run(values, EAGER)
+        if arrays:
+            results = [_own(r, arrays) for r in results]
+        if self._single:
+            return wrap(results[0])
+        return self._packed([wrap(r) for r in results])
+
+    def run_recorded(self, leaves: Sequence[Any]) -> Any:
+        """Run on tensors and arrays while somebody records."""
+        return self._packed(run_graph(self.graph, self.runner, [convert_to_tensor(leaf) for leaf in leaves]))
+
+    def _packed(self, results: Sequence[Tensor]) -> Any:
+        made = iter(results)
+        return nest.unflatten(self._structure, [v if fixed else next(made) for fixed, v in self._fixed])
+
+    def __call__(self, *args: Any) -> Any:
+        """Call with one value per graph input."""
+        if len(args) != len(self.graph.inputs):
+            raise TypeError(f"{self.name} takes {len(self.graph.inputs)} tensors, got {len(args)}")
+        values = [convert_to_tensor(a, p.dtype).value for a, p in zip(args, self.graph.inputs)]
+        for value, parameter in zip(values, self.graph.inputs):
+            if not parameter.shape.matches(value.shape):
+                raise ValueError(f"{self.name}: {parameter.name} has shape {parameter.shape}, got {value.shape}")
+        return self.run(values, [v for v in values if isinstance(v, np.ndarray)])
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.name}({', '.join(f'{t.dtype}{t.shape}' for t in self.graph.inputs)})>"
+
+
+def _own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
+    """``value``, or a copy if it could change with one of the caller's arrays."""
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.base is None:  # its memory is its own: only the very same array shares it
+        return value.copy() if any(value is a for a in arrays) else value
+    return value.copy() if any(np.may_share_memory(value, a) for a in arrays) else value

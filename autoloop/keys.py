@@ -1,0 +1,107 @@
+"""What of the arguments of a call a trace depends on.
+
+Two calls share a trace if their keys are equal: dtype and shape of tensors and arrays, type and value of Python
+numbers, identity (or equality, where a class defines it) of everything else.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.tensor import Tensor, TensorSpec
+
+SCALARS = (bool, int, float, complex, str, bytes, type(None))
+#: NumPy's scalar types
+_GENERIC = frozenset({t for t in np.sctypeDict.values() if issubclass(t, np.generic)})
+#: Python types that are compared by type and value alone
+_PLAIN = frozenset({bool, int, str, bytes, type(None)})
+
+
+class _Identity:
+    """An argument that is compared by identity and not kept alive by the trace cache."""
+
+    __slots__ = ("_hash", "_ref")
+
+    def __init__(self, value: Any) -> None:
+        self._hash = id(value)
+        self._ref = weakref.ref(value)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        mine = self._ref()
+        return isinstance(other, _Identity) and mine is not None and mine is other._ref()
+
+    def __repr__(self) -> str:
+        return f"object {self._ref()!r}"
+
+
+def leaf_key(leaf: Any) -> Any:
+    """What of one argument a trace depends on."""
+    if isinstance(leaf, (Tensor, np.ndarray)):
+        return leaf.dtype, tuple(leaf.shape)
+    if isinstance(leaf, np.generic):
+        return leaf.dtype, ()
+    if isinstance(leaf, TensorSpec):
+        return leaf.dtype, leaf.shape
+    if isinstance(leaf, SCALARS):
+        # repr tells 0.0 from -0.0 and makes nan equal to itself
+        return type(leaf), repr(leaf) if isinstance(leaf, (float, complex)) else leaf
+    if getattr(type(leaf), "__hash__", None) not in (object.__hash__, None):
+        try:
+            hash(leaf)
+        except TypeError:
+            pass
+        else:
+            return type(leaf), leaf
+    try:
+        return _Identity(leaf)
+    except TypeError:
+        return id(leaf), type(leaf)
+
+
+def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[np.ndarray[Any, Any]]] | None:
+    """Key, values and the caller's arrays of a call with these leaves; ``None`` if one needs a closer look.
+
+    Most calls give concrete tensors, arrays and Python numbers only. Their keys are made in one pass and hold two
+    entries per leaf; equal ones mean equal ``leaf_key`` s, but not the reverse.
+    """
+    key: list[Any] = []
+    values: list[Any] = []
+    arrays: list[np.ndarray[Any, Any]] = []
+    for leaf in leaves:
+        kind = type(leaf)
+        if kind is Tensor:
+            if leaf.node is not None:
+                return None
+            value = leaf._value
+            key += leaf.dtype, value.shape
+            values.append(value)
+        elif kind is np.ndarray:
+            shape = leaf.shape
+            key += leaf.dtype, shape
+            values.append(leaf if shape else leaf[()])
+            arrays.append(leaf)
+        elif kind in _GENERIC:
+            key += leaf.dtype, ()
+            values.append(leaf)
+        elif kind in _PLAIN:
+            key += kind, leaf
+        elif kind is float:
+            key += kind, leaf if leaf and leaf == leaf else repr(leaf)
+        else:
+            return None
+    return tuple(key), values, arrays
+
+
+def describe_key(key: Any) -> str:
+    """A ``leaf_key`` for people."""
+    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], np.dtype):
+        return f"{key[0]}{list(key[1])}"
+    if isinstance(key, tuple) and len(key) == 2:
+        return str(key[1]) if key[0] in (float, complex) else repr(key[1])
+    return repr(key)

@@ -1,0 +1,102 @@
+"""The parameters of a function, and its calls in one canonical form.
+
+The canonical form is a tuple with a value for each parameter, in their order: keyword arguments stand in the place
+of their parameter and defaults are filled in. A function with star parameters has another: the tuple of its
+positional arguments and the dict of its named ones.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import nest
+
+_MISSING = inspect.Parameter.empty
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Parameters:
+    """What a function can be called with; immutable.
+
+    Attributes
+    ----------
+    names : tuple of str
+    starred : bool
+        There is a ``*args`` or ``**kwargs``.
+    plain : int
+        How many positional arguments make a canonical call as they are; -1 if none do.
+    """
+
+    __slots__ = ("_defaults", "_places", "_positional", "_signature", "names", "plain", "starred")
+
+    def __init__(self, parameters: Sequence[inspect.Parameter]) -> None:
+        self._signature = inspect.Signature(parameters)
+        self.names = tuple([p.name for p in parameters])
+        self.starred = any(p.kind in _STARRED for p in parameters)
+        self._positional = sum(p.kind in _POSITIONAL for p in parameters)
+        self.plain = self._positional if self._positional == len(parameters) else -1
+        self._defaults = [p.default for p in parameters]
+        #: where a keyword argument belongs
+        self._places = {
+            p.name: i for i, p in enumerate(parameters) if p.kind is not inspect.Parameter.POSITIONAL_ONLY
+        }  # fmt: skip
+
+    @classmethod
+    def of(cls, f: Callable[..., Any]) -> Parameters:
+        """Those of ``f``; any, for what has no Python signature (NumPy's functions, some builtins)."""
+        if not isinstance(f, np.ufunc):
+            try:
+                return cls(list(inspect.signature(f).parameters.values()))
+            except ValueError:
+                pass
+        return cls([
+            inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
+            inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
+        ])  # fmt: skip
+
+    def without_first(self) -> Parameters:
+        """Those of the bound method."""
+        return Parameters(list(self._signature.parameters.values())[1:])
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The canonical form of a call (``TypeError`` if it does not fit)."""
+        count = len(args)
+        if not self.starred and count <= self._positional:
+            made = [*args, *self._defaults[count:]]
+            places = self._places
+            for name, value in kwargs.items():
+                place = places.get(name, -1)
+                if place < count:
+                    break  # unknown, or given twice
+                made[place] = value
+            else:
+                if not any(value is _MISSING for value in made):
+                    return tuple(made)
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def split(self, call: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that a call in canonical form stands for."""
+        if self.starred:
+            return call[0], call[1]
+        count = self._positional
+        return call[:count], dict(zip(self.names[count:], call[count:]))
+
+    def join(self, positional: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        """The canonical form that ``split`` gave."""
+        return (positional, named) if self.starred else (*positional, *named.values())
+
+    def default(self, name: str) -> Any:
+        """The default of a parameter; ``inspect.Parameter.empty`` if there is none."""
+        place = self._places.get(name)
+        return _MISSING if place is None else self._defaults[place]
+
+    def leaf_names(self, call: tuple[Any, ...]) -> list[str]:
+        """One readable name per leaf of a call in canonical form."""
+        names = ["arg"] * 2 if self.starred else self.names
+        return [name for name, arg in zip(names, call) for _ in nest.flatten(arg, expand_composites=True)]
