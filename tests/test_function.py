@@ -321,3 +321,85 @@ def test_executors_are_checked():
 
     with pytest.raises(AttributeError, match="bogus"):
         f(al.constant(1))
+
+
+@pytest.mark.filterwarnings("ignore:f was traced")
+def test_calls_that_skip_the_long_way_keep_their_kinds_apart():
+    @al.function
+    def f(x, tag=None, *, scale=1.0):
+        return tag, x * scale
+
+    nan = float("nan")
+    calls = [(0.0,), (-0.0,), (nan,), (1,), (True,), (1.0,), ("1",), (b"1",), (None,)]
+    for _ in range(3):
+        for (tag,) in calls:
+            back, value = f(np.float32(2), tag)
+            assert type(back) is type(tag) and repr(back) == repr(tag) and float(value) == 2
+    assert f.tracing_count == len(calls)
+    for call in (lambda: f(np.float32(2), scale=3.0), lambda: f(tag=None, x=np.float32(2), scale=3.0)):
+        assert float(call()[1]) == 6
+    assert f.tracing_count == len(calls) + 1
+
+
+def test_keyword_only_parameters_and_star_parameters():
+    @al.function
+    def named(a, /, b, *, c, d=4):
+        return a, b, c, d
+
+    @al.function
+    def starred(a, *rest, k=2, **named):
+        return a, rest, k, named
+
+    for _ in range(2):
+        assert named(1, 2, c=3) == named(1, b=2, c=3, d=4) == (1, 2, 3, 4)
+        assert starred(1, 2, 3, z=5) == (1, (2, 3), 2, {"z": 5})
+    for wrong in (
+        lambda: named(a=1, b=2, c=3),
+        lambda: named(1, 2, 3),
+        lambda: named(1, 2),
+        lambda: named(1, 2, 3, b=2),
+        lambda: named(1, 2, b=2, c=3),
+        lambda: named(1, 2, c=3, e=1),
+    ):
+        with pytest.raises(TypeError, match="named"):
+            wrong()
+
+
+def test_shapes_without_end_under_one_signature_are_not_all_remembered():
+    f = al.function(lambda v: v + 1, input_signature=[al.TensorSpec([None], al.float32)])
+    for n in range(400):
+        assert f(np.zeros(n, np.float32)).shape == (n,)
+    assert f.tracing_count == 1 and len(f._quick) < 300
+
+
+def test_a_call_keeps_no_argument_alive():
+    @al.function
+    def f(tree, x):
+        return tree["a"][0] + x
+
+    for _ in range(2):
+        array, other = np.ones(3), np.ones(3)
+        references = [weakref.ref(array), weakref.ref(other)]
+        f({"a": [array]}, other)
+        del array, other
+        gc.collect()
+        assert not any(r() is not None for r in references)
+
+
+def test_floating_point_warnings_are_off_inside_and_as_before_outside():
+    @al.function(executor="sequential")
+    def f(x):
+        al.Assert(x > 1, [x])
+        return x / (x - x)
+
+    with np.errstate(divide="raise"):
+        for value in (2.0, 0.0, 2.0):
+            if value:
+                assert np.isinf(float(f(np.float64(value))))
+            else:
+                with pytest.raises(AssertionError):
+                    f(np.float64(value))
+            assert np.geterr()["divide"] == "raise"
+            assert np.isinf(float(al.divide(np.float64(1), 0.0)))
+            with pytest.raises(FloatingPointError):
+                np.float64(1) / np.float64(0)
