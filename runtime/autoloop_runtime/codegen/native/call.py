@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...array_values import ArrayValue
+from ...config import get_num_threads
 from ...failures import annotate
 from ...graph import Graph
 from ...runstate import EAGER, RunState
@@ -22,6 +23,7 @@ from .compile import Code, callable_of, compile_ir, host
 from .context import OUT_OF_MEMORY, Check, Operand
 from .facts import Shape
 from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
+from .pool import SHARE, Pool, pool
 from .refusal import refusal
 
 #: how a scalar of a dtype is written into eight bytes
@@ -78,7 +80,11 @@ class _Compiled:
 def make(graph: Graph, shapes: Sequence[Shape]) -> _Runnable:
     """Compile ``graph`` for inputs of the given shapes."""
     function = write_function(graph, shapes, host().features)
-    return _Runnable(function, compile_ir(function.ir, function.addresses, default_cache()))
+    cache, addresses = default_cache(), function.addresses
+    helpers = pool(cache) if function.shares else None
+    if helpers is not None:
+        addresses = addresses | {SHARE: helpers.address}
+    return _Runnable(function, compile_ir(function.ir, addresses, cache), helpers)
 
 
 class _Memory:
@@ -100,8 +106,9 @@ class _Memory:
 class _Runnable:
     """Machine code for inputs of certain shapes."""
 
-    def __init__(self, function: Function, code: Code) -> None:
+    def __init__(self, function: Function, code: Code, helpers: Pool | None) -> None:
         self._function = function
+        self._helpers = helpers
         self._code = code
         self._call = callable_of(code)
         self._arrays = tuple([(k, p.dtype, p.shape) for k, p in enumerate(function.inputs) if p.is_array])
@@ -149,6 +156,8 @@ class _Runnable:
             memory = self._free.pop()
         except IndexError:
             memory = _Memory(self._function, self._table.ctypes.data)
+        if self._helpers is not None:
+            self._helpers.use(get_num_threads())
         code = self._call(packed, memory.address)
         if code:
             raise self._failure(code, memory, done)

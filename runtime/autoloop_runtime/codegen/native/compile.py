@@ -82,12 +82,14 @@ class Code:
 
     Attributes
     ----------
+    engine
+        Who owns the memory.
     address : int
         Of the function.
     """
 
     def __init__(self, engine: Any, address: int) -> None:
-        self._engine = engine
+        self.engine = engine
         self.address = address
 
 

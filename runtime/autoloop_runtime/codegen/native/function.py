@@ -47,6 +47,7 @@ from .facts import Shape, Types
 from .helpers import text as helper_text
 from .libraries import Libraries
 from .loops import spread_targets
+from .pool import SHARE
 from .refusal import refuse
 from .values import Array, Buffer, Scalar, Value, dense, registers, resolve, size_of
 from .variables import variables_of
@@ -105,6 +106,8 @@ class Function:
         Whose new values are outputs, behind those of the graph.
     stacks : bool
         It may leave stacks behind, which a second call without ``args`` gives back.
+    shares : bool
+        Some of its work is for several threads; it calls ``pool.SHARE``.
     """
 
     ir: str
@@ -118,6 +121,7 @@ class Function:
     variables: tuple[Variable, ...]
     assigned: tuple[Variable, ...]
     stacks: bool
+    shares: bool
 
     @property
     def scalars_start(self) -> int:
@@ -174,7 +178,7 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     return Function(
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
         tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
-        stacks.uses_stacks(ctx),
+        stacks.uses_stacks(ctx), ctx.module.declares(SHARE),
     )  # fmt: skip
 
 

@@ -53,6 +53,30 @@ def machine_of(features: frozenset[str]) -> Machine:
     return Machine(128, 32 if "neon" in features else 16, "neon" in features, old)
 
 
+def panel(p: Problem, machine: Machine) -> int:
+    """How many columns of the result are made together."""
+    lanes = _lanes(p, machine)
+    return _columns(p, lanes) * lanes
+
+
+def tile_rows(p: Problem, machine: Machine) -> int:
+    """How many rows of the result are made together, at most."""
+    columns = _columns(p, _lanes(p, machine))
+    return max(1, (machine.registers - columns - 2) // columns)
+
+
+def _lanes(p: Problem, machine: Machine) -> int:
+    lanes = machine.bits // (8 * p.t.size)
+    while lanes > 1 and lanes // 2 >= p.n:
+        lanes //= 2
+    return lanes
+
+
+def _columns(p: Problem, lanes: int) -> int:
+    """How many vectors wide a tile is."""
+    return min(-(-p.n // lanes), 8 if p.m <= 2 else 4)
+
+
 def define(module: Module, name: str, problem: Problem, machine: Machine) -> None:
     """Add the function ``name(a, b, c)`` that solves ``problem``, once."""
     module.define(name, lambda: _Kernel(module, problem, machine).text(name))
@@ -64,14 +88,9 @@ class _Kernel:
         # a tile keeps the multipliers busy as it is; more of it would only take longer to compile
         as_is = module.metadata('!{!"llvm.loop.unroll.disable"}')
         self._once = ", !llvm.loop " + module.metadata(f"distinct !{{{{self}}, {as_is}}}")
-        lanes = machine.bits // (8 * p.t.size)
-        while lanes > 1 and lanes // 2 >= p.n:
-            lanes //= 2
-        self.lanes = lanes
-        vectors = -(-p.n // lanes)
-        self.columns = min(vectors, 8 if p.m <= 2 else 4)
-        most = max(1, (machine.registers - self.columns - 2) // self.columns)
-        tiles = -(-p.m // most)
+        self.lanes = _lanes(p, machine)
+        self.columns = _columns(p, self.lanes)
+        tiles = -(-p.m // tile_rows(p, machine))
         #: (rows of a tile, how many tiles of that many rows), the larger ones first
         self.heights = [(p.m // tiles + 1, p.m % tiles), (p.m // tiles, tiles - p.m % tiles)]
 

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from .casts import cast
 from .context import Context
 from .elements import BOOL, LType
+from .shared import element_cost, piece_of, registers_of, share
 from .values import (
     Array,
     Buffer,
@@ -43,6 +44,8 @@ class Nest:
         Axes that must not be joined with others.
     order : sequence of int, optional
         The axes from the outermost loop to the innermost.
+    window : (str, str), optional
+        The first round of the outermost loop and how many there are, if it does not make all of them.
 
     Attributes
     ----------
@@ -54,8 +57,9 @@ class Nest:
 
     def __init__(
         self, ctx: Context, shape: Shape, values: Sequence[Value], reduced: Sequence[int] = (),
-        order: Sequence[int] | None = None,
+        order: Sequence[int] | None = None, window: tuple[str, str] | None = None,
     ) -> None:  # fmt: skip
+        self._window = window
         self.ctx, self.writer, self.shape = ctx, ctx.writer, shape
         self._steps: dict[int, list[int]] = {}
         self._kept: list[Value] = list(values)  # ids stay taken as long as the nest lives
@@ -106,7 +110,10 @@ class Nest:
             parallel = self.ctx.module.metadata(f'!{{!"llvm.loop.parallel_accesses", {self._group}}}')
             access = ", !llvm.loop " + self.ctx.module.metadata(f"distinct !{{{{self}}, {parallel}}}")
         with self.writer.loop(self._rounds(), access) as loop:
-            self._indices.append(loop.index)
+            index = loop.index
+            if self._window is not None and not self._indices:
+                index = self.writer.let(f"add nuw nsw i64 {index}, {self._window[0]}")
+            self._indices.append(index)
             self._sections.append(self.writer.section())
             yield loop
             self._indices.pop()
@@ -115,6 +122,8 @@ class Nest:
 
     def _rounds(self) -> int | str:
         depth = len(self._indices)
+        if self._window is not None and depth == 0:
+            return self._window[1]
         if self._ragged is None or depth < len(self.extents) - 1:
             return self.extents[depth]
         done = self.writer.let(f"mul nuw nsw i64 {self._indices[-1]}, {self.extents[-1]}")
@@ -274,7 +283,20 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
     """Compute ``values``, which broadcast to ``shape``, into ``arrays``, in one nest."""
     if 0 in shape:
         return
-    nest = Nest(ctx, shape, [*values, *arrays])
+    operands = [*values, *arrays]
+    nest = Nest(ctx, shape, operands)
+    piece = piece_of(nest.extents, element_cost(operands))
+    if piece is None:
+        _fill(nest, values, arrays)
+        return
+
+    def write(first: str, count: str) -> None:
+        _fill(Nest(ctx, shape, operands, window=(first, count)), values, arrays)
+
+    share(ctx, registers_of(operands), nest.extents[0], piece, write)
+
+
+def _fill(nest: Nest, values: Sequence[Value], arrays: Sequence[Array]) -> None:
     with nest.loops():
         texts = [nest.element(v) for v in values]
         for array, text in zip(arrays, texts):

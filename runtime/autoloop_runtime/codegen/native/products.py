@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...dataclass import replace
 from ...graph import Node
@@ -12,6 +12,7 @@ from .context import Context
 from .elements import FLOAT, HALF, LType, literal
 from .nests import Nest, store, store_all
 from .reductions import reduce
+from .shared import share
 from .values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
 from .views import put, seen
 
@@ -19,6 +20,10 @@ from .views import put, seen
 BLAS_WORK = 1 << 27
 #: the same for products of a matrix and a vector, which are as fast as memory is read
 BLAS_VECTOR_WORK = 1 << 17
+#: from this many multiplications on several threads do a product
+SHARED_WORK = 1 << 21
+#: into how many pieces of rows they cut it
+PIECES = 8
 #: with fewer columns than this a product is a row of sums
 FEW_COLUMNS = 2
 
@@ -131,6 +136,47 @@ def _product(ctx: Context, a: Array, b: Array, out: Array) -> None:
 
 
 def _call(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
+    machine = gemm.machine_of(ctx.libraries.features)
+    rows = gemm.tile_rows(p, machine)
+    rows *= -(-p.m // (rows * PIECES))
+    width = gemm.panel(p, machine)
+    if p.m * p.n * p.k < SHARED_WORK:
+        _kernel(ctx, p, pointers)
+    elif p.m > rows:
+        _shared(ctx, p, pointers, p.m, rows, lambda n: replace(p, m=n), (p.a[0], 0, p.c))
+    elif p.n > width:
+        _shared(ctx, p, pointers, p.n, width, lambda n: replace(p, n=n), (0, 1, 1))
+    else:
+        _kernel(ctx, p, pointers)
+
+
+def _shared(
+    ctx: Context, p: gemm.Problem, pointers: Sequence[str], extent: int, piece: int,
+    part: Callable[[int], gemm.Problem], steps: tuple[int, int, int],
+) -> None:  # fmt: skip
+    """A product in pieces of rows or columns, in each of which every sum is whole; ``steps`` lead to the next one."""
+
+    def write(first: str, count: str) -> None:
+        writer = ctx.writer
+        moved = []
+        for pointer, step in zip(pointers, steps):
+            offset = writer.let(f"mul i64 {first}, {step}")
+            moved.append(writer.let(f"getelementptr {p.t.name}, ptr {pointer}, i64 {offset}"))
+        if extent % piece == 0:
+            _kernel(ctx, part(piece), moved)
+            return
+        whole, rest, done = writer.label("whole"), writer.label("rest"), writer.label("done")
+        writer.branch(writer.let(f"icmp eq i64 {count}, {piece}"), whole, rest)
+        for label, n in ((whole, piece), (rest, extent % piece)):
+            writer.start(label)
+            _kernel(ctx, part(n), moved)
+            writer.jump(done)
+        writer.start(done)
+
+    share(ctx, [("ptr", x) for x in dict.fromkeys(pointers)], extent, piece, write)
+
+
+def _kernel(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
     parts = (p.t.name, p.m, p.n, p.k, *p.a, p.b, p.c)
     name = "gemm_" + "_".join([str(x).replace("-", "m") for x in parts])
     gemm.define(ctx.module, name, p, gemm.machine_of(ctx.libraries.features))

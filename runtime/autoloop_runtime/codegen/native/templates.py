@@ -130,6 +130,8 @@ CHEAP = frozenset(
     | {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "fill", "range"}
     | BOOLEAN
 )
+#: ops that are scalar calls or divisions
+_SLOW = {"floor_divide": 3.0, "mod": 3.0, "pow": 0.8, "sqrt": 0.06, "rsqrt": 0.1, "divide": 0.05, "reciprocal": 0.05}
 _INFINITY = {"half": "0xH7C00", "float": "0x7FF0000000000000", "double": "0x7FF0000000000000"}
 
 
@@ -140,6 +142,12 @@ def rule(op: str, kind: str) -> str | None:
         if kind in kinds:
             return template
     return None
+
+
+def cost_of(op: str, t: LType) -> float:
+    """Nanoseconds for one element of many, roughly."""
+    per_float = 0.3 if "~" in (rule(op, t.kind) or "") else 0.005
+    return _SLOW.get(op, per_float) * max(t.size, 2) / 4
 
 
 class Arithmetic:

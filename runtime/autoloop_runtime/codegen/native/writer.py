@@ -56,12 +56,17 @@ class Writer:
     """The body of one function, written from top to bottom.
 
     A *section* is a place in the text to which lines can still be added when the writing has gone on.
+
+    Parameters
+    ----------
+    beside : Writer, optional
+        Of a function some of whose names are used in this one too; new names differ from them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, beside: Writer | None = None) -> None:
         self.lines: list[Any] = []
         self._top = self.lines
-        self._count = 0
+        self._count: int = beside._count if beside is not None else 0
         self.block = "entry"
 
     def new(self, hint: str = "v") -> str:
@@ -180,6 +185,10 @@ class Module:
     def declare(self, text: str) -> None:
         """Declare an external function, once."""
         self._declared["declare " + text] = None
+
+    def declares(self, symbol: str) -> bool:
+        """True if ``symbol`` was declared."""
+        return any(f" @{symbol}(" in text for text in self._declared)
 
     def keep(self, symbol: str) -> None:
         """Keep the declaration of ``symbol`` although nothing calls it yet."""
