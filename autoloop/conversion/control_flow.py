@@ -20,7 +20,7 @@ from autoloop.conversion.callables import Environment
 from autoloop.conversion.dataflow import analyse
 from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
 from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
-from autoloop.conversion.nodes import Maker, Node, copy_tree, header, walk
+from autoloop.conversion.nodes import Maker, Node, copy_tree, header, method_name, walk
 from autoloop.conversion.plan import Plan, plan_function
 from autoloop.conversion.scopes import Scope, parameter_names, scope_of
 from autoloop.conversion.statements import Facts, Names, SimpleStatements, nested_targets
@@ -165,7 +165,7 @@ class _StatementRewriter(SimpleStatements):
         return done
 
     def _statement(self, node: Node) -> Block:
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        method = getattr(self, method_name(type(node)), None)
         if method is not None:
             done: Block = method(node)
             return done

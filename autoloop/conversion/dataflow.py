@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import gast
-from autoloop.conversion.nodes import Node
+from autoloop.conversion.nodes import Node, method_name
 from autoloop.conversion.scopes import Effects, effects_of
 from autoloop_runtime.dataclass import dataclass, field
 
@@ -166,7 +166,7 @@ class _Builder:
         for statement in statements:
             begin = self.step(sources)
             self.before[id(statement)] = begin
-            method = getattr(self, f"_{type(statement).__name__.lower()}", self._simple)
+            method = getattr(self, method_name(type(statement)), self._simple)
             end = self.step(method(statement, [begin]))
             self.after[id(statement)] = end
             sources = [end]

@@ -8,7 +8,7 @@ import gast
 import numpy as np
 from autoloop.conversion.callables import Environment
 from autoloop.conversion.jumps import binds_in
-from autoloop.conversion.nodes import Maker, Node, branching_fields, children, walk
+from autoloop.conversion.nodes import Maker, Node, branching_fields, children, method_name, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS, parameter_names
 from autoloop_runtime.dataclass import dataclass, replace
 
@@ -62,7 +62,7 @@ class ExpressionRewriter:
 
     def rewrite(self, node: Node, around: Surroundings) -> Node:
         """Return the converted form of an expression."""
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        method = getattr(self, method_name(type(node)), None)
         if method is not None:
             return method(node, around)
         if isinstance(node, COMPREHENSIONS):

@@ -19,6 +19,7 @@ import gast
 from autoloop.conversion.callables import CONVERTED_MARK
 from autoloop.conversion.nodes import Maker, Node
 from autoloop.conversion.source import FunctionSource
+from autoloop.conversion.translation import to_ast
 
 _FACTORY = "make_converted"
 IMPORT_LINE = "from autoloop import operators as {name}"
@@ -49,8 +50,7 @@ def compile_function(
     generated : sequence of str
         Names of generated functions; tracebacks show the user's function name in their place.
     """
-    module = gast.gast_to_ast(_in_factory(tree, source, original, ops))
-    ast.fix_missing_locations(module)
+    module = to_ast(_in_factory(tree, source, original, ops))
     flags = original.co_flags & _FUTURE_FLAGS
     compiled = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
     found = [code for code in _inner_codes(compiled) if code.co_name == original.co_name]

@@ -7,6 +7,7 @@ position on everything it makes.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,12 @@ import gast
 Node = Any
 
 _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+def position_of(node: Node) -> dict[str, Any]:
+    """Return where a node stands, by attribute; nothing for the nodes that have no place of their own."""
+    fields = node.__dict__
+    return {attribute: fields[attribute] for attribute in _POSITION if attribute in fields}
 
 
 class Maker:
@@ -30,18 +37,13 @@ class Maker:
     """
 
     def __init__(self, origin: Node, end: Node | None = None) -> None:
-        end = origin if end is None else end
-        self.position = {
-            "lineno": origin.lineno,
-            "col_offset": origin.col_offset,
-            "end_lineno": end.end_lineno,
-            "end_col_offset": end.end_col_offset,
-        }
+        self.position = position_of(origin)
+        if end is not None:
+            self.position |= {"end_lineno": end.end_lineno, "end_col_offset": end.end_col_offset}
 
     def place(self, node: Node) -> Node:
         """Stamp the position on one node."""
-        for attribute, value in self.position.items():
-            setattr(node, attribute, value)
+        node.__dict__.update(self.position)
         return node
 
     def load(self, name: str) -> Node:
@@ -134,31 +136,30 @@ class Maker:
         return self.place(gast.BoolOp(gast.Or(), [self.load(name) for name in names]))
 
 
-# Fields that hold names and flags, or the marks for load and store: nothing to walk into.
+# Fields that hold names, flags and operators, or the marks for load and store: nothing to walk into.
 _PLAIN_FIELDS = frozenset(
-    ("attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "simple", "type_comment")
+    ("attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "op", "ops", "simple", "type_comment")
 )
 
 
-_known_fields: dict[Any, tuple[str, ...]] = {}  # memo of a pure function of the class: a race only repeats work
-
-
+@functools.cache
 def branching_fields(cls: Any) -> tuple[str, ...]:
     """Return the fields of a class of nodes that may hold nodes."""
-    known = _known_fields.get(cls)
-    if known is None:
-        known = () if cls is gast.Constant else tuple(name for name in cls._fields if name not in _PLAIN_FIELDS)
-        _known_fields[cls] = known
-    return known
+    return () if cls is gast.Constant else tuple(name for name in cls._fields if name not in _PLAIN_FIELDS)
+
+
+@functools.cache
+def method_name(cls: Any) -> str:
+    """Return the name of the method for nodes of a class, in classes that have one for each: ``_binop``."""
+    return f"_{cls.__name__.lower()}"
 
 
 def children(node: Node) -> list[Node]:
-    """Return the nodes directly below one, in order, without the marks for load and store."""
+    """Return the nodes directly below one, in order, without operators and the marks for load and store."""
     found = []
+    fields = node.__dict__
     for name in branching_fields(type(node)):
-        value = getattr(node, name, None)
-        if value is None:
-            continue
+        value = fields.get(name)
         if isinstance(value, list):
             found += [one for one in value if isinstance(one, gast.AST)]
         elif isinstance(value, gast.AST):
@@ -190,8 +191,7 @@ def copy_tree(node: Node) -> Node:
         return [copy_tree(one) for one in node]
     if not isinstance(node, gast.AST):
         return node
-    new = type(node)(**{field: copy_tree(getattr(node, field, None)) for field in node._fields})
-    for attribute in _POSITION:
-        if hasattr(node, attribute):
-            setattr(new, attribute, getattr(node, attribute))
+    new = type(node).__new__(type(node))
+    for name, value in node.__dict__.items():
+        new.__dict__[name] = copy_tree(value)
     return new

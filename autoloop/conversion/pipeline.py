@@ -23,9 +23,10 @@ from autoloop.conversion.callables import (
 )
 from autoloop.conversion.control_flow import rewrite_function
 from autoloop.conversion.loading import compile_function, instantiate
-from autoloop.conversion.nodes import Node, copy_tree, walk
+from autoloop.conversion.nodes import Node, walk
 from autoloop.conversion.source import FunctionSource, find_source
 from autoloop.conversion.statements import Names
+from autoloop.conversion.translation import to_ast
 from autoloop.conversion.unsupported import refuse_unsupported
 from autoloop.errors import ConversionError, SourceNotFoundError, user_stacklevel, user_traceback
 from autoloop_runtime.dataclass import dataclass
@@ -62,7 +63,7 @@ class Conversion:
         """The converted source, for reading."""
         from autoloop.conversion.printing import to_text
 
-        tree = gast.gast_to_ast(copy_tree(self.tree))
+        tree = to_ast(self.tree)
         if isinstance(tree, ast.Lambda):
             tree = ast.copy_location(ast.Expr(tree), tree)
         return to_text(ast.fix_missing_locations(tree), self.ops, self.source.comments)
@@ -92,7 +93,7 @@ def _names_for(tree: Node, function: types.FunctionType) -> Names:
     """Choose names for generated code that the user's code does not use anywhere."""
     taken = set(function.__code__.co_freevars)
     for node in walk(tree):
-        for field in ("id", "name", "asname", "rest"):
+        for field in _naming_fields(type(node)):
             value = getattr(node, field, None)
             if isinstance(value, str):
                 taken.add(value)
@@ -107,6 +108,12 @@ def _names_for(tree: Node, function: types.FunctionType) -> Names:
         raise AssertionError("unreachable")
 
     return Names(fresh, fresh("ops"), *(fresh(name) for name in _GENERATED))
+
+
+@functools.cache
+def _naming_fields(cls: type[gast.AST]) -> tuple[str, ...]:
+    """Return the fields of a class of nodes that may hold a name in its scope."""
+    return tuple(field for field in ("id", "name", "asname", "rest") if field in cls._fields)
 
 
 class _Cache:

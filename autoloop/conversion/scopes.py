@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import gast
-from autoloop.conversion.nodes import Node, children, walk
+from autoloop.conversion.nodes import Node, children, method_name, walk
 from autoloop_runtime.dataclass import dataclass, field
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
@@ -259,7 +259,7 @@ class _EffectWalker:
         self.effects = Effects()
 
     def walk(self, node: Node, certain: bool) -> None:
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        method = getattr(self, method_name(type(node)), None)
         if method is not None:
             method(node, certain)
         else:

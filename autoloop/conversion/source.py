@@ -14,12 +14,13 @@ import io
 import linecache
 import tokenize
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import gast
 from autoloop.conversion.nodes import Node
+from autoloop.conversion.translation import to_gast
 from autoloop.errors import SourceNotFoundError, describe_place
-from autoloop_runtime.dataclass import dataclass, field
+from autoloop_runtime.dataclass import dataclass
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,20 @@ class FunctionSource:
         Where it stands.
     class_name : str or None
         The innermost class around it, needed for ``__private`` names.
-    comments : dict
-        The comment lines that belong above a line: line number to texts.
+    lines : tuple of str
+        Its text.
     """
 
     node: Node
     filename: str
     first_line: int
     class_name: str | None
-    comments: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    lines: tuple[str, ...]
+
+    @functools.cached_property
+    def comments(self) -> dict[int, tuple[str, ...]]:
+        """The comment lines that belong above a line: line number to texts."""
+        return _comments(self.lines, self.first_line)
 
 
 def find_source(code: types.CodeType) -> FunctionSource:
@@ -65,11 +71,11 @@ def find_source(code: types.CodeType) -> FunctionSource:
     except (SyntaxError, tokenize.TokenError) as error:
         raise SourceNotFoundError(f"cannot parse the source of {code.co_qualname!r}: {error}") from error
     return FunctionSource(
-        node=gast.ast_to_gast(node),
+        node=to_gast(node),
         filename=code.co_filename,
         first_line=code.co_firstlineno,
         class_name=_class_around(code.co_qualname),
-        comments=_comments(block, code.co_firstlineno),
+        lines=tuple(block),
     )
 
 
@@ -84,18 +90,51 @@ def place_of(filename: str, node: Node) -> str:
 
 
 def _find_def(code: types.CodeType, lines: list[str]) -> tuple[ast.AST, list[str]]:
-    start = code.co_firstlineno - 1
-    block = inspect.getblock(lines[start:])
-    indented = block[0][:1].isspace()
-    text = ("if 1:\n" if indented else "") + "".join(block)
-    module = ast.parse(text)
-    ast.increment_lineno(module, start - 1 if indented else start)
+    try:
+        block = _block_by_margin(code, lines)
+        module = _parsed_in_place(block, code.co_firstlineno)
+    except SyntaxError:  # a string that reaches into the margin, perhaps: the tokenizer knows
+        block = inspect.getblock(lines[code.co_firstlineno - 1 :])
+        module = _parsed_in_place(block, code.co_firstlineno)
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if node.name == code.co_name:
                 return node, block
             break
     raise SourceNotFoundError(f"line {code.co_firstlineno} of {code.co_filename!r} no longer holds {code.co_name!r}")
+
+
+def _block_by_margin(code: types.CodeType, lines: list[str]) -> list[str]:
+    """Return the lines up to the first one that is indented no more than the definition.
+
+    It is looked for behind the last line that the code object knows of: decorators and signatures have
+    lines of their own at the margin. What comes out is right if it can be parsed: such a line ends a block
+    unless it stands in a string or in brackets, and these would be left open.
+    """
+    start = code.co_firstlineno - 1
+    margin = _indentation(lines[start])
+    end = max(line for _, _, line in code.co_lines() if line is not None)
+    while end < len(lines):
+        text = lines[end].strip()
+        if text and not text.startswith("#") and _indentation(lines[end]) <= margin:
+            break
+        end += 1
+    while not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#"):
+        end -= 1
+    return lines[start:end]
+
+
+def _indentation(line: str) -> int:
+    line = line.expandtabs()
+    return len(line) - len(line.lstrip())
+
+
+def _parsed_in_place(block: list[str], first_line: int) -> ast.Module:
+    """Parse the lines of a block as they stand: empty lines above them, or ``if 1:`` over an indented block."""
+    above = "\n" * (first_line - 1)
+    if block[0][:1].isspace():
+        above = "\n" * (first_line - 2) + "if 1:\n"
+    return ast.parse(above + "".join(block))
 
 
 def _find_lambda(code: types.CodeType, lines: list[str]) -> tuple[ast.AST, list[str]]:
@@ -155,7 +194,7 @@ def _class_around(qualname: str) -> str | None:
     return None
 
 
-def _comments(block: list[str], first_line: int) -> dict[int, tuple[str, ...]]:
+def _comments(block: Sequence[str], first_line: int) -> dict[int, tuple[str, ...]]:
     """Map the line of each statement to the comments that stand above it or at its end."""
     found: dict[int, tuple[str, ...]] = {}
     waiting: list[str] = []
@@ -168,7 +207,7 @@ def _comments(block: list[str], first_line: int) -> dict[int, tuple[str, ...]]:
     return found
 
 
-def _comment_tokens(block: list[str]) -> Iterator[tuple[int, bool, str]]:
+def _comment_tokens(block: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
     """Yield ``(line, True, comment)`` and, for each logical line, ``(line, False, "")`` after its comments."""
     if not any("#" in line for line in block):
         return

@@ -1,0 +1,98 @@
+"""Python's own trees to gast's and back.
+
+Most nodes are the same in both but for their class and are copied field by field, positions included. The others
+are parameters and the variables of ``except`` clauses: names to gast, something else to Python.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import gast
+from autoloop.conversion.nodes import Node, position_of
+
+# What gast's nodes have in every version of Python, though Python's own may not.
+_MISSING: dict[str, Callable[[], Any]] = {
+    "annotation": type(None), "type_comment": type(None), "default_value": type(None), "type_params": list,
+}  # fmt: skip
+
+
+class _Translator:
+    """One direction; ``special`` holds the methods for nodes that differ, by class."""
+
+    def __init__(self, source: Any, target: Any) -> None:
+        self.special: dict[type, Callable[[Any], Any]] = {}
+        self.classes: dict[type, tuple[type, tuple[str, ...]]] = {}
+        # Operators and the marks for load and store hold nothing: one of each will do.
+        self.marks: dict[type, Any] = {}
+        for name, cls in vars(source).items():
+            other = getattr(target, name, None)
+            if not (isinstance(cls, type) and issubclass(cls, ast.AST) and isinstance(other, type)):
+                continue
+            if cls._fields:
+                missing = tuple(field for field in other._fields if field not in cls._fields and field in _MISSING)
+                self.classes[cls] = (other, missing)
+            elif issubclass(cls, ast.expr_context | ast.boolop | ast.operator | ast.unaryop | ast.cmpop):
+                self.marks[cls] = other()
+            else:
+                self.classes[cls] = (other, ())
+
+    def __call__(self, node: Any) -> Any:
+        """Return the translation of a node or of a list; anything else as it is."""
+        cls = type(node)
+        if cls in self.marks:
+            return self.marks[cls]
+        if cls is list:
+            return [self(one) for one in node]
+        if cls in self.special:
+            return self.special[cls](node)
+        if cls not in self.classes:
+            return node
+        target, missing = self.classes[cls]
+        new = target.__new__(target)
+        fields = new.__dict__
+        for name, value in node.__dict__.items():
+            fields[name] = self(value)
+        for name in missing:
+            fields[name] = _MISSING[name]()
+        return new
+
+
+def _parameter_to_gast(node: ast.arg) -> Node:
+    name = gast.Name(node.arg, gast.Param(), to_gast(node.annotation), node.type_comment)
+    name.__dict__.update(position_of(node))
+    return name
+
+
+def _parameter_to_ast(node: Node) -> Any:
+    return node and ast.arg(node.id, to_ast(node.annotation), node.type_comment, **position_of(node))
+
+
+def _parameters_to_ast(node: Node) -> ast.arguments:
+    positional, ordinary, named = (
+        [_parameter_to_ast(one) for one in names] for names in (node.posonlyargs, node.args, node.kwonlyargs)
+    )
+    rest, keywords = _parameter_to_ast(node.vararg), _parameter_to_ast(node.kwarg)
+    return ast.arguments(
+        positional, ordinary, rest, named, to_ast(node.kw_defaults), keywords, to_ast(node.defaults)
+    )
+
+
+def _handler_to_gast(node: ast.ExceptHandler) -> Node:
+    name = node.name and gast.Name(node.name, gast.Store(), None, None)
+    handler = gast.ExceptHandler(to_gast(node.type), name, to_gast(node.body))
+    handler.__dict__.update(position_of(node))
+    return handler
+
+
+def _handler_to_ast(node: Node) -> ast.ExceptHandler:
+    name = node.name and node.name.id
+    return ast.ExceptHandler(to_ast(node.type), name, to_ast(node.body), **position_of(node))
+
+
+to_gast = _Translator(ast, gast)
+to_gast.special |= {ast.arg: _parameter_to_gast, ast.ExceptHandler: _handler_to_gast}
+to_ast = _Translator(gast, ast)
+to_ast.special |= {gast.arguments: _parameters_to_ast, gast.ExceptHandler: _handler_to_ast}
