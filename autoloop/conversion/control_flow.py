@@ -20,7 +20,7 @@ from autoloop.conversion.callables import Environment
 from autoloop.conversion.dataflow import analyse
 from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
 from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
-from autoloop.conversion.nodes import Maker, Node, copy_tree, header, method_name, walk
+from autoloop.conversion.nodes import Maker, Node, copy_tree, header, method_name, statements_in
 from autoloop.conversion.plan import Plan, plan_function
 from autoloop.conversion.scopes import Scope, parameter_names, scope_of
 from autoloop.conversion.statements import Facts, Names, SimpleStatements, nested_targets
@@ -82,7 +82,7 @@ def rewrite_function(node: Node, names: Names, environment: Environment, outer: 
 def _sequences(function: Node, environment: Environment, local_names: frozenset[str]) -> frozenset[str]:
     """Return the names that a function sets to a list, a tuple, or what a function of NumPy gives."""
     found = set()
-    for node in walk(function):
+    for node in statements_in(function):
         if isinstance(node, gast.Assign) and _gives_sequence(node.value, environment, local_names):
             found |= {target.id for target in node.targets if isinstance(target, gast.Name)}
     return frozenset(found)
@@ -157,15 +157,14 @@ class _StatementRewriter(SimpleStatements):
         """Rewrite the statements of one block."""
         done: Block = []
         for statement in statements:
-            unset = self.facts.flow.unset_at(self.facts.flow.before[id(statement)])
             outside = self.around
-            self.around = replace(outside, checked=self.facts.plan.checked & unset)
+            self._check_at(self.facts.flow.before[id(statement)])
             done += self._statement(statement)
             self.around = outside
         return done
 
     def _statement(self, node: Node) -> Block:
-        method = getattr(self, method_name(type(node)), None)
+        method = getattr(self, method_name(node.__class__), None)
         if method is not None:
             done: Block = method(node)
             return done
@@ -290,8 +289,10 @@ class _StatementRewriter(SimpleStatements):
         return done
 
     def _check_at(self, point: int) -> None:
-        unset = self.facts.flow.unset_at(point)
-        self.around = replace(self.around, checked=self.facts.plan.checked & unset)
+        """Let reads from here on be checked that may find no value."""
+        checked = self.facts.flow.unset_at(point, self.facts.plan.checked)
+        if checked != self.around.checked:
+            self.around = replace(self.around, checked=checked)
 
     def _if(self, node: Node) -> Block:
         plan = self.facts.plan.by_id.get(id(node))

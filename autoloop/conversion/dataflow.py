@@ -34,8 +34,8 @@ class Flow:
 
     Attributes
     ----------
-    names : tuple of str
-        The tracked variables, in the order of their bits.
+    bits : dict
+        The bit of each tracked variable.
     before, after : dict
         Statement (by id) to the points where it begins and ends.
     blocks : dict
@@ -46,9 +46,11 @@ class Flow:
         Loop or branch (by id) to the points where an exception that leaves it may be caught.
     live, unset, ever_set : tuple of int
         Per point: names whose value may still be read, names that may have no value, names that may.
+    effects : dict
+        Statement, test, target or iterable (by id) to what it does.
     """
 
-    names: tuple[str, ...]
+    bits: dict[str, int]
     before: dict[int, Point]
     after: dict[int, Point]
     blocks: dict[tuple[int, str], Point]
@@ -57,21 +59,27 @@ class Flow:
     live: tuple[int, ...]
     unset: tuple[int, ...]
     ever_set: tuple[int, ...]
+    effects: dict[int, Effects]
 
-    def live_at(self, point: Point) -> frozenset[str]:
-        """Return the names whose value may still be read after a point."""
-        return self._set(self.live[point])
+    def live_at(self, point: Point, names: Iterable[str]) -> frozenset[str]:
+        """Return those of some names whose value may still be read after a point."""
+        return self._among(names, self.live[point])
 
-    def unset_at(self, point: Point) -> frozenset[str]:
-        """Return the names that may be without a value at a point."""
-        return self._set(self.unset[point])
+    def unset_at(self, point: Point, names: Iterable[str]) -> frozenset[str]:
+        """Return those of some names that may be without a value at a point."""
+        return self._among(names, self.unset[point])
 
-    def set_at(self, point: Point) -> frozenset[str]:
-        """Return the names that may have a value at a point."""
-        return self._set(self.ever_set[point])
+    def set_at(self, point: Point, names: Iterable[str]) -> frozenset[str]:
+        """Return those of some names that may have a value at a point."""
+        return self._among(names, self.ever_set[point])
 
-    def _set(self, bits: int) -> frozenset[str]:
-        return frozenset(name for index, name in enumerate(self.names) if bits >> index & 1)
+    def _among(self, names: Iterable[str], bits: int) -> frozenset[str]:
+        return frozenset(name for name in names if bits & self.bits.get(name, 0))
+
+    def effects_of(self, node: Node) -> Effects:
+        """Return what a node does; what the graph was built from is not looked through again."""
+        known = self.effects.get(id(node))
+        return effects_of(node) if known is None else known
 
 
 def analyse(
@@ -100,19 +108,19 @@ def analyse(
     start = builder.point()
     ends = builder.block(body, [start])
     builder.link(ends, builder.exit)
-    bits = {name: 1 << index for index, name in enumerate(names)}
-    set_on_entry = sum(bits[name] for name in dict.fromkeys(params) if name in bits)
-    everything = (1 << len(names)) - 1
+    set_on_entry = builder.mask(params)
+    order = _reverse_postorder(builder.steps)
     return Flow(
-        names=tuple(names),
+        bits=builder.bits,
         before=builder.before,
         after=builder.after,
         blocks=builder.blocks,
         heads=builder.heads,
         errors=builder.errors,
         live=_solve_live(builder.steps),
-        unset=_solve_forward(builder.steps, everything & ~set_on_entry, _unset_after),
-        ever_set=_solve_forward(builder.steps, set_on_entry, _set_after),
+        unset=_solve_forward(builder.steps, order, builder.everything & ~set_on_entry, _unset_after),
+        ever_set=_solve_forward(builder.steps, order, set_on_entry, _set_after),
+        effects=builder.effects,
     )
 
 
@@ -132,6 +140,7 @@ class _Builder:
         self.blocks: dict[tuple[int, str], Point] = {}
         self.heads: dict[int, Point] = {}
         self.errors: dict[int, tuple[Point, ...]] = {}
+        self.effects: dict[int, Effects] = {}
         self.handlers: tuple[Point, ...] = ()
         self.loops: list[tuple[Point, Point]] = []  # (where continue goes, where break goes)
         self.finals: list[tuple[Point, int]] = []  # (a finally block, how many loops are around it)
@@ -140,18 +149,23 @@ class _Builder:
     def point(self, effects: Effects | None = None) -> Point:
         step = _Step(on_error=self.handlers)
         if effects is not None:
-            step.reads = self.everything if effects.reads_frame else self._mask(effects.reads)
-            step.writes = self._mask(effects.writes)
-            step.kills = self._mask(effects.kills)
-            step.deletes = self._mask(effects.deletes)
+            step.reads = self.everything if effects.reads_frame else self.mask(effects.reads)
+            step.writes = self.mask(effects.writes)
+            step.kills = self.mask(effects.kills)
+            step.deletes = self.mask(effects.deletes)
         self.steps.append(step)
         return len(self.steps) - 1
 
-    def _mask(self, names: Iterable[str]) -> int:
+    def mask(self, names: Iterable[str]) -> int:
         mask = 0
         for name in names:
             mask |= self.bits.get(name, 0)
         return mask
+
+    def of(self, node: Node) -> Effects:
+        """Return what a node does, and file it for those who ask later."""
+        effects = self.effects[id(node)] = effects_of(node)
+        return effects
 
     def link(self, sources: Iterable[Point], target: Point) -> None:
         for source in sources:
@@ -166,7 +180,7 @@ class _Builder:
         for statement in statements:
             begin = self.step(sources)
             self.before[id(statement)] = begin
-            method = getattr(self, method_name(type(statement)), self._simple)
+            method = getattr(self, method_name(statement.__class__), self._simple)
             end = self.step(method(statement, [begin]))
             self.after[id(statement)] = end
             sources = [end]
@@ -178,14 +192,14 @@ class _Builder:
         return self.block(statements, [begin])
 
     def _simple(self, statement: Node, sources: list[Point]) -> list[Point]:
-        return [self.step(sources, effects_of(statement))]
+        return [self.step(sources, self.of(statement))]
 
     def _return(self, statement: Node, sources: list[Point]) -> list[Point]:
-        self._jump(self.step(sources, effects_of(statement)), self.exit, 0)
+        self._jump(self.step(sources, self.of(statement)), self.exit, 0)
         return []
 
     def _raise(self, statement: Node, sources: list[Point]) -> list[Point]:
-        self.step(sources, effects_of(statement))
+        self.step(sources, self.of(statement))
         return []
 
     def _break(self, statement: Node, sources: list[Point]) -> list[Point]:
@@ -207,7 +221,7 @@ class _Builder:
 
     def _if(self, statement: Node, sources: list[Point]) -> list[Point]:
         self.errors[id(statement)] = self.handlers
-        test = self.step(sources, effects_of(statement.test))
+        test = self.step(sources, self.of(statement.test))
         ends = self._branch(statement, "body", statement.body, test)
         return ends + self._branch(statement, "orelse", statement.orelse, test)
 
@@ -215,15 +229,15 @@ class _Builder:
         return self._loop(statement, sources, None)
 
     def _for(self, statement: Node, sources: list[Point]) -> list[Point]:
-        sources = [self.step(sources, effects_of(statement.iter))]
-        return self._loop(statement, sources, effects_of(statement.target))
+        sources = [self.step(sources, self.of(statement.iter))]
+        return self._loop(statement, sources, self.of(statement.target))
 
     def _loop(self, statement: Node, sources: list[Point], target: Effects | None) -> list[Point]:
         self.errors[id(statement)] = self.handlers
         flags = Effects(reads=set(self.until.get(id(statement), ())))
         head = self.step(sources, flags)
         self.heads[id(statement)] = head
-        test = head if target is not None else self.step([head], effects_of(statement.test))
+        test = head if target is not None else self.step([head], self.of(statement.test))
         leave = self.point()
         self.loops.append((head, leave))
         taken = test if target is None else self.step([test], target)
@@ -342,10 +356,11 @@ def _set_after(step: _Step, value: int) -> int:
     return (value | step.writes) & ~(step.deletes & ~step.kills)
 
 
-def _solve_forward(steps: Sequence[_Step], on_entry: int, transfer: Callable[[_Step, int], int]) -> tuple[int, ...]:
+def _solve_forward(
+    steps: Sequence[_Step], order: Sequence[Point], on_entry: int, transfer: Callable[[_Step, int], int]
+) -> tuple[int, ...]:
     """Solve forwards: union over the paths that lead to a point."""
     values = [0] * len(steps)
-    order = _reverse_postorder(steps)
     values[order[0]] = on_entry
     waiting = [True] * len(steps)
     changed = True

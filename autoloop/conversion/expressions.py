@@ -62,7 +62,7 @@ class ExpressionRewriter:
 
     def rewrite(self, node: Node, around: Surroundings) -> Node:
         """Return the converted form of an expression."""
-        method = getattr(self, method_name(type(node)), None)
+        method = getattr(self, method_name(node.__class__), None)
         if method is not None:
             return method(node, around)
         if isinstance(node, COMPREHENSIONS):
@@ -70,7 +70,7 @@ class ExpressionRewriter:
         return self._children(node, around)
 
     def _children(self, node: Node, around: Surroundings) -> Node:
-        for name in branching_fields(type(node)):
+        for name in branching_fields(node.__class__):
             value = getattr(node, name, None)
             if isinstance(value, gast.AST):
                 setattr(node, name, self.rewrite(value, around))

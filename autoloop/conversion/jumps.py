@@ -105,6 +105,7 @@ class _Lowering:
         self.return_flag = ""
         self.return_value = ""
         self.raised: set[str] = set()  # kinds of flags that the statements lowered so far may raise
+        self.looked_through: dict[Node, bool] = {}  # what `must_stay_python` found out
         self.keep: list[Node] = []  # nodes are known by id: none may die while this runs
 
     # -- blocks -----------------------------------------------------------------------------------------
@@ -141,7 +142,7 @@ class _Lowering:
     def _keeps_python(self, statement: Node, context: _Context) -> bool:
         in_python_loop = context.loop is not None and context.loop.python
         keeps = (
-            must_stay_python(statement)
+            must_stay_python(statement, self.looked_through)
             or (in_python_loop and escaping(statement))
             # Only a branch that stands directly in the function may hold a plain `return`.
             or (context.direct and self.is_static(statement.test))
@@ -282,7 +283,7 @@ class _Lowering:
     # -- loops ------------------------------------------------------------------------------------------
 
     def _loop(self, statement: Node, rest: Block, done: Block, context: _Context) -> Block:
-        if must_stay_python(statement):
+        if must_stay_python(statement, self.looked_through):
             return self._python_loop(statement, rest, done, context)
         make = header(statement)
         endless = isinstance(statement, gast.While) and _endless(statement)

@@ -8,7 +8,6 @@ the user's own cells and globals, so globals stay late-bound and ``nonlocal`` va
 from __future__ import annotations
 import __future__
 
-import ast
 import copy
 import inspect
 import types

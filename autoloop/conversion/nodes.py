@@ -158,7 +158,7 @@ def children(node: Node) -> list[Node]:
     """Return the nodes directly below one, in order, without operators and the marks for load and store."""
     found = []
     fields = node.__dict__
-    for name in branching_fields(type(node)):
+    for name in branching_fields(node.__class__):
         value = fields.get(name)
         if isinstance(value, list):
             found += [one for one in value if isinstance(one, gast.AST)]
@@ -174,6 +174,15 @@ def walk(node: Node) -> Iterator[Node]:
         node = todo.pop()
         yield node
         todo += children(node)
+
+
+def statements_in(node: Node) -> Iterator[Node]:
+    """Yield a node and the statements below it, those of nested functions included, in no particular order."""
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += [one for one in children(node) if not isinstance(one, gast.expr)]
 
 
 def header(statement: Node) -> Maker:

@@ -40,37 +40,30 @@ class Conversion:
 
     Attributes
     ----------
-    source : FunctionSource
-        The user's text.
-    tree : gast.FunctionDef or gast.Lambda
-        The converted tree, which was compiled.
-    ops : str
-        The name of the operators in it.
     code : types.CodeType
         The code object.
+    ops : str
+        The name of the operators in it.
     environment : Environment
         What was assumed about global names.
     """
 
-    source: FunctionSource
-    tree: Node
-    ops: str
     code: types.CodeType
+    ops: str
     environment: Environment
 
-    @functools.cached_property
-    def text(self) -> str:
-        """The converted source, for reading."""
-        from autoloop.conversion.printing import to_text
 
-        tree = to_ast(self.tree)
-        if isinstance(tree, ast.Lambda):
-            tree = ast.copy_location(ast.Expr(tree), tree)
-        return to_text(ast.fix_missing_locations(tree), self.ops, self.source.comments)
+@dataclass(frozen=True)
+class _ConvertedTree:
+    """A converted function before it is compiled; it goes away when it has been compiled or printed."""
+
+    source: FunctionSource
+    tree: Node
+    names: Names
+    environment: Environment
 
 
-def convert_code(function: types.FunctionType) -> Conversion:
-    """Convert one function: this is the whole way, in order."""
+def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
     source = find_source(function.__code__)  # text -> tree, parsed once
     refuse_unsupported(source)
     tree = _without_decorators(source.node)
@@ -78,9 +71,25 @@ def convert_code(function: types.FunctionType) -> Conversion:
     environment = Environment(function.__globals__)
     free = frozenset(function.__code__.co_freevars) - {"__class__"}
     # scopes -> jumps -> flow -> plan, each once per function, then loops, branches and expressions
-    tree = rewrite_function(tree, names, environment, outer=free)
-    code = compile_function(tree, source, function.__code__, names.ops, names.functions)
-    return Conversion(source, tree, names.ops, code, environment)
+    return _ConvertedTree(source, rewrite_function(tree, names, environment, outer=free), names, environment)
+
+
+def convert_code(function: types.FunctionType) -> Conversion:
+    """Convert one function: this is the whole way, in order."""
+    made = _convert_tree(function)
+    code = compile_function(made.tree, made.source, function.__code__, made.names.ops, made.names.functions)
+    return Conversion(code, made.names.ops, made.environment)
+
+
+def convert_text(function: types.FunctionType) -> str:
+    """Convert one function for reading."""
+    from autoloop.conversion.printing import to_text
+
+    made = _convert_tree(function)
+    tree = to_ast(made.tree)
+    if isinstance(tree, ast.Lambda):
+        tree = ast.copy_location(ast.Expr(tree), tree)
+    return to_text(tree, made.names.ops, made.source.comments)
 
 
 def _without_decorators(node: Node) -> Node:
@@ -93,7 +102,7 @@ def _names_for(tree: Node, function: types.FunctionType) -> Names:
     """Choose names for generated code that the user's code does not use anywhere."""
     taken = set(function.__code__.co_freevars)
     for node in walk(tree):
-        for field in _naming_fields(type(node)):
+        for field in _naming_fields(node.__class__):
             value = getattr(node, field, None)
             if isinstance(value, str):
                 taken.add(value)
@@ -274,8 +283,7 @@ def to_code(f: Callable[..., Any]) -> str:
     function = _function_of(inner)
     if function is None:
         raise TypeError(f"to_code needs a Python function, got {f!r} of type {type(f).__name__}")
-    refuse_unsupported(find_source(function.__code__))
-    return convert_code(function).text
+    return convert_text(function)
 
 
 def do_not_convert(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -94,7 +94,7 @@ class _Planner:
         self.scope = scope
         self.jumps = jumps
         self.flow = flow
-        self.tracked = frozenset(flow.names)
+        self.tracked = frozenset(flow.bits)
         self.order = {name: index for index, name in enumerate((*scope.order, *scope.declared, *jumps.flags))}
         self.always_shared = scope.captured | frozenset(scope.declared)
         self.plans: dict[int, Plan] = {}
@@ -116,7 +116,7 @@ class _Planner:
         summary = _Summary()
         blocks = list(block_fields(statement))
         if not blocks:
-            summary.add(effects_of(statement))
+            summary.add(self.flow.effects_of(statement))
             summary.places.update(places_in(statement))
             return summary
         self._heads(statement, summary)
@@ -136,7 +136,7 @@ class _Planner:
             if handler.name is not None:
                 summary.writes.add(handler.name.id)
         if hasattr(statement, "subject"):
-            summary.add(effects_of(statement.subject))
+            summary.add(self.flow.effects_of(statement.subject))
 
     def _branch(self, statement: Node) -> _Summary:
         inside = self.block(statement.body)
@@ -145,19 +145,19 @@ class _Planner:
         begin, end = self.flow.before[id(statement)], self.flow.after[id(statement)]
         shared = self._shared(statement, inside)
         own = (inside.writes & self.tracked) - shared
-        outputs: set[str] = set()
-        changed = inside.mutates & own & self.flow.set_at(begin)
+        outputs: frozenset[str] = frozenset()
+        changed = self.flow.set_at(begin, inside.mutates & own)
         if id(statement) not in self.jumps.returning:
-            outputs = own & (live(end) | changed)
-        entry = live(self.flow.blocks[id(statement), "body"]) | live(self.flow.blocks[id(statement), "orelse"])
-        inputs = (own & entry) | (outputs & changed)
+            outputs = live(end, own) | changed
+        entry = (self.flow.blocks[id(statement), name] for name in ("body", "orelse"))
+        inputs = (outputs & changed).union(*(live(point, own) for point in entry))
         # Results come first, so that a missing `else` can give its first parameters back.
         ordered = self._sorted(inputs & outputs) + self._sorted(inputs - outputs)
         results = self._sorted(outputs & inputs) + self._sorted(outputs - inputs)
         self._file(statement, ordered, results, shared, inside)
-        self.marked |= outputs & self.flow.unset_at(end)
+        self.marked |= self.flow.unset_at(end, outputs)
         whole = _Summary()
-        whole.add(effects_of(statement.test))
+        whole.add(self.flow.effects_of(statement.test))
         whole.add(inside)
         return whole
 
@@ -166,19 +166,19 @@ class _Planner:
         head = self.flow.heads[id(statement)]
         begin = self.flow.before[id(statement)]
         if isinstance(statement, gast.For):
-            inside.add(effects_of(statement.target))
+            inside.add(self.flow.effects_of(statement.target))
             inside.places.update(places_in(statement.target))
         else:
-            inside.add(effects_of(statement.test))
+            inside.add(self.flow.effects_of(statement.test))
         shared = self._shared(statement, inside)
         own = (inside.writes & self.tracked) - shared
-        changed = inside.mutates & self.flow.set_at(begin)
-        variables = self._sorted(own & (self.flow.live_at(head) | changed))
+        changed = self.flow.set_at(begin, inside.mutates & own)
+        variables = self._sorted(self.flow.live_at(head, own) | changed)
         self._file(statement, variables, variables, shared, inside)
-        self.marked |= set(variables) & self.flow.unset_at(head)
+        self.marked |= self.flow.unset_at(head, variables)
         whole = _Summary()
         if isinstance(statement, gast.For):
-            whole.add(effects_of(statement.iter))
+            whole.add(self.flow.effects_of(statement.iter))
         whole.add(inside)
         whole.add(self.block(statement.orelse))
         return whole
@@ -189,22 +189,22 @@ class _Planner:
             # A nested function may rebind these when it is called.
             shared |= self.scope.rebound
         for point in self.flow.errors[id(statement)]:
-            shared |= inside.writes & self.flow.live_at(point)
+            shared |= self.flow.live_at(point, inside.writes)
         return shared - set(self.jumps.flags)
 
     def _file(self, statement: Node, inputs: list[str], outputs: list[str], shared: set[str], inside: _Summary) -> None:
         if id(statement) in self.jumps.python:
             return
         begin = self.flow.before[id(statement)]
-        unset = [name for name in inputs if name in self.flow.unset_at(begin)]
-        self.marked |= set(unset)
+        unset = self.flow.unset_at(begin, inputs)
+        self.marked |= unset
         places = [node for node in inside.places.values() if not (_root_names(node) & (inside.writes - inside.mutates))]
         self.plans[id(statement)] = Plan(
             inputs=tuple(inputs),
             outputs=tuple(outputs),
             shared=tuple(self._sorted(shared)),
-            unset=tuple(unset),
-            absent=frozenset(name for name in unset if name not in self.flow.set_at(begin)),
+            unset=tuple(name for name in inputs if name in unset),
+            absent=unset - self.flow.set_at(begin, unset),
             places=tuple(places),
         )
 

@@ -7,7 +7,7 @@ they use is *captured*, and must stay one shared cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import gast
 from autoloop.conversion.nodes import Node, children, method_name, walk
@@ -16,6 +16,9 @@ from autoloop_runtime.dataclass import dataclass, field
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 IMMEDIATE = (gast.ListComp, gast.SetComp, gast.DictComp)
 COMPREHENSIONS = (*IMMEDIATE, gast.GeneratorExp)
+
+_BINDING_MARKS = frozenset((gast.Store, gast.Del))
+_NAMED = frozenset((gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.MatchAs, gast.MatchStar))
 
 # Methods that change a list, dict or set in place: the name they are called on is rebound in a staged loop.
 MUTATORS = frozenset(
@@ -180,18 +183,18 @@ def consumed_generator(node: Node) -> Node | None:
     return None
 
 
-def bound_names(node: Node) -> Iterator[str]:
-    """Yield the names this one node binds in its scope (its children are not looked at)."""
-    if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store | gast.Del):
-        yield node.id
-    elif isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef):
-        yield node.name
-    elif isinstance(node, gast.alias):
-        yield (node.asname or node.name).split(".")[0]
-    elif isinstance(node, gast.MatchAs | gast.MatchStar) and node.name:
-        yield node.name
-    elif isinstance(node, gast.MatchMapping) and node.rest:
-        yield node.rest
+def bound_names(node: Node) -> tuple[str, ...]:
+    """Return the names this one node binds in its scope (its children are not looked at)."""
+    cls = type(node)
+    if cls is gast.Name:
+        return (node.id,) if type(node.ctx) in _BINDING_MARKS else ()
+    if cls in _NAMED and node.name:
+        return (node.name,)
+    if cls is gast.alias:
+        return ((node.asname or node.name).split(".")[0],)
+    if cls is gast.MatchMapping and node.rest:
+        return (node.rest,)
+    return ()
 
 
 def outside_parts(node: Node) -> list[Node]:
@@ -259,7 +262,7 @@ class _EffectWalker:
         self.effects = Effects()
 
     def walk(self, node: Node, certain: bool) -> None:
-        method = getattr(self, method_name(type(node)), None)
+        method = getattr(self, method_name(node.__class__), None)
         if method is not None:
             method(node, certain)
         else:

@@ -16,7 +16,6 @@ import tokenize
 import types
 from collections.abc import Iterator, Sequence
 
-import gast
 from autoloop.conversion.nodes import Node
 from autoloop.conversion.translation import to_gast
 from autoloop.errors import SourceNotFoundError, describe_place

@@ -18,6 +18,8 @@ _MISSING: dict[str, Callable[[], Any]] = {
     "annotation": type(None), "type_comment": type(None), "default_value": type(None), "type_params": list,
 }  # fmt: skip
 
+_HOLDERS = (ast.AST, list)
+
 
 class _Translator:
     """One direction; ``special`` holds the methods for nodes that differ, by class."""
@@ -54,7 +56,7 @@ class _Translator:
         new = target.__new__(target)
         fields = new.__dict__
         for name, value in node.__dict__.items():
-            fields[name] = self(value)
+            fields[name] = self(value) if isinstance(value, _HOLDERS) else value
         for name in missing:
             fields[name] = _MISSING[name]()
         return new
@@ -75,9 +77,7 @@ def _parameters_to_ast(node: Node) -> ast.arguments:
         [_parameter_to_ast(one) for one in names] for names in (node.posonlyargs, node.args, node.kwonlyargs)
     )
     rest, keywords = _parameter_to_ast(node.vararg), _parameter_to_ast(node.kwarg)
-    return ast.arguments(
-        positional, ordinary, rest, named, to_ast(node.kw_defaults), keywords, to_ast(node.defaults)
-    )
+    return ast.arguments(positional, ordinary, rest, named, to_ast(node.kw_defaults), keywords, to_ast(node.defaults))
 
 
 def _handler_to_gast(node: ast.ExceptHandler) -> Node:

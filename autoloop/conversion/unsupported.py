@@ -12,6 +12,7 @@ from autoloop.errors import ConversionError
 
 _ASYNC = (gast.AsyncFor, gast.AsyncWith, gast.Await)
 _YIELDS = (gast.Yield, gast.YieldFrom)
+_SCOPES = (*FUNCTIONS, gast.ClassDef)
 
 
 def refuse_unsupported(source: FunctionSource) -> None:
@@ -46,7 +47,7 @@ def own_nodes(function: Node) -> Iterator[Node]:
     while todo:
         node = todo.pop()
         yield node
-        if not isinstance(node, (*FUNCTIONS, gast.ClassDef)):
+        if not isinstance(node, _SCOPES):
             todo += children(node)
 
 
@@ -57,27 +58,27 @@ def is_generator(function: Node) -> bool:
     return any(isinstance(node, (*_YIELDS, *_ASYNC)) for node in own_nodes(function))
 
 
-def must_stay_python(statement: Node) -> bool:
+def must_stay_python(node: Node, known: dict[Node, bool]) -> bool:
     """Whether a loop or branch has to stay a Python statement.
 
     It has to if it looks at its own frame (``locals()``), or if a jump leaves a ``finally`` block: such a
     jump swallows the exception on its way, which no flag can imitate.
+
+    Parameters
+    ----------
+    node : node
+        The statement.
+    known : dict
+        The answers so far, kept by the caller so that no statement is looked through once per loop around it.
     """
-    for node in _statement_nodes(statement):
-        if _reads_frame(node):
-            return True
-        if isinstance(node, gast.Try) and any(_has_jump(one) for one in node.finalbody):
-            return True
-        if isinstance(node, gast.TryStar):
-            return True
-    return False
-
-
-def _statement_nodes(statement: Node) -> Iterator[Node]:
-    yield statement
-    for child in children(statement):
-        if not isinstance(child, (*FUNCTIONS, gast.ClassDef)):
-            yield from _statement_nodes(child)
+    if node not in known:
+        known[node] = (
+            _reads_frame(node)
+            or isinstance(node, gast.TryStar)
+            or (isinstance(node, gast.Try) and any(map(_has_jump, node.finalbody)))
+            or any(must_stay_python(child, known) for child in children(node) if not isinstance(child, _SCOPES))
+        )
+    return known[node]
 
 
 def _reads_frame(node: Node) -> bool:
@@ -85,9 +86,6 @@ def _reads_frame(node: Node) -> bool:
 
 
 def _has_jump(node: Node) -> bool:
-    return any(isinstance(one, gast.Return | gast.Break | gast.Continue) for one in _statement_nodes(node))
-
-
-def reads_own_frame(function: Node) -> bool:
-    """Whether a function calls ``locals()`` or one of its kin."""
-    return any(_reads_frame(node) for node in own_nodes(function))
+    if isinstance(node, gast.Return | gast.Break | gast.Continue):
+        return True
+    return any(_has_jump(child) for child in children(node) if not isinstance(child, _SCOPES))
