@@ -200,7 +200,7 @@ def copy_tree(node: Node) -> Node:
         return [copy_tree(one) for one in node]
     if not isinstance(node, gast.AST):
         return node
-    new = type(node).__new__(type(node))
+    new = gast.AST.__new__(node.__class__)
     for name, value in node.__dict__.items():
         new.__dict__[name] = copy_tree(value)
     return new

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import gast
 from autoloop.conversion.nodes import Node, position_of
@@ -19,6 +19,11 @@ _MISSING: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 
 _HOLDERS = (ast.AST, list)
+_MARKS = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+
+
+def _is_node_class(found: object) -> TypeGuard[type[ast.AST]]:
+    return isinstance(found, type) and issubclass(found, ast.AST)
 
 
 class _Translator:
@@ -26,20 +31,17 @@ class _Translator:
 
     def __init__(self, source: Any, target: Any) -> None:
         self.special: dict[type, Callable[[Any], Any]] = {}
-        self.classes: dict[type, tuple[type, tuple[str, ...]]] = {}
+        self.classes: dict[type, tuple[type[ast.AST], tuple[str, ...]]] = {}
         # Operators and the marks for load and store hold nothing: one of each will do.
         self.marks: dict[type, Any] = {}
         for name, cls in vars(source).items():
             other = getattr(target, name, None)
-            if not (isinstance(cls, type) and issubclass(cls, ast.AST) and isinstance(other, type)):
-                continue
-            if cls._fields:
-                missing = tuple(field for field in other._fields if field not in cls._fields and field in _MISSING)
-                self.classes[cls] = (other, missing)
-            elif issubclass(cls, ast.expr_context | ast.boolop | ast.operator | ast.unaryop | ast.cmpop):
-                self.marks[cls] = other()
-            else:
-                self.classes[cls] = (other, ())
+            if _is_node_class(cls) and _is_node_class(other):
+                if issubclass(cls, _MARKS):
+                    self.marks[cls] = other()
+                else:
+                    missing = (field for field in other._fields if field not in cls._fields and field in _MISSING)
+                    self.classes[cls] = (other, tuple(missing))
 
     def __call__(self, node: Any) -> Any:
         """Return the translation of a node or of a list; anything else as it is."""
@@ -53,7 +55,7 @@ class _Translator:
         if cls not in self.classes:
             return node
         target, missing = self.classes[cls]
-        new = target.__new__(target)
+        new = ast.AST.__new__(target)
         fields = new.__dict__
         for name, value in node.__dict__.items():
             fields[name] = self(value) if isinstance(value, _HOLDERS) else value

@@ -6,6 +6,7 @@ import functools
 import inspect
 import linecache
 import sys
+import textwrap
 import traceback
 import warnings
 
@@ -83,6 +84,64 @@ def test_functions_from_text_are_found_through_linecache():
     exec(compile(text, "<cell 7>", "exec"), namespace)
     assert convert(namespace["made"])(3) == 4
     assert "while_stmt" in to_code(namespace["made"])
+
+
+LAYOUTS = {
+    "a string that reaches into the margin": """
+        def f(n):
+            while n < 3:
+                n += 1
+            return n, '''
+no def f here
+# nor a comment'''
+        """,
+    "a docstring alone": """
+        def f(n):
+            '''One.
+def g(n): is not the next function
+            '''
+        """,
+    "a signature that closes at the margin": """
+        @mark
+        def f(
+            n,
+        ) -> int:
+            return n if n else 1
+        """,
+    "comments at the margin": """
+        def f(n):
+            if n:
+        # here
+                n += 1
+    # and here
+            return n
+        # behind it
+        """,
+    "one line": "def f(n): return n and 2",
+    "a line that goes on": """
+        def f(n):
+            return n + \\
+        1
+        """,
+}
+
+
+@pytest.mark.parametrize("nested", (False, True))
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_functions_are_found_in_any_layout(layout, nested, tmp_path):
+    text = textwrap.dedent(LAYOUTS[layout]).strip()
+    below = "def g(n):\n    return -1\n"
+    if nested:
+        text = "if True:\n" + "\n".join(f"    {line}" for line in (text + "\n" + below).splitlines())
+    path = tmp_path / "layout.py"
+    path.write_text(f"\n\n{text}\n{'' if nested else below}")
+    namespace = {"mark": lambda f: f}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    f = namespace["f"]
+    converted = convert(f)
+    assert converted.__code__.co_filename == str(path) and converted.__code__ is not f.__code__
+    assert (converted(0), converted(1)) == (f(0), f(1))
+    assert "-1" not in to_code(f)
 
 
 def test_no_source_warns_once_and_runs():
