@@ -15,19 +15,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import dtypes, locations
+from . import dtypes
 from .dtypes import DType
-from .locations import Location
+from .locations import Location, Places
 from .registry import Op, Spec, call, register
 from .shapes import SCALAR, TensorShape
 from .tensor import Tensor
 
 CONST = register(Op("Const", lambda value: (value.dtype, TensorShape(value.shape)), lambda value: value))
 PARAMETER = register(Op("Placeholder", lambda dtype, shape, **_: (dtype, shape), lambda **_: None))
+
+_NOTHING: Mapping[int, TensorShape] = MappingProxyType({})
 
 
 class Node:
@@ -73,7 +76,7 @@ class Node:
         self.control_inputs = control_inputs
         self.outputs = tuple([Tensor(None, d, s, self, i) for i, (d, s) in enumerate(specs)])
         #: output index -> shape promised by ``set_shape``, to be checked when the value exists
-        self.declared: dict[int, TensorShape] = {}
+        self.declared: Mapping[int, TensorShape] = _NOTHING
 
     @property
     def type(self) -> str:
@@ -83,7 +86,8 @@ class Node:
     @property
     def subgraphs(self) -> tuple[Graph, ...]:
         """The graphs inside a structured node."""
-        return tuple([v for v in self.attrs.values() if isinstance(v, Graph)])
+        names = self.op.graphs
+        return tuple([self.attrs[name] for name in names]) if names else ()
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run this operation in ``session`` or the default session (1.x)."""
@@ -137,6 +141,7 @@ class Graph:
         #: 1.x: variables of this graph, and anything else that must live as long as it does
         self.collections: dict[str, list[Any]] = {}
         self._names: dict[str, int] = {}
+        self._places: Places = Places() if parent is None else parent._places
         self._constants: dict[int, tuple[Tensor, Tensor]] = {}
         self._control: list[tuple[Tensor, ...]] = []
         self._entered: list[Any] = []
@@ -208,7 +213,7 @@ class Graph:
             specs.append((dtypes.bool_, SCALAR))
         node = Node(
             self, op, captured, attrs, specs, scope or self.unique_name(name or op.name.lower()),
-            locations.capture() if location is None else location, self._control_inputs(),
+            self._places.capture() if location is None else location, self._control_inputs(),
         )  # fmt: skip
         self.nodes.append(node)
         if op.effect and self.ordered:
@@ -228,7 +233,7 @@ class Graph:
         """A new input of this graph."""
         node = Node(
             self, PARAMETER, (), {"dtype": dtype, "shape": shape, **attrs}, [(dtype, shape)],
-            self.unique_name(name), locations.capture(),
+            self.unique_name(name), self._places.capture(),
         )  # fmt: skip
         self.nodes.append(node)
         self.inputs.append(node.outputs[0])
@@ -237,7 +242,7 @@ class Graph:
     def constant(self, value: Any, name: str = "Const") -> Tensor:
         """A node that gives ``value`` (an ndarray or NumPy scalar, not copied)."""
         node = Node(
-            self, CONST, (), {"value": value}, [(value.dtype, TensorShape(value.shape))],
+            self, CONST, (), {"value": value}, [(value.dtype, TensorShape(value.shape) if value.shape else SCALAR)],
             self.unique_name(name), (),
         )  # fmt: skip
         self.nodes.append(node)
@@ -306,7 +311,7 @@ class Graph:
 
     def declare_shape(self, tensor: Tensor, shape: TensorShape) -> None:
         """Remember a promise of ``set_shape``, to be checked at run time."""
-        tensor.op.declared[tensor.index] = shape
+        tensor.op.declared = {**tensor.op.declared, tensor.index: shape}
         self.root.declarations += 1
 
     # -- reading ------------------------------------------------------------------------------------------

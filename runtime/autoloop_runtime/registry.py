@@ -50,6 +50,8 @@ class Op:
         kernel sees neither: whoever runs the node strips the one and appends ``np.True_`` as the other.
     stateful : bool
         The kernel wants the run's state (variable storage, output streams).
+    graphs : tuple of str
+        Which attributes are graphs (structured nodes only).
     cost : callable or None
         ``cost(*tensors, **attrs)`` estimates nanoseconds from static shapes, ``None``: by element count.
     culprit : callable or None
@@ -64,6 +66,7 @@ class Op:
     code: str | None = None
     effect: bool = False
     stateful: bool = False
+    graphs: tuple[str, ...] = ()
     cost: Callable[..., float] | None = None
     doc: str = ""
     scalar: Mapping[str, str] | None = None

@@ -18,10 +18,9 @@ from autoloop_runtime.passes.fold import fold
 from autoloop_runtime.passes.invariant import hoist_invariants
 from autoloop_runtime.passes.pipeline import PASSES, optimize
 from autoloop_runtime.passes.prune import prune
-from autoloop_runtime.passes.rewrite import subgraph
 from autoloop_runtime.passes.safety import can_fail, graph_can_fail
-from autoloop_runtime.registry import Op, call
-from autoloop_runtime.shapes import SCALAR, TensorShape
+from autoloop_runtime.registry import call
+from autoloop_runtime.shapes import TensorShape
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import NOTE, Program, assert_same, interpret, outcome
@@ -106,6 +105,33 @@ def test_names_places_and_promises_survive():
         (node,) = [n for n in made.nodes if n.op.name == "tanh"]
         (source,) = [n for n in graph.nodes if n.op.name == "tanh"]
         assert node.location == source.location and node.declared == {0: TensorShape([3])}
+
+
+def nodes_inside(graph):
+    """All nodes of ``graph`` and of the graphs inside it."""
+    return [n for node in graph.nodes for n in (node, *[m for g in node.subgraphs for m in nodes_inside(g)])]
+
+
+def nested(n, x):
+    return control_flow.while_loop(
+        lambda i, x: i < n,
+        lambda i, x: (i + 1, control_flow.cond(i > 3, lambda: x * 2.0, lambda: call("tanh", x))),
+        (0, x),
+    )
+
+
+@pytest.mark.parametrize("transform", PASSES)
+def test_what_a_pass_does_not_change_is_not_copied(transform):
+    graph = optimize(traced(nested, N, X))
+    assert transform(graph) is graph
+
+
+def test_the_optimised_graph_shares_no_node_with_the_traced_one():
+    graph = traced(nested, N, X)
+    made = optimize(graph)
+    assert not {*nodes_inside(graph)} & {*nodes_inside(made)}
+    assert all(n.graph is made for n in made.nodes)
+    assert all(m.graph is g and g.parent is made for n in made.nodes for g in n.subgraphs for m in g.nodes)
 
 
 def test_deep_graphs_need_no_recursion():
@@ -238,6 +264,17 @@ def test_constants_flow_into_loops_and_branches():
     assert ops(loop.attrs["body"]) == ["add"] and len(loop.inputs) == 2
 
 
+def test_a_constant_flows_only_into_the_loop_that_takes_it():
+    def build(n):
+        five = n.graph.constant(np.int32(2)) + 3
+        (first,) = control_flow.while_loop(lambda i: i < 2, lambda i: i + five * 2, [0])
+        loop = loop_of(n.graph)
+        second = n.graph.add(loop.op, [loop.inputs[0], n], loop.attrs)  # with the same sub-graphs
+        return [first, second.outputs[0]]
+
+    assert values_of(fold(traced(build, N)), np.int32(1)) == [10, 2]
+
+
 def test_what_fails_is_left_to_fail_when_it_runs():
     def build(n):
         return call("getitem", n.graph.constant(np.zeros(2, np.float32)), n.graph.constant(np.int32(1)) + 4)
@@ -332,33 +369,6 @@ def test_what_can_fail():
     assert can_fail(node(lambda x: x[9], vectors[0]))
     assert can_fail(node(lambda n: n**n, N)) and not can_fail(node(lambda f: f**f, F))
     assert graph_can_fail(traced(lambda n: control_flow.cond(n > 0, lambda: n**n, lambda: n), N))
-
-
-# -- 1.x graphs -------------------------------------------------------------------------------------------
-
-
-def test_the_part_of_a_graph_between_feeds_and_fetches():
-    graph = Graph()
-    with graph.as_default():
-        a, b = (graph.parameter(dtypes.int32, SCALAR, name) for name in "ab")
-        middle = a * 2
-        out = middle + b
-        out * 3
-    part = subgraph(graph, [middle, b], [out, b])
-    assert ops(part) == ["add"]
-    assert values_of(part, np.int32(5), np.int32(6)) == [11, 6]
-    with pytest.raises(ValueError, match="feed it"):
-        subgraph(graph, [a], [out])
-
-
-def test_feeding_one_output_of_a_node():
-    pair = Op("pair", lambda x: [(x.dtype, x.shape), (x.dtype, x.shape)], lambda x: (x, x * 10))
-    graph = Graph()
-    with graph.as_default():
-        a = graph.parameter(dtypes.int32, SCALAR, "a")
-        first, second = apply(pair, [a])
-        out = first + second
-    assert values_of(subgraph(graph, [a, first], [out]), np.int32(1), np.int32(5)) == [15]
 
 
 # -- cost -------------------------------------------------------------------------------------------------

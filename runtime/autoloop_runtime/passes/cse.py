@@ -37,9 +37,13 @@ def _key(copy: Copy, node: Node) -> Hashable:
     """What makes two nodes equal; ``None`` for a node that is not to be merged."""
     if not is_pure(node):
         return None
+    if node.op is CONST:
+        return _frozen(node.attrs["value"])
+    key = (node.op, *map(id, copy.inputs(node)))
+    if not node.attrs:
+        return key
     try:
-        attrs = tuple([(name, _frozen(value)) for name, value in sorted(node.attrs.items())])
-        key = (node.op.name, node.op if node.op is not CONST else None, tuple(map(id, copy.inputs(node))), attrs)
+        key += tuple([(name, _frozen(value)) for name, value in sorted(node.attrs.items())])
         hash(key)
     except TypeError:
         return None

@@ -30,7 +30,7 @@ def fold(graph: Graph) -> Graph:
 
 
 class _Folder:
-    """One run of the pass. ``known``: parameters of sub-graphs that hold a constant."""
+    """One run of the pass. ``known``: the constants that parameters of sub-graphs hold, ``None`` for no constant."""
 
     def __init__(self) -> None:
         self.known: dict[Tensor, Any] = {}
@@ -84,8 +84,8 @@ class _Folder:
     def _note_constants(self, graphs: tuple[Graph, ...], captured: list[Tensor], start: int) -> None:
         for i, outer in enumerate(captured):
             value = constant_of(outer)
-            if value is not None:
-                self.known.update((g.inputs[start + i], value) for g in graphs)
+            for graph in graphs:
+                self.known[graph.inputs[start + i]] = value
 
 
 def _computed(node: Node, inputs: list[Tensor]) -> Any:
@@ -115,7 +115,9 @@ Rule = Callable[[Node, list[Tensor]], Tensor | None]
 def _all(tensor: Tensor, value: float, negative_zero: bool | None = None) -> bool:
     """True if ``tensor`` is a constant with all elements ``value``; a zero of a float with the given sign."""
     array = constant_of(tensor)
-    if array is None or array.dtype.kind not in "biuf" or array.size > MAX_ELEMENTS or not np.all(array == value):
+    if array is None or array.dtype.kind not in "biuf" or array.size > MAX_ELEMENTS:
+        return False
+    if not (array == value if array.ndim == 0 else np.all(array == value)):
         return False
     return negative_zero is None or array.dtype.kind != "f" or bool(np.all(np.signbit(array) == negative_zero))
 

@@ -52,7 +52,7 @@ def _move(copy: Copy, graph: Graph, n_vars: int, inputs: Sequence[Tensor], limit
     for node in graph.nodes:
         if not _can_move(node, outer, limit):
             continue
-        args = [outer[t] if t in outer else copy.keep(t.op, ()).outputs[0] for t in node.inputs]
+        args = [outer[t] if t in outer else copy.again(t.op).outputs[0] for t in node.inputs]
         made = copy.keep(node, args)
         outer.update(zip(node.outputs, made.outputs))
         moved.add(node)

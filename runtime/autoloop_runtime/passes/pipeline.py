@@ -9,6 +9,7 @@ from .cse import eliminate_common
 from .fold import fold
 from .invariant import hoist_invariants
 from .prune import prune
+from .rewrite import detached
 
 Pass = Callable[[Graph], Graph]
 
@@ -17,7 +18,7 @@ PASSES: tuple[Pass, ...] = (prune, fold, hoist_invariants, eliminate_common, pru
 
 
 def optimize(graph: Graph) -> Graph:
-    """``graph`` after all passes; the given graph is not changed."""
+    """``graph`` after all passes; the given graph is not changed, nor does a later change of it change the result."""
     for transform in PASSES:
         graph = transform(graph)
-    return graph
+    return detached(graph)

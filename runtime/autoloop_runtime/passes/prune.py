@@ -113,12 +113,13 @@ class _Pruner:
             first = 0
             for tensor in node.control_inputs:
                 first |= masks[tensor]
-            inputs = [masks[t] for t in node.inputs]
-            if not node.subgraphs:
-                for mask in inputs:
-                    first |= mask
-                masks.update((t, first) for t in node.outputs)
+            if not node.op.graphs:
+                for tensor in node.inputs:
+                    first |= masks[tensor]
+                for tensor in node.outputs:
+                    masks[tensor] = first
                 continue
+            inputs = [masks[t] for t in node.inputs]
             for tensor, needs in zip(node.outputs, self.relation(node)):
                 mask = first
                 for i in _bits(needs):
@@ -167,15 +168,16 @@ class _Pruner:
         """The part of ``graph`` for ``outputs``, with ``inputs`` left; ``same``: parameters that equal others."""
         needs = self._needs(graph, outputs)
         copy = Copy(graph, Copy.keep, parent)
-        kept = set(inputs)
+        done = set(inputs)
         for node in graph.nodes:
-            if node.op is PARAMETER and node.outputs[0] in kept:
+            if node.op is PARAMETER and node.outputs[0] in done:
                 copy.keep(node)
         for twin, first in (same or {}).items():
-            copy.of[twin] = copy.of[first]
+            copy.of[twin] = first
+            done.add(twin)
             self.replaced = True
         for node in graph.nodes:
-            if node not in needs or (node.outputs and node.outputs[0] in copy.of):
+            if node not in needs or (node.op is PARAMETER and node.outputs[0] in done):
                 continue
             if node.op.name == "While":
                 self._keep_while(copy, node, needs[node])
@@ -183,27 +185,26 @@ class _Pruner:
                 self._keep_cond(copy, node, needs[node])
             else:
                 copy.keep(node)
-        copy.graph.inputs = [copy.of[t] for t in inputs]
-        copy.graph.outputs = [copy.of[t] for t in outputs]
-        copy.graph.token = copy.of.get(graph.token) if graph.token is not None else None
-        return copy.graph
+        return copy.finish(inputs, outputs)
 
     def _needs(self, graph: Graph, outputs: Sequence[Tensor]) -> dict[Node, int]:
-        """The needed nodes; for structured ones the inputs they need for what is needed of them."""
+        """The needed nodes; for structured ones the bits of the inputs they need for what is needed of them."""
         live = set(outputs)
         needs: dict[Node, int] = {}
         for node in reversed(graph.nodes):
-            wanted = [j for j, t in enumerate(node.outputs) if t in live]
-            if not wanted:
+            if live.isdisjoint(node.outputs):
                 continue
-            mask = (1 << len(node.inputs)) - 1
-            if node.subgraphs:
-                mask = 0
-                for j in wanted:
-                    mask |= self.relation(node)[j]
+            live.update(node.control_inputs)
+            if not node.op.graphs:
+                needs[node] = -1
+                live.update(node.inputs)
+                continue
+            wanted = [j for j, t in enumerate(node.outputs) if t in live]
+            mask = 0
+            for j in wanted:
+                mask |= self.relation(node)[j]
             needs[node] = mask
             live.update(node.inputs[i] for i in _bits(mask))
-            live.update(node.control_inputs)
             self._wanted[node] = wanted
         return needs
 
@@ -211,7 +212,7 @@ class _Pruner:
         attrs, n = node.attrs, node.attrs["n_vars"]
         for k in range(n):
             if mask >> k & 1 and self.fixed(node, k):
-                copy.of[node.outputs[k]] = copy.of[node.inputs[k]]
+                copy.of[node.outputs[k]] = copy.stands(node.inputs[k])
                 self.replaced = True
         if all(self.fixed(node, k) for k in self._wanted[node]):
             return
@@ -234,7 +235,7 @@ class _Pruner:
         for key in ("names", "invariants", "specs"):
             if key in attrs:
                 made[key] = tuple([attrs[key][k] for k in variables])
-        copy.keep(node, [copy.of[node.inputs[i]] for i in order], made, variables)
+        copy.keep(node, [copy.stands(node.inputs[i]) for i in order], made, variables)
 
     def _keep_cond(self, copy: Copy, node: Node, mask: int) -> None:
         outputs = []
@@ -243,7 +244,7 @@ class _Pruner:
             if passed is None:
                 outputs.append(j)
             else:
-                copy.of[node.outputs[j]] = copy.of[node.inputs[passed]]
+                copy.of[node.outputs[j]] = copy.stands(node.inputs[passed])
                 self.replaced = True
         if not outputs:
             return
@@ -256,7 +257,7 @@ class _Pruner:
             )
         if "specs" in made:
             made["specs"] = tuple([node.attrs["specs"][j] for j in outputs])
-        copy.keep(node, [copy.of[node.inputs[i]] for i in (0, *held)], made, outputs)
+        copy.keep(node, [copy.stands(node.inputs[i]) for i in (0, *held)], made, outputs)
 
 
 def _without_twins(
@@ -266,7 +267,7 @@ def _without_twins(
     first: dict[Tensor, int] = {}
     same: list[dict[Tensor, Tensor]] = [{} for _ in subs]
     for i in held:
-        known = first.setdefault(copy.of[node.inputs[i]], i)
+        known = first.setdefault(copy.stands(node.inputs[i]), i)
         if known != i:
             for sub, twins in zip(subs, same):
                 twins[sub.inputs[i - shift]] = sub.inputs[known - shift]

@@ -1,8 +1,14 @@
-"""Copying a graph while changing it: the one way passes make new graphs of old ones."""
+"""Changing a graph by making another: the one way passes make new graphs of old ones.
+
+What a pass leaves as it is, nodes and whole sub-graphs, is in both graphs afterwards, so that a pass costs little more
+than a look at each node. Between passes, therefore, ``Node.graph`` and ``Graph.parent`` may name a graph that a node
+came from; ``detached`` makes a graph that shares nothing with any other, in which they are right again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 from ..graph import CONST, PARAMETER, Graph, Node
@@ -10,17 +16,17 @@ from ..tensor import Tensor
 
 
 class Copy:
-    """A graph being copied, node by node, by a *visitor*.
+    """A graph being made of another, node by node, by a *visitor*.
 
     The visitor is called with each node in order and must say what stands for its outputs: by ``keep`` (the
-    same node again), ``constant`` or ``replace``. ``keep`` copies the graphs inside a node with the same visitor.
+    same node again), ``constant`` or ``replace``. ``keep`` visits the graphs inside a node with the same visitor.
 
     Attributes
     ----------
     graph : Graph
         The new graph.
     of : dict
-        Tensor of the old graph -> tensor of the new one.
+        Tensor of the old graph -> tensor of the new one, for those that are not the same; see ``stands``.
     """
 
     def __init__(self, source: Graph, visit: Visit, parent: Graph | None = None) -> None:
@@ -30,9 +36,14 @@ class Copy:
         self.graph.collections = source.collections
         self.of: dict[Tensor, Tensor] = {}
 
+    def stands(self, tensor: Tensor) -> Tensor:
+        """What stands for ``tensor`` in the new graph."""
+        return self.of.get(tensor, tensor)
+
     def inputs(self, node: Node) -> list[Tensor]:
         """What stands for the inputs of ``node``."""
-        return [self.of[t] for t in node.inputs]
+        of = self.of
+        return [of.get(t, t) for t in node.inputs]
 
     def keep(
         self,
@@ -41,39 +52,70 @@ class Copy:
         attrs: Mapping[str, Any] | None = None,
         outputs: Sequence[int] | None = None,
     ) -> Node:
-        """Copy ``node``.
+        """Put ``node`` into the new graph: itself if nothing about it changes, else another in its place.
 
         Parameters
         ----------
         inputs : sequence of Tensor, optional
             Other inputs, of the new graph.
         attrs : mapping, optional
-            Other attributes; by default the same, graphs among them copied.
+            Other attributes; by default the same, graphs among them rewritten.
         outputs : sequence of int, optional
-            Which outputs the new node has; by default all.
+            Which outputs the node has in the new graph; by default all.
         """
+        if inputs is None and attrs is None and outputs is None and self._untouched(node):
+            self.graph.nodes.append(node)
+            return node
         if inputs is None:
             inputs = self.inputs(node)
         if attrs is None:
             attrs = self._attrs(node)
         if outputs is None:
             outputs = range(len(node.outputs))
+        control = self._control(node)
+        if (
+            len(outputs) == len(node.outputs)
+            and _identical(inputs, node.inputs)
+            and _equal(attrs, node.attrs)
+            and _identical(control, node.control_inputs)
+        ):
+            self.graph.nodes.append(node)
+            return node
+        return self._another(node, inputs, attrs, outputs, control)
+
+    def _untouched(self, node: Node) -> bool:
+        """True if the node has no graphs inside, and what it takes is still the same."""
+        if node.op.graphs:
+            return False
+        changed = self.of.keys()
+        return changed.isdisjoint(node.inputs) and (not node.control_inputs or changed.isdisjoint(node.control_inputs))
+
+    def again(self, node: Node) -> Node:
+        """Put a copy of ``node``, and of all graphs inside it, into the new graph."""
+        every = range(len(node.outputs))
+        return self._another(node, self.inputs(node), self._attrs(node), every, self._control(node))
+
+    def _another(
+        self, node: Node, inputs: Sequence[Tensor], attrs: Mapping[str, Any], outputs: Sequence[int],
+        control: tuple[Tensor, ...],
+    ) -> Node:  # fmt: skip
         kept = [node.outputs[i] for i in outputs]
-        control = tuple([self.of[t] for t in node.control_inputs])
         specs = [(t.dtype, t.shape) for t in kept]
         made = Node(self.graph, node.op, tuple(inputs), attrs, specs, node.name, node.location, control)
-        made.declared = {j: node.declared[i] for j, i in enumerate(outputs) if i in node.declared}
+        if node.declared:
+            made.declared = {j: node.declared[i] for j, i in enumerate(outputs) if i in node.declared}
         self.graph.nodes.append(made)
         self.of.update(zip(kept, made.outputs))
         return made
 
+    def _control(self, node: Node) -> tuple[Tensor, ...]:
+        return tuple([self.stands(t) for t in node.control_inputs]) if node.control_inputs else ()
+
     def _attrs(self, node: Node) -> Mapping[str, Any]:
-        if not node.subgraphs:
+        graphs = node.op.graphs
+        if not graphs:
             return node.attrs
-        return {
-            key: rewrite(value, self.visit, self.graph) if isinstance(value, Graph) else value
-            for key, value in node.attrs.items()
-        }
+        return {**node.attrs, **{key: rewrite(node.attrs[key], self.visit, self.graph) for key in graphs}}
 
     def replace(self, node: Node, tensors: Sequence[Tensor]) -> None:
         """Let ``tensors`` of the new graph stand for the outputs of ``node``."""
@@ -93,29 +135,55 @@ class Copy:
     def inline(self, graph: Graph, args: Sequence[Tensor]) -> list[Tensor]:
         """Visit the nodes of ``graph`` here, with ``args`` for its inputs; gives what stands for its outputs."""
         self.of.update(zip(graph.inputs, args))
+        given = set(graph.inputs)
         for node in graph.nodes:
-            if node.op is not PARAMETER or node.outputs[0] not in self.of:
+            if node.op is not PARAMETER or node.outputs[0] not in given:
                 self.visit(self, node)
-        return [self.of[t] for t in graph.outputs]
+        return [self.stands(t) for t in graph.outputs]
 
-    def finish(self) -> Graph:
-        """The new graph, with inputs and outputs."""
+    def finish(self, inputs: Sequence[Tensor] | None = None, outputs: Sequence[Tensor] | None = None) -> Graph:
+        """The new graph, with inputs and outputs; the old one if nothing about it changed.
+
+        Parameters
+        ----------
+        inputs, outputs : sequence of Tensor, optional
+            Tensors of the old graph to be those of the new one; by default all.
+        """
         source, graph = self.source, self.graph
-        graph.inputs = [self.of[t] for t in source.inputs]
-        graph.outputs = [self.of[t] for t in source.outputs]
-        graph.token = self.of.get(source.token) if source.token is not None else None
+        graph.inputs = [self.stands(t) for t in (source.inputs if inputs is None else inputs)]
+        graph.outputs = [self.stands(t) for t in (source.outputs if outputs is None else outputs)]
+        ends = (graph.inputs, source.inputs), (graph.outputs, source.outputs)
+        if graph.nodes == source.nodes and all(_identical(a, b) for a, b in ends):
+            return source
+        graph.token = None if source.token is None else self.stands(source.token)
         return graph
 
 
 Visit = Callable[[Copy, Node], object]
 
 
+def _identical(a: Sequence[Tensor], b: Sequence[Tensor]) -> bool:
+    return len(a) == len(b) and all(map(is_, a, b))
+
+
+def _equal(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    """True if the attributes of a structured node are the same (for those of any other: the same object)."""
+    if a is b:
+        return True
+    return all(a[k] is v or (isinstance(v, (int, tuple)) and a[k] == v) for k, v in b.items())
+
+
 def rewrite(graph: Graph, visit: Visit, parent: Graph | None = None) -> Graph:
-    """A copy of ``graph`` as ``visit`` makes it; see ``Copy``."""
+    """``graph`` as ``visit`` makes it; see ``Copy``."""
     copy = Copy(graph, visit, parent)
     for node in graph.nodes:
         visit(copy, node)
     return copy.finish()
+
+
+def detached(graph: Graph) -> Graph:
+    """A copy of ``graph`` that has no node in common with any other graph."""
+    return rewrite(graph, Copy.again)
 
 
 def is_pure(node: Node) -> bool:
@@ -124,42 +192,14 @@ def is_pure(node: Node) -> bool:
     Structured nodes and what touches TensorArrays do not count, nor do nodes with promises to check or with
     control inputs.
     """
-    return not (
-        node.op.effect or node.op.stateful or node.op is PARAMETER or node.declared or node.control_inputs
-        or node.subgraphs or any(t.dtype.kind == "O" for t in (*node.inputs, *node.outputs))
-    )  # fmt: skip
+    op = node.op
+    if op.effect or op.stateful or op.graphs or op is PARAMETER or node.declared or node.control_inputs:
+        return False
+    kinds = [t.dtype.kind for t in (*node.inputs, *node.outputs)]
+    return "O" not in kinds
 
 
 def constant_of(tensor: Tensor) -> Any:
     """The value of a constant, ``None`` for any other tensor."""
     node = tensor.node
     return node.attrs["value"] if node is not None and node.op is CONST else None
-
-
-def subgraph(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Graph:
-    """The part of ``graph`` that computes ``fetches`` from ``feeds``, as a graph with inputs and outputs.
-
-    Raises
-    ------
-    ValueError
-        If a placeholder is needed that is not fed.
-    """
-    fed = set(feeds)
-    live = {t for t in fetches if t not in fed}
-    needed: set[Node] = set()
-    for node in reversed(graph.nodes):
-        if any(t in live for t in node.outputs):
-            needed.add(node)
-            live.update(t for t in (*node.inputs, *node.control_inputs) if t not in fed)
-    copy = Copy(graph, Copy.keep)
-    for tensor in feeds:
-        copy.of[tensor] = copy.graph.parameter(tensor.dtype, tensor.shape, tensor.op.name)
-    for node in graph.nodes:
-        if node in needed:
-            if node.op is PARAMETER:
-                raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it")
-            given = {t: copy.of[t] for t in node.outputs if t in fed}
-            copy.keep(node)
-            copy.of.update(given)
-    copy.graph.outputs = [copy.of[t] for t in fetches]
-    return copy.graph
