@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 
 import numpy as np
@@ -103,7 +102,7 @@ def test_a_loop_whose_variables_never_change_still_asks_its_condition():
 
 def test_the_record_is_frozen():
     lowered = lower(*book_example())
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         lowered.nodes[0].name = "other"
 
 

@@ -19,7 +19,7 @@ from ..graph import CONST, PARAMETER, Graph, Node
 from ..registry import Op
 from ..tensor import Tensor
 from .cost import HEAVY, VIEWS, estimate
-from .rewrite import Copy, subgraph
+from .rewrite import Copy, detached, subgraph
 
 #: nanoseconds of a region, and what a node of it may cost at most; loops count as nothing, they are not cheap to run
 LIMIT = HEAVY
@@ -45,7 +45,7 @@ def form_regions(graph: Graph, compile_region: Compile) -> Graph:
     """
     waits = _Waits()
     waits.graph(graph, [0] * len(graph.inputs))
-    return _Former(waits, compile_region).graph(graph, None)
+    return detached(_Former(waits, compile_region).graph(graph, None))
 
 
 def is_region(node: Node) -> bool:
@@ -261,7 +261,7 @@ class _Former:
         kernel, culprit = self.compile(inner)
         specs = [(t.dtype, t.shape) for t in fetches]
         op = Op(REGION, lambda *_: specs, kernel, cost=lambda *_: cost, culprit=culprit, doc=_summary(nodes))
-        made = Node(copy.graph, op, tuple([copy.of[t] for t in feeds]), {}, specs, inner.prefix, nodes[-1].location)
+        made = Node(copy.graph, op, tuple([copy.stands(t) for t in feeds]), {}, specs, inner.prefix, nodes[-1].location)
         copy.graph.nodes.append(made)
         copy.of.update(zip(fetches, made.outputs))
 

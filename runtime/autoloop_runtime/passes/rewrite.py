@@ -203,3 +203,32 @@ def constant_of(tensor: Tensor) -> Any:
     """The value of a constant, ``None`` for any other tensor."""
     node = tensor.node
     return node.attrs["value"] if node is not None and node.op is CONST else None
+
+
+def subgraph(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Graph:
+    """A copy of the part of ``graph`` that computes ``fetches`` from ``feeds``, as a graph with inputs and outputs.
+
+    Raises
+    ------
+    ValueError
+        If a placeholder is needed that is not fed.
+    """
+    fed = set(feeds)
+    live = {t for t in fetches if t not in fed}
+    needed: set[Node] = set()
+    for node in reversed(graph.nodes):
+        if any(t in live for t in node.outputs):
+            needed.add(node)
+            live.update(t for t in (*node.inputs, *node.control_inputs) if t not in fed)
+    copy = Copy(graph, Copy.again)
+    for tensor in feeds:
+        copy.of[tensor] = copy.graph.parameter(tensor.dtype, tensor.shape, tensor.op.name)
+    for node in graph.nodes:
+        if node in needed:
+            if node.op is PARAMETER:
+                raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it")
+            given = {t: copy.of[t] for t in node.outputs if t in fed}
+            copy.again(node)
+            copy.of.update(given)
+    copy.graph.outputs = [copy.of[t] for t in fetches]
+    return copy.graph
