@@ -16,6 +16,8 @@ GROUND_FLOOR = ("dataclass", "shapes", "dtypes", "nest", "registry")
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
     ("autoloop_runtime.execution", "autoloop_runtime.codegen.native"),
+    ("autoloop_runtime.nest", "dataclasses"),
+    ("autoloop_runtime.nest", "optree"),
     ("autoloop_runtime.passes.cost", "threadpoolctl"),
     ("autoloop_runtime.profiler", "json"),
     ("autoloop_runtime.scheduler.workers", "threadpoolctl"),

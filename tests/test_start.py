@@ -12,9 +12,11 @@ import autoloop
 import pytest
 
 #: costs milliseconds at every start, and most programs do without
-LATER = ("autoloop.compat", "autoloop.explanation", "autoloop_runtime.gradients", "autoloop_runtime.drawing",
-         "autoloop_runtime.codegen.native", "astunparse", "threadpoolctl", "llvmlite", "scipy", "pathlib", "tempfile",
-         "json", "sysconfig")  # fmt: skip
+LATER = (
+    "autoloop.compat", "autoloop.explanation", "autoloop_runtime.gradients", "autoloop_runtime.drawing",
+    "autoloop_runtime.codegen.native", "optree", "astunparse", "threadpoolctl", "llvmlite", "scipy", "numpy.random",
+    "dataclasses", "json", "pathlib", "random", "sysconfig", "tempfile",
+)  # fmt: skip
 
 
 def test_a_first_call_loads_no_more_than_it_needs(tmp_path):

@@ -15,7 +15,6 @@ from typing import Any
 
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.reach import (
-    RANDOM,
     Attribute,
     Cell,
     Global,
@@ -24,6 +23,7 @@ from autoloop.operators.reach import (
     contents,
     has_changed,
     is_cache,
+    is_random,
     put_back,
     snapshots,
 )
@@ -173,7 +173,7 @@ def _refusal(one: Snapshot) -> str:
             f"the {kind}{name} is advanced in a loop or branch on tensors, which is traced once: it would not be "
             f"advanced in every iteration; put its values in a tensor, and loop over that"
         )
-    if isinstance(one.value, RANDOM):
+    if is_random(one.value):
         return (
             f"the {kind}{name} is asked for random numbers in a loop or branch on tensors, which is traced once: they "
             f"would be the same in every iteration; use autoloop.random.normal or autoloop.random.uniform"

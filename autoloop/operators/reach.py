@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import random
 import sys
 import types
 from collections import deque
@@ -26,7 +25,8 @@ _MOST_OBJECTS = 5_000
 _MOST_ELEMENTS = 1_000
 _MOST_NUMBERS = 10_000
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
-RANDOM = (random.Random, np.random.Generator, np.random.RandomState)
+# Generators of random numbers: whoever has one has imported its module, which is not small.
+_RANDOM = (("random", "Random"), ("numpy.random", "Generator"), ("numpy.random", "RandomState"))
 # The generators behind the functions of these modules.
 _HIDDEN_RANDOM = {"random": "_inst", "numpy.random": "_rand"}
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
@@ -266,8 +266,8 @@ def contents(value: Any) -> Any:
         return value.copy() if value.size <= _MOST_NUMBERS else None
     if isinstance(value, types.GeneratorType):
         return _state_of(value)
-    if isinstance(value, RANDOM):
-        return repr(value.bit_generator.state if isinstance(value, np.random.Generator) else _random_state(value))
+    if is_random(value):
+        return repr(value.bit_generator.state if hasattr(value, "bit_generator") else _random_state(value))
     if hasattr(type(value), "__length_hint__") and hasattr(type(value), "__next__"):
         return operator.length_hint(value)
     return _attributes(value) if is_users_object(value) else None
@@ -278,8 +278,13 @@ def _state_of(generator: types.GeneratorType[Any, Any, Any]) -> dict[str, Any]:
     return {} if frame is None else {**frame.f_locals, "": frame.f_lasti}
 
 
+def is_random(value: Any) -> bool:
+    """Whether a value is a generator of random numbers."""
+    return isinstance(value, tuple([getattr(sys.modules.get(module), name, ()) for module, name in _RANDOM]))
+
+
 def _random_state(value: Any) -> Any:
-    return value.getstate() if isinstance(value, random.Random) else value.get_state()
+    return value.getstate() if hasattr(value, "getstate") else value.get_state()
 
 
 def _attributes(value: Any) -> dict[str, Any]:

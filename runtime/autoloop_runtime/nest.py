@@ -4,23 +4,106 @@ Tuples, lists, dicts, named tuples, dataclasses (any, without registration) and 
 ``register`` are structures; everything else, ``None`` included, is a leaf. *Composites* (TensorArray,
 SparseTensor, IndexedSlices) are leaves to the caller and structures of tensors to the runtime, which is what
 ``expand_composites=True`` asks for.
+
+Most structures are a tuple or list of leaves, or one leaf. These need no ``optree``, which is imported (as long as all
+the ground floor takes) when something deeper is met.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import optree
+import numpy as np
+
+if TYPE_CHECKING:
+    import optree
 
 PLAIN = "autoloop"
 EXPANDED = "autoloop.expanded"
-Structure = optree.PyTreeSpec
+Structure: TypeAlias = "Flat | optree.PyTreeSpec"
 
-_lock = threading.Lock()  # held while a type is entered in optree's table, never while flattening
+#: types that are known to be leaves; ``opaque`` adds to it while modules are imported
+_OPAQUE: set[type] = {bool, int, float, complex, str, bytes, type(None), np.ndarray, *np.sctypeDict.values()}
+_lock = threading.Lock()  # held while optree is imported or a type is entered in its table, never while flattening
 _registered: set[type] = set()
+#: what ``register`` was told before optree was needed; None after that
+_pending: list[tuple[Any, ...]] | None = []
+
+
+class Flat:
+    """The structure of one leaf, or of a tuple or list of leaves; like a ``PyTreeSpec`` and never equal to one.
+
+    Attributes
+    ----------
+    type : type or None
+        ``tuple``, ``list``, or ``None`` for one leaf.
+    num_leaves : int
+    """
+
+    __slots__ = ("num_leaves", "type")
+
+    def __init__(self, kind: type[tuple[Any, ...]] | type[list[Any]] | None, num_leaves: int) -> None:
+        self.type = kind
+        self.num_leaves = num_leaves
+
+    def is_leaf(self) -> bool:
+        """True for one leaf."""
+        return self.type is None
+
+    def paths(self) -> list[tuple[int, ...]]:
+        """The way to each leaf."""
+        return [()] if self.type is None else [(i,) for i in range(self.num_leaves)]
+
+    def flatten_up_to(self, value: Any) -> list[Any]:
+        """What stands in ``value`` in the places of the leaves."""
+        if self.type is None:
+            return [value]
+        if type(value) is self.type and len(value) == self.num_leaves:
+            return list(value)
+        found: list[Any] = _structure_of_optree(self).flatten_up_to(value)  # says what does not fit
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flat) and self.type is other.type and self.num_leaves == other.num_leaves
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.num_leaves))
+
+    def __repr__(self) -> str:
+        return repr(_structure_of_optree(self))
+
+
+LEAF = Flat(None, 1)
+
+
+def opaque(cls: type) -> None:
+    """Let ``cls`` be known as a leaf."""
+    _OPAQUE.add(cls)
+
+
+def _optree() -> Any:
+    """The module, with all types registered so far."""
+    import optree
+
+    global _pending
+    if _pending is not None:
+        with _lock:
+            for entry in _pending or ():
+                _enter(optree, *entry)
+            _pending = None
+    return optree
+
+
+def _enter(optree: Any, cls: type, to_children: Any, from_children: Any, composite: bool) -> None:
+    for namespace in (EXPANDED,) if composite else (PLAIN, EXPANDED):
+        optree.register_pytree_node(cls, to_children, from_children, namespace=namespace)
+
+
+def _structure_of_optree(flat: Flat) -> Any:
+    sample = 0 if flat.type is None else flat.type([0] * flat.num_leaves)
+    return _optree().tree_structure(sample, none_is_leaf=True)
 
 
 def register(
@@ -47,12 +130,19 @@ def register(
     with _lock:
         if cls in _registered:
             return
-        for namespace in (EXPANDED,) if composite else (PLAIN, EXPANDED):
-            optree.register_pytree_node(cls, to_children, from_children, namespace=namespace)
+        entry = (cls, to_children, from_children, composite)
+        if _pending is None:
+            import optree
+
+            _enter(optree, *entry)
+        else:
+            _pending.append(entry)
         _registered.add(cls)
 
 
 def _register_dataclass(cls: type) -> None:
+    import dataclasses  # the user's code has
+
     names = tuple(f.name for f in dataclasses.fields(cls))
 
     def to_children(value: Any) -> tuple[Iterable[Any], Any]:
@@ -69,20 +159,42 @@ def _register_dataclass(cls: type) -> None:
 
 def flatten_with_structure(value: Any, expand_composites: bool = False) -> tuple[list[Any], Structure]:
     """The leaves of ``value`` in order, and its structure."""
-    namespace = EXPANDED if expand_composites else PLAIN
+    kind = type(value)
+    if kind in _OPAQUE:
+        return [value], LEAF
+    if (kind is tuple or kind is list) and _OPAQUE.issuperset(map(type, value)):
+        return list(value), Flat(kind, len(value))
+    return _flatten(value, EXPANDED if expand_composites else PLAIN)
+
+
+def _flatten(value: Any, namespace: str) -> tuple[list[Any], Structure]:
+    optree = _optree()
     while True:
         leaves, structure = optree.tree_flatten(value, none_is_leaf=True, namespace=namespace)
-        unknown = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(leaf)} - _registered
-        unknown = {t for t in unknown if not issubclass(t, type)}
+        unknown = {t for t in set(map(type, leaves)) - _OPAQUE - _registered if hasattr(t, "__dataclass_fields__")}
         if not unknown:
-            return leaves, structure
+            break
         for cls in unknown:
             _register_dataclass(cls)
+    # one form for each structure, so that equal ones are equal
+    if structure.is_leaf():
+        return leaves, LEAF
+    count = structure.num_leaves
+    if structure.type in (tuple, list) and structure.num_children == count == structure.num_nodes - 1:
+        return leaves, Flat(structure.type, count)
+    return leaves, structure
 
 
 def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
-    """The value of that structure with these leaves."""
-    return optree.tree_unflatten(structure, leaves)
+    """The value of that structure with these leaves (``ValueError`` if their number is wrong)."""
+    if not isinstance(structure, Flat):
+        return _optree().tree_unflatten(structure, leaves)
+    made = list(leaves)
+    if len(made) != structure.num_leaves:
+        raise ValueError(f"the structure has {structure.num_leaves} leaves, but {len(made)} values were given")
+    if structure.type is None:
+        return made[0]
+    return tuple(made) if structure.type is tuple else made
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
@@ -180,6 +292,8 @@ def _skeleton(value: Any) -> Any:
     if is_nested(value):
         return [
             _skeleton(item)
-            for item in optree.tree_leaves(value, is_leaf=lambda x: x is not value, none_is_leaf=True, namespace=PLAIN)
+            for item in _optree().tree_leaves(
+                value, is_leaf=lambda x: x is not value, none_is_leaf=True, namespace=PLAIN
+            )
         ]
     return None

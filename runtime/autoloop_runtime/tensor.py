@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, nest
 from .dtypes import DType
 from .registry import call
 from .shapes import ShapeLike, TensorShape
@@ -390,6 +390,8 @@ class Tensor:
         def __gt__(self, other: Any) -> Any: ...
         def __ge__(self, other: Any) -> Any: ...
 
+
+nest.opaque(Tensor)
 
 #: Python's binary operators and the public functions behind them
 _BINARY = {

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import nest
 from .applying import apply
 from .graph import Graph, Node, current_graph, eager
 from .registry import Op, call, function, register
@@ -223,6 +224,9 @@ class Variable:
     def __repr__(self) -> str:
         text = f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype}"
         return text + (">" if self.graph is not None else f", numpy={self.own_storage.value!r}>")
+
+
+nest.opaque(Variable)
 
 
 def _delegate(dunder: str) -> Callable[..., Any]:
