@@ -46,14 +46,19 @@ def show(text):
     print(textwrap.indent(text.strip(), "    "))
 
 
-def timed(f, *args, repeats=5):
-    """The value of ``f(*args)``, and the shortest of a few runs in milliseconds."""
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        value = f(*args)
-        times.append(time.perf_counter() - begin)
-    return value, min(times) * 1e3
+def timed(f, *args):
+    begin = time.perf_counter()
+    value = f(*args)
+    return value, (time.perf_counter() - begin) * 1e3
+
+
+def settled(f, *args, seconds=0.5):
+    """The value of ``f(*args)``, and the shortest of its runs in milliseconds, called again and again for a while."""
+    value, shortest = timed(f, *args)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        shortest = min(shortest, timed(f, *args)[1])
+    return value, shortest
 
 
 def conversion():
@@ -65,33 +70,21 @@ def conversion():
     print(f"\n    steps from {', '.join(results)}; traced {collatz_steps.tracing_count} time for all int32 scalars")
 
 
-def native(f, *args):
-    """What ``timed`` gives for ``f`` as machine code; nothing where there is no such thing."""
-    try:
-        compiled = autoloop.function(f.python_function, executor="native")
-        compiled(*args)
-    except (ImportError, NotImplementedError):
-        return None
-    return timed(compiled, *args)
-
-
 def compare(what, f, *args, result):
-    """One line: result and times of a function, and the times of the same function compiled and undecorated."""
-    _, first = timed(f, *args, repeats=1)
-    value, later = timed(f, *args)
-    compiled, shortest = native(f, *args) or (value, None)
-    expected, plain = timed(f.python_function, *args)
-    for ours in (value, compiled):
-        for one, other in zip(autoloop.nest.flatten(ours), autoloop.nest.flatten(expected)):
-            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
-    said = result(*autoloop.nest.flatten(value))
-    machine_code = "-" if shortest is None else f"{shortest:.2f}"
-    print(f"    {what:38} {said:19} {first:10.1f} {later:10.2f} {machine_code:>8} {plain:8.2f}")
+    """One line: result, times and executor of a function, and the time of the same function undecorated."""
+    _, first = timed(f, *args)
+    _, second = timed(f, *args)
+    value, later = settled(f, *args)
+    expected, plain = settled(f.python_function, *args, seconds=0.1)
+    for one, other in zip(autoloop.nest.flatten(value), autoloop.nest.flatten(expected)):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+    said, executor = result(*autoloop.nest.flatten(value)), autoloop.explain(f, *args).executor
+    print(f"    {what:38} {said:19} {first:7.1f} {second:7.2f} {later:7.2f} {plain:8.2f}  {executor}")
 
 
 def speed():
     heading("2. The samples, and the same functions as plain Python and NumPy")
-    print(f"    {'times in ms':58} {'first call':>10} {'after that':>10} {'native':>8} {'plain':>8}")
+    print(f"    {'times in ms':58} {'first':>7} {'second':>7} {'later':>7} {'plain':>8}")
     tolerance = np.float64(1e-9)
     compare(
         "Collatz chains from below 3,000", collatz.longest_chain, np.int32(3000),
@@ -117,7 +110,8 @@ def speed():
         "two chains that do not need each other", two_chains, waves, waves, np.int32(10),
         result=lambda a, b: f"2 x {a.size} numbers",
     )  # fmt: skip
-    print("    (native: machine code, with pip install -e '.[native]')")
+    print("    (later: within half a second of calls, by the executor that stands behind the times;")
+    print("    native is machine code, with pip install -e '.[native]')")
 
 
 def overlap():

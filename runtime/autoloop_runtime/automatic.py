@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from . import config
+from . import background, config
 from .codegen.handover import Site
 from .codegen.later import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_installed, is_wanted
 from .codegen.python import compile_graph, compile_region
@@ -163,6 +163,8 @@ class Automatic:
             with times.lock:
                 (times.native if native else times.before).append(seconds)
                 self._judge(times, made, shapes)
+        elif made is not None and made.is_pending:
+            background.give_way()
         if self._wants_notice and times.spent >= NOTICE:
             self._notice(shapes)
         return results

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
@@ -19,14 +20,22 @@ Job = Callable[[], None]
 exclusive = threading.RLock()
 
 
+#: seconds that a busy thread runs, and that it then leaves to the job; without it the job, which reads many small files
+#: and has to win the interpreter's lock back each time, takes several times as long
+BUSY, LEFT = 0.001, 0.0005
+
+
 class _Queue:
-    """The jobs of one process; ``lock`` guards the rest."""
+    """The jobs of one process; ``lock`` guards the rest, but for ``turn``, of which any recent value will do."""
 
     def __init__(self, generation: int) -> None:
         self.generation = generation
         self.lock = threading.Lock()
         self.jobs: deque[Job] = deque()
         self.thread: threading.Thread | None = None
+        self.idle = threading.Event()
+        #: when a busy thread last gave way
+        self.turn = 0.0
 
     def submit(self, job: Job) -> bool:
         """See the function."""
@@ -34,6 +43,7 @@ class _Queue:
             self.jobs.append(job)
             if self.thread is None:
                 self.thread = threading.Thread(target=self._work, name="autoloop background")
+                self.idle.clear()
                 try:
                     self.thread.start()
                 except RuntimeError:  # no threads any more: the interpreter ends, or there are too many
@@ -48,6 +58,7 @@ class _Queue:
                 if not self.jobs or is_ending():
                     self.jobs.clear()
                     self.thread = None
+                    self.idle.set()
                     return
                 job = self.jobs.popleft()
             with exclusive:
@@ -61,6 +72,14 @@ _queue = _Queue(0)
 def submit(job: Job) -> bool:
     """Let the thread do ``job``, which must not raise; False if there can be no thread."""
     return _queue.submit(job)
+
+
+def give_way() -> None:
+    """Called now and then by a thread that is busy while a job is done for it: leaves it the interpreter for a moment."""
+    queue, now = _queue, time.perf_counter()
+    if queue.thread is not None and now - queue.turn > BUSY:
+        queue.idle.wait(LEFT)
+        queue.turn = time.perf_counter()
 
 
 def generation() -> int:

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import background
 from ..dtypes import variant
 from ..graph import Graph, Node
 from ..passes.resume import resumable
@@ -93,6 +94,8 @@ class Site:
         made = self.later.find(shapes) if self._later is not None else None
         if made is None and self.spent >= 1e9 * self.price():
             self.later.ask(shapes)
+        if made is not None and made.is_pending:
+            background.give_way()
         return made if made is not None and made.run is not None else None
 
     def compare(self, shapes: Shapes, python: float, native: float) -> bool:

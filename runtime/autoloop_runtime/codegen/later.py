@@ -50,6 +50,11 @@ class Made:
     seconds: float = 0.0
     generation: int = 0
 
+    @property
+    def is_pending(self) -> bool:
+        """True while it is being made."""
+        return self.run is None and not self.why_not
+
 
 @lru_cache(maxsize=1)
 def is_installed() -> bool:
@@ -86,7 +91,7 @@ class Later:
     def find(self, shapes: Shapes) -> Made | None:
         """What became of the code for ``shapes``; ``None`` if nobody asked for it."""
         made = self._made.get(shapes)
-        if made is not None and made.run is None and not made.why_not and made.generation != background.generation():
+        if made is not None and made.is_pending and made.generation != background.generation():
             return None  # the process that was making it is another one
         return made
 
