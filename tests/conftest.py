@@ -27,6 +27,14 @@ def pytest_configure(config: pytest.Config) -> None:
         _always(wanted)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = config.getoption("--executor")
+    if wanted != "auto":
+        for item in items:
+            if item.get_closest_marker("auto"):
+                item.add_marker(pytest.mark.skip(reason=f"about what 'auto' does, which is {wanted} here"))
+
+
 def _always(wanted: str) -> None:
     from autoloop_runtime import execution
     from autoloop_runtime.codegen.native import NativeRefusal
@@ -48,6 +56,8 @@ def _always(wanted: str) -> None:
             except NativeRefusal:
                 return python(values, *state)
 
+        # tracebacks leave out what is ours
+        run.__code__ = run.__code__.replace(co_filename="<autoloop tests>")
         return run
 
     execution._made = make

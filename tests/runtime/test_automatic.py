@@ -14,6 +14,7 @@ import pytest
 from autoloop_runtime import automatic, background, config
 from autoloop_runtime.codegen import handover, later
 
+pytestmark = pytest.mark.auto
 needs_native = pytest.mark.skipif(not later.is_installed(), reason="needs the extra 'native'")
 ROOT = Path(__file__).parent.parent.parent
 N = np.int32

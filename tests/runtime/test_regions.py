@@ -170,6 +170,7 @@ def test_a_failure_in_one_names_operation_and_all_iterations():
     )
 
 
+@pytest.mark.auto
 def test_auto_uses_them_where_it_takes_the_scheduler(monkeypatch):
     monkeypatch.setattr(config, "get_num_threads", lambda: 2)
 
