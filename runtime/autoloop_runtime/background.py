@@ -75,7 +75,7 @@ def submit(job: Job) -> bool:
 
 
 def give_way() -> None:
-    """Leave the job the interpreter for a moment; a thread calls it now and then that is busy while one is done for it."""
+    """Leave the job the interpreter for a moment; for a thread that is busy while one is done for it."""
     queue, now = _queue, time.perf_counter()
     if queue.thread is not None and now - queue.turn > BUSY:
         queue.idle.wait(LEFT)
