@@ -8,6 +8,7 @@ after its first iterations.
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
@@ -20,6 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # interrupts are heard, also where the run was started in the background of a shell, which ignores them
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     wanted = config.getoption("--executor")
     if wanted == "handover":
         _hand_over_at_once()
