@@ -14,7 +14,7 @@ from typing import Any
 import gast
 import numpy as np
 from autoloop.conversion.nodes import Node
-from autoloop.conversion.scopes import FRAME_READERS
+from autoloop.conversion.scopes import FRAME_READERS, path_of
 from autoloop.errors import is_own_file
 from autoloop_runtime.dataclass import dataclass, field
 
@@ -100,12 +100,15 @@ def is_plain(target: Any) -> bool:
 class Environment:
     """What the names of one function mean now, for decisions made while it is converted.
 
+    ``optional`` are the variables, and attributes such as ``self.best``, that may be None as a tensor decides.
+
     A decision that rests on the present value of a global name is noted in ``assumed``; the conversion is
     used again only while they hold. Decisions made here change the look of the code and what can be staged,
     never what Python values give.
     """
 
     namespace: dict[str, Any]
+    optional: frozenset[str] = frozenset()
     assumed: dict[str, Any] = field(default_factory=dict)
 
     def holds(self, namespace: dict[str, Any]) -> bool:
@@ -166,11 +169,18 @@ class Environment:
         if isinstance(test, gast.BoolOp):
             return all(self.is_static_test(value, local_names) for value in test.values)
         if isinstance(test, gast.Compare):
-            return all(isinstance(op, gast.Is | gast.IsNot) for op in test.ops)
+            return all(isinstance(op, gast.Is | gast.IsNot) for op in test.ops) and not self.is_none_test(test)
         if isinstance(test, gast.Call):
             target = self.resolve(test.func, local_names)
             return any(target is truth for truth in _TRUTHS)
         return isinstance(test, gast.Name) and test.id == "__debug__"
+
+    def is_none_test(self, test: Node) -> bool:
+        """Whether a comparison asks ``x is None`` of a variable that is None at one time and not at another."""
+        if len(test.ops) > 1 or not isinstance(test.ops[0], gast.Is | gast.IsNot):
+            return False
+        other = test.comparators[0]
+        return isinstance(other, gast.Constant) and other.value is None and path_of(test.left) in self.optional
 
     def swallows(self, statement: Node, local_names: frozenset[str]) -> bool:
         """Whether a ``with`` statement may swallow an exception; unknown managers may."""

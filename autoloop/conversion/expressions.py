@@ -17,6 +17,7 @@ _AUGMENTED = {
     gast.Pow: "**=", gast.MatMult: "@=", gast.BitAnd: "&=", gast.BitOr: "|=", gast.BitXor: "^=",
     gast.LShift: "<<=", gast.RShift: ">>=",
 }  # fmt: skip
+_NAMED_COMPARISONS = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
 _SIMPLE = (gast.Name, gast.Constant)
 
 
@@ -143,11 +144,12 @@ class ExpressionRewriter:
         return make.call(self.operator(make, "and_"), first, rest)
 
     def _single_compare(self, node: Node, around: Surroundings) -> Node:
+        is_none_test = self.environment.is_none_test(node)
         node = self._children(node, around)
-        if len(node.ops) > 1 or not isinstance(node.ops[0], gast.In | gast.NotIn):
+        if len(node.ops) > 1 or not (is_none_test or isinstance(node.ops[0], gast.In | gast.NotIn)):
             return node
         make = Maker(node)
-        name = "in_" if isinstance(node.ops[0], gast.In) else "not_in"
+        name = _NAMED_COMPARISONS[type(node.ops[0])]
         return make.call(self.operator(make, name), node.left, node.comparators[0])
 
     # -- calls ------------------------------------------------------------------------------------------

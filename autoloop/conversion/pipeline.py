@@ -24,6 +24,7 @@ from autoloop.conversion.callables import (
 from autoloop.conversion.control_flow import rewrite_function
 from autoloop.conversion.loading import compile_function, instantiate
 from autoloop.conversion.nodes import Node, walk
+from autoloop.conversion.scopes import optional_variables
 from autoloop.conversion.source import FunctionSource, find_source
 from autoloop.conversion.statements import Names
 from autoloop.conversion.translation import to_ast
@@ -70,6 +71,7 @@ def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
     names = _names_for(tree, function)
     environment = Environment(function.__globals__)
     free = frozenset(function.__code__.co_freevars) - {"__class__"}
+    environment.optional = optional_variables(tree, lambda called: environment.is_plain_call(called, free))
     # scopes -> jumps -> flow -> plan, each once per function, then loops, branches and expressions
     return _ConvertedTree(source, rewrite_function(tree, names, environment, outer=free), names, environment)
 

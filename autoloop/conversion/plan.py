@@ -14,7 +14,7 @@ import gast
 from autoloop.conversion.dataflow import Flow
 from autoloop.conversion.jumps import Jumps, block_fields
 from autoloop.conversion.nodes import Node, walk
-from autoloop.conversion.scopes import Effects, Scope, effects_of, mutated_by
+from autoloop.conversion.scopes import Effects, Scope, effects_of, mutated_by, path_of
 from autoloop_runtime.dataclass import dataclass, field
 
 Place = tuple[str, Node]
@@ -221,19 +221,9 @@ def places_in(statement: Node) -> dict[str, Node]:
             place = node
         while isinstance(place, gast.Subscript):
             place = place.value
-        if isinstance(place, gast.Attribute) and (text := _path(place)):
+        if isinstance(place, gast.Attribute) and (text := path_of(place)):
             found.setdefault(text, place)
     return found
-
-
-def _path(node: Node) -> str:
-    """Return ``a.b.c`` for a chain of attributes on a name, or an empty string."""
-    if isinstance(node, gast.Name):
-        return str(node.id)
-    if isinstance(node, gast.Attribute):
-        base = _path(node.value)
-        return f"{base}.{node.attr}" if base else ""
-    return ""
 
 
 def _root_names(node: Node) -> set[str]:

@@ -15,9 +15,10 @@ a body changes through ``nonlocal``; ``places=lambda: ((self, 'h'),)`` the attri
 ``options=lambda: {...}`` holds the arguments of ``set_loop_options``.
 
 Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``,
-``not_in``, ``call(f)(x)``, ``set_item(a, i, v)``, ``update_item(a, i, '+=', lambda: v)``,
-``set_item_of(self, 'a', i, v)``, ``update_item_of``; ``item(a, i)`` for ``a[i]`` where ``a`` may be a Python
-sequence; ``(a, b) = unpack(row)``; ``attribute(a, 'p')`` for ``a.p`` where a class has a property ``p``.
+``not_in``, ``is_(best, None)``, ``is_not``, ``call(f)(x)``, ``set_item(a, i, v)``,
+``update_item(a, i, '+=', lambda: v)``, ``set_item_of(self, 'a', i, v)``, ``update_item_of``; ``item(a, i)`` for
+``a[i]`` where ``a`` may be a Python sequence; ``(a, b) = unpack(row)``; ``attribute(a, 'p')`` for ``a.p`` where a
+class has a property ``p``.
 
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
@@ -32,6 +33,7 @@ from autoloop.operators.effects import checked, fstring, raised
 from autoloop.operators.items import item, set_item, set_item_of, unpack, update_item, update_item_of
 from autoloop.operators.logic import and_, in_, not_, not_in, or_
 from autoloop.operators.loops import for_stmt, while_stmt
+from autoloop.operators.optional import is_, is_not
 from autoloop.operators.options import set_loop_options
 from autoloop.operators.undefined import Undefined, defined, returned, user_variables
 
@@ -49,6 +51,8 @@ __all__ = [
     "if_return",
     "if_stmt",
     "in_",
+    "is_",
+    "is_not",
     "item",
     "not_",
     "not_in",

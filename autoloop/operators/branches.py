@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoloop.operators.merging import Grown, Side, copied, staged_branch, written_back
+from autoloop.operators.merging import RETURN, Grown, Side, copied, staged_branch, written_back
+from autoloop.operators.optional import Ids, MaybeNone, is_, knowing, told_by
 from autoloop.operators.outside import NewPlaces, Outside, Places
 from autoloop.operators.undefined import MaybeUnset
 from autoloop.operators.values import asked, is_staged, truth
@@ -13,7 +14,6 @@ from autoloop.operators.values import asked, is_staged, truth
 Branch = Callable[..., Any]
 
 _VARIABLE = "the values of {0!r} at the end of the main and the else branch of an `if` on a tensor"
-_RETURN = "what the two sides of an `if` on a tensor return (each needs a `return`)"
 _TERNARY = "the two values of a conditional expression on a tensor"
 
 
@@ -68,7 +68,10 @@ def _staged_statement(
     params = _parameters(branches, names, values)
 
     def sides(before: tuple[Any, ...]) -> list[Side]:
-        return [_side(branch, len(names), values, before, outside) for branch in branches]
+        return [
+            _side(branch, len(names), values, before, outside, known)
+            for branch, known in zip(branches, told_by(test), strict=True)
+        ]
 
     try:
         before, every = _traced(test, sides, names, outside, _VARIABLE)
@@ -123,12 +126,18 @@ def _parameters(
 
 
 def _side(
-    branch: Branch | None, count: int, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside
+    branch: Branch | None,
+    count: int,
+    values: tuple[Any, ...],
+    before: tuple[Any, ...],
+    outside: Outside,
+    known: Ids,
 ) -> Callable[[], tuple[Any, ...]]:
     def trace() -> tuple[Any, ...]:
         outside.write(map(copied, before))
         mine = tuple(map(copied, values))
-        results = mine[:count] if branch is None else outside.watch(branch)(*mine) or ()
+        with knowing(known):
+            results = mine[:count] if branch is None else outside.watch(branch)(*mine) or ()
         return (*results, *outside.read())
 
     return trace
@@ -163,10 +172,13 @@ def _nothing(*_: Any) -> None:
 
 
 def _staged_return(
-    test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside, what: str = _RETURN
+    test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside, what: str = RETURN
 ) -> Any:
     def sides(before: tuple[Any, ...]) -> list[Side]:
-        return [_return_side(branch, values, before, outside) for branch in branches]
+        return [
+            _return_side(branch, values, before, outside, known)
+            for branch, known in zip(branches, told_by(test), strict=True)
+        ]
 
     try:
         before, every = _traced(test, sides, ("return value",), outside, what)
@@ -177,11 +189,14 @@ def _staged_return(
 
 
 def _return_side(
-    branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside
+    branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside, known: Ids
 ) -> Callable[[], tuple[Any, ...]]:
     def trace() -> tuple[Any, ...]:
         outside.write(map(copied, before))
-        result = outside.watch(branch)(*map(copied, values))
+        with knowing(known):
+            result = outside.watch(branch)(*map(copied, values))
+            if type(result) is MaybeNone and is_(result, None) is False:
+                result = result.value
         return (result.value if type(result) is MaybeUnset else result, *outside.read())
 
     return trace

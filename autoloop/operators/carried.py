@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from autoloop.operators.growing import as_growing, with_growing
 from autoloop.operators.merging import blank, blank_tensor
+from autoloop.operators.optional import MaybeNone
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
@@ -126,6 +127,8 @@ class Variable:
         Its leaves.
     flag : bool, Tensor or None
         Whether it is set on entry, if that has to be carried along.
+    optional : bool
+        Whether it is None, and not unset, where the flag is false.
     """
 
     name: str
@@ -133,6 +136,7 @@ class Variable:
     structure: Any
     leaves: tuple[Leaf, ...]
     flag: Any = None
+    optional: bool = False
 
     def loop_vars(self) -> list[LoopVar]:
         """Return the declarations of all its tensors."""
@@ -160,7 +164,9 @@ class Variable:
             mine, tensors[: len(leaf.tensors)] = tensors[: len(leaf.tensors)], []
             leaves.append(leaf.value(mine))
         value = nest.unflatten(self.structure, leaves)
-        return value if self.flag is None else MaybeUnset(self.name, value, tensors.pop(0))
+        if self.flag is None:
+            return value
+        return (MaybeNone if self.optional else MaybeUnset)(self.name, value, tensors.pop(0))
 
     # -- what the body gives ----------------------------------------------------------------------------
 
@@ -170,7 +176,11 @@ class Variable:
         The tensors mean something only if the variable is unchanged.
         """
         is_set: Any = True
-        if type(result) is MaybeUnset:
+        if self._turns_optional(result):
+            return self._optional(result), []
+        if self.optional and result is None:
+            is_set, result = False, self.value([*params]).value
+        elif type(result) is MaybeUnset or (self.optional and type(result) is MaybeNone):
             result, is_set = result.value, result.is_set
         elif type(result) is Undefined:
             if self.structure is None:
@@ -188,6 +198,18 @@ class Variable:
         if self.flag is not None:
             tensors.append(convert_to_tensor(is_set))
         return (self if leaves is self.leaves else replace(self, leaves=leaves)), tensors
+
+    def _turns_optional(self, result: Any) -> bool:
+        """Whether the body shows that the variable is None at times."""
+        if self.optional or self.flag is not None or self.structure is None or type(result) in (Undefined, MaybeUnset):
+            return False
+        return (self.init is None) != (result is None) or type(result) is MaybeNone
+
+    def _optional(self, result: Any) -> Variable:
+        value = result.value if type(result) is MaybeNone else result
+        if self.init is None:
+            return replace(self._born(value), optional=True)
+        return replace(self, flag=True, optional=True)
 
     def _born(self, result: Any) -> Variable:
         """Return the variable with the type that the body gave it; its entry value is never read."""
@@ -243,12 +265,13 @@ def make_variable(name: str, value: Any, shape: Any = None) -> Variable:
     flag = None
     if type(value) is Undefined:
         return Variable(name, value, None, ())
-    if type(value) is MaybeUnset:
+    optional = type(value) is MaybeNone
+    if type(value) in (MaybeUnset, MaybeNone):
         value, flag = value.value, value.is_set
     values, structure = nest.flatten_with_structure(value)
     names = _leaf_names(name, structure)
     leaves = tuple(make_leaf(one, leaf, shape) for one, leaf in zip(names, values, strict=True))
-    return Variable(name, value, structure, leaves, flag)
+    return Variable(name, value, structure, leaves, flag, optional)
 
 
 def _leaf_names(name: str, structure: Any) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.iterables import StagedIterable
+from autoloop.operators.optional import MaybeNone, joined, knowing, negated, told_by
 from autoloop.operators.outside import NewPlaces, Outside
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime.control_flow import cond
@@ -20,7 +21,7 @@ def and_(first: Any, *later: Callable[[], Any]) -> Any:
     value = first
     for index, thunk in enumerate(later):
         if is_staged(asked(value)):
-            return _staged(asked(value), _rest(and_, later[index:]), later[index:], is_and=True)
+            return _staged(value, _rest(and_, later[index:]), later[index:], is_and=True)
         if not value:
             return value
         value = thunk()
@@ -32,7 +33,7 @@ def or_(first: Any, *later: Callable[[], Any]) -> Any:
     value = first
     for index, thunk in enumerate(later):
         if is_staged(asked(value)):
-            return _staged(asked(value), _rest(or_, later[index:]), later[index:], is_and=False)
+            return _staged(value, _rest(or_, later[index:]), later[index:], is_and=False)
         if value:
             return value
         value = thunk()
@@ -40,7 +41,7 @@ def or_(first: Any, *later: Callable[[], Any]) -> Any:
 
 
 def _rest(operator: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Callable[[], Any]:
-    return lambda: asked(operator(later[0](), *later[1:]))
+    return lambda: operator(later[0](), *later[1:])
 
 
 def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any], ...], *, is_and: bool) -> Any:
@@ -48,42 +49,52 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
 
     Of a boolean and a number the result is a number, as Python's would be in arithmetic: True is 1.
     """
-    first = convert_to_tensor(value)
-    test = truth(first)
-    if first.shape.rank not in (0, None):
-        first = call("reshape", first, ())
-    found: list[Any] = []
+    test = truth(asked(value))
+    first = _first(value, is_and)
+    told = told_by(asked(value))
+    later: list[tuple[Any, Any]] = []
     watched = Outside(thunks, (), None).watch(rest)
 
     def evaluated() -> Any:
-        second = watched()
-        kind = _dtype(second).kind
-        if kind == "b" != first.dtype.kind:
+        with knowing(told[not is_and]):
+            answer = watched()
+            second = convert_to_tensor(asked(answer) if type(answer) is not MaybeNone else answer)
+        if second.dtype.kind == "b" != first.dtype.kind:
             second = call("cast", second, first.dtype)
-        found.append(_dtype(second))
+        later.append((second.dtype, told_by(answer)))
         return second
 
     def known() -> Any:
-        return call("cast", first, found[0]) if first.dtype.kind == "b" != found[0].kind else first
+        dtype = later[0][0]
+        return call("cast", first, dtype) if first.dtype.kind == "b" != dtype.kind else first
 
     try:
-        return cond(test if is_and else call("logical_not", test), evaluated, known)
+        result = cond(test if is_and else call("logical_not", test), evaluated, known)
     except NewPlaces as places:
         raise TypeError(
             f"an operand of `{'and' if is_and else 'or'}` that a tensor decides on changes {places}: use an `if` "
             f"statement instead"
         ) from None
+    return joined((told, later[0][1]), result, is_and=is_and)
 
 
-def _dtype(value: Any) -> Any:
-    return convert_to_tensor(value).dtype
+def _first(value: Any, is_and: bool) -> Any:
+    """Return the first operand, as it is where it is the result."""
+    if type(value) is MaybeNone:
+        if is_and:
+            raise TypeError(
+                f"`{value.name} and ...` would be None if {value.name!r} is: write `{value.name} is not None and ...`"
+            )
+        return convert_to_tensor(value.value)
+    first = convert_to_tensor(asked(value))
+    return call("reshape", first, ()) if first.shape.rank not in (0, None) else first
 
 
 def not_(value: Any) -> Any:
     """``not value``."""
     value = asked(value)
     if is_staged(value):
-        return call("logical_not", truth(value))
+        return negated(value, call("logical_not", truth(value)))
     return not value
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
 from autoloop.operators.growing import GrowingList, Moved, as_growing, lengths_differ, with_growing
+from autoloop.operators.optional import MaybeNone
 from autoloop.operators.undefined import MaybeUnset, Undefined
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
@@ -37,6 +38,8 @@ class Grown(Exception):
 
 _NEVER = object()  # the value of a branch that always raises
 Side = Callable[[], tuple[Any, ...]]
+# How messages call what the sides of a branch give as the function's value: there None is no value like others.
+RETURN = "what the two sides of an `if` on a tensor return (each needs a `return`)"
 
 
 def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], what: str) -> tuple[Any, ...]:
@@ -90,9 +93,12 @@ class _Merge:
     def __init__(self, name: str, a: Any, b: Any, what: str) -> None:
         self.name = name
         self.what = what
-        self.is_set = _set_flags(a, b)
-        a, b = (one.value if type(one) is MaybeUnset else one for one in (a, b))
-        self.absent = [one is _NEVER or type(one) is Undefined for one in (a, b)]
+        self.optional = (what != RETURN and _is_optional(a, b)) or MaybeNone in (type(a), type(b))
+        if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
+            raise TypeError(f"{name!r} is None on one side of a tensor condition, and has no value at all on the other")
+        self.is_set = _set_flags(a, b) if not self.optional else tuple(map(_is_there, (a, b)))
+        a, b = (one.value if type(one) in (MaybeUnset, MaybeNone) else one for one in (a, b))
+        self.absent = [one is _NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
         self.pairs: list[BranchValues | None] = []
         self.fixed: list[Any] = []
         self.structure: Any = None
@@ -169,7 +175,20 @@ class _Merge:
         if all(self.absent):
             return Undefined(self.name)
         value = nest.unflatten(self.structure, leaves)
-        return value if is_set is None else MaybeUnset(self.name, value, is_set)
+        if is_set is None:
+            return value
+        return (MaybeNone if self.optional else MaybeUnset)(self.name, value, is_set)
+
+
+def _is_optional(a: Any, b: Any) -> bool:
+    """Whether one of two values is None and the other a value."""
+    return (a is None) != (b is None) and a is not _NEVER and b is not _NEVER
+
+
+def _is_there(value: Any) -> Any:
+    if type(value) is MaybeNone:
+        return value.is_set
+    return value is not None and value is not _NEVER
 
 
 def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:

@@ -53,6 +53,8 @@ def is_staged(value: Any) -> TypeGuard[Tensor]:
 
 def asked(value: Any) -> Any:
     """Return what a condition decides on: of a list that grows in the graph, whether it has elements."""
+    if (decision := getattr(value, "__autoloop_truth__", None)) is not None:
+        return decision()
     length = getattr(value, "__autoloop_length__", None)
     return value if length is None else call("greater", length(), 0)
 

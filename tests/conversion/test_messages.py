@@ -40,10 +40,10 @@ def one_side_returns(n):
     n += 1
 
 
-def none_before(n):
-    best = None
+def none_in_a_dict(n):
+    best = {"a": None}
     for i in range(n):
-        best = i
+        best["a"] = i
     return best
 
 
@@ -104,7 +104,7 @@ MESSAGES = [
     (branch_dtypes, TypeError, "the values of 'y' at the end of the main and the else branch"),
     (branch_dtypes, TypeError, "int32 and float32"),
     (one_side_returns, TypeError, "each needs a `return`"),
-    (none_before, TypeError, "'best' is None before the loop"),
+    (none_in_a_dict, TypeError, "\"best['a']\" is None before the loop"),
     (changing_string, TypeError, "'s' is 'a' before the loop and 'ab' after one iteration"),
     (endless_recursion, RecursionError, "calls itself under a tensor condition"),
     (structure_change, TypeError, "'t' does not have the same nested structure after one iteration"),
@@ -242,3 +242,18 @@ def test_warnings_point_at_the_users_line():
         for n in range(7):
             f(n)
     assert found[0].filename == __file__
+
+
+def none_at_run_time(n):
+    best = None
+    for i in range(n):
+        if i > 2:
+            best = i
+    return best + 1
+
+
+def test_use_of_none_is_told_at_run_time():
+    f = al.function(none_at_run_time)
+    assert int(f(al.constant(5))) == none_at_run_time(5)
+    with pytest.raises(TypeError, match="'best' is None where its value is needed; ask `best is None` before"):
+        f(al.constant(2))

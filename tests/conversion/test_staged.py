@@ -10,11 +10,18 @@ import autoloop as al
 import iterable_programs
 import list_programs
 import numpy as np
+import optional_programs
 import pytest
 import staged_programs
 import state_programs
 
-CASES = [*staged_programs.CASES, *list_programs.CASES, *iterable_programs.CASES, *state_programs.CASES]
+CASES = [
+    *staged_programs.CASES,
+    *list_programs.CASES,
+    *iterable_programs.CASES,
+    *state_programs.CASES,
+    *optional_programs.CASES,
+]
 if sys.version_info >= (3, 12):
     path = Path(__file__).with_name("new_syntax.txt")
     namespace = {"__name__": "new_syntax"}
