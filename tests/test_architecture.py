@@ -15,6 +15,8 @@ SOURCES = {"autoloop": ROOT / "autoloop", "autoloop_runtime": ROOT / "runtime" /
 GROUND_FLOOR = ("dataclass", "shapes", "dtypes", "nest", "registry")
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
+    ("autoloop_runtime.dataflow", "autoloop_runtime.lowering"),
+    ("autoloop_runtime.dataflow", "autoloop_runtime.scheduler"),
     ("autoloop_runtime.execution", "autoloop_runtime.codegen.native"),
     ("autoloop_runtime.nest", "dataclasses"),
     ("autoloop_runtime.nest", "optree"),

@@ -27,13 +27,12 @@ from .codegen.handover import Site
 from .codegen.later import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_installed, is_wanted
 from .codegen.python import compile_graph, compile_region
 from .dataclass import dataclass
+from .dataflow import compile_dataflow
 from .graph import Graph, Node
-from .lowering import lower
 from .passes.cost import Choice, choose
 from .passes.regions import form_regions
 from .profiler import active
 from .runstate import EAGER, RunState
-from .scheduler import Executable
 
 Run = Callable[..., list[Any]]
 
@@ -107,7 +106,7 @@ class Automatic:
         self._base: Run
         if self.choice.executor == "dataflow":
             runs = form_regions(graph, compile_region)
-            self._base = Executable(lower(runs, runs.outputs, runs.inputs)).run
+            self._base = compile_dataflow(runs, runs.outputs, runs.inputs)
         else:
             self._base = compile_graph(graph, self.sites if self._wanted else None)
         self._later = Later(graph)

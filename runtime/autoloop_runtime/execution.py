@@ -15,12 +15,11 @@ from . import nest
 from .automatic import Automatic, Standing, loops_in
 from .codegen.python import compile_graph
 from .dataclass import dataclass
+from .dataflow import compile_dataflow
 from .graph import CONST, Graph
-from .lowering import lower
 from .passes.pipeline import optimize
 from .recording import recorders
 from .runstate import EAGER, RunState
-from .scheduler import Executable
 from .tensor import Tensor
 from .values import convert_to_tensor
 
@@ -104,7 +103,7 @@ def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[A
     if executor == "sequential":
         return compile_graph(graph)
     if executor == "dataflow":
-        return Executable(lower(graph, graph.outputs, graph.inputs)).run
+        return compile_dataflow(graph, graph.outputs, graph.inputs)
     from .codegen.native import compile_native  # of the extra ``native``, and not small
 
     return compile_native(graph)

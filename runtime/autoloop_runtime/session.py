@@ -7,7 +7,7 @@ fetches does not run.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, nest
+from .dataflow import compile_dataflow
 from .graph import Graph, Node, current_graph
-from .lowering import lower
 from .registry import function
 from .runstate import SessionState
-from .scheduler import Executable
 from .shapes import ShapeLike, TensorShape
 from .tensor import Tensor
 from .variables import Variable
@@ -80,7 +79,7 @@ class Session:
         self.graph = (graph or get_default_graph()).root
         self._state = SessionState()
         self._lock = threading.Lock()  # guards _executables and _closed
-        self._executables: dict[Any, tuple[Executable, tuple[Tensor, ...]]] = {}
+        self._executables: dict[Any, tuple[Callable[..., list[Any]], tuple[Tensor, ...]]] = {}
         #: what fetching a variable computes; only added to
         self._reads: dict[Variable, Tensor] = {}
         self._closed = False
@@ -144,13 +143,13 @@ class Session:
         key = (tuple(map(id, tensors)), tuple(map(id, feeds)), self.graph.declarations)
         known = self._executables.get(key)
         if known is None:
-            executable = Executable(lower(self.graph, tensors, list(feeds)))
+            executable = compile_dataflow(self.graph, tensors, list(feeds))
             with self._lock:
                 # the tensors are kept, so that no others can have their ids
                 self._executables[key] = executable, (*tensors, *feeds)
         else:
             executable = known[0]
-        results: list[Any] = executable.run(list(feeds.values()), self._state, timeout=timeout)
+        results: list[Any] = executable(list(feeds.values()), self._state, timeout=timeout)
         return results
 
     def _fetch(self, leaf: Any) -> tuple[Tensor, bool]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
 from ..dtypes import variant
 from ..graph import CONST, PARAMETER, Graph, Node
-from ..lowering.checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
 from ..passes.safety import graph_can_fail
 from ..shapes import TensorShape
 from ..tensor import Tensor

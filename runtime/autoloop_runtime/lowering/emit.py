@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
 from ..dataclass import replace
 from ..dtypes import bool_, variant
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..registry import Op
 from ..shapes import SCALAR, TensorShape
 from ..tensor import Tensor
-from .checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
 from .prune import Needed
 from .records import FlatNode, FrameInfo, Kind, Lowered, Port
 

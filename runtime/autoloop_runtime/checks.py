@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType
-from ..registry import Op
-from ..shapes import TensorShape
+from .dtypes import DType
+from .registry import Op
+from .shapes import TensorShape
 
 
 def _promised(value: Any, tensor: str, shape: TensorShape) -> Any:

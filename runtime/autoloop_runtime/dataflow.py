@@ -1,0 +1,23 @@
+"""The way through lowering and the scheduler, loaded by the first graph that takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .graph import Graph
+from .tensor import Tensor
+
+
+def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor]) -> Callable[..., list[Any]]:
+    """A function ``run(values, state, timeout=None)`` that gives ``fetches`` for the values of ``feeds``.
+
+    Raises
+    ------
+    ValueError
+        See ``lowering.lower``.
+    """
+    from .lowering import lower
+    from .scheduler import Executable
+
+    return Executable(lower(graph, fetches, feeds)).run
