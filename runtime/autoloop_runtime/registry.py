@@ -44,6 +44,9 @@ class Op:
     scalar : mapping or None
         Dtype kinds of the result -> template for NumPy scalars all round, where it is faster than ``code``. Written
         only where no operand can fail, so it may leave one unevaluated.
+    into : str or None
+        Template that gives the value of ``code``, to the bit, in the array ``{out}``, which may be one of the inputs if
+        the op works element by element.
     effect : bool
         The op does something besides computing: it is never pruned from an ordered graph or merged, takes
         an effect token as its last input and gives one as its last output (see ``graph.Graph.token``). The
@@ -70,6 +73,7 @@ class Op:
     cost: Callable[..., float] | None = None
     doc: str = ""
     scalar: Mapping[str, str] | None = None
+    into: str | None = None
     culprit: Callable[[BaseException], Any] | None = None
 
     def __repr__(self) -> str:

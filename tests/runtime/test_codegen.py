@@ -7,15 +7,17 @@ import gc
 import random
 import threading
 import tracemalloc
+import unittest.mock
 
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
 from autoloop_runtime import control_flow, dtypes, profiler
 from autoloop_runtime.applying import apply
-from autoloop_runtime.codegen import templates
+from autoloop_runtime.codegen import ownership, templates
 from autoloop_runtime.codegen.names import Names, identifier
 from autoloop_runtime.codegen.python import compile_graph, emit
+from autoloop_runtime.codegen.spare import Spare
 from autoloop_runtime.execution import set_outputs
 from autoloop_runtime.graph import Graph
 from autoloop_runtime.lowering import lower
@@ -234,7 +236,7 @@ def test_scalars_are_computed_in_the_fewest_words(build, written):
 # -- what it computes -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 1 << 30), st.booleans())
 def test_random_programs_mean_the_same_everywhere(seed, effects):
     program = Program(random.Random(seed), effects)
@@ -244,6 +246,19 @@ def test_random_programs_mean_the_same_everywhere(seed, effects):
     assert_same(outcome(compile_graph(optimized), program.values), expected)
     executable = Executable(lower(optimized, optimized.outputs, optimized.inputs))
     assert_same(outcome(lambda values: executable.run(values, threads=1), program.values), expected)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 1 << 30))
+def test_random_programs_mean_the_same_when_arrays_are_written_to_again(seed):
+    program = Program(random.Random(seed))
+    expected = outcome(lambda values: interpret(program.graph, values), program.values)
+    with unittest.mock.patch.object(ownership, "MIN_BYTES", 1):  # as if all arrays were large
+        compiled = compile_graph(optimize(program.graph))
+    given_values = [np.array(v) for v in program.values]
+    assert_same(outcome(compiled, program.values), expected)
+    for value, before in zip(program.values, given_values):
+        np.testing.assert_array_equal(value, before)
 
 
 def test_zero_dimensional_arrays_become_scalars():
@@ -372,6 +387,70 @@ def test_memory_stays_flat_over_a_long_loop():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * 400_000
+
+
+MEGABYTE = ("x", dtypes.float32, [512, 512])
+
+
+def repeated(step, turns=30):
+    """A loop over an array of a megabyte, traced; ``step(x, *others)`` gives the next values."""
+
+    def build(x):
+        return control_flow.while_loop(
+            lambda i, *_: i < turns, lambda i, *xs: (i + 1, *step(*xs)), (0, x, x * 0.5), parallel_iterations=1
+        )[1:]
+
+    return optimize(traced(build, MEGABYTE))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda x, y: (x * 0.5 + y, y),
+        lambda x, y: (call("tanh", x @ y + 0.5), call("sigmoid", y) - x),
+        lambda x, y: (y, call("sin", x) * 0.5 + call("tanh", x) * y),
+        lambda x, y: control_flow.cond(x[0, 0] > 0, lambda: (x * 0.5, y - x), lambda: (x + y, y)),
+    ],
+)
+def test_a_loop_over_large_arrays_allocates_none_once_it_is_under_way(step):
+    seen = []
+
+    def watch(i):
+        if i == 5:
+            tracemalloc.reset_peak()
+            seen.append(tracemalloc.get_traced_memory()[0])
+
+    turns = []
+    counted = Op("counted", lambda x: [], lambda x: (turns.append(0), watch(len(turns)))[0], effect=True)
+
+    def stepping(x, y):
+        apply(counted, [x[0, 0]])
+        return step(x, y)
+
+    compiled = compile_graph(repeated(stepping))
+    value = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32)
+    before = value.copy()
+    tracemalloc.start()
+    results = compiled([value])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak - seen[0] < 100_000
+    np.testing.assert_array_equal(value, before)
+    arrays = [value, *results[:2]]
+    assert not any(np.shares_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
+
+
+def test_an_array_that_somebody_holds_is_not_given_again():
+    pool = Spare((4,), np.dtype(np.float32))
+    first = pool()
+    view = first[1:]
+    del first
+    assert not np.shares_memory(pool(), view)
+    held = [pool() for _ in range(9)]
+    assert len({a.ctypes.data for a in held}) == 9 and not any(np.shares_memory(a, view) for a in held)
+    place = held[0].ctypes.data
+    del held
+    assert pool().ctypes.data == place and len(pool.arrays) == 4
 
 
 # -- how it fails -----------------------------------------------------------------------------------------

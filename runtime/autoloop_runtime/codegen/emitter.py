@@ -58,6 +58,9 @@ class Emitter:
         self.lines = Lines()
         self.functions: list[list[Line]] = []
         self.stateful = stateful
+        #: of the function being emitted: what comes first, and where its spare arrays are, by shape and dtype
+        self.prologue: list[Line] = []
+        self.spares: dict[tuple[tuple[int, ...], str], str] = {}
 
     # -- graphs -------------------------------------------------------------------------------------------
 
@@ -114,9 +117,12 @@ class Emitter:
 
     def _plain(self, node: Node, position: int, scope: Scope) -> None:
         if node in self.owned.in_place:
-            self._set_item(node, scope)
+            self._in_place(node, scope)
             return
-        expr = self.expressions.call(node, scope.env, scope.uses)
+        if node in self.owned.spare:
+            expr = self.expressions.into(node, scope.env, self._spare(node.outputs[0]))
+        else:
+            expr = self.expressions.call(node, scope.env, scope.uses)
         outputs = node.outputs
         if node.op.effect:
             scope.env[outputs[-1]] = self.expressions.true()
@@ -138,11 +144,24 @@ class Emitter:
                 if name is not None:
                     self.lines.assign([name], self._promise(node, index, local(name)))
 
-    def _set_item(self, node: Node, scope: Scope) -> None:
-        """``x[i] = value`` on the array itself; its variable now holds the result."""
-        array, output = node.inputs[0], node.outputs[0]
+    def _spare(self, tensor: Tensor) -> Expr:
+        """An array for the value of ``tensor``, of which one is wanted in every iteration."""
+        shape, dtype = tensor.shape.as_tuple(), tensor.dtype
+        name = self.spares.get((shape, dtype.str))
+        if name is None:
+            name = self.spares[shape, dtype.str] = self.names.new_local("spare")
+            self.prologue.append(Line((name, " = ", self.expressions.spare(shape, dtype)), 1))
+        return Expr((f"{name}()",), reads=frozenset((name,)), length=len(name) + 2)
+
+    def _in_place(self, node: Node, scope: Scope) -> None:
+        """``x[i] = value`` or ``np.add(x, y, out=x)``: the variable of the array now holds the result."""
+        array, output = node.inputs[self.owned.in_place[node]], node.outputs[0]
         held = scope.env[array]
-        self.lines.add(*self.expressions.set_item(node, scope.env), node=node)
+        assert held.name is not None
+        if node.op.name == "set_item":
+            self.lines.add(*self.expressions.set_item(node, scope.env), node=node)
+        else:
+            self.lines.add(self.expressions.into(node, scope.env, held), node=node)
         scope.env[output] = held
         if held.name in scope.owner:
             scope.owner[held.name] = output
@@ -182,12 +201,15 @@ class Emitter:
         reads = frozenset().union(*[scope.env[t].reads for t in node.inputs])
         parameters = (["state"] if self.stateful else []) + sorted(reads)
         outer, self.lines = self.lines, Lines()
+        around = self.prologue, self.spares
+        self.prologue, self.spares = [], {}
         emit(node, position, scope)
         results = list(dict.fromkeys(n for t in node.outputs if (n := scope.env[t].name) in scope.owner))
         inner, self.lines = self.lines, outer
         inner.add("return " + ", ".join(results))
         name = self.names.new_global(names.of_node(node.name))
-        self.functions.append([Line(f"def {name}({', '.join(parameters)}):"), *inner.finished(1)])
+        self.functions.append([Line(f"def {name}({', '.join(parameters)}):"), *self.prologue, *inner.finished(1)])
+        self.prologue, self.spares = around
         call = Expr((f"{name}({', '.join(parameters)})",), node=node)
         if results:
             self.lines.assign(results, call)

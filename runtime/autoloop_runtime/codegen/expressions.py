@@ -15,6 +15,7 @@ from ..registry import Op
 from ..shapes import TensorShape
 from ..tensor import Tensor
 from . import names
+from .spare import Spare
 from .templates import ATOM, Expr, constant, parse
 from .uses import LOGIC, Uses
 
@@ -73,6 +74,17 @@ class Expressions:
             if not template.repeated or all(args[i].name is not None for i in template.repeated):
                 return self._filled(template, args, node)
         return self._kernel_call(op, args, node.attrs, node, op.stateful)
+
+    def into(self, node: Node, env: Mapping[Tensor, Expr], out: Expr) -> Expr:
+        """The expression that computes ``node`` in the array ``out``."""
+        assert node.op.into is not None
+        template = parse(node.op.into.replace("{out}", f"{{{len(node.inputs)}}}"))
+        return template.fill([*[env[t] for t in node.inputs], out], node)
+
+    def spare(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
+        """What makes arrays of this form, to be used again."""
+        name = self._global(("spare",), "Spare", Spare, "gives an array, again if nobody has it any more")
+        return f"{name}({shape}, {_dtype_name(dtype)})"
 
     def set_item(self, node: Node, env: Mapping[Tensor, Expr]) -> list[str | Expr]:
         """The statement that writes to the array itself what ``node`` would write to a copy."""
@@ -155,12 +167,16 @@ def _index(attrs: Mapping[str, Any], n_inputs: int) -> str | None:
     return "{0}[" + source + "]" if "(" not in source or source == "()" else None
 
 
+def _dtype_name(dtype: np.dtype[Any]) -> str:
+    return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
+
+
 def _cast(node: Node) -> str | None:
     """``np.float32(x)`` for scalars, ``x.astype(np.float32)`` for arrays."""
     dtype = node.attrs["dtype"]
     if dtype.kind not in "biufc" or (node.inputs[0].dtype.kind == "c" and dtype.kind != "c"):
         return None
-    name = "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
+    name = _dtype_name(dtype)
     return f"{name}({{0}})" if node.inputs[0].shape.rank == 0 else f"{{0}}.astype({name})"
 
 

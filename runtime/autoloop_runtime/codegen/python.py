@@ -72,7 +72,8 @@ def emit(graph: Graph, counted: bool = False, sites: dict[Node, Site] | None = N
     emitter = Emitter(pool, stateful, token_tensors(graph), find_owned(graph), counted, sites)
     parameters = (["state"] if stateful else []) + emitter.function(graph)
     lines = [Line(f"# {name}: {note}") for name, note in emitter.expressions.notes.items()]
-    for part in (*emitter.functions, [Line(f"def run({', '.join(parameters)}):"), *emitter.lines.finished(1)]):
+    main = [Line(f"def run({', '.join(parameters)}):"), *emitter.prologue, *emitter.lines.finished(1)]
+    for part in (*emitter.functions, main):
         lines += [Line(""), *part] if lines else part
     texts, line_map = [], {}
     for number, line in enumerate(lines, 1):

@@ -8,7 +8,8 @@ operands are then read there.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from ..dataclass import dataclass, field
 from ..graph import CONST, PARAMETER, Graph, Node
@@ -64,20 +65,20 @@ def is_barrier(node: Node) -> bool:
     return node.op.effect or node.op.stateful or is_structured(node)
 
 
-def analyse(graph: Graph, in_place: Set[Node] = frozenset(), predicate: bool = False) -> Uses:
+def analyse(graph: Graph, in_place: Mapping[Node, int] = MappingProxyType({}), predicate: bool = False) -> Uses:
     """The uses of ``graph``.
 
     Parameters
     ----------
-    in_place : set of Node
-        Nodes that overwrite their first input.
+    in_place : mapping
+        Nodes that overwrite one of their inputs -> which.
     predicate : bool
         The first output is a loop's condition.
     """
     uses = Uses()
     epochs = _epochs(graph, is_barrier)
     writes = _epochs(graph, in_place.__contains__) if in_place else epochs
-    overwritten = {n.inputs[0] for n in graph.nodes if n in in_place}
+    overwritten = {n.inputs[in_place[n]] for n in graph.nodes if n in in_place}
     reader: dict[Tensor, Node | None] = {}
     asked = {graph.outputs[0]} if predicate else set()
     for tensor in graph.outputs:

@@ -7,6 +7,7 @@ gradients, docstrings) and register the public function and NumPy's counterpart.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -296,6 +297,23 @@ SUM_TO = primitive(
 # -- makers -----------------------------------------------------------------------------------------------
 
 
+_OPERATORS: dict[Any, Any] = {
+    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
+    operator.floordiv: np.floor_divide, operator.mod: np.remainder, operator.neg: np.negative,
+    operator.abs: np.absolute, operator.lt: np.less, operator.le: np.less_equal, operator.gt: np.greater,
+    operator.ge: np.greater_equal, operator.eq: np.equal, operator.ne: np.not_equal, operator.and_: np.bitwise_and,
+    operator.or_: np.bitwise_or, operator.xor: np.bitwise_xor, operator.invert: np.invert,
+}  # fmt: skip
+
+
+def _into(kernel: Function) -> str | None:
+    """The template of ``Op.into`` for a kernel that is one of NumPy's ufuncs."""
+    ufunc = _OPERATORS.get(kernel, kernel)
+    if not isinstance(ufunc, np.ufunc):
+        return None
+    return f"np.{ufunc.__name__}({', '.join(f'{{{i}}}' for i in range(ufunc.nin))}, out={{out}})"
+
+
 def unary(
     name: str,
     kernel: Function,
@@ -306,6 +324,7 @@ def unary(
     doc: str,
     numpy: Any = None,
     holomorphic: bool = True,
+    **options: Any,
 ) -> Function:
     """Declare an elementwise function of one argument.
 
@@ -327,6 +346,8 @@ def unary(
         NumPy's counterpart.
     holomorphic : bool
         ``grad`` is the complex derivative; it is then given the conjugates of complex values.
+    options
+        More fields of the ``Op``.
     """
 
     def infer(x: Tensor) -> Any:
@@ -337,7 +358,9 @@ def unary(
         y, x = outputs[0], inputs[0]
         return [grad(g, conjugated(y), conjugated(x)) if holomorphic else grad(g, y, x)]
 
-    op = primitive(name, infer, kernel, None if grad is None else vjp, code=code, doc=doc)
+    op = primitive(
+        name, infer, kernel, None if grad is None else vjp, code=code, doc=doc, **{"into": _into(kernel), **options}
+    )
 
     def f(x: Any, name: str | None = None) -> Any:
         x = convert_to_tensor(x)
@@ -378,7 +401,9 @@ def binary(
         parts = grad(g, conjugated(outputs[0]), conjugated(x), conjugated(y))
         return [None if part is None else unbroadcast(part, v) for part, v in zip(parts, inputs)]
 
-    op = primitive(name, infer, kernel, None if grad is None else vjp, code=code, doc=doc, **options)
+    op = primitive(
+        name, infer, kernel, None if grad is None else vjp, code=code, doc=doc, **{"into": _into(kernel), **options}
+    )
 
     def f(x: Any, y: Any, name: str | None = None) -> Any:
         x, y = operands(op.name, x, y)

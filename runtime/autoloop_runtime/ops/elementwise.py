@@ -187,11 +187,11 @@ sign = unary(
 )
 reciprocal = unary(
     "reciprocal", lambda x: 1 / x, "1 / {0}", lambda g, y, x: -g * y * y,
-    rule=inexact, doc="``1 / x``.", numpy=np.reciprocal,
+    rule=inexact, doc="``1 / x``.", numpy=np.reciprocal, into="np.divide(1, {0}, out={out})",
 )
 square = unary(
     "square", lambda x: x * x, "{0} * {0}", lambda g, y, x: g * (2 * x),
-    doc="``x * x``.", numpy=np.square,
+    doc="``x * x``.", numpy=np.square, into="np.multiply({0}, {0}, out={out})",
 )
 # fmt: on
 
@@ -220,7 +220,7 @@ sqrt = unary(
 )
 rsqrt = unary(
     "rsqrt", lambda x: 1 / np.sqrt(x), "1 / np.sqrt({0})", lambda g, y, x: g * y / x / -2,
-    rule=inexact, doc="``1 / sqrt(x)``.",
+    rule=inexact, doc="``1 / sqrt(x)``.", into="np.divide(1, np.sqrt({0}, out={out}), out={out})",
 )
 cbrt = unary(
     "cbrt", np.cbrt, "np.cbrt({0})", lambda g, y, x: g / (3 * y * y),
@@ -303,10 +303,11 @@ arctanh = unary(
 sigmoid = unary(
     "sigmoid", lambda x: 1 / (1 + np.exp(-x)), "1 / (1 + np.exp(-{0}))", lambda g, y, x: g * y * (1 - y),
     rule=inexact, doc="``1 / (1 + exp(-x))``.",
+    into="np.divide(1, np.add(1, np.exp(np.negative({0}, out={out}), out={out}), out={out}), out={out})",
 )
 relu = unary(
     "relu", lambda x: np.maximum(x, 0), "np.maximum({0}, 0)", lambda g, y, x: where(x > 0, g, 0),
-    rule=real_arithmetic, doc="``maximum(x, 0)``.",
+    rule=real_arithmetic, doc="``maximum(x, 0)``.", into="np.maximum({0}, 0, out={out})",
 )
 softplus = unary(
     "softplus", lambda x: np.logaddexp(x, 0), "np.logaddexp({0}, 0)", lambda g, y, x: g * sigmoid(x),

@@ -90,7 +90,8 @@ def _matmul_cost(a: Tensor, b: Tensor) -> float:
     return 500 + _known([*a.shape.known, columns]) / 16
 
 
-_MATMUL = primitive("matmul", _matmul_infer, np.matmul, _matmul_vjp, code="{0} @ {1}", cost=_matmul_cost)
+_MATMUL = primitive("matmul", _matmul_infer, np.matmul, _matmul_vjp, code="{0} @ {1}", cost=_matmul_cost,
+                    into="np.matmul({0}, {1}, out={out})")  # fmt: skip
 
 
 @public(numpy=np.matmul)
