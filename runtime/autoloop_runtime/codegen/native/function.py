@@ -35,6 +35,7 @@ from . import (
     products,
     reductions,
     rows,
+    sorting,
     stacks,
     tables,
     views,
@@ -55,7 +56,8 @@ from .writer import Module
 
 #: the modules that fill the table of rules
 RULE_MODULES = (
-    branches, effects, growing, indexing, loops, pointwise, points, products, reductions, rows, stacks, tables, views,
+    branches, effects, growing, indexing, loops, pointwise, points, products, reductions, rows, sorting, stacks, tables,
+    views,
 )  # fmt: skip
 growing.extend(RULES)
 #: scratch memory is handed to the function at an address that is a multiple of this

@@ -15,7 +15,7 @@ from .context import Context
 from .elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
 from .nests import Nest, accumulate, accumulate_all, apply, store_all
 from .values import Array, Count, Expr, Scalar, Shape, Splat, Value, dense, resolve, size_of
-from .views import seen
+from .views import reverse, seen
 
 #: how many floats are added up before their sum is added to the total in double precision
 CHUNK = 2048
@@ -298,7 +298,7 @@ def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     op = "add" if node.op.name == "cumsum" else "multiply"
     source, target = value, out
     if node.attrs["reverse"]:
-        source, target = _reversed(ctx, array_of(ctx, value), axis), _reversed(ctx, out, axis)
+        source, target = reverse(ctx, array_of(ctx, value), axis), reverse(ctx, out, axis)
     order = [a for a in range(len(shape)) if a != axis] + [axis]
     nest = Nest(ctx, shape, [source, target], [axis], order)
 
@@ -317,13 +317,6 @@ def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
     level()
     return [out]
-
-
-def _reversed(ctx: Context, x: Array, axis: int) -> Array:
-    offset = (x.shape[axis] - 1) * x.strides[axis]
-    pointer = ctx.writer.let(f"getelementptr {x.t.memory}, ptr {x.pointer}, i64 {offset}")
-    strides = tuple([-s if a == axis else s for a, s in enumerate(x.strides)])
-    return replace(x, pointer=pointer, strides=strides)
 
 
 # -- composed -------------------------------------------------------------------------------------------------

@@ -24,6 +24,14 @@ def shifted(ctx: Context, array: Array, offset: int | str, shape: Shape, strides
     return Array(pointer, array.t, shape, strides, array.buffer, array.owned)
 
 
+def reverse(ctx: Context, x: Array, axis: int) -> Array:
+    """``x`` backwards along an axis that is not empty."""
+    offset = (x.shape[axis] - 1) * x.strides[axis]
+    pointer = ctx.writer.let(f"getelementptr {x.t.memory}, ptr {x.pointer}, i64 {offset}")
+    strides = tuple([-s if a == axis else s for a, s in enumerate(x.strides)])
+    return replace(x, pointer=pointer, strides=strides)
+
+
 def loaded(ctx: Context, array: Array) -> Scalar:
     """The first element of ``array``."""
     t = array.t

@@ -1,0 +1,55 @@
+"""Machine code that sorts and searches, against the NumPy kernels: the same bits, stable, nan last."""
+
+from __future__ import annotations
+
+import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
+import numpy as np
+import pytest
+from autoloop_runtime.control_flow import while_loop
+from autoloop_runtime.registry import call
+from native_checks import compile_native, graph_of, kernels
+
+#: shapes whose lines are shorter and longer than a run that is sorted by insertion, and whose merges end in a copy or not
+SHAPES = [((1,), 0), ((100,), 0), ((17, 5), 0), ((3, 40, 2), 1), ((4, 0), 1)]
+
+
+def some(dtype, shape):
+    x = np.random.default_rng(0).integers(-9, 9, shape)
+    with np.errstate(all="ignore"):
+        x = (x * 0.5 if np.dtype(dtype).kind == "f" else x).astype(dtype)
+    if x.dtype.kind == "f" and x.size > 9:
+        x.flat[:10] = [np.nan, -0.0, 0.0, np.inf, -np.inf, np.nan, 0.0, -0.0, 1, np.nan]
+    return x
+
+
+def check_bits(build, *values):
+    graph = graph_of(build, *values)
+    for got, want in zip(compile_native(graph)(list(values)), kernels(graph, values)):
+        want = np.asarray(want)
+        assert got.dtype == want.dtype and np.shape(got) == want.shape and got.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "i1", "u8", "f2", "f4"])
+def test_sorted_in_both_directions(dtype):
+    for shape, axis in SHAPES[1:3] if dtype != "f4" else SHAPES:
+        x = some(dtype, shape)
+        check_bits(
+            lambda x, axis=axis: [call(op, x, axis=axis, descending=d) for op in ("sort", "argsort") for d in (0, 1)], x
+        )
+
+
+@pytest.mark.parametrize("dtype", ["bool", "u1", "i4", "f4"])
+def test_searched(dtype):
+    a, v = np.sort(some(dtype, (60,))), some(dtype, (4, 5))
+    check_bits(lambda a, v: [call("searchsorted", a, x, side=s) for x in (v, v[0, 0]) for s in ("left", "right")], a, v)
+
+
+def test_the_best_few_in_a_loop():
+    def build(scores, steps):
+        def body(i, scores):
+            best = call("top_k", call("multiply", call("sin", scores), 3.0), 4)
+            return i + 1, call("tile", call("add", best.values, call("cast", best.indices, np.float32)), (5,))
+
+        return while_loop(lambda i, s: i < steps, body, [0, scores])[1]
+
+    check_bits(build, some("i4", (20,)).astype(np.float32), np.int32(7))
