@@ -12,6 +12,7 @@ import pytest
 from autoloop_runtime.branches import cond
 from autoloop_runtime.codegen.native.compile import host
 from autoloop_runtime.codegen.native.function import write_function
+from autoloop_runtime.codegen.native.refusal import NativeRefusal
 from autoloop_runtime.codegen.python import compile_graph
 from autoloop_runtime.control_flow import while_loop
 from autoloop_runtime.functional import map_fn, scan
@@ -496,3 +497,30 @@ def test_random_programs(seed):
     values = list(Program.values)
     for got, want in zip(compile_native(program.graph)(values), interpret(program.graph, values)):
         np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+# -- slices that begin where a tensor says -------------------------------------------------------------------
+
+
+def windows(x, i):
+    def body(k, x, total):
+        part = x[k : k + 3, 2 * k : 2 * k + 4 : 2]
+        return k + 1, call("set_item", x, (slice(k - 1, k + 1), 0), part[1:, 1]), total + part
+
+    return while_loop(lambda k, *_: k < i, body, [convert_to_tensor(np.int32(1)), x, np.zeros((3, 2))])
+
+
+def test_a_slice_of_known_extent_that_begins_at_a_tensor():
+    check(windows, np.arange(70.0).reshape(7, 10), np.int32(4))
+
+
+def test_a_slice_that_is_cut_short_is_refused_when_it_happens():
+    run = compile_native(graph_of(windows, np.arange(70.0).reshape(7, 10), np.int32(4)))
+    with pytest.raises(NativeRefusal, match="cut short"):
+        run([np.arange(70.0).reshape(7, 10), np.int32(5)])
+
+
+@pytest.mark.parametrize(("shift", "axis"), [(-7, None), ((1, -2), (0, 2)), ((1, 0, 9), (-1, 1, 0))], ids=str)
+def test_rolls_along_several_axes(shift, axis):
+    x = np.arange(60.0).reshape(3, 4, 5)
+    check(lambda x: call("roll", call("transpose", x, axes=(2, 0, 1)), shift, axis), x)

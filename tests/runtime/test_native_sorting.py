@@ -9,7 +9,7 @@ from autoloop_runtime.control_flow import while_loop
 from autoloop_runtime.registry import call
 from native_checks import compile_native, graph_of, kernels
 
-#: shapes whose lines are shorter and longer than a run that is sorted by insertion, and whose merges end in a copy or not
+#: lines shorter and longer than a run that is sorted by insertion; merges that end at home and in the spare memory
 SHAPES = [((1,), 0), ((100,), 0), ((17, 5), 0), ((3, 40, 2), 1), ((4, 0), 1)]
 
 

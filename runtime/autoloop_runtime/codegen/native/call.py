@@ -25,6 +25,7 @@ from .facts import Shape
 from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
 from .pool import SHARE, Pool, pool
 from .refusal import refusal
+from .slices import INDEXED
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
@@ -219,6 +220,8 @@ class _Runnable:
             return annotate(error, check.node, frames)
         if check.node.op.name == "tensor_array_write":
             return refusal(check.node, "an element is written behind the end of a TensorArray that grows")
+        if check.node.op.name in INDEXED:
+            return refusal(check.node, "a slice is cut short where the array ends, so its extent depends on values")
         return annotate(RuntimeError(_disagreement(check)), check.node, frames)
 
 

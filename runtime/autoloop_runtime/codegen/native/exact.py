@@ -20,6 +20,7 @@ from .cost import trip_count
 from .elements import TYPES
 from .facts import Shape, Types, Unresolved
 from .refusal import refuse
+from .slices import INDEXED, with_known_extents
 
 #: ops that take extents as an input where they are not known: attribute -> position of that input
 _EXTENTS = {
@@ -143,6 +144,8 @@ class _Typer:
             if value is not None:
                 extents = tuple(np.ravel(value).tolist())
                 attrs[name] = extents if name == "known" else TensorShape(extents)
+        if node.op.name in INDEXED:
+            attrs["index"] = with_known_extents(node, self.types)
         try:
             inferred = node.op.infer(*stand_ins, **attrs)
         except (TypeError, ValueError, IndexError) as error:

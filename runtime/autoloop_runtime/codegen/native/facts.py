@@ -88,6 +88,8 @@ class Types:
         Of the growing TensorArrays: how many elements they have, ``None`` if that depends on values.
     returned : set of Tensor
         Stacks of TensorArrays, as many rows as it turns out, that are results of the function and nothing else.
+    outside : dict
+        What a captured tensor is called in the graph around.
     """
 
     shapes: dict[Tensor, Shape] = field(default_factory=dict)
@@ -97,6 +99,7 @@ class Types:
     pushed: list[tuple[Graph, Pile]] = field(default_factory=list)
     counts: dict[Tensor, Count | None] = field(default_factory=dict)
     returned: set[Tensor] = field(default_factory=set)
+    outside: dict[Tensor, Tensor] = field(default_factory=dict)
 
     def know(self, tensor: Tensor, value: Any) -> None:
         """Take ``value`` down as the value of ``tensor``."""
@@ -105,6 +108,8 @@ class Types:
 
     def hand_on(self, outer: Tensor, inner: Tensor, constant: bool = True) -> None:
         """Let ``inner`` be what ``outer`` is; ``constant``: of the same value."""
+        if constant:
+            self.outside[inner] = outer
         if outer in self.rows:
             self.rows[inner] = self.rows[outer]
             return

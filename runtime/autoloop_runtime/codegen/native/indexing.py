@@ -16,6 +16,7 @@ from .casts import cast
 from .context import Context
 from .elements import INT64, literal
 from .nests import Nest, store, store_all
+from .slices import span_of, step_of
 from .values import Array, Expr, Scalar, Shape, Splat, Value, buffers, resolve, size_of
 from .views import _same, _splat, loaded, put, seen, shifted
 
@@ -52,11 +53,33 @@ class Basic:
 
     def _slice(self, entry: Slice, axis: int) -> None:
         extent, stride = self.x.shape[axis], self.x.strides[axis]
+        span = span_of(entry, self.node, self.first, self.ctx.types)
+        step = step_of(entry, self.node, self.first, self.ctx.types)
+        if span and step and span <= extent:
+            at = self._start(entry, span, extent)
+            self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
+            self.shape.append(-(-span // step))
+            self.strides.append(step * stride)
+            return
         rows = range(*slice(*[self._known(p) for p in (entry.start, entry.stop, entry.step)]).indices(extent))
         if len(rows):
             self._move(rows.start * stride)
         self.shape.append(len(rows))
         self.strides.append(rows.step * stride)
+
+    def _start(self, entry: Slice, span: int, extent: int) -> str:
+        """Where a slice of tensors begins, checked to be ``span`` long."""
+        ctx, let, ends = self.ctx, self.ctx.writer.let, []
+        for part in (entry.start, entry.stop):
+            value = resolve(self.values[self.first + part.position])
+            assert isinstance(value, Scalar)
+            end = cast(ctx.writer, ctx.module, value.text, value.t, INT64)
+            behind = let(f"icmp slt i64 {end}, 0")
+            ends.append(let(f"select i1 {behind}, i64 {let(f'add i64 {end}, {extent}')}, i64 {end}"))
+        inside = let(f"icmp ule i64 {ends[0]}, {extent - span}")
+        whole = let(f"icmp eq i64 {let(f'sub i64 {ends[1]}, {ends[0]}')}, {span}")
+        ctx.check(let(f"and i1 {inside}, {whole}"), self.node, self.values)
+        return ends[0]
 
     def _point(self, entry: Any, axis: int) -> None:
         extent, stride, ctx = self.x.shape[axis], self.x.strides[axis], self.ctx

@@ -244,17 +244,36 @@ def _tile(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 @rule("roll")
 def _roll(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shift, axis, tensor = ctx.types.constants.get(node.inputs[1]), node.attrs["axis"], node.outputs[0]
-    if shift is None or np.ndim(shift) or axis is None or isinstance(axis, tuple):
-        ctx.refuse(node, "only a roll along one axis by a fixed number has machine code")
+    if shift is None:
+        ctx.refuse(node, "only a roll by fixed numbers has machine code")
         return []
     x, out = array_of(ctx, values[0]), ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
+    whole = out
+    if axis is None:
+        if not is_dense(x):
+            made = ctx.temporary(x.t, x.shape)
+            store(ctx, x, made)
+            x = made
+        count = size_of(x.shape)
+        x, out = (replace(a, shape=(count,), strides=(1,)) for a in (x, out))
+        axis = 0
+    turns: dict[int, int] = {}
+    for s, a in zip(*np.broadcast_arrays(np.ravel(shift), np.ravel(axis))):
+        at, extent = int(a) % len(x.shape), x.shape[int(a)]
+        turns[at] = (turns.get(at, 0) + int(s)) % extent if extent else 0
+    _turned(ctx, x, out, list(turns.items()))
+    return [whole]
+
+
+def _turned(ctx: Context, x: Array, out: Array, turns: Sequence[tuple[int, int]]) -> None:
+    """Copy ``x``, turned along each axis by so many places: both parts of one axis, each turned along the rest."""
+    if not turns:
+        put(ctx, x, out)
+        return
+    (axis, turn), *rest = turns
     extent = x.shape[axis]
-    turn = int(shift) % extent if extent else 0
     for source, target, count in ((0, turn, extent - turn), (extent - turn, 0, turn)):
-        shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
-        put(
-            ctx,
-            shifted(ctx, x, source * x.strides[axis], shape, x.strides),
-            shifted(ctx, out, target * out.strides[axis], shape, out.strides),
-        )
-    return [out]
+        if count:
+            shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
+            part = shifted(ctx, x, source * x.strides[axis], shape, x.strides)
+            _turned(ctx, part, shifted(ctx, out, target * out.strides[axis], shape, out.strides), rest)
