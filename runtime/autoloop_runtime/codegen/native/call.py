@@ -21,6 +21,7 @@ from .cache import default_cache
 from .collected import TABLES
 from .compile import Code, callable_of, compile_ir, host
 from .context import OUT_OF_MEMORY, Check, Operand
+from .factors import UNDECIDED
 from .facts import Shape
 from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
 from .pool import SHARE, Pool, pool
@@ -222,6 +223,8 @@ class _Runnable:
             return refusal(check.node, "an element is written behind the end of a TensorArray that grows")
         if check.node.op.name in INDEXED:
             return refusal(check.node, "a slice is cut short where the array ends, so its extent depends on values")
+        if check.node.op.name in UNDECIDED:
+            return refusal(check.node, "the matrix is so nearly singular that rounding decides")
         return annotate(RuntimeError(_disagreement(check)), check.node, frames)
 
 

@@ -27,6 +27,7 @@ from ...variables import Variable
 from . import (
     branches,
     effects,
+    factors,
     growing,
     indexing,
     loops,
@@ -56,8 +57,8 @@ from .writer import Module
 
 #: the modules that fill the table of rules
 RULE_MODULES = (
-    branches, effects, growing, indexing, loops, pointwise, points, products, reductions, rows, sorting, stacks, tables,
-    views,
+    branches, effects, factors, growing, indexing, loops, pointwise, points, products, reductions, rows, sorting,
+    stacks, tables, views,
 )  # fmt: skip
 growing.extend(RULES)
 #: scratch memory is handed to the function at an address that is a multiple of this
