@@ -120,9 +120,9 @@ def user_stacklevel() -> int:
 _ENTRY = """
 def {name}(*args, **kwargs):
     try:
-        return call(args, kwargs)
+        return _autoloop_call(args, kwargs)
     except BaseException as error:
-        raise shown(error)
+        raise _autoloop_shown(error)
 """
 
 
@@ -146,7 +146,7 @@ def entry_point(call: Callable[[tuple[Any, ...], dict[str, Any]], Any], f: Any) 
     filename = __file__ if code is None else code.co_filename
     if code is not None:
         _place_at(tree, *_head_of(code))
-    namespace: dict[str, Any] = {"call": call, "shown": user_traceback, _ENTRY_MARK: True}
+    namespace: dict[str, Any] = {"_autoloop_call": call, "_autoloop_shown": user_traceback, _ENTRY_MARK: True}
     exec(compile(tree, filename, "exec"), namespace)
     entry: Callable[..., Any] = namespace[name]
     return entry

@@ -100,6 +100,9 @@ def is_plain(target: Any) -> bool:
 class Environment:
     """What the names of one function mean now, for decisions made while it is converted.
 
+    ``enclosed`` are the values of the function's free variables, ``inner_members`` the names of the methods of
+    classes inside it.
+
     ``optional`` are the variables, and attributes such as ``self.best``, that may be None as a tensor decides.
 
     A decision that rests on the present value of a global name is noted in ``assumed``; the conversion is
@@ -108,6 +111,8 @@ class Environment:
     """
 
     namespace: dict[str, Any]
+    enclosed: tuple[Any, ...] = ()
+    inner_members: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
     assumed: dict[str, Any] = field(default_factory=dict)
 
@@ -146,19 +151,29 @@ class Environment:
         return target is not _MISSING and is_plain(target)
 
     def is_property(self, name: str) -> bool:
-        """Whether a class of the user's, known under a global name, has a property of this name."""
-        return name in self._properties
+        """Whether a class of the user's in reach has a property of this name."""
+        return name in self._members[0]
+
+    def is_overloaded(self, *names: str) -> bool:
+        """Whether a class of the user's in reach has one of these special methods."""
+        return not self._members[1].isdisjoint(names)
 
     @functools.cached_property
-    def _properties(self) -> frozenset[str]:
-        classes = [one for one in self.namespace.values() if isinstance(one, type)]
-        kinds = (property, functools.cached_property)
-        return frozenset(
+    def _members(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of properties, and of special methods, of the user's classes in reach."""
+        reach = [*self.namespace.values(), *self.enclosed]
+        modules = [one for one in reach if isinstance(one, types.ModuleType) and _is_users_module(one)]
+        reach += [value for one in modules for value in vars(one).values()]
+        kinds = dict.fromkeys(one if isinstance(one, type) else type(one) for one in reach)
+        classes = dict.fromkeys(base for one in kinds for base in one.__mro__ if _is_users(base))
+        members = [(name, value) for cls in classes for name, value in vars(cls).items()]
+        properties = {name for name, value in members if isinstance(value, property | functools.cached_property)}
+        special = {
             name
-            for cls in dict.fromkeys(base for one in classes for base in one.__mro__ if _is_users(base))
-            for name, value in vars(cls).items()
-            if isinstance(value, kinds)
-        )
+            for name, value in members
+            if name[:2] == "__" == name[-2:] and isinstance(value, types.FunctionType) and is_written(value)
+        }
+        return frozenset(properties | self.inner_members), frozenset(special | self.inner_members)
 
     def is_static_test(self, test: Node, local_names: frozenset[str]) -> bool:
         """Whether a test gives a Python bool for certain, whatever its operands are."""
@@ -192,6 +207,15 @@ class Environment:
             return False
         module = str(getattr(target, "__module__", None) or type(target).__module__).split(".")[0]
         return module in ("autoloop", "autoloop_runtime", "numpy", "threading", "_thread", "io", "_io")
+
+
+def is_written(function: types.FunctionType) -> bool:
+    """Whether a function was written by a person, and not made from text as the methods of dataclasses are."""
+    return function.__code__.co_filename != "<string>"
+
+
+def _is_users_module(module: types.ModuleType) -> bool:
+    return not is_library_file(getattr(module, "__file__", None) or "<frozen ")
 
 
 def _is_users(cls: type) -> bool:

@@ -12,11 +12,20 @@ from autoloop.conversion.nodes import Maker, Node, branching_fields, children, m
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS, parameter_names
 from autoloop_runtime.dataclass import dataclass, replace
 
-_AUGMENTED = {
+AUGMENTED = {
     gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",
     gast.Pow: "**=", gast.MatMult: "@=", gast.BitAnd: "&=", gast.BitOr: "|=", gast.BitXor: "^=",
     gast.LShift: "<<=", gast.RShift: ">>=",
 }  # fmt: skip
+METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+_COMPARISONS = {
+    gast.Lt: ("<", "__lt__", "__gt__"), gast.LtE: ("<=", "__le__", "__ge__"), gast.Gt: (">", "__gt__", "__lt__"),
+    gast.GtE: (">=", "__ge__", "__le__"), gast.Eq: ("==", "__eq__"), gast.NotEq: ("!=", "__ne__", "__eq__"),
+}  # fmt: skip
+_UNARY = {gast.USub: ("-", "__neg__"), gast.UAdd: ("+", "__pos__"), gast.Invert: ("~", "__invert__")}
 _NAMED_COMPARISONS = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
 _SIMPLE = (gast.Name, gast.Constant)
 
@@ -100,9 +109,15 @@ class ExpressionRewriter:
         return Maker(node).lambda_(self.rewrite(node, replace(around, nested=True)))
 
     def _unaryop(self, node: Node, around: Surroundings) -> Node:
-        if not isinstance(node.op, gast.Not) or self.environment.is_static_test(node, around.local_names):
-            return self._children(node, around)
         make = Maker(node)
+        if not isinstance(node.op, gast.Not):
+            node = self._children(node, around)
+            sign, name = _UNARY[type(node.op)]
+            if isinstance(node.operand, gast.Constant) or not self.environment.is_overloaded(name):
+                return node
+            return make.call(self.operator(make, "unary"), make.constant(sign), node.operand)
+        if self.environment.is_static_test(node, around.local_names):
+            return self._children(node, around)
         return make.call(self.operator(make, "not_"), self.rewrite(node.operand, around))
 
     def _ifexp(self, node: Node, around: Surroundings) -> Node:
@@ -146,11 +161,33 @@ class ExpressionRewriter:
     def _single_compare(self, node: Node, around: Surroundings) -> Node:
         is_none_test = self.environment.is_none_test(node)
         node = self._children(node, around)
-        if len(node.ops) > 1 or not (is_none_test or isinstance(node.ops[0], gast.In | gast.NotIn)):
+        if len(node.ops) > 1:
             return node
+        if not (is_none_test or isinstance(node.ops[0], gast.In | gast.NotIn)):
+            return self._overloaded_compare(node)
         make = Maker(node)
         name = _NAMED_COMPARISONS[type(node.ops[0])]
         return make.call(self.operator(make, name), node.left, node.comparators[0])
+
+    # -- operators of the user's classes ------------------------------------------------------------------
+
+    def _binop(self, node: Node, around: Surroundings) -> Node:
+        """Return ``ops.binary(a, '+', b)`` for ``a + b`` where a class of the user's says what that is."""
+        node = self._children(node, around)
+        sign = AUGMENTED[type(node.op)][:-1]
+        name = METHODS[sign]
+        if not self.environment.is_overloaded(f"__{name}__", f"__r{name}__"):
+            return node
+        make = Maker(node)
+        return make.call(self.operator(make, "binary"), node.left, make.constant(sign), node.right)
+
+    def _overloaded_compare(self, node: Node) -> Node:
+        """Return ``ops.compare(a, '<', b)`` where a class of the user's says what that is."""
+        sign, *names = _COMPARISONS.get(type(node.ops[0]), ("",))
+        if not sign or not self.environment.is_overloaded(*names):
+            return node
+        make = Maker(node)
+        return make.call(self.operator(make, "compare"), node.left, make.constant(sign), node.comparators[0])
 
     # -- calls ------------------------------------------------------------------------------------------
 
@@ -250,12 +287,13 @@ class ExpressionRewriter:
 
     def _subscript(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.item(a, i)`` for ``a[i]`` where ``a`` may be a Python sequence and ``i`` a tensor."""
-        chosen = isinstance(node.ctx, gast.Load) and not _is_fixed(node.slice) and self._is_sequence(node.value, around)
+        chosen = not _is_fixed(node.slice) and self._is_sequence(node.value, around)
+        chosen = isinstance(node.ctx, gast.Load) and (chosen or self.environment.is_overloaded("__getitem__"))
         node = self._children(node, around)
         if not chosen:
             return node
         make = Maker(node)
-        return make.call(self.operator(make, "item"), node.value, node.slice)
+        return make.call(self.operator(make, "item"), node.value, as_index(node.slice))
 
     def _is_sequence(self, node: Node, around: Surroundings) -> bool:
         if isinstance(node, gast.Name):
@@ -296,7 +334,7 @@ class ExpressionRewriter:
         owner = self.rewrite(target.value, around)
         index = self.rewrite(as_index(node.target.slice), around)
         value = self._thunk(node.value, around)
-        sign = make.constant(_AUGMENTED[type(node.op)])
+        sign = make.constant(AUGMENTED[type(node.op)])
         return make.call(self.operator(make, "update_item_of"), owner, make.constant(target.attr), index, sign, value)
 
     def update_item(self, node: Node, around: Surroundings) -> Node:
@@ -306,7 +344,7 @@ class ExpressionRewriter:
         index = self.rewrite(as_index(node.target.slice), around)
         # The item is fetched before the value is evaluated.
         value = self._thunk(node.value, around)
-        sign = make.constant(_AUGMENTED[type(node.op)])
+        sign = make.constant(AUGMENTED[type(node.op)])
         call = make.call(self.operator(make, "update_item"), array, index, sign, value)
         return make.set_name(node.target.value.id, call)
 
@@ -317,7 +355,7 @@ class _CallsOnly(ExpressionRewriter):
     def _boolop(self, node: Node, around: Surroundings) -> Node:
         return self._children(node, around)
 
-    _unaryop = _ifexp = _compare = _joinedstr = _subscript = _boolop
+    _unaryop = _ifexp = _compare = _joinedstr = _subscript = _binop = _boolop
 
 
 def _is_fixed(index: Node) -> bool:

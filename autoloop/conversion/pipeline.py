@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import itertools
 import threading
@@ -69,7 +70,7 @@ def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
     refuse_unsupported(source)
     tree = _without_decorators(source.node)
     names = _names_for(tree, function)
-    environment = Environment(function.__globals__)
+    environment = Environment(function.__globals__, _enclosed(function), _inner_members(tree))
     free = frozenset(function.__code__.co_freevars) - {"__class__"}
     environment.optional = optional_variables(tree, lambda called: environment.is_plain_call(called, free))
     # scopes -> jumps -> flow -> plan, each once per function, then loops, branches and expressions
@@ -92,6 +93,21 @@ def convert_text(function: types.FunctionType) -> str:
     if isinstance(tree, ast.Lambda):
         tree = ast.copy_location(ast.Expr(tree), tree)
     return to_text(tree, made.names.ops, made.source.comments)
+
+
+def _enclosed(function: types.FunctionType) -> tuple[Any, ...]:
+    """Return the values of a function's free variables, as far as they have one."""
+    found = []
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):
+            found.append(cell.cell_contents)
+    return tuple(found)
+
+
+def _inner_members(function: Node) -> frozenset[str]:
+    """Return the names of the methods of the classes that a function defines."""
+    classes = [node for node in walk(function) if isinstance(node, gast.ClassDef)]
+    return frozenset(one.name for cls in classes for one in cls.body if isinstance(one, gast.FunctionDef))
 
 
 def _without_decorators(node: Node) -> Node:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import gast
 from autoloop.conversion.dataflow import Flow
-from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
+from autoloop.conversion.expressions import AUGMENTED, METHODS, ExpressionRewriter, Surroundings
 from autoloop.conversion.jumps import Jumps
 from autoloop.conversion.nodes import Maker, Node, copy_tree
 from autoloop.conversion.plan import FunctionPlan
-from autoloop.conversion.scopes import Scope
+from autoloop.conversion.scopes import Scope, path_of
 from autoloop_runtime.dataclass import dataclass
 
 Block = list[Node]
@@ -158,6 +158,16 @@ class SimpleStatements:
             return [Maker(node).expression(self.expressions.update_item_of(node, self.around))]
         if self._has_items(node.target):
             return [self.expressions.update_item(node, self.around)]
+        sign = AUGMENTED[type(node.op)]
+        name = METHODS[sign[:-1]]
+        overloaded = self.expressions.environment.is_overloaded(f"__{name}__", f"__i{name}__", f"__r{name}__")
+        if overloaded and path_of(node.target):
+            make = Maker(node)
+            old = copy_tree(node.target)
+            old.ctx = gast.Load()
+            call = make.call(self.expressions.operator(make, "update"), old, make.constant(sign), node.value)
+            call.args = [self.expr(one) for one in call.args]
+            return [make.assign(node.target, call)]
         if not isinstance(node.target, gast.Name):
             node.target = self.expr(node.target)
         node.value = self.expr(node.value)

@@ -18,7 +18,8 @@ Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a
 ``not_in``, ``is_(best, None)``, ``is_not``, ``call(f)(x)``, ``set_item(a, i, v)``,
 ``update_item(a, i, '+=', lambda: v)``, ``set_item_of(self, 'a', i, v)``, ``update_item_of``; ``item(a, i)`` for
 ``a[i]`` where ``a`` may be a Python sequence; ``(a, b) = unpack(row)``; ``attribute(a, 'p')`` for ``a.p`` where a
-class has a property ``p``.
+class has a property ``p``. Where a class of the user's says what an operator does: ``binary(a, '+', b)``,
+``compare(a, '<', b)``, ``unary('-', a)``, ``a = update(a, '+=', b)``.
 
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
@@ -35,14 +36,17 @@ from autoloop.operators.logic import and_, in_, not_, not_in, or_
 from autoloop.operators.loops import for_stmt, while_stmt
 from autoloop.operators.optional import is_, is_not
 from autoloop.operators.options import set_loop_options
+from autoloop.operators.overloads import binary, compare, unary, update
 from autoloop.operators.undefined import Undefined, defined, returned, user_variables
 
 __all__ = [
     "Undefined",
     "and_",
     "attribute",
+    "binary",
     "call",
     "checked",
+    "compare",
     "defined",
     "for_stmt",
     "fstring",
@@ -62,7 +66,9 @@ __all__ = [
     "set_item",
     "set_item_of",
     "set_loop_options",
+    "unary",
     "unpack",
+    "update",
     "update_item",
     "update_item_of",
     "user_variables",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,10 +23,15 @@ from autoloop.operators.iterables import (
 )
 from autoloop.operators.libraries import holds_staged
 from autoloop.operators.loops import for_stmt
+from autoloop.operators.overloads import binary, method_of
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime import dtypes
 from autoloop_runtime.registry import call
 from autoloop_runtime.values import convert_to_tensor
+
+_SPECIAL: dict[Any, str] = {
+    one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)
+}
 
 
 def _is_staged(value: Any) -> bool:
@@ -33,13 +39,16 @@ def _is_staged(value: Any) -> bool:
 
 
 def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a builtin that takes another way when an argument is staged."""
+    """Return a builtin that takes another way when an argument is staged, or has a method of the user's for it."""
+    special = _SPECIAL.get(plain)
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
         for one in args:
             refuse_moved(one)
         if any(map(_is_staged, args)) or any(map(_is_staged, kwargs.values())):
             return staged(*args, **kwargs)
+        if special is not None and args and (method := method_of(args[0], special)) is not None:
+            return method(*args[1:], **kwargs)
         return plain(*args, **kwargs)
 
     return chosen
@@ -93,8 +102,17 @@ def _reduced(name: str, pair: str) -> Callable[..., Any]:
 
 
 def _sum(values: Any, start: Any = 0) -> Any:
+    if not _is_staged(values):
+        return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
     total = call("sum", _as_array(values), axis=0)
     return total if isinstance(start, int) and start == 0 else call("add", total, start)
+
+
+def _sum_of(values: Any, start: Any = 0) -> Any:
+    """``sum``; elements of the user's classes say themselves what adding them is."""
+    refuse_moved(values)
+    own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in values)
+    return _sum(values, start) if own or _is_staged(values) else sum(values, start)
 
 
 def _round(value: Any, ndigits: Any = None) -> Any:
@@ -190,7 +208,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     reversed: _with_staged(reversed, staged_reversed),
     round: _with_staged(round, _round),
     sorted: _with_staged(sorted, _sorted),
-    sum: _with_staged(sum, _sum),
+    sum: _sum_of,
     tuple: _with_staged(tuple, _tuple),
     zip: _with_staged(zip, staged_zip),
 }

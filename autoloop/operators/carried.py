@@ -324,7 +324,7 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
         return Leaf(leaf.name, leaf.init, "number", (tensor,), changes=True)
     raise TypeError(
         f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
-        f"only tensors, numbers and structures of them may change"
+        f"only tensors, numbers and structures of them, dataclasses among them, may change"
     )
 
 

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from autoloop.operators.overloads import method_of, update
 from autoloop.operators.values import is_staged
 from autoloop_runtime import nest
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
 from autoloop_runtime.values import convert_to_tensor
-
-_IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "+=": operator.iadd,
-    "-=": operator.isub,
-    "*=": operator.imul,
-    "/=": operator.itruediv,
-    "//=": operator.ifloordiv,
-    "%=": operator.imod,
-    "**=": operator.ipow,
-    "@=": operator.imatmul,
-    "&=": operator.iand,
-    "|=": operator.ior,
-    "^=": operator.ixor,
-    "<<=": operator.ilshift,
-    ">>=": operator.irshift,
-}
 
 
 def unpack(value: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:
@@ -79,7 +63,8 @@ def item(sequence: Any, index: Any) -> Any:
             sequence = convert_to_tensor(sequence)
         elif type(sequence) in (list, tuple):
             return _choose(sequence, index)
-    return sequence[index]
+    method = method_of(sequence, "__getitem__")
+    return sequence[index] if method is None else method(index)
 
 
 def _choose(sequence: Any, index: Any) -> Any:
@@ -107,14 +92,22 @@ def set_item(array: Any, index: Any, value: Any) -> Any:
     """
     if isinstance(array, Tensor):
         return call("set_item", array, index, value)
-    array[index] = value
+    _set(array, index, value)
     return array
+
+
+def _set(array: Any, index: Any, value: Any) -> None:
+    method = method_of(array, "__setitem__")
+    if method is None:
+        array[index] = value
+    else:
+        method(index, value)
 
 
 def update_item(array: Any, index: Any, sign: str, value: Callable[[], Any]) -> Any:
     """Do ``array[index] += value()`` (or another ``sign``) and return what the name is bound to afterwards."""
-    old = array[index]
-    return set_item(array, index, _IN_PLACE[sign](old, value()))
+    old = item(array, index)
+    return set_item(array, index, update(old, sign, value()))
 
 
 def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:
@@ -123,14 +116,14 @@ def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:
     if isinstance(array, Tensor):
         setattr(owner, name, call("set_item", array, index, value))
     else:
-        array[index] = value
+        _set(array, index, value)
 
 
 def update_item_of(owner: Any, name: str, index: Any, sign: str, value: Callable[[], Any]) -> None:
     """Do ``owner.name[index] += value()`` (or another ``sign``)."""
     array = getattr(owner, name)
-    new = _IN_PLACE[sign](array[index], value())
+    new = update(item(array, index), sign, value())
     if isinstance(array, Tensor):
         setattr(owner, name, call("set_item", array, index, new))
     else:
-        array[index] = new
+        _set(array, index, new)

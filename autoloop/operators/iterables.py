@@ -56,7 +56,7 @@ class StagedIterable:
     def __iter__(self) -> Iterator[Any]:
         raise TypeError(
             f"{self.describe} can be iterated over only by a `for` statement in converted code, not by a "
-            f"comprehension or a library function"
+            f"comprehension or a library function: append to a list in a `for` loop"
         )
 
     def __autoloop_length__(self) -> Any:

@@ -10,6 +10,7 @@ from autoloop.operators.growing import GrowingList
 from autoloop.operators.iterables import StagedIterable
 from autoloop.operators.optional import MaybeNone, joined, knowing, negated, told_by
 from autoloop.operators.outside import NewPlaces, Outside
+from autoloop.operators.overloads import method_of
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.registry import call
@@ -102,6 +103,9 @@ def in_(item: Any, container: Any) -> Any:
     """``item in container``."""
     if isinstance(container, StagedIterable):
         return container.holds(item)
+    if (method := method_of(container, "__contains__")) is not None:
+        answer = asked(method(item))
+        return truth(answer) if is_staged(answer) else bool(answer)
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
         return call("any", call("equal", container, item))
     if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
@@ -126,6 +130,4 @@ def _later(item: Any, element: Any) -> Callable[[], Any]:
 
 def not_in(item: Any, container: Any) -> Any:
     """``item not in container``."""
-    if is_staged(container) or is_staged(item) or isinstance(container, GrowingList | StagedIterable):
-        return not_(in_(item, container))
-    return item not in container
+    return not_(in_(item, container))

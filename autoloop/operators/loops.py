@@ -10,6 +10,7 @@ from autoloop.operators.growing import refuse_moved
 from autoloop.operators.iterables import StagedIterable, as_staged
 from autoloop.operators.logic import not_, or_
 from autoloop.operators.outside import Outside, Places
+from autoloop.operators.overloads import method_of
 from autoloop.operators.staged_loops import Loop, any_staged, record, staged_loop
 from autoloop.operators.values import asked, is_staged
 from autoloop_runtime.graph import current_graph
@@ -132,6 +133,8 @@ def for_stmt(
         The values after the loop.
     """
     refuse_moved(iterable)
+    if (method := method_of(iterable, "__iter__")) is not None:
+        iterable = method()
     staged = as_staged(iterable)
     if staged is not None:
         return _for_staged(staged, body, values, names, until, shared, places, options() if options else {})

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeGuard
 
+from autoloop.operators.overloads import method_of
 from autoloop_runtime.graph import current_graph
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
@@ -52,9 +53,17 @@ def is_staged(value: Any) -> TypeGuard[Tensor]:
 
 
 def asked(value: Any) -> Any:
-    """Return what a condition decides on: of a list that grows in the graph, whether it has elements."""
+    """Return what a condition decides on: of a list that grows in the graph, whether it has elements.
+
+    An object of the user's is asked as Python asks it.
+    """
+    if isinstance(value, bool | Tensor):
+        return value
     if (decision := getattr(value, "__autoloop_truth__", None)) is not None:
         return decision()
+    for name in ("__bool__", "__len__"):
+        if (method := method_of(value, name)) is not None:
+            return asked(method())
     length = getattr(value, "__autoloop_length__", None)
     return value if length is None else call("greater", length(), 0)
 

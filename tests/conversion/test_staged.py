@@ -11,6 +11,7 @@ import iterable_programs
 import list_programs
 import numpy as np
 import optional_programs
+import overloaded_programs
 import pytest
 import staged_programs
 import state_programs
@@ -21,6 +22,7 @@ CASES = [
     *iterable_programs.CASES,
     *state_programs.CASES,
     *optional_programs.CASES,
+    *overloaded_programs.CASES,
 ]
 if sys.version_info >= (3, 12):
     path = Path(__file__).with_name("new_syntax.txt")
