@@ -52,6 +52,8 @@ class TensorShape:
             self._dims = None
         elif isinstance(dims, TensorShape):
             self._dims = dims._dims
+        elif type(dims) is tuple or type(dims) is list:
+            self._dims = tuple([d if d is None or (type(d) is int and d >= 0) else _as_dim(d) for d in dims])
         elif isinstance(dims, Iterable):
             self._dims = tuple([_as_dim(d) for d in dims])
         else:
@@ -203,7 +205,9 @@ def broadcast_shapes(*shapes: TensorShape) -> TensorShape:
     ValueError
         If two known dimensions differ and neither is 1.
     """
-    first = shapes[0]
+    first, last = shapes[0], shapes[-1]
+    if len(shapes) == 2 and first._dims is not None and (first._dims == last._dims or last._dims == ()):
+        return first
     if all(s._dims is not None and s._dims == first._dims for s in shapes):
         return first
     if any(s.rank is None for s in shapes):

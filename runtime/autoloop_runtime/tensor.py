@@ -411,12 +411,16 @@ def _foreign(other: Any) -> bool:
     )
 
 
+#: types of operands that need no closer look
+_FAMILIAR = frozenset({Tensor, np.ndarray, bool, int, float})
+
+
 def _operator(name: str, reflected: bool) -> Callable[[Tensor, Any], Any]:
     def forward(self: Tensor, other: Any) -> Any:
-        return NotImplemented if _foreign(other) else call(name, self, other)
+        return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else call(name, self, other)
 
     def backward(self: Tensor, other: Any) -> Any:
-        return NotImplemented if _foreign(other) else call(name, other, self)
+        return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else call(name, other, self)
 
     return backward if reflected else forward
 

@@ -163,6 +163,7 @@ def _weak_sample(value: Any) -> Any:
 
 
 _KINDS = (bool, int, float, complex)
+_NUMBERS = frozenset(_KINDS)
 
 
 def operands(name: str, *values: Any) -> list[Tensor]:
@@ -175,9 +176,14 @@ def operands(name: str, *values: Any) -> list[Tensor]:
     OverflowError
         If a Python int does not fit the dtype of the tensor it meets.
     """
-    first = values[0]
-    if isinstance(first, Tensor) and all(isinstance(v, Tensor) and v.dtype == first.dtype for v in values):
-        return list(values)
+    first, last = values[0], values[-1]
+    if isinstance(first, Tensor):
+        if all(isinstance(v, Tensor) and v.dtype == first.dtype for v in values):
+            return list(values)
+        if len(values) == 2 and type(last) in _NUMBERS:
+            return list(_with_number(name, first, last))
+    elif len(values) == 2 and type(first) in _NUMBERS and isinstance(last, Tensor):
+        return list(_with_number(name, last, first))[::-1]
     weak = [None if isinstance(v, Tensor) else _weak_sample(v) for v in values]
     tensors = [convert_to_tensor(v) if w is None else None for v, w in zip(values, weak)]
     dtype = None
@@ -200,6 +206,15 @@ def operands(name: str, *values: Any) -> list[Tensor]:
         else:
             out.append(as_dtype(tensor, dtype))
     return out
+
+
+def _with_number(name: str, tensor: Tensor, number: Any) -> tuple[Tensor, Tensor]:
+    """A tensor and a Python number as tensors of one dtype."""
+    try:
+        dtype = dtypes.promote_weak(tensor.dtype, number)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+    return as_dtype(tensor, dtype), as_constant(to_array(number, dtype))
 
 
 def _promote(a: DType, b: DType) -> DType:

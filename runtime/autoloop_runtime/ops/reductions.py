@@ -12,7 +12,7 @@ from .. import dtypes
 from ..applying import apply
 from ..dtypes import DType
 from ..registry import call
-from ..shapes import TensorShape
+from ..shapes import SCALAR, TensorShape
 from ..tensor import Tensor
 from ..values import convert_to_tensor
 from .define import (
@@ -55,8 +55,8 @@ def _position(dtype: DType) -> tuple[DType, DType]:
 
 def reduced(shape: TensorShape, axis: tuple[int, ...] | None, keepdims: bool) -> TensorShape:
     """The static shape after a reduction over ``axis`` (``None``: all)."""
-    if axis is None and not keepdims:
-        return TensorShape(())
+    if not keepdims and (axis is None or axis == tuple(range(shape.rank or 0)) != ()):
+        return SCALAR
     if shape.rank is None:
         return shape
     gone = {a % builtins.max(len(shape), 1) for a in axes_of(axis, len(shape), "reduction") or ()}
