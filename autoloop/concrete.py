@@ -47,6 +47,7 @@ class ConcreteFunction:
                     if isinstance(leaf, Moved):
                         leaf.refuse()
                     self._fixed.append((True, leaf))
+        self._only_tensors = len(tensors) == len(leaves)
         set_outputs(graph, tensors)
         self._single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
         graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
@@ -76,6 +77,8 @@ class ConcreteFunction:
         return self._packed(run_graph(self.graph, self.runner, [convert_to_tensor(leaf) for leaf in leaves]))
 
     def _packed(self, results: Sequence[Tensor]) -> Any:
+        if self._only_tensors:
+            return nest.unflatten(self._structure, results[: len(self._fixed)])
         made = iter(results)
         return nest.unflatten(self._structure, [v if fixed else next(made) for fixed, v in self._fixed])
 

@@ -110,7 +110,7 @@ class Function:
         key = None
         if quick is not None:
             key, values, arrays = quick
-            if not _is_flat(call, given):
+            if not isinstance(structure, nest.Flat):
                 key = structure, key
                 concrete = self._quick.get(key)
                 if concrete is not None and not recorders():
@@ -326,11 +326,6 @@ def _checked_signature(signature: Any) -> tuple[Any, ...]:
         if not isinstance(leaf, TensorSpec):
             raise TypeError(f"input_signature holds TensorSpec, e.g. TensorSpec([None, 2], float32), not {leaf!r}")
     return tuple(signature)
-
-
-def _is_flat(call: tuple[Any, ...], leaves: list[Any]) -> bool:
-    """True if the leaves of a call are its arguments themselves."""
-    return len(call) == len(leaves) and all(map(operator.is_, call, leaves))
 
 
 def _raw(leaf: Any) -> Any:

@@ -11,6 +11,7 @@ the ground floor takes) when something deeper is met.
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -30,6 +31,7 @@ _lock = threading.Lock()  # held while optree is imported or a type is entered i
 _registered: set[type] = set()
 #: what ``register`` was told before optree was needed; None after that
 _pending: list[tuple[Any, ...]] | None = []
+_loaded: Any = None
 
 
 class Flat:
@@ -85,15 +87,15 @@ def opaque(cls: type) -> None:
 
 def _optree() -> Any:
     """The module, with all types registered so far."""
-    import optree
+    global _pending, _loaded
+    if _loaded is None:
+        import optree
 
-    global _pending
-    if _pending is not None:
         with _lock:
             for entry in _pending or ():
                 _enter(optree, *entry)
-            _pending = None
-    return optree
+            _pending, _loaded = None, optree
+    return _loaded
 
 
 def _enter(optree: Any, cls: type, to_children: Any, from_children: Any, composite: bool) -> None:
@@ -132,9 +134,7 @@ def register(
             return
         entry = (cls, to_children, from_children, composite)
         if _pending is None:
-            import optree
-
-            _enter(optree, *entry)
+            _enter(_loaded, *entry)
         else:
             _pending.append(entry)
         _registered.add(cls)
@@ -171,17 +171,20 @@ def _flatten(value: Any, namespace: str) -> tuple[list[Any], Structure]:
     optree = _optree()
     while True:
         leaves, structure = optree.tree_flatten(value, none_is_leaf=True, namespace=namespace)
-        unknown = {t for t in set(map(type, leaves)) - _OPAQUE - _registered if hasattr(t, "__dataclass_fields__")}
+        types = set(map(type, leaves))
+        if types <= _OPAQUE:
+            break
+        unknown = [t for t in types - _OPAQUE - _registered if hasattr(t, "__dataclass_fields__")]
         if not unknown:
             break
         for cls in unknown:
             _register_dataclass(cls)
     # one form for each structure, so that equal ones are equal
-    if structure.is_leaf():
+    if len(leaves) == 1 and leaves[0] is value:
         return leaves, LEAF
-    count = structure.num_leaves
-    if structure.type in (tuple, list) and structure.num_children == count == structure.num_nodes - 1:
-        return leaves, Flat(structure.type, count)
+    kind = type(value)
+    if (kind is tuple or kind is list) and len(leaves) == len(value) and all(map(operator.is_, leaves, value)):
+        return leaves, Flat(kind, len(leaves))
     return leaves, structure
 
 
