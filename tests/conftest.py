@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -25,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     wanted = config.getoption("--executor")
     if wanted == "handover":
-        _hand_over_at_once()
+        hand_over_at_once(setattr)
     elif wanted != "auto":
         _always(wanted)
 
@@ -66,17 +68,22 @@ def _always(wanted: str) -> None:
     execution._made = make
 
 
-def _hand_over_at_once() -> None:
+def hand_over_at_once(setattr: Callable[[Any, str, Any], None], first: int = 2) -> None:
+    """Let every loop go on in machine code after its ``first`` iterations, and no whole function run in it."""
     from autoloop_runtime import automatic
     from autoloop_runtime.codegen import handover, later
 
-    handover.FIRST, handover.SMALLEST, automatic.SMALLEST = 2, 0.0, float("inf")
-    handover.Site.price = lambda self: 0.0
     compare, code = handover.Site.compare, handover.Site.code
-    handover.Site.compare = lambda self, shapes, python, native: compare(self, shapes, 2.0, 1.0)
+    setattr(handover, "FIRST", first)
+    setattr(handover, "SMALLEST", 0.0)
+    setattr(automatic, "SMALLEST", float("inf"))
+    setattr(handover.Site, "price", lambda self: 0.0)
+    setattr(handover.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 2.0, 1.0))
+    setattr(handover.Site, "code", lambda self, shapes: code(self, shapes) or code(self, shapes))
+    setattr(later.background, "submit", lambda job: job() is None)
 
-    def made_at_once(self, shapes):
-        return code(self, shapes) or code(self, shapes)
 
-    handover.Site.code = made_at_once
-    later.background.submit = lambda job: job() is None
+@pytest.fixture
+def hand_over(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """A function that lets every loop go on in machine code after so many iterations."""
+    return lambda first: hand_over_at_once(monkeypatch.setattr, first)

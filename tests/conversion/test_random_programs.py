@@ -40,6 +40,30 @@ def test_random_program(seed):
     compare(seed)
 
 
+def handed_over(seed: int) -> None:
+    """Loops that begin in generated Python and go on in machine code."""
+    program, text = random_program(seed)
+    f = al.function(program)
+    for values in INPUTS:
+        assert tuple(map(int, f(*map(al.constant, values)))) == program(*values), (values, text)
+
+
+@pytest.mark.auto
+@pytest.mark.skipif(find_spec("llvmlite") is None, reason="needs the extra 'native'")
+@pytest.mark.parametrize("seed", range(4))
+def test_random_program_handed_over(seed, hand_over):
+    hand_over(1 + seed % 2)
+    handed_over(seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(find_spec("llvmlite") is None, reason="needs the extra 'native'")
+@pytest.mark.parametrize("seed", range(3000, 3400))
+def test_many_random_functions_handed_over(seed, hand_over):
+    hand_over(1 + seed % 3)
+    handed_over(seed)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(1000, 3000))
 def test_many_random_functions(seed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +14,9 @@ import numpy as np
 import pytest
 from autoloop_runtime import automatic, background, config
 from autoloop_runtime.codegen import handover, later
+from autoloop_runtime.codegen.python import compile_graph
+from autoloop_runtime.passes.resume import resumable
+from autoloop_runtime.runstate import EAGER
 
 pytestmark = pytest.mark.auto
 needs_native = pytest.mark.skipif(not later.is_installed(), reason="needs the extra 'native'")
@@ -30,11 +34,9 @@ def eager(monkeypatch):
 
 
 @pytest.fixture
-def loops_only(eager, monkeypatch):
+def loops_only(hand_over):
     """The same for loops, where it stays; no code is made of whole functions."""
-    monkeypatch.setattr(automatic, "SMALLEST", float("inf"))
-    compare = handover.Site.compare
-    monkeypatch.setattr(handover.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 2.0, 1.0))
+    hand_over(handover.FIRST)
 
 
 @pytest.fixture
@@ -81,7 +83,8 @@ def test_it_goes_on_from_the_state_that_python_left(loops_only, given):
 
 @needs_native
 def test_a_loop_that_is_over_before_is_never_handed_over(loops_only, given):
-    assert int(al.function(squares)(N(handover.FIRST))[1]) == handover.FIRST and not given
+    n = handover.FIRST - 1
+    assert int(al.function(squares)(N(n))[1]) == n and not given
 
 
 @needs_native
@@ -179,6 +182,30 @@ def test_what_machine_code_refuses_stays_in_python(loops_only):
 
 
 @needs_native
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+def test_it_can_be_interrupted(loops_only, given):
+    def forever(n):
+        i = al.constant(0)
+        while i != n:
+            i = (i * 7 + 3) % 100
+        return i
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    f = al.function(forever)
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            f(N(-1))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert given and int(f(N(3))) == 3
+
+
+@needs_native
 def test_the_callers_arrays_do_not_change(loops_only):
     def f(v, n):
         i = al.constant(0)
@@ -189,6 +216,18 @@ def test_the_callers_arrays_do_not_change(loops_only):
 
     v = np.zeros(3)
     assert al.function(f)(v, N(300)).numpy().tolist() == [100.0] * 3 and v.tolist() == [0.0] * 3
+
+
+def test_a_loop_on_its_own_shares_nothing_with_the_one_it_was_made_of():
+    graph = al.function(squares).get_concrete_function(N(0)).runner.graph
+    (loop,) = [node for node in graph.nodes if node.op.name == "While"]
+    before = [(list(sub.nodes), list(sub.inputs), list(sub.outputs)) for sub in loop.subgraphs]
+    made = resumable(loop)
+    assert [(list(sub.nodes), list(sub.inputs), list(sub.outputs)) for sub in loop.subgraphs] == before
+    run = compile_graph(made.graph)
+    turns, total, i = run([np.int64(3), N(0), N(0), N(10)], EAGER)
+    assert (turns, total, i) == (3, 5, 3)
+    assert run([np.int64(100), total, i, N(10)], EAGER) == [7, 285, 10]
 
 
 # -- functions ----------------------------------------------------------------------------------------------

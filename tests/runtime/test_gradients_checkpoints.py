@@ -117,10 +117,12 @@ def peak_in_values(mode, n):
         tracemalloc.stop()
 
 
+@pytest.mark.auto
 def test_memory_grows_with_the_square_root():
     assert peak_in_values("checkpoint", 2_000) < 4 * np.sqrt(2_000)  # all of them would be 2,000
 
 
+@pytest.mark.auto
 def test_a_number_of_checkpoints_bounds_the_memory_of_any_number_of_iterations():
     assert peak_in_values(5, 800) < peak_in_values(5, 200) + 3 < 2 * 5 + 18
 

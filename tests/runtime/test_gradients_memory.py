@@ -144,6 +144,7 @@ def test_peak_memory_of_a_long_recurrence():
     assert peak(g, *args) <= 1.15 * n * x.nbytes
 
 
+@pytest.mark.auto
 def test_forward_mode_keeps_nothing():
     n, x = 500, np.linspace(0.5, 1.0, 1000, dtype=np.float32)
     a = np.ones_like(x)

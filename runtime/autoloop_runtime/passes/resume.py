@@ -56,7 +56,7 @@ def resumable(node: Node) -> Resumable:
             given[k] = graph.constant(tensor.op.attrs["value"], tensor.op.name)
     zero = graph.constant(int64.type(0), "turn")
     values = [given[k] for k in range(len(node.inputs))]
-    inner = {key: rewrite(attrs[key], Copy.keep, graph) for key in ("cond", "body")}
+    inner = {key: rewrite(attrs[key], Copy.again, graph) for key in ("cond", "body")}
     for key, sub in inner.items():
         leading, rest = sub.inputs[:n], sub.inputs[n:]
         turn, most = sub.parameter(int64, SCALAR, "turn"), sub.parameter(int64, SCALAR, "limit")
