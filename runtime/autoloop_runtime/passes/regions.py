@@ -19,7 +19,7 @@ from ..graph import CONST, PARAMETER, Graph, Node
 from ..registry import Op
 from ..tensor import Tensor
 from .cost import HEAVY, VIEWS, estimate
-from .rewrite import Copy, detached, subgraph
+from .rewrite import Copy, detached, gathered
 
 #: nanoseconds of a region, and what a node of it may cost at most; loops count as nothing, they are not cheap to run
 LIMIT = HEAVY
@@ -197,6 +197,7 @@ class _Former:
         """``graph``, and the graphs inside it, with regions."""
         copy = Copy(graph, Copy.keep, parent)
         groups = self._groups(graph)
+        readers = _readers(graph)
         serial = 0
         for unit in _in_order(graph, groups):
             first = unit[0]
@@ -204,7 +205,7 @@ class _Former:
                 self._keep(copy, first)
             else:
                 serial += 1
-                self._region(copy, unit, serial)
+                self._region(copy, unit, readers, serial)
         return copy.finish()
 
     def _keep(self, copy: Copy, node: Node) -> None:
@@ -244,18 +245,16 @@ class _Former:
             for tensor in (*node.inputs, *node.control_inputs):
                 readers.setdefault(tensor, set()).add(groups.get(node, node))
 
-    def _region(self, copy: Copy, nodes: list[Node], serial: int) -> None:
+    def _region(self, copy: Copy, nodes: list[Node], readers: dict[Tensor, list[Node | None]], serial: int) -> None:
         """One node for ``nodes``."""
         graph, members = copy.source, set(nodes)
         feeds = list(dict.fromkeys(
             t for node in nodes for t in node.inputs if t.op not in members and t.op.op is not CONST
         ))  # fmt: skip
-        outside = {t for n in graph.nodes if n not in members for t in (*n.inputs, *n.control_inputs)}
-        outside.update(graph.outputs)
-        fetches = [t for node in nodes for t in node.outputs if t in outside]
+        fetches = [t for node in nodes for t in node.outputs if not members.issuperset(readers.get(t, ()))]
         if not fetches:
             return
-        inner = subgraph(graph, feeds, fetches)
+        inner = gathered(graph, nodes, feeds, fetches)
         inner.prefix = f"{graph.prefix}/region_{serial}" if graph.prefix else f"region_{serial}"
         cost = ENDLESS if any(_loops(node) for node in nodes) else sum(map(_cost, nodes))
         kernel, culprit = self.compile(inner)
@@ -264,6 +263,15 @@ class _Former:
         made = Node(copy.graph, op, tuple([copy.stands(t) for t in feeds]), {}, specs, inner.prefix, nodes[-1].location)
         copy.graph.nodes.append(made)
         copy.of.update(zip(fetches, made.outputs))
+
+
+def _readers(graph: Graph) -> dict[Tensor, list[Node | None]]:
+    """The nodes that read each tensor; ``None`` among them if it is an output."""
+    readers: dict[Tensor, list[Node | None]] = {t: [None] for t in graph.outputs}
+    for node in graph.nodes:
+        for tensor in (*node.inputs, *node.control_inputs):
+            readers.setdefault(tensor, []).append(node)
+    return readers
 
 
 def _cost(node: Node) -> float:

@@ -205,30 +205,23 @@ def constant_of(tensor: Tensor) -> Any:
     return node.attrs["value"] if node is not None and node.op is CONST else None
 
 
-def subgraph(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Graph:
-    """A copy of the part of ``graph`` that computes ``fetches`` from ``feeds``, as a graph with inputs and outputs.
+def gathered(graph: Graph, nodes: Sequence[Node], feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Graph:
+    """A graph of copies of ``nodes`` of ``graph``, in their order, and of the constants that they read.
 
-    Raises
-    ------
-    ValueError
-        If a placeholder is needed that is not fed.
+    Parameters
+    ----------
+    feeds : sequence of Tensor
+        What they read besides: the inputs of the new graph.
+    fetches : sequence of Tensor
+        Which of their outputs are outputs of the new graph.
     """
-    fed = set(feeds)
-    live = {t for t in fetches if t not in fed}
-    needed: set[Node] = set()
-    for node in reversed(graph.nodes):
-        if any(t in live for t in node.outputs):
-            needed.add(node)
-            live.update(t for t in (*node.inputs, *node.control_inputs) if t not in fed)
     copy = Copy(graph, Copy.again)
     for tensor in feeds:
         copy.of[tensor] = copy.graph.parameter(tensor.dtype, tensor.shape, tensor.op.name)
-    for node in graph.nodes:
-        if node in needed:
-            if node.op is PARAMETER:
-                raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it")
-            given = {t: copy.of[t] for t in node.outputs if t in fed}
-            copy.again(node)
-            copy.of.update(given)
+    for node in nodes:
+        for tensor in node.inputs:
+            if tensor.op.op is CONST and tensor not in copy.of:
+                copy.again(tensor.op)
+        copy.again(node)
     copy.graph.outputs = [copy.of[t] for t in fetches]
     return copy.graph
