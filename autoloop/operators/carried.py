@@ -80,7 +80,10 @@ class Leaf:
             shapes = invariants(self.shape)
         else:
             shapes = [TensorShape(self.shape) if self.shape is not None else t.shape for t in self.tensors]
-        return [LoopVar(self.name, *pair) for pair in zip(self.tensors, shapes, strict=True)]
+        components = getattr(self.init, "__autoloop_components__", None) if self.kind == "composite" else None
+        names = [self.name] * len(shapes) if components is None else [f"{self.name}.{part}" for part in components]
+        rule = getattr(self.init, "__autoloop_rule__", "") if self.kind == "composite" else ""
+        return [LoopVar(*one, rule) for one in zip(names, self.tensors, shapes, strict=True)]
 
     def value(self, tensors: Sequence[Tensor]) -> Any:
         """Return the leaf made of the tensors that now stand for it."""
@@ -287,6 +290,11 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
             raise StructureError(
                 f"{leaf.name!r} is a {type(leaf.init).__name__} before the loop and a {type(value).__name__} "
                 f"after one iteration"
+            )
+        if len(parts) == 1 and (was := getattr(leaf.init, "dtype", None)) != getattr(value, "dtype", None):
+            raise TypeError(
+                f"{leaf.name!r} is a {type(value).__name__} of {was} before the loop and of {value.dtype} after one "
+                f"iteration"
             )
         return leaf, [convert_to_tensor(part) for part in parts]
     if value is None or not _is_numeric(value):

@@ -15,7 +15,7 @@ from .branches import BranchValues, case, cond, switch_case
 from .dataclass import replace
 from .execution import run_now
 from .graph import Graph, current_graph
-from .loop_form import LoopForm, check_arity
+from .loop_form import LoopForm, argument_names, check_arity
 from .structured import (
     LoopOptions,
     LoopVar,
@@ -112,7 +112,7 @@ def _build(
 ) -> Any:  # fmt: skip
     graph = current_graph()
     assert graph is not None
-    form = LoopForm(loop_vars, body)
+    form = LoopForm(loop_vars, argument_names(body, loop_vars))
     if isinstance(shape_invariants, str):
         if shape_invariants != "auto":
             raise ValueError(f"shape_invariants is a structure of shapes or 'auto', not {shape_invariants!r}")

@@ -16,9 +16,12 @@ from . import dtypes, nest
 from .dataclass import dataclass
 from .execution import run_now
 from .graph import Graph, current_graph
+from .loop_form import LoopForm
 from .registry import call
 from .shapes import SCALAR, TensorShape
-from .structured import LoopOptions, LoopVar, StructureError, body_and_cond, check_result, finish_while
+from .sparse.slices import IndexedSlices
+from .sparse.values import SparseTensor
+from .structured import LoopOptions, LoopVar, body_and_cond, check_result, finish_while
 from .tensor import Tensor
 from .tensor_array import TensorArray
 from .values import convert_to_tensor
@@ -73,52 +76,82 @@ def _loop(
     graph = current_graph()
     assert graph is not None
     count = _length(rows)
-    state_leaves, state_structure = nest.flatten_with_structure(state)
-    inits = [convert_to_tensor(leaf) for leaf in state_leaves]
+    form = LoopForm((state,), ["accumulator"], "fn", "its accumulator")
     scope = graph.unique_name(name)
-    variables = [LoopVar("i", graph.constant(np.int32(0)), SCALAR)]
-    variables += [LoopVar(f"state[{k}]", t, t.shape) for k, t in enumerate(inits)]
+    variables = [LoopVar("i", graph.constant(np.int32(0)), SCALAR), *form.variables(_growing(form))]
     cond, body = body_and_cond(graph, scope, variables)
     with body.as_default():
         i, *carried = body.inputs[: len(variables)]
         index = count - 1 - i if reverse else i
         row = nest.unflatten(structure, [r[index] for r in rows])
-        next_state, emitted = step(nest.unflatten(state_structure, carried), row)
-        results = [i + 1, *_next_state(variables[1:], state_structure, next_state)]
+        next_state, emitted = step(form.pack(carried)[0], row)
+        next_tensors, next_structures = form.next([next_state])
+        results = [i + 1, *(check_result(v, t) for v, t in zip(variables[1:], next_tensors))]
         emitted_leaves, emitted_structure = nest.flatten_with_structure(emitted)
-        emitted_leaves = [_emitted(leaf) for leaf in emitted_leaves]
+        emissions = [_emission(leaf, index) for leaf in emitted_leaves]
     structures = []
-    for leaf in emitted_leaves:
-        structures.append(_declare(graph, cond, body, variables, count, leaf))
+    for part in (part for emission in emissions for part in emission.parts):
+        structures.append(_declare(graph, cond, body, variables, count, part))
         with body.as_default():
             array = nest.unflatten(structures[-1], [body.inputs[len(variables) - 1]])
-            results.extend(nest.flatten(array.write(index, leaf), True))
+            results.extend(nest.flatten(array.write(index, part), True))
     with cond.as_default():
         pred = cond.inputs[0] < count
     finals = finish_while(graph, scope, variables, cond, pred, body, results, options)
-    arrays = [nest.unflatten(s, [t]) for s, t in zip(structures, finals[1 + len(inits) :])]
-    stacked = [_stack(array, leaf, count) for array, leaf in zip(arrays, emitted_leaves)]
-    return _Result(
-        nest.unflatten(state_structure, finals[1 : 1 + len(inits)]), nest.unflatten(emitted_structure, stacked)
-    )
+    state_count = 1 + len(form.tensors)
+    arrays = iter([nest.unflatten(s, [t]) for s, t in zip(structures, finals[state_count:])])
+    stacked = [emission.stacked([next(arrays) for _ in emission.parts], count) for emission in emissions]
+    (last,) = form.pack(finals[1:state_count], next_structures)
+    return _Result(last, nest.unflatten(emitted_structure, stacked))
 
 
-def _stack(array: TensorArray, leaf: Tensor, count: Any) -> Tensor:
-    stacked: Tensor = array.stack()
-    if isinstance(count, int) and stacked.shape.rank is not None and stacked.shape[0] is None:
-        stacked.set_shape(TensorShape([count]).concatenate(leaf.shape))
-    return stacked
+def _growing(form: LoopForm) -> dict[str, TensorShape]:
+    """Invariants by which IndexedSlices may change their number of rows, since there is no place to ask for it."""
+    return {
+        name: TensorShape([None]).concatenate(leaf.values.shape[1:])
+        for name, leaf in zip(form.leaf_names, form.leaves)
+        if isinstance(leaf, IndexedSlices) and leaf.values.shape.rank is not None
+    }
 
 
-def _next_state(variables: list[LoopVar], structure: Any, value: Any) -> list[Tensor]:
-    leaves, found = nest.flatten_with_structure(value)
-    if found != structure:
-        raise StructureError(
-            f"fn must return the same nested structure as its accumulator: it takes {_in_words(structure)} and "
-            f"returned {_in_words(found)}"
+@dataclass(frozen=True)
+class _Emission:
+    """What a leaf of an emitted value writes to TensorArrays, and how the rows become one value.
+
+    ``stacked(arrays, count)`` makes it of one array for each of ``parts``.
+    """
+
+    parts: tuple[Tensor, ...]
+    stacked: Callable[[list[TensorArray], Any], Any]
+
+
+def _emission(value: Any, index: Any) -> _Emission:
+    if isinstance(value, SparseTensor):
+        row = call("cast", index, dtypes.int64)
+        places = call("pad", value.indices, [[0, 0], [1, 0]], constant_values=row)
+        return _Emission((places, value.values, value.dense_shape), _stack_sparse)
+    if not nest.structure_of(value, True).is_leaf():
+        raise TypeError(
+            f"the values that fn gives at each row are stacked, and a {type(value).__name__} cannot be; foldl and "
+            f"foldr give the last one alone"
         )
-    made = [_emitted(v, p.init.dtype if isinstance(v, (int, float)) else None) for v, p in zip(leaves, variables)]
-    return [check_result(p, v) for p, v in zip(variables, made)]
+    leaf = _emitted(value)
+
+    def stacked(arrays: list[TensorArray], count: Any) -> Tensor:
+        rows: Tensor = arrays[0].stack()
+        if isinstance(count, int) and rows.shape.rank is not None and rows.shape[0] is None:
+            rows.set_shape(TensorShape([count]).concatenate(leaf.shape))
+        return rows
+
+    return _Emission((leaf,), stacked)
+
+
+def _stack_sparse(arrays: list[TensorArray], count: Any) -> SparseTensor:
+    """One SparseTensor with a dimension more; where the rows differ in size it is as large as the largest."""
+    places, values, extents = arrays
+    sizes = call("max", call("pad", extents.stack(), [[1, 0], [0, 0]]), axis=0)  # of no rows: all zeros
+    rows = call("expand_dims", call("cast", count, dtypes.int64), 0)
+    return SparseTensor.of(places.concat(), values.concat(), call("concat", [rows, sizes], 0))
 
 
 def _declare(graph: Graph, cond: Graph, body: Graph, variables: list[LoopVar], count: Any, leaf: Tensor) -> Any:
@@ -133,10 +166,6 @@ def _declare(graph: Graph, cond: Graph, body: Graph, variables: list[LoopVar], c
         sub.inputs.pop()  # ``parameter`` put it behind the captures, it belongs before them
         sub.inputs.insert(position, parameter)
     return structure
-
-
-def _in_words(structure: Any) -> str:
-    return nest.describe(nest.unflatten(structure, [0] * structure.num_leaves))
 
 
 def _emitted(value: Any, dtype: Any = None) -> Tensor:

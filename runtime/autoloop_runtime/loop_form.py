@@ -14,16 +14,26 @@ from .values import as_constant, convert_to_tensor, to_array
 
 
 class LoopForm:
-    """How nested loop variables map to a flat list of tensors and back."""
+    """How nested loop variables map to a flat list of tensors and back.
 
-    def __init__(self, loop_vars: Any, body: Callable[..., Any]) -> None:
+    Parameters
+    ----------
+    loop_vars : structure
+        The values on entry.
+    names : sequence of str
+        What messages call the variables, one name for each.
+    body, takes : str
+        What messages call the function that gives the next values, and the values that it takes.
+    """
+
+    def __init__(self, loop_vars: Any, names: Sequence[str], body: str = "body", takes: str = "loop_vars") -> None:
         self.loop_vars = loop_vars
+        self.body, self.takes = body, takes
         self.is_sequence = isinstance(loop_vars, (list, tuple))
         if (self.is_sequence and not loop_vars) or loop_vars is None:
             raise ValueError("loop_vars is empty: a while_loop needs at least one loop variable")
         args = list(loop_vars) if self.is_sequence else [loop_vars]
         self.arity = len(args)
-        names = _argument_names(body, len(args))
         self.arg_structures = []
         self.leaf_structures = []  # one per plain leaf: a tensor, or the parts of a composite
         self.leaf_names: list[str] = []
@@ -104,7 +114,10 @@ class LoopForm:
 
     def results(self, value: Any) -> tuple[list[Tensor], list[Any]]:
         """The body's value as flat tensors, and the structure of each composite leaf."""
-        args = self._result_args(value)
+        return self.next(self._result_args(value))
+
+    def next(self, args: Sequence[Any]) -> tuple[list[Tensor], list[Any]]:
+        """As ``results``, of one value for each variable."""
         tensors: list[Tensor] = []
         structures = []
         position = 0
@@ -145,11 +158,10 @@ class LoopForm:
             self._refuse(self.loop_vars, value)
         return list(value)
 
-    @staticmethod
-    def _refuse(expected: Any, value: Any) -> None:
+    def _refuse(self, expected: Any, value: Any) -> None:
         raise StructureError(
-            f"body must return the same nested structure as loop_vars: it takes {nest.describe(expected)} and "
-            f"returned {nest.describe(value)} (the number of elements or their containers differ)"
+            f"{self.body} must return the same nested structure as {self.takes}: it takes {nest.describe(expected)} "
+            f"and returned {nest.describe(value)} (the number of elements or their containers differ)"
         )
 
     def final(self, tensors: Sequence[Tensor], structures: Sequence[Any]) -> Any:
@@ -176,8 +188,9 @@ def check_arity(f: Callable[..., Any], what: str, count: int) -> None:
         ) from None
 
 
-def _argument_names(body: Callable[..., Any], count: int) -> list[str]:
+def argument_names(body: Callable[..., Any], loop_vars: Any) -> list[str]:
     """The user's names of the loop variables: the body's parameters, where they can be known."""
+    count = len(loop_vars) if isinstance(loop_vars, (list, tuple)) else 1
     try:
         parameters = list(inspect.signature(body).parameters.values())
     except (TypeError, ValueError):
@@ -200,7 +213,7 @@ def _as_leaf(leaf: Any, name: str) -> Any:
 def _next_leaf(leaf: Any, init: Tensor, name: str) -> Any:
     """A leaf of the body's value; Python numbers take the variable's dtype where they can."""
     if leaf is None:
-        raise TypeError(f"loop variable {name!r} is None after one iteration (is a return missing in body?)")
+        raise TypeError(f"loop variable {name!r} is None after one iteration (is a return missing?)")
     if isinstance(leaf, (bool, int, float, complex)):
         dtype = init.dtype if init.dtype == dtypes.bool_ or not isinstance(leaf, bool) else None
         try:

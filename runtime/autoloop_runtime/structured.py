@@ -62,7 +62,8 @@ class LoopVar:
     invariant : TensorShape
         The shape that holds in every iteration.
     composite : str
-        For a component tensor of a composite value: how messages call the value; empty otherwise.
+        For a component tensor of a composite value: what messages say of the value's invariant, with ``{name}`` for
+        its name and ``{relaxed!r}`` for a shape that would do; empty otherwise.
     """
 
     name: str
@@ -171,12 +172,13 @@ def check_result(variable: LoopVar, value: Tensor) -> Tensor:
         )
     if not value.shape.is_subsumed_by(variable.invariant):
         how = "more general than" if value.shape.is_compatible_with(variable.invariant) else "incompatible with"
+        relaxed = variable.invariant.most_general(value.shape)
         if variable.composite:
+            rule = variable.composite.format(name=name.rpartition(".")[0], relaxed=relaxed)
             raise ValueError(
                 f"loop variable {name!r} has shape {init.shape} on entry, but shape {value.shape} after one iteration, "
-                f"which is {how} its shape invariant {variable.invariant}; the invariant of {variable.composite}"
+                f"which is {how} its shape invariant {variable.invariant}; the invariant of {rule}"
             )
-        relaxed = variable.invariant.most_general(value.shape)
         raise ValueError(
             f"loop variable {name!r} has shape {init.shape} on entry, but shape {value.shape} after one iteration, "
             f"which is {how} its shape invariant {variable.invariant}; allow it with shape_invariants="

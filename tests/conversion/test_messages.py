@@ -97,7 +97,41 @@ def vector_test(n):
     return x
 
 
+def growing_slices(n):
+    x = al.IndexedSlices(al.ones([2, 3]), [0, 4], [5, 3])
+    for _ in range(n):
+        x = x + x
+    return x
+
+
+def sparse_of_another_rank(n):
+    x = al.SparseTensor([[0, 1]], [1.0], [3, 4])
+    for _ in range(n):
+        x = al.SparseTensor([[0]], [1.0], [3])
+    return x
+
+
+def sparse_of_another_dtype(n):
+    x = al.SparseTensor([[0, 1]], [1.0], [3, 4])
+    for _ in range(n):
+        x = x.with_values(al.cast(x.values, al.int32))
+    return x
+
+
+def array_of_another_dtype(n):
+    x = al.TensorArray(al.float32, 3)
+    for _ in range(n):
+        x = al.TensorArray(al.int32, 3)
+    return x
+
+
 MESSAGES = [
+    (growing_slices, ValueError, "'x.values' has shape (2, 3) on entry, but shape (4, 3) after one iteration"),
+    (growing_slices, ValueError, "set_loop_options(shape_invariants=[(x, TensorShape([None, 3]))])"),
+    (sparse_of_another_rank, ValueError, "'x.indices' has shape (1, 2) on entry, but shape (1, 1) after one"),
+    (sparse_of_another_rank, ValueError, "its rank cannot change in a loop"),
+    (sparse_of_another_dtype, TypeError, "'x.values' has dtype float32 on entry, but dtype int32"),
+    (array_of_another_dtype, TypeError, "'x' is a TensorArray of float32 before the loop and of int32 after one"),
     (shape_change, ValueError, "'x' has shape (1,) on entry, but shape (2,) after one iteration"),
     (shape_change, ValueError, "set_loop_options(shape_invariants=[(x, TensorShape([None]))])"),
     (dtype_change, TypeError, "'x' has dtype int32 on entry, but dtype float32 after one iteration"),

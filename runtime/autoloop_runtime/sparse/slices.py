@@ -40,7 +40,10 @@ class IndexedSlices:
 
     __slots__ = ("dense_shape", "indices", "values")
     __array_ufunc__ = None
-    __autoloop_rule__ = "IndexedSlices is the shape of its values; shape_invariants can relax it"
+    __autoloop_rule__ = (
+        "IndexedSlices is the shape of its values; allow it with shape_invariants={{{name!r}: {relaxed!r}}} (in a "
+        "converted loop: set_loop_options(shape_invariants=[({name}, {relaxed!r})]))"
+    )
 
     values: Tensor
     indices: Tensor
