@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
-
-import numpy as np
 
 from .. import config
 from ..deadlines import DEADLINE
-from ..graph import eager
+from ..graph import current_graph, eager
 from ..lowering import Lowered
+from ..quiet import restore, silence
 from ..runstate import EAGER, RunState
 from .frames import Item, State
 from .kernels import Watch, call, explained
@@ -69,19 +69,23 @@ class Executable:
         """
         if len(feed_values) != len(self.plan.feeds):
             raise ValueError(f"{len(self.plan.feeds)} feeds are needed, got {len(feed_values)} values")
-        count = config.get_num_threads() if threads is None else config.check_num_threads(threads)
+        count = 1 if threads is None else config.check_num_threads(threads)
+        if threads is None and self.plan.parallel:
+            count = config.get_num_threads()  # asks the system
         watch = Watch.needed(timeout)
         tokens = State(self.plan)
         limit = None if watch is None else DEADLINE.set(watch.deadline)
+        warnings = silence()
         try:
             # a kernel computes: a user's function called by one must not add to the graph being built around us
-            with np.errstate(all="ignore"), eager():
+            with nullcontext() if current_graph() is None else eager():
                 if count == 1 or not self.plan.parallel:
                     run_alone(tokens, list(feed_values), state, watch)
                 else:
                     SharedRun(tokens, state, watch, count).run(list(feed_values))
             return results_of(tokens)
         finally:
+            restore(warnings)
             if limit is not None:
                 DEADLINE.reset(limit)
             tokens.close()
