@@ -15,9 +15,10 @@ library, on one thread. What machine code cannot take stays where it is; ``expla
 from __future__ import annotations
 
 import threading
-import time
 import warnings
 from collections.abc import Callable, Sequence
+from math import inf
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,10 @@ class _Times:
     roughly when to do something.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shapes: Shapes, look: float) -> None:
+        self.shapes = shapes
+        #: seconds of calls after which there is more to do than to add them up
+        self.look = look
         self.lock = threading.Lock()
         self.calls = 0
         self.spent = 0.0
@@ -110,51 +114,77 @@ class Automatic:
         else:
             self._base = compile_graph(graph, self.sites if self._wanted else None)
         self._later = Later(graph)
-        self._wants_notice = self.choice.may_gain and config.get_native() and not is_installed()
+        self._look = SMALLEST if self._wanted else inf
+        #: seconds of calls after which it is said that the extra is missing
+        self._notable = NOTICE if self.choice.may_gain and config.get_native() and not is_installed() else inf
         #: only added to, one entry per set of shapes
         self._times: dict[Shapes, _Times] = {}
-        fixed = all(t.shape.is_fully_defined() for t in graph.inputs)
-        self._shapes: Shapes | None = tuple([t.shape.as_tuple() for t in graph.inputs]) if fixed else None
+        #: of the only one there can be
+        self._only: _Times | None = None
+        if all(t.shape.is_fully_defined() for t in graph.inputs):
+            self._only = _Times(tuple([t.shape.as_tuple() for t in graph.inputs]), self._look)
 
     def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
         """Run."""
-        if active() is not None:  # machine code has no timeline
-            return self._base(values, state)
-        shapes = self._shapes if self._shapes is not None else tuple([np.shape(v) for v in values])
-        times = self._times.get(shapes)
+        times = self._only
         if times is None:
-            if len(self._times) > MOST_SHAPES:
-                return self._base(values, state)
-            times = self._times.setdefault(shapes, _Times())
+            times = self._times_for(values)
         settled = times.settled
         if settled is not None:
-            return self._in_native(settled, shapes, values, state)
-        return self._measured(times, shapes, values, state)
+            return self._in_native(settled, times, values, state)
+        if times.spent >= times.look:
+            return self._measured(times, values, state)
+        begin = perf_counter()
+        results = self._base(values, state)
+        times.calls += 1
+        times.spent += perf_counter() - begin
+        if times.spent >= self._notable:
+            self._notice(times.shapes)
+        return results
 
-    def _in_native(self, made: Made, shapes: Shapes, values: Sequence[Any], state: RunState) -> list[Any]:
+    def _times_for(self, values: Sequence[Any]) -> _Times:
+        """What is known of calls with the shapes of ``values``; nothing is kept of those whose shapes always change."""
+        shapes: Shapes = tuple([np.shape(v) for v in values])
+        times = self._times.get(shapes)
+        if times is None:
+            if len(self._times) >= MOST_SHAPES:
+                return _Times(shapes, self._look)
+            times = self._times.setdefault(shapes, _Times(shapes, self._look))
+        return times
+
+    def _in_native(self, made: Made, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
+        if active() is not None:  # machine code has no timeline
+            return self._base(values, state)
         assert made.run is not None
         try:
             return made.run(values, state)
         except made.refused as refusal:  # it has changed nothing
-            self._later.give_up(shapes, getattr(refusal, "told", str(refusal)))
-            self._times[shapes].settled = None
+            self._later.give_up(times.shapes, getattr(refusal, "told", str(refusal)))
+            times.settled = None
             return self._base(values, state)
 
-    def _measured(self, times: _Times, shapes: Shapes, values: Sequence[Any], state: RunState) -> list[Any]:
-        """Run and look how long it takes."""
+    def _measured(self, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
+        """Run, look how long it takes, and decide what to do about it."""
+        shapes = times.shapes
         made = self._later.find(shapes)
-        if made is None and self._wanted and times.spent >= SMALLEST and times.spent >= self._later.price():
-            times.asked, times.mean = times.spent, times.spent / max(times.calls, 1)
-            self._later.ask(shapes)
+        if made is None:
+            price = self._later.price()
+            if times.spent >= price:
+                times.asked, times.mean = times.spent, times.spent / max(times.calls, 1)
+                self._later.ask(shapes)
+            else:
+                times.look = price
+        elif made.why_not:
+            times.look = inf
         ready = made is not None and made.run is not None
         native = ready and len(times.native) <= len(times.before)
-        begin = time.perf_counter()
+        begin = perf_counter()
         if native:
             assert made is not None
-            results = self._in_native(made, shapes, values, state)
+            results = self._in_native(made, times, values, state)
         else:
             results = self._base(values, state)
-        seconds = time.perf_counter() - begin
+        seconds = perf_counter() - begin
         times.calls += 1
         times.spent += seconds
         if ready:
@@ -164,8 +194,6 @@ class Automatic:
                 self._judge(times, made, shapes)
         elif made is not None and made.is_pending:
             background.give_way()
-        if self._wants_notice and times.spent >= NOTICE:
-            self._notice(shapes)
         return results
 
     def _judge(self, times: _Times, made: Made, shapes: Shapes) -> None:
@@ -182,7 +210,7 @@ class Automatic:
     def _notice(self, shapes: Shapes) -> None:
         """Say once that the extra is missing, at the loop that ran long, if it would have helped."""
         global _noticed
-        self._wants_notice = False
+        self._notable = inf
         loop = next((n for n in self.graph.nodes if n.op.name == "While"), None)
         if _noticed or loop is None or self._later.would_take(shapes):
             return
@@ -198,8 +226,7 @@ class Automatic:
 
     def standing(self) -> Standing:
         """What runs the graph now, for the shapes it was called with last if they differ."""
-        shapes = self._shapes if self._shapes is not None else next(reversed(self._times), None)
-        times = self._times.get(shapes) if shapes is not None else None
+        times = self._only or next(reversed(self._times.values()), None)
         if times is not None and times.settled is not None:
             made, gain = times.settled, times.usual() / max(min(times.native), 1e-9)
             told = (
@@ -208,16 +235,17 @@ class Automatic:
             )
             return Standing("native", told)
         told = self.choice.reason
-        if shapes is None:
+        if times is None:
             return Standing(self.choice.executor, f"{told}; machine code may follow once it has been called")
-        return Standing(self.choice.executor, f"{told}; {self._prospect(self._later, shapes, times)}")
+        return Standing(self.choice.executor, f"{told}; {self._prospect(times)}")
 
-    def _prospect(self, later: Later, shapes: Shapes, times: _Times | None) -> str:
+    def _prospect(self, times: _Times) -> str:
         """What is to be said of machine code for a graph that does not run in it."""
         if not self.choice.may_gain:
             return "machine code would call the same library for its products, on one thread"
         if not config.get_native():
             return "machine code is switched off (AUTOLOOP_NATIVE=0 or config.set_native(False))"
+        later, shapes = self._later, times.shapes
         why = later.would_take(shapes)
         if why:
             return f"machine code {why}"
@@ -225,8 +253,7 @@ class Automatic:
             return f"machine code would take it: {INSTALL}"
         if later.find(shapes) is not None:
             return "machine code is being made, or tried"
-        spent = times.spent if times is not None else 0.0
-        return f"machine code follows when calls have taken {later.price():.2g} s (so far {spent:.2g} s)"
+        return f"machine code follows when calls have taken {later.price():.2g} s (so far {times.spent:.2g} s)"
 
     def loops(self) -> dict[str, Standing]:
         """What runs each loop of the graph now, by the name of its node."""

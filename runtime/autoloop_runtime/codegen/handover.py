@@ -21,8 +21,8 @@ the loop's own beginning.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
+from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ TRIAL, TRIALS = 4e6, 2
 ALL = 1 << 62
 #: what machine code can be given; a loop may hold other values while it runs, such as sums that are changed in place
 _ARRAYS = (np.ndarray, np.generic)
+_NONE = range(0)
 #: effects that machine code may have in a loop: they can only end it, or read what nothing in it changes
 _HARMLESS = frozenset({"assert", "raise", READ.name})
 
@@ -73,10 +74,11 @@ class Site:
         self.trusted: dict[Shapes, float] = {}
         self.lost: dict[Shapes, int] = {}
         self._later: Later | None = None
+        self._first = range(FIRST)
 
     def __call__(self) -> Turns:
         """One run of the loop begins."""
-        return Turns(self, 0 if self.trusted else FIRST)
+        return Turns(self, _NONE if self.trusted else self._first)
 
     @property
     def later(self) -> Later:
@@ -122,11 +124,11 @@ class Turns:
 
     __slots__ = ("_mark", "_site", "left", "some")
 
-    def __init__(self, site: Site, first: int) -> None:
+    def __init__(self, site: Site, first: range) -> None:
         self._site = site
         self.left = True
-        self.some = range(first)
-        self._mark = time.perf_counter_ns()
+        self.some = first
+        self._mark = perf_counter_ns()
 
     def boundary(self, state: RunState | None, *values: Any) -> Sequence[Any]:
         """The values of the loop variables with which it goes on, or, if nothing is ``left``, ended.
@@ -139,7 +141,7 @@ class Turns:
             Of the loop variables, then of what it uses from outside.
         """
         site, done = self._site, self.some.stop
-        count, spent = done - self.some.start, time.perf_counter_ns() - self._mark
+        count, spent = done - self.some.start, perf_counter_ns() - self._mark
         site.spent += spent
         rate = max(spent / count, 1.0) if count else 0.0
         made: Made | None = None
@@ -151,7 +153,7 @@ class Turns:
             done, values = self._hand_over(made, shapes, state or EAGER, values, rate)
         size = min(4 * count, int(CHUNK / rate) + 1) if rate else FIRST
         self.some = range(done, done + size)
-        self._mark = time.perf_counter_ns()
+        self._mark = perf_counter_ns()
         return values[: site.variables]
 
     def _hand_over(
@@ -163,7 +165,7 @@ class Turns:
         trusted = shapes in site.trusted
         while True:
             limit = ALL if trusted else max(1, int(TRIAL / rate))
-            begin = time.perf_counter_ns()
+            begin = perf_counter_ns()
             try:
                 turns, *found = run([np.int64(limit), *values], state, done)
             except made.refused as refusal:
@@ -173,7 +175,7 @@ class Turns:
             done, values = done + int(turns), (*found, *values[site.variables :])
             self.left = bool(turns == limit)
             if not trusted and turns:
-                trusted = site.compare(shapes, rate, (time.perf_counter_ns() - begin) / int(turns))
+                trusted = site.compare(shapes, rate, (perf_counter_ns() - begin) / int(turns))
             if not (self.left and trusted):
                 return done, values
 
