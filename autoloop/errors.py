@@ -19,12 +19,27 @@ _E = TypeVar("_E", bound=BaseException)
 
 _FULL_TRACEBACK = "AUTOLOOP_FULL_TRACEBACK"
 _HERE = os.path.dirname(os.path.realpath(__file__))
+_STAGING = ("branches", "carried", "effects", "growing", "logic", "merging", "outside", "staged_loops") + (
+    "undefined",
+    "values",
+)
 _OWN_FOLDERS: tuple[str, ...] = (
     os.path.join(_HERE, ""),
     os.path.join(os.path.dirname(_HERE), "runtime", "autoloop_runtime", ""),
     os.path.join(os.path.dirname(_HERE), "autoloop_runtime", ""),
     "<autoloop ",  # generated code
 )
+
+
+# The rooms that build loops and branches into a graph: what they raise is no failure of the user's program.
+_STAGING_FILES = frozenset(
+    os.path.join(folder, *path)
+    for folder, path in [
+        *((_OWN_FOLDERS[0], ("operators", f"{name}.py")) for name in _STAGING),
+        *((folder, ("structured.py",)) for folder in _OWN_FOLDERS[1:3]),
+    ]
+)
+_REFUSAL = "__autoloop_refusal__"
 
 
 class ConversionError(NotImplementedError):
@@ -68,9 +83,31 @@ def user_traceback(error: _E) -> _E:
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
+        if _is_refusal(one):
+            setattr(one, _REFUSAL, True)  # its traceback will not tell any more
         one.__traceback__ = _without_own_frames(one.__traceback__, isinstance(one, EndlessRecursionError))
         todo += [one.__cause__, one.__context__]
     return error
+
+
+def refusals() -> type[BaseException] | tuple[()]:
+    """Return the type of the exception being handled if autoloop refuses to stage a loop or branch, else nothing.
+
+    Stands before the user's own ``except`` clauses: were they to catch a refusal, the graph would hold their answer.
+    """
+    error = sys.exception()
+    return type(error) if error is not None and _is_refusal(error) else ()
+
+
+def _is_refusal(error: BaseException) -> bool:
+    if hasattr(error, _REFUSAL):
+        return True
+    link = error.__traceback__
+    if link is None or not isinstance(error, TypeError | ValueError | ConversionError):
+        return False
+    while link.tb_next is not None:
+        link = link.tb_next
+    return link.tb_frame.f_code.co_filename in _STAGING_FILES
 
 
 def hide_own_frames() -> None:

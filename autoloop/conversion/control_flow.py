@@ -13,6 +13,7 @@ A converted loop is what a person would write by hand::
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 
 import gast
@@ -364,16 +365,29 @@ class _StatementRewriter(SimpleStatements):
         for case in getattr(node, "cases", []):
             if case.guard is not None:
                 case.guard = self.expr(case.guard)
-        kinds = [handler.type for handler in getattr(node, "handlers", [])]
+        around, kinds = self.around, self._caught(node)
         for owner, name, block in block_fields(node):
             outside = self.handlers[-1]
-            self.handlers[-1] = outside + kinds if owner is node and name == "body" else outside
+            if owner is node and name == "body":
+                self.handlers[-1], self.around = [*outside, *kinds], replace(around, caught=(*around.caught, *kinds))
             done = self.block(block)
-            self.handlers[-1] = outside
+            self.handlers[-1], self.around = outside, around
             if isinstance(owner, gast.ExceptHandler):
                 done = self._handler(owner, done)
             setattr(owner, name, done or ([Maker(node).pass_()] if block else []))
         return [node]
+
+    def _caught(self, node: Node) -> Block:
+        """Return what the handlers of a ``try``, or the arguments of ``suppress``, catch."""
+        make = Maker(node)
+        kinds = [handler.type for handler in getattr(node, "handlers", [])]
+        found = [make.load("BaseException") if kind is None else kind for kind in kinds]
+        for item in getattr(node, "items", []):
+            manager = item.context_expr
+            function = manager.func if isinstance(manager, gast.Call) else None
+            if self.expressions.environment.resolve(function, self.around.local_names) is contextlib.suppress:
+                found += manager.args
+        return found
 
     def _handler(self, handler: Node, done: Block) -> Block:
         """Python unbinds the name of ``except E as e`` at the end; a marked name gets its marker back."""

@@ -8,7 +8,7 @@ import gast
 import numpy as np
 from autoloop.conversion.callables import Environment
 from autoloop.conversion.jumps import binds_in
-from autoloop.conversion.nodes import Maker, Node, branching_fields, children, method_name, walk
+from autoloop.conversion.nodes import Maker, Node, branching_fields, children, copy_tree, method_name, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS, parameter_names
 from autoloop_runtime.dataclass import dataclass, replace
 
@@ -48,6 +48,8 @@ class Surroundings:
         Whether the code has moved into a function of its own, so that ``super()`` must be spelled out.
     sequences : frozenset of str
         Local names that may hold a Python list or tuple, or an array.
+    caught : tuple of node
+        What the ``except`` clauses and the managers around it catch, or may catch.
     """
 
     local_names: frozenset[str]
@@ -56,6 +58,7 @@ class Surroundings:
     self_name: str | None = None
     nested: bool = False
     sequences: frozenset[str] = frozenset()
+    caught: tuple[Node, ...] = ()
 
 
 class ExpressionRewriter:
@@ -91,7 +94,8 @@ class ExpressionRewriter:
     def _name(self, node: Node, around: Surroundings) -> Node:
         if isinstance(node.ctx, gast.Load) and node.id in around.checked:
             make = Maker(node)
-            return make.call(self.operator(make, "defined"), node)
+            caught = [make.lambda_(make.tuple(map(copy_tree, around.caught)))] if around.caught else []
+            return make.call(self.operator(make, "defined"), node, *caught)
         return node
 
     # -- logic ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 from autoloop.conversion.callables import CONVERTED_MARK
-from autoloop.conversion.nodes import Maker, Node
+from autoloop.conversion.nodes import Maker, Node, walk
 from autoloop.conversion.source import FunctionSource
 from autoloop.conversion.translation import to_ast
 
@@ -62,7 +62,7 @@ def _in_factory(tree: Node, source: FunctionSource, original: types.CodeType, op
     make = Maker(tree)
     if isinstance(tree, gast.FunctionDef):
         tree = copy.copy(tree)
-        tree.body = _with_clean_tracebacks(tree.body, ops)
+        tree.body = _with_clean_tracebacks(_letting_refusals_pass(tree.body, ops), ops)
         # A function with parameters in brackets would stand in a scope of its own; only its code is wanted.
         tree.type_params = []
     body = [tree]
@@ -78,6 +78,22 @@ def _in_factory(tree: Node, source: FunctionSource, original: types.CodeType, op
         # Names like __x are mangled by the class around them.
         factory = make.place(gast.ClassDef(source.class_name, [], [], [factory], [], []))
     return gast.Module([factory], [])
+
+
+def _letting_refusals_pass(body: list[Node], ops: str) -> list[Node]:
+    """Put a handler before the user's own that raises on what autoloop refuses: a graph must not hold the way out.
+
+    It is part of what runs and not of what is shown.
+    """
+    for statement in body:
+        for node in walk(statement):
+            if isinstance(node, gast.Try) and node.handlers:
+                make = Maker(node.handlers[0])
+                kinds = make.call(make.attribute(make.load(ops), "refusals"))
+                node.handlers.insert(
+                    0, make.place(gast.ExceptHandler(kinds, None, [make.place(gast.Raise(None, None))]))
+                )
+    return body
 
 
 def _with_clean_tracebacks(body: list[Node], ops: str) -> list[Node]:

@@ -24,10 +24,11 @@ class has a property ``p``. Where a class of the user's says what an operator do
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
 
-Errors: ``assert checked(test)``, ``raise raised(error)``; ``hide_own_frames()``. Text: ``fstring('{:.2f}', x)``.
+Errors: ``assert checked(test)``, ``raise raised(error)``; ``hide_own_frames()`` and ``except refusals()`` stand in
+what runs, not in what is shown. Text: ``fstring('{:.2f}', x)``.
 """
 
-from autoloop.errors import hide_own_frames
+from autoloop.errors import hide_own_frames, refusals
 from autoloop.operators.branches import if_exp, if_return, if_stmt
 from autoloop.operators.calls import attribute, call
 from autoloop.operators.effects import checked, fstring, raised
@@ -62,6 +63,7 @@ __all__ = [
     "not_in",
     "or_",
     "raised",
+    "refusals",
     "returned",
     "set_item",
     "set_item_of",

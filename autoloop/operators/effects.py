@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from autoloop.errors import ConversionError, EndlessRecursionError
-from autoloop.operators.undefined import is_unbound_error
+from autoloop.operators.undefined import flat_kinds, is_unbound_error
 from autoloop.operators.values import is_staged, truth
 from autoloop_runtime import nest
 from autoloop_runtime.registry import call
@@ -99,11 +99,7 @@ def raised(error: Any, caught: Kinds = None, caught_outside: Kinds = None) -> An
 
 def _catches(kinds: Kinds, error: Any) -> bool:
     kind = error if isinstance(error, type) else type(error)
-    return kinds is not None and any(issubclass(kind, one) for one in _flat(kinds()))
-
-
-def _flat(kinds: tuple[Any, ...]) -> list[type]:
-    return [one for kind in kinds for one in (_flat(kind) if isinstance(kind, tuple) else [kind])]
+    return kinds is not None and any(issubclass(kind, one) for one in flat_kinds(kinds()))
 
 
 def _refuse_if_caught(error: Any, kinds: Kinds) -> None:

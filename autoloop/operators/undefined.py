@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
+from autoloop.errors import ConversionError
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.dataclass import dataclass
 from autoloop_runtime.registry import call
@@ -67,21 +69,40 @@ def is_unbound_error(error: BaseException) -> bool:
     return hasattr(error, _OURS)
 
 
-def defined(value: Any) -> Any:
+def defined(value: Any, caught: Callable[[], tuple[Any, ...]] | None = None) -> Any:
     """Return a variable's value; converted code asks this where the variable may have none.
+
+    Parameters
+    ----------
+    value : object
+        The value or a marker.
+    caught : callable, optional
+        Gives what the ``except`` clauses around the place catch.
 
     Raises
     ------
     UnboundLocalError
         If it has none; at run time if only the run can tell.
+    ConversionError
+        If only the run can tell, and the function would catch the error.
     """
     if type(value) is Undefined:
         raise unbound(value.name)
     if type(value) is MaybeUnset:
         name = value.name
+        if caught is not None and any(issubclass(UnboundLocalError, kind) for kind in flat_kinds(caught())):
+            raise ConversionError(
+                f"whether {name!r} has a value is known only at run time, where an `except` in the converted function "
+                f"cannot catch the UnboundLocalError: give {name!r} a value before the loop or branch that sets it"
+            )
         cond(value.is_set, lambda: (), lambda: _raise_unbound(name))
         return value.value
     return value
+
+
+def flat_kinds(kinds: tuple[Any, ...]) -> list[type]:
+    """Return the exception types of an ``except`` clause, which may be tuples of tuples."""
+    return [one for kind in kinds for one in (flat_kinds(kind) if isinstance(kind, tuple) else [kind])]
 
 
 def _raise_unbound(name: str) -> tuple[()]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 
 import autoloop as al
@@ -291,3 +292,82 @@ def test_use_of_none_is_told_at_run_time():
     assert int(f(al.constant(5))) == none_at_run_time(5)
     with pytest.raises(TypeError, match="'best' is None where its value is needed; ask `best is None` before"):
         f(al.constant(2))
+
+
+def unset_caught(n):
+    for i in range(n):
+        last = i
+    try:
+        y = last + 1
+    except Exception:
+        y = -1
+    return y
+
+
+def unset_suppressed(n):
+    y = -1
+    for i in range(n):
+        last = i
+    with contextlib.suppress(NameError):
+        y = last
+    return y
+
+
+def unset_caught_in_a_loop(n):
+    k = 0
+    for j in range(n):
+        try:
+            k = last
+        except NameError:
+            k = 5
+        last = j
+    return k
+
+
+@pytest.mark.parametrize("function", [unset_caught, unset_suppressed, unset_caught_in_a_loop])
+def test_catching_a_read_that_only_the_run_can_refuse_is_refused(function):
+    with pytest.raises(NotImplementedError, match="whether 'last' has a value is known only at run time") as caught:
+        al.function(function)(al.constant(3))
+    line = traceback.extract_tb(caught.value.__traceback__)[-1].line
+    assert line.startswith(("y = last", "k = last"))
+
+
+def refusal_in_a_try(n):
+    try:
+        return helper_refused(n)
+    except (TypeError, ValueError):
+        return -1
+
+
+def helper_refused(n):
+    x = al.constant(1)
+    i = 0
+    try:
+        while i < n:
+            x = x * 1.5
+            i += 1
+    except Exception:
+        return -2
+    return x
+
+
+def test_handlers_do_not_catch_what_is_refused():
+    with pytest.raises(TypeError, match="'x' has dtype int32 on entry"):
+        al.function(refusal_in_a_try)(al.constant(3))
+
+
+def python_failure(n):
+    i = 0
+    while i < n:
+        try:
+            i += {}["step"]
+        except KeyError:
+            i += 2
+    try:
+        return al.reshape(al.ones([2]), (3,)) + i
+    except ValueError:
+        return i
+
+
+def test_handlers_catch_failures_of_the_program():
+    assert int(al.function(python_failure)(al.constant(3))) == 4
