@@ -320,7 +320,7 @@ def unset_caught_in_a_loop(n):
             k = last
         except NameError:
             k = 5
-        last = j
+        last = j  # noqa: F841
     return k
 
 
