@@ -1,9 +1,9 @@
 """autoloop beside other libraries: ``python tests/benchmarks/peers.py --peer jax=PYTHON [--update README.md]``.
 
 Each of ``programs/`` is one piece of work, written for every library in its own way. A library is measured if this
-interpreter can import it or another one is named that can: ``--peer tensorflow=/venvs/tf/bin/python``. All run in one go:
-a process per library, results compared first, then taking turns, so that what else the machine does falls on
-all. Figures are medians; memory is what the first call added to the process at its peak.
+interpreter can import it or another one is named that can: ``--peer tensorflow=/venvs/tf/bin/python``. All run in one
+go: a process per library, results compared first, then taking turns, so that what else the machine does falls on all.
+Figures are medians; memory is what the first call added to the process at its peak.
 """
 
 from __future__ import annotations
@@ -29,9 +29,15 @@ MARKS = "<!-- peers -->\n", "<!-- /peers -->"
 SCALES = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 #: column of the table -> library and variant
 COLUMNS = {
-    "auto": ("autoloop", "auto"), "native": ("autoloop", "native"), "NumPy": ("numpy", ""), "Numba": ("numba", ""),
-    "JAX": ("jax", ""), "TensorFlow": ("tensorflow", "function"), "XLA": ("tensorflow", "XLA"), "PyTorch": ("torch", ""),
-}  # fmt: skip
+    "auto": ("autoloop", "auto"),
+    "native": ("autoloop", "native"),
+    "NumPy": ("numpy", ""),
+    "Numba": ("numba", ""),
+    "JAX": ("jax", ""),
+    "TensorFlow": ("tensorflow", "function"),
+    "XLA": ("tensorflow", "XLA"),
+    "PyTorch": ("torch", ""),
+}
 OURS = ("auto", "native")
 PINNED = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "PYTHONWARNINGS": "ignore"}

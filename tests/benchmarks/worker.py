@@ -1,7 +1,7 @@
 """One program in one library, in a process of its own: what ``peers.py`` starts in the interpreter of each library.
 
-It is told what to do in lines of JSON and answers in such lines. Nothing but the standard library, NumPy and the library
-that is measured is imported, and that before anything is timed.
+It is told what to do in lines of JSON and answers in such lines. Nothing but the standard library, NumPy and the
+library that is measured is imported, and that before anything is timed.
 """
 
 from __future__ import annotations

@@ -69,7 +69,9 @@ def is_wanted() -> bool:
 
 def price(nodes: int) -> float:
     """Seconds that making code of so many nodes takes, roughly."""
-    return (0.0 if "llvmlite.binding" in sys.modules else LOADING) + SMALLEST + PER_NODE * nodes
+    process = sys.modules.get(f"{__package__}.native.process")
+    loaded = process is not None and process.is_running()
+    return (0.0 if loaded else LOADING) + SMALLEST + PER_NODE * nodes
 
 
 class Later:

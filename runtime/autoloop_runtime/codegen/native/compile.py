@@ -1,17 +1,23 @@
-"""From LLVM IR to a function in memory."""
+"""From LLVM IR to a function in memory: the cache on disk, the compiler, the linker."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
-import importlib
+import importlib.util
+import json
+import platform
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from ...background import exclusive
 from ...dataclass import dataclass
-from .cache import DiskCache
+from . import compiler, linker, process
+from .cache import DiskCache, default_cache
 from .gemm import OLD_MASKS
+from .libraries import c_address
 
 #: what the package is called that people install
 EXTRA = "autoloop[native]"
@@ -23,32 +29,6 @@ class MissingExtra(ImportError, NotImplementedError):
     """``executor="native"`` without llvmlite."""
 
 
-@lru_cache(maxsize=1)
-def _binding() -> Any:
-    """llvmlite, made ready for this machine.
-
-    Raises
-    ------
-    MissingExtra
-        If it is not installed.
-    """
-    try:
-        binding = importlib.import_module("llvmlite.binding")
-    except ImportError as error:
-        raise MissingExtra(
-            f"executor='native' needs llvmlite, which is not installed; install it with pip install '{EXTRA}'"
-        ) from error
-    if binding.llvm_version_info[0] < OLDEST_LLVM:
-        found = ".".join(map(str, binding.llvm_version_info))
-        raise MissingExtra(
-            f"executor='native' needs LLVM {OLDEST_LLVM} or newer, the llvmlite that is installed has {found}; "
-            f"upgrade it with pip install -U '{EXTRA}'"
-        )
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    return binding
-
-
 @dataclass(frozen=True)
 class Host:
     """The machine that code is made for, and the compiler that makes it; ``features`` are those of both."""
@@ -57,26 +37,75 @@ class Host:
     cpu: str
     flags: str
     features: frozenset[str]
-    version: str
+    version: tuple[int, ...]
+
+    def described(self) -> dict[str, str]:
+        """What ``compiler`` is told of it."""
+        return {"triple": self.triple, "cpu": self.cpu, "flags": self.flags}
 
 
 @lru_cache(maxsize=1)
 def host() -> Host:
-    """This machine, as LLVM describes it."""
-    binding = _binding()
-    found = binding.get_host_cpu_features()
-    features = frozenset(name for name, there in found.items() if there)
-    if binding.llvm_version_info[0] < 22:
+    """This machine, as LLVM describes it.
+
+    Raises
+    ------
+    MissingExtra
+        If llvmlite is not installed, or too old.
+    """
+    cache, key = default_cache(), _fingerprint()
+    known = cache.load(key) if cache is not None else None
+    if known is None:
+        try:
+            found = _ask({"describe": True})[0]
+        except ImportError as error:
+            raise _missing() from error
+        if cache is not None:
+            cache.store(key, json.dumps(found).encode())
+    else:
+        found = json.loads(known)
+    version = tuple(found["version"])
+    if version[0] < OLDEST_LLVM:
+        raise MissingExtra(
+            f"executor='native' needs LLVM {OLDEST_LLVM} or newer, the llvmlite that is installed has "
+            f"{'.'.join(map(str, version))}; upgrade it with pip install -U '{EXTRA}'"
+        )
+    features = frozenset(found["features"])
+    if version[0] < 22:
         features |= {OLD_MASKS}
-    version = ".".join(map(str, binding.llvm_version_info))
-    return Host(binding.get_process_triple(), binding.get_host_cpu_name(), found.flatten(), features, version)
+    return Host(found["triple"], found["cpu"], found["flags"], features, version)
 
 
-def _machine() -> Any:
-    target = _binding().Target.from_triple(host().triple)
-    return target.create_target_machine(cpu=host().cpu, features=host().flags, opt=3, jit=True)
+def _missing() -> MissingExtra:
+    return MissingExtra(
+        f"executor='native' needs llvmlite, which is not installed; install it with pip install '{EXTRA}'"
+    )
 
 
+def _fingerprint() -> str:
+    """A key for this CPU and this llvmlite, found without loading it."""
+    spec = importlib.util.find_spec("llvmlite")
+    if spec is None or spec.origin is None:
+        raise _missing()
+    parts = [platform.platform(), platform.machine(), spec.origin]
+    for path in (Path(spec.origin), *Path(spec.origin).parent.glob("binding/*llvmlite*")):
+        parts.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
+        parts += [line for line in lines if line.startswith(("vendor_id", "cpu family", "model", "stepping", "flags"))]
+    return f"host-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}"
+
+
+def _ask(request: dict[str, Any]) -> tuple[Any, bytes]:
+    """What the compiler answers: in a process of its own where its work can be used without it."""
+    with exclusive:
+        if linker.is_supported():
+            with contextlib.suppress(process.Unavailable):
+                return process.ask(request)
+        return compiler.answer(request)
+
+
+@dataclass(frozen=True)
 class Code:
     """Machine code in memory; it stays there as long as this object.
 
@@ -88,9 +117,8 @@ class Code:
         Of the function.
     """
 
-    def __init__(self, engine: Any, address: int) -> None:
-        self.engine = engine
-        self.address = address
+    engine: Any
+    address: int
 
 
 def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> Code:
@@ -105,39 +133,23 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
         Where compiled code is kept.
     """
     h = host()
-    key = hashlib.sha256("\0".join((ir, h.triple, h.cpu, h.flags, h.version)).encode()).hexdigest()
+    key = hashlib.sha256("\0".join((ir, h.triple, h.cpu, h.flags, str(h.version))).encode()).hexdigest()
     name = f"autoloop_{key[:32]}"
-    with exclusive:  # LLVM's global state takes one compilation at a time
-        binding = _binding()
-        for symbol, address in addresses.items():
-            binding.add_symbol(symbol, address)
+    with exclusive:  # nobody forks between the question and the answer, and nothing is compiled twice
         image = cache.load(key) if cache is not None else None
         if image is None:
             image = _compiled(ir.replace("{name}", name))
             if cache is not None:
                 cache.store(key, image)
-        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine())
-        engine.add_object_file(binding.ObjectFileRef.from_data(image))
-        engine.finalize_object()
-        return Code(engine, engine.get_function_address(name))
+        if linker.is_supported():
+            with contextlib.suppress(linker.Unsupported):
+                linked = linker.link(image, name, lambda symbol: addresses.get(symbol) or c_address(symbol))
+                return Code(linked, linked.address)
+        return Code(*compiler.link_in_process(image, addresses, name, h.described()))
 
 
 def _compiled(ir: str) -> bytes:
-    binding, machine = _binding(), _machine()
-    head = f'target triple = "{host().triple}"\ntarget datalayout = "{machine.target_data}"\n'
-    # in a context of its own: what LLVM remembers of a module it would otherwise remember for ever
-    module = binding.parse_assembly(head + ir, binding.create_context())
-    module.verify()
-    options = binding.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
-    builder = binding.create_pass_builder(machine, options)
-    passes = builder.getModulePassManager()
-    passes.run(module, builder)
-    # llvmlite forgets to free this one
-    binding.NewPassManager._dispose(passes)
-    passes.detach()
-    image: bytes = machine.emit_object(module)
-    return image
+    return _ask({"ir": ir, "machine": host().described()})[1]
 
 
 def callable_of(code: Code) -> Any:

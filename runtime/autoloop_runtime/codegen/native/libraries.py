@@ -124,6 +124,15 @@ def _blas(name: str) -> int | None:
     return address
 
 
+def c_address(name: str) -> int | None:
+    """Where a function of the C library is that LLVM calls by itself, such as memset; ``None`` if there is none."""
+    for library in (ctypes.CDLL(None), _libm()):
+        found = getattr(library, name, None)
+        if found is not None:
+            return _address(found)
+    return None
+
+
 def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 

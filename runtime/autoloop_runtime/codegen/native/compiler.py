@@ -1,0 +1,110 @@
+"""LLVM: from IR to an object file. A module, and a program that does the same for another process.
+
+LLVM takes some 90 MB and keeps them, so ``process`` starts this file by its path in an interpreter of its own, which
+ends when nothing was asked for a while. It imports nothing of this package.
+
+The program reads requests, one JSON object per line: ``{"path": [...]}``, where to look for modules, once; then
+``{"describe": true}`` or ``{"ir": ..., "machine": ...}``. Each answer is a line of JSON, ``{"error": ...}`` or
+``{"answer": ..., "size": n}``, and n bytes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import select
+import sys
+from functools import lru_cache
+from typing import Any
+
+#: seconds without a request after which the program ends
+IDLE = 5.0
+
+
+@lru_cache(maxsize=1)
+def _binding() -> Any:
+    """llvmlite, made ready for this machine (``ImportError`` without it)."""
+    binding = importlib.import_module("llvmlite.binding")
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+def describe() -> dict[str, Any]:
+    """The machine as LLVM describes it: ``triple``, ``cpu``, ``flags`` (a string), ``features``; LLVM's ``version``."""
+    binding = _binding()
+    found = binding.get_host_cpu_features()
+    return {
+        "triple": binding.get_process_triple(),
+        "cpu": binding.get_host_cpu_name(),
+        "flags": found.flatten(),
+        "features": sorted(name for name, there in found.items() if there),
+        "version": list(binding.llvm_version_info),
+    }
+
+
+def target_machine(machine: dict[str, Any]) -> Any:
+    """LLVM's own description of a machine that ``describe`` gave."""
+    target = _binding().Target.from_triple(machine["triple"])
+    return target.create_target_machine(cpu=machine["cpu"], features=machine["flags"], opt=3, jit=True)
+
+
+def to_object(ir: str, machine: dict[str, Any]) -> bytes:
+    """The object file of a module of IR, optimised."""
+    binding, target = _binding(), target_machine(machine)
+    head = f'target triple = "{machine["triple"]}"\ntarget datalayout = "{target.target_data}"\n'
+    # in a context of its own: what LLVM remembers of a module it would otherwise remember for ever
+    module = binding.parse_assembly(head + ir, binding.create_context())
+    module.verify()
+    options = binding.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
+    builder = binding.create_pass_builder(target, options)
+    passes = builder.getModulePassManager()
+    passes.run(module, builder)
+    # llvmlite forgets to free this one
+    binding.NewPassManager._dispose(passes)
+    passes.detach()
+    image: bytes = target.emit_object(module)
+    return image
+
+
+def link_in_process(image: bytes, addresses: dict[str, int], name: str, machine: dict[str, Any]) -> tuple[Any, int]:
+    """LLVM's own loader: what keeps the code alive, and the address of the function ``name``."""
+    binding = _binding()
+    for symbol, address in addresses.items():
+        binding.add_symbol(symbol, address)
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target_machine(machine))
+    engine.add_object_file(binding.ObjectFileRef.from_data(image))
+    engine.finalize_object()
+    return engine, engine.get_function_address(name)
+
+
+def answer(request: dict[str, Any]) -> tuple[Any, bytes]:
+    """The answer to a request, and the bytes that come with it."""
+    if "path" in request:
+        sys.path[:] = request["path"]
+        return None, b""
+    if "describe" in request:
+        return describe(), b""
+    return None, to_object(request["ir"], request["machine"])
+
+
+def main() -> None:
+    """Answer requests until there are none."""
+    out = sys.stdout.buffer
+    while select.select([sys.stdin], [], [], IDLE)[0]:
+        line = sys.stdin.buffer.readline()
+        if not line:
+            return
+        data = b""
+        try:
+            value, data = answer(json.loads(line))
+            head = {"answer": value, "size": len(data)}
+        except Exception as error:
+            head = {"error": type(error).__name__, "message": str(error)}
+        out.write(json.dumps(head).encode() + b"\n" + data)
+        out.flush()
+
+
+if __name__ == "__main__":
+    main()
