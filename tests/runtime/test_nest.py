@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import dataclasses
 
+import numpy as np
+import optree
 import pytest
 from autoloop_runtime import nest
 from hypothesis import given
@@ -65,3 +67,38 @@ def test_what_differs_is_said():
         nest.map_structure(3, [1])
     with pytest.raises(ValueError, match="at least one"):
         nest.map_structure(len)
+
+
+class Opaque:
+    """A leaf that nest knows nothing of."""
+
+
+@pytest.mark.parametrize("value", [1, (), [], (1,), [1, 2.0], (1, None, "a"), (np.ones(2), np.float32(1))])
+def test_flat_structures_answer_as_those_of_optree(value):
+    leaves, flat = nest.flatten_with_structure(value)
+    theirs, spec = optree.tree_flatten(value, none_is_leaf=True)
+    assert isinstance(flat, nest.Flat) and all(a is b for a, b in zip(leaves, theirs, strict=True))
+    assert (flat.num_leaves, flat.type, flat.is_leaf()) == (spec.num_leaves, spec.type, spec.is_leaf())
+    assert flat.paths() == spec.paths() and repr(flat) == repr(spec)
+    assert type(nest.unflatten(flat, leaves)) is type(value)
+    for other in (value, [(1, 2)] * len(leaves), tuple([[1]] * len(leaves)), 3, {"a": 1}):
+        try:
+            expected = spec.flatten_up_to(other)
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                flat.flatten_up_to(other)
+        else:
+            assert flat.flatten_up_to(other) is not None and len(flat.flatten_up_to(other)) == len(expected)
+    if not flat.is_leaf():
+        with pytest.raises(ValueError, match="leaves"):
+            nest.unflatten(flat, [*leaves, 1])
+
+
+def test_one_structure_has_one_form_whatever_its_leaves():
+    one, other = object(), Opaque()
+    for known, unknown in ((1, one), ((1, 2), (one, other)), ([1], [other])):
+        a, b = nest.structure_of(known), nest.structure_of(unknown)
+        assert a == b and hash(a) == hash(b)
+    different = [1, (1,), [1], (1, 2), ((1,),), {"a": 1}, [(1,)], ()]
+    structures = [nest.structure_of(v) for v in different]
+    assert all((a == b) == (i == j) for i, a in enumerate(structures) for j, b in enumerate(structures))
