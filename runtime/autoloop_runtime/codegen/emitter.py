@@ -12,6 +12,8 @@ from ..passes.safety import graph_can_fail
 from ..shapes import TensorShape
 from ..tensor import Tensor
 from . import names
+from .chained import block_function, call_of
+from .chains import Chain
 from .expressions import Expressions
 from .handover import Site, may_hand_over
 from .lines import Line, Lines, Loop
@@ -39,6 +41,8 @@ class Emitter:
         See ``token_tensors``.
     owned : Ownership
         See ``find_owned``.
+    chains : dict
+        See ``find_chains``.
     counted : bool
         Every loop counts its iterations.
     sites : dict of Node to Site, optional
@@ -46,9 +50,10 @@ class Emitter:
     """
 
     def __init__(
-        self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership, counted: bool = False,
-        sites: dict[Node, Site] | None = None,
+        self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership,
+        chains: dict[Node, Chain], counted: bool = False, sites: dict[Node, Site] | None = None,
     ) -> None:  # fmt: skip
+        self.chains = chains
         self.counted = counted
         self.sites = sites
         self.names = pool
@@ -66,7 +71,7 @@ class Emitter:
 
     def function(self, graph: Graph) -> list[str]:
         """Emit ``graph`` as the body of a function; gives the names of its parameters."""
-        scope = Scope(analyse(graph, self.owned.in_place), result_length=INLINE_LENGTH)
+        scope = Scope(analyse(graph, self.owned.in_place, self.chains), result_length=INLINE_LENGTH)
         parameters = []
         for tensor in graph.inputs:
             name = self.names.new_local(names.of_node(tensor.op.name))
@@ -87,6 +92,11 @@ class Emitter:
                 scope.env[node.outputs[0]] = self.expressions.constant(node.attrs["value"], node.name)
             elif node.op.name in ("While", "Cond"):
                 self._structured(node, position, scope)
+            elif node in self.chains:
+                if node is self.chains[node].nodes[-1]:
+                    self._chain(self.chains[node], position, scope)
+                else:
+                    continue  # computed, and its inputs read, with the last of its chain
             else:
                 self._plain(node, position, scope)
             self._drop(position, scope)
@@ -143,6 +153,18 @@ class Emitter:
                 name = targets[index]
                 if name is not None:
                     self.lines.assign([name], self._promise(node, index, local(name)))
+
+    def _chain(self, chain: Chain, position: int, scope: Scope) -> None:
+        """A function over one block, and a call of it over all of them."""
+        function = block_function(chain, self.names, self.expressions, scope.env)
+        self.functions.append(function.lines)
+        arrays = [scope.env[t] for t in chain.arrays]
+        results = [
+            self._spare(t) if t.op in self.owned.spare else self.expressions.empty(t.shape.as_tuple(), t.dtype)
+            for t in chain.results
+        ]
+        call = call_of(function, chain, self.expressions, arrays, results)
+        self.lines.assign([self._target(t.op, t, position, scope) or "_" for t in chain.results], call)
 
     def _spare(self, tensor: Tensor) -> Expr:
         """An array for the value of ``tensor``, of which one is wanted in every iteration."""
@@ -235,7 +257,7 @@ class Emitter:
         for k in variables:
             self._bind(scope, node.outputs[k], loop_names[k])
         self._drop_inits(node, position, scope)
-        uses = analyse(body, self.owned.in_place)
+        uses = analyse(body, self.owned.in_place, self.chains)
         loop, counter = self._loop(node, uses, loop_names)
         outside = self.lines
         turns = self._turns(node)
@@ -335,7 +357,7 @@ class Emitter:
 
     def _condition(self, node: Node, cond: Graph, current: Sequence[Expr]) -> tuple[Expr, set[str]]:
         scope = Scope(
-            analyse(cond, self.owned.in_place, predicate=True), dict(zip(cond.inputs, current)),
+            analyse(cond, self.owned.in_place, self.chains, predicate=True), dict(zip(cond.inputs, current)),
             result_length=INLINE_LENGTH,
         )  # fmt: skip
         self._nodes(cond, scope)
@@ -432,7 +454,7 @@ class Emitter:
         self, node: Node, graph: Graph, captured: Sequence[Expr], targets: dict[int, str], position: int, scope: Scope
     ) -> tuple[list[Expr], set[str]]:
         """Emit one branch; gives its values and the variables it made."""
-        inner = Scope(analyse(graph, self.owned.in_place), dict(zip(graph.inputs, captured)))
+        inner = Scope(analyse(graph, self.owned.in_place, self.chains), dict(zip(graph.inputs, captured)))
         for param, outer, expr in zip(graph.inputs, node.inputs[1:], captured):
             name = expr.name
             if name is not None and scope.owner.get(name) is outer and scope.may_overwrite(name, node, position):

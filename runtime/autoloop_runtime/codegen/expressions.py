@@ -15,6 +15,7 @@ from ..registry import Op
 from ..shapes import TensorShape
 from ..tensor import Tensor
 from . import names
+from .blocks import in_blocks
 from .spare import Spare
 from .templates import ATOM, Expr, constant, parse
 from .uses import LOGIC, Uses
@@ -85,6 +86,19 @@ class Expressions:
         """What makes arrays of this form, to be used again."""
         name = self._global(("spare",), "Spare", Spare, "gives an array, again if nobody has it any more")
         return f"{name}({shape}, {_dtype_name(dtype)})"
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Expr:
+        """A new array."""
+        text = f"np.empty({shape}, {_dtype_name(dtype)})"
+        return Expr((text,), length=len(text))
+
+    def dtype(self, dtype: np.dtype[Any]) -> str:
+        """NumPy's name of it."""
+        return _dtype_name(dtype)
+
+    def in_blocks(self) -> str:
+        """What runs a function over blocks."""
+        return self._global(("in_blocks",), "in_blocks", in_blocks, "calls a function for each block, on threads")
 
     def set_item(self, node: Node, env: Mapping[Tensor, Expr]) -> list[str | Expr]:
         """The statement that writes to the array itself what ``node`` would write to a copy."""

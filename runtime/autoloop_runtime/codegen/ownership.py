@@ -10,7 +10,7 @@ loop variable; any result that is an array of its own will do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ..dataclass import dataclass, field
 from ..graph import Graph, Node
@@ -48,12 +48,14 @@ class Ownership:
     spare: set[Node] = field(default_factory=set)
 
 
-def find_owned(graph: Graph) -> Ownership:
-    """The chains of ``graph`` and of the graphs inside it."""
-    found = Ownership()
-    if _worth_a_search(graph):
+def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:
+    """The chains of ``graph`` and of the graphs inside it; the nodes ``apart`` write to nothing that they read."""
+    found = Ownership(dict.fromkeys(apart, -1))
+    if apart or _worth_a_search(graph):
         _search(graph, found, set(), False)
-        _find_spare(_Inside(_Chains(graph)), found)
+        for node in apart:
+            del found.in_place[node]
+        _find_spare(_Inside(_Chains(graph)), found, apart)
     return found
 
 
@@ -89,14 +91,14 @@ class _Inside:
     in_loop: bool = False
 
 
-def _find_spare(here: _Inside, found: Ownership) -> None:
+def _find_spare(here: _Inside, found: Ownership, apart: Collection[Node]) -> None:
     """Find the nodes, here and further inside, whose results are soon let go of."""
     for node in here.chains.graph.nodes:
-        candidate = here.in_loop and node not in found.in_place and _gives_large(node)
+        candidate = here.in_loop and node not in found.in_place and (node in apart or _gives_large(node))
         if candidate and _let_go(here, node.outputs[0], found):
             found.spare.add(node)
         for sub in node.subgraphs:
-            _find_spare(_Inside(_Chains(sub), node, here, here.in_loop or node.op.name == "While"), found)
+            _find_spare(_Inside(_Chains(sub), node, here, here.in_loop or node.op.name == "While"), found, apart)
 
 
 def _gives_large(node: Node) -> bool:

@@ -15,6 +15,7 @@ from ..dataclass import dataclass, field
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..passes.safety import can_fail
 from ..tensor import Tensor
+from .chains import Chain
 from .templates import parse
 
 END = sys.maxsize
@@ -65,13 +66,20 @@ def is_barrier(node: Node) -> bool:
     return node.op.effect or node.op.stateful or is_structured(node)
 
 
-def analyse(graph: Graph, in_place: Mapping[Node, int] = MappingProxyType({}), predicate: bool = False) -> Uses:
+def analyse(
+    graph: Graph,
+    in_place: Mapping[Node, int] = MappingProxyType({}),
+    chains: Mapping[Node, Chain] = MappingProxyType({}),
+    predicate: bool = False,
+) -> Uses:
     """The uses of ``graph``.
 
     Parameters
     ----------
     in_place : mapping
         Nodes that overwrite one of their inputs -> which.
+    chains : mapping
+        Nodes that are computed together, where the last of them stands.
     predicate : bool
         The first output is a loop's condition.
     """
@@ -81,12 +89,15 @@ def analyse(graph: Graph, in_place: Mapping[Node, int] = MappingProxyType({}), p
     overwritten = {n.inputs[in_place[n]] for n in graph.nodes if n in in_place}
     reader: dict[Tensor, Node | None] = {}
     asked = {graph.outputs[0]} if predicate else set()
+    ends: dict[Chain, int] = {}
     for tensor in graph.outputs:
         _read(uses, reader, tensor, END, None)
     for position in range(len(graph.nodes) - 1, -1, -1):
         node = graph.nodes[position]
         at = position
-        if node not in in_place and _can_inline(node, uses):
+        if node in chains:
+            at = ends.setdefault(chains[node], position)
+        elif node not in in_place and _can_inline(node, uses):
             target = min(uses.last_read[node.outputs[0]], len(graph.nodes))
             still = epochs[position] == epochs[target] or _moves_freely(node)
             if overwritten and any(t in overwritten for t in node.inputs):

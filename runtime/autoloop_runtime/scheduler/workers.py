@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections import deque
-from typing import Any
+from typing import Any, Protocol
 
 from ..runstate import RunState
 from .frames import Item, State
@@ -211,6 +211,14 @@ class SharedRun:
                 self._wake_caller()
 
 
+class Work(Protocol):
+    """What workers can be called to. ``most``: how many at once; ``assist``: what each of them calls, once."""
+
+    most: int
+
+    def assist(self) -> None: ...
+
+
 class Pool:
     """The worker threads of the process."""
 
@@ -218,7 +226,7 @@ class Pool:
         #: guards every field below; idle workers wait on it
         self.changed = threading.Condition()
         #: runs that want help, and how many more workers each wants
-        self.calls: dict[SharedRun, int] = {}
+        self.calls: dict[Work, int] = {}
         #: workers that are waiting
         self.idle = 0
         #: workers there are
@@ -226,7 +234,7 @@ class Pool:
         #: the most workers that any run has had openings for
         self.most = 0
 
-    def call(self, run: SharedRun, count: int) -> None:
+    def call(self, run: Work, count: int) -> None:
         """Ask for ``count`` workers for ``run``; if none is free the run goes on without."""
         with self.changed:
             self.calls[run] = self.calls.get(run, 0) + count
@@ -240,7 +248,7 @@ class Pool:
                     break  # no more threads to be had: the calling threads do the work
                 self.size += 1
 
-    def forget(self, run: SharedRun) -> None:
+    def forget(self, run: Work) -> None:
         """``run`` has ended and wants no help any more."""
         with self.changed:
             self.calls.pop(run, None)
@@ -252,7 +260,7 @@ class Pool:
             run.assist()
             del run  # an idle worker must not keep a run's arrays
 
-    def _next(self) -> SharedRun:
+    def _next(self) -> Work:
         """Wait for a run that wants help."""
         with self.changed:
             while not self.calls:
@@ -310,6 +318,16 @@ def _set_threads(library: Any, count: int) -> None:
 
 _pool = Pool()
 _blas = BlasLimit()
+
+
+def call_workers(work: Work, count: int) -> None:
+    """Ask for the help of ``count`` workers; those that are busy do not come."""
+    _pool.call(work, count)
+
+
+def forget_work(work: Work) -> None:
+    """``work`` wants no help any more; workers that have begun are still in it."""
+    _pool.forget(work)
 
 
 def _after_fork() -> None:

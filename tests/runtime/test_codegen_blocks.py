@@ -1,0 +1,138 @@
+"""Chains of operations on large arrays, block by block and on several threads: the same bits, and nothing hangs."""
+
+from __future__ import annotations
+
+import random
+import threading
+import unittest.mock
+
+import autoloop as al
+import numpy as np
+import pytest
+from autoloop_runtime import config
+from autoloop_runtime.codegen import blocks, chains, ownership
+from autoloop_runtime.codegen.blocks import in_blocks
+from autoloop_runtime.codegen.python import compile_graph, emit
+from autoloop_runtime.passes.pipeline import optimize
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_programs import Program, assert_same, interpret, outcome
+
+SHAPE = (600, 500)
+
+
+@pytest.fixture
+def two_threads():
+    config.set_num_threads(2)
+    yield
+    config.set_num_threads(None)
+
+
+def double(x, out):
+    np.add(x, x, out=out)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 1 << 30))
+def test_random_programs_mean_the_same_block_by_block(seed):
+    program = Program(random.Random(seed))
+    expected = outcome(lambda values: interpret(program.graph, values), program.values)
+    with (
+        unittest.mock.patch.multiple(chains, MIN_ELEMENTS=1, MIN_COST=0),
+        unittest.mock.patch.multiple(ownership, MIN_BYTES=1),
+        unittest.mock.patch.multiple(blocks, BLOCK_BYTES=8, BLOCKS_PER_THREAD=1),
+    ):
+        compiled = compile_graph(optimize(program.graph))
+        assert_same(outcome(compiled, program.values), expected)
+
+
+def wave(x, y, n):
+    i = al.constant(0)
+    while i < n:
+        z = np.sin(x) * 0.5 + y * al.cast(i, al.float32)
+        x = np.where(z[0, 0] > 100, z, 1 / (1 + np.exp(-z)) - x)
+        i += 1
+    return x, x > 0.25
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_the_bits_are_those_of_whole_arrays(threads):
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal(SHAPE).astype(np.float32) for _ in range(2))
+    expected = x
+    for i in range(3):
+        z = np.sin(expected) * np.float32(0.5) + y * np.float32(i)
+        expected = 1 / (1 + np.exp(-z)) - expected
+    config.set_num_threads(threads)
+    try:
+        f = al.function(wave, executor="sequential")
+        got, mask = f(x, y.T.copy().T, np.int32(3))  # the second one is not contiguous
+    finally:
+        config.set_num_threads(None)
+    np.testing.assert_array_equal(got.numpy(), expected)
+    np.testing.assert_array_equal(mask.numpy(), expected > np.float32(0.25))
+
+
+def test_the_code_is_a_function_of_a_block():
+    f = al.function(lambda x: np.tanh(x * 2.0 + 1.0) - x, autograph=False)
+    source = emit(f.get_concrete_function(np.zeros(SHAPE, np.float32)).runner.graph).source
+    lines = source[source.index("def chain") :].splitlines()
+    assert lines[:7] == [
+        "def chain(x_1, subtract_out, between):",
+        "    np.multiply(x_1, float32_2, out=between)",
+        "    np.add(between, float32_1, out=between)",
+        "    np.tanh(between, out=between)",
+        "    np.subtract(between, x_1, out=subtract_out)",
+        "",
+        "def run(x):",
+    ]
+    assert "in_blocks(chain, (x,), (), (np.empty((600, 500), np.float32),), (np.float32,))" in lines[7]
+
+
+def test_a_failure_in_one_block_is_the_callers_and_the_next_call_works(two_threads):
+    x, out = np.arange(1 << 20, dtype=np.float32), np.empty(1 << 20, np.float32)
+
+    def fail(x, out):
+        if x[0] >= 1 << 19:
+            raise FloatingPointError(f"at {x[0]:.0f}")
+        double(x, out)
+
+    for _ in range(20):
+        with pytest.raises(FloatingPointError, match="at "):
+            in_blocks(fail, [x], [], [out], [])
+    np.testing.assert_array_equal(in_blocks(double, [x], [], [out], []), x + x)
+
+
+def test_the_caller_does_not_wait_for_workers_that_are_busy(two_threads):
+    x = np.ones(1 << 20, np.float32)
+    started, go_on = threading.Event(), threading.Event()
+
+    def busy(x, out):
+        started.set()
+        assert go_on.wait(10)
+
+    others = [threading.Thread(target=in_blocks, args=(busy, [x], [], [np.empty_like(x)], [])) for _ in range(2)]
+    for thread in others:
+        thread.start()
+    assert started.wait(10)
+    try:
+        assert in_blocks(double, [x], [], [np.empty_like(x)], []).sum() == 1 << 21
+    finally:
+        go_on.set()
+        for thread in others:
+            thread.join()
+
+
+def test_blocks_run_on_as_many_threads_as_are_allowed():
+    x, seen = np.ones(1 << 20, np.float32), set()
+
+    def note(x, out):
+        seen.add(threading.get_ident())
+        double(x, out)
+
+    config.set_num_threads(1)
+    try:
+        in_blocks(note, [x], [], [np.empty_like(x)], [])
+    finally:
+        config.set_num_threads(None)
+    assert seen == {threading.get_ident()}
