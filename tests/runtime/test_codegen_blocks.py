@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from autoloop_runtime import config
 from autoloop_runtime.codegen import blocks, chains, ownership
-from autoloop_runtime.codegen.blocks import in_blocks
+from autoloop_runtime.codegen.blocks import Between, in_blocks
 from autoloop_runtime.codegen.python import compile_graph, emit
 from autoloop_runtime.passes.pipeline import optimize
 from hypothesis import HealthCheck, given, settings
@@ -86,7 +86,8 @@ def test_the_code_is_a_function_of_a_block():
         "",
         "def run(x):",
     ]
-    assert "in_blocks(chain, (x,), (), (np.empty((600, 500), np.float32),), (np.float32,))" in lines[7]
+    assert lines[7] == "    between = Between(np.float32)"
+    assert "in_blocks(chain, (x,), (), (np.empty((600, 500), np.float32),), between)" in lines[8]
 
 
 def test_a_failure_in_one_block_is_the_callers_and_the_next_call_works(two_threads):
@@ -99,8 +100,8 @@ def test_a_failure_in_one_block_is_the_callers_and_the_next_call_works(two_threa
 
     for _ in range(20):
         with pytest.raises(FloatingPointError, match="at "):
-            in_blocks(fail, [x], [], [out], [])
-    np.testing.assert_array_equal(in_blocks(double, [x], [], [out], []), x + x)
+            in_blocks(fail, [x], [], [out], Between())
+    np.testing.assert_array_equal(in_blocks(double, [x], [], [out], Between()), x + x)
 
 
 def test_the_caller_does_not_wait_for_workers_that_are_busy(two_threads):
@@ -111,12 +112,12 @@ def test_the_caller_does_not_wait_for_workers_that_are_busy(two_threads):
         started.set()
         assert go_on.wait(10)
 
-    others = [threading.Thread(target=in_blocks, args=(busy, [x], [], [np.empty_like(x)], [])) for _ in range(2)]
+    others = [threading.Thread(target=in_blocks, args=(busy, [x], [], [np.empty_like(x)], Between())) for _ in range(2)]
     for thread in others:
         thread.start()
     assert started.wait(10)
     try:
-        assert in_blocks(double, [x], [], [np.empty_like(x)], []).sum() == 1 << 21
+        assert in_blocks(double, [x], [], [np.empty_like(x)], Between()).sum() == 1 << 21
     finally:
         go_on.set()
         for thread in others:
@@ -132,7 +133,7 @@ def test_blocks_run_on_as_many_threads_as_are_allowed():
 
     config.set_num_threads(1)
     try:
-        in_blocks(note, [x], [], [np.empty_like(x)], [])
+        in_blocks(note, [x], [], [np.empty_like(x)], Between())
     finally:
         config.set_num_threads(None)
     assert seen == {threading.get_ident()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
@@ -20,6 +21,7 @@ from autoloop_runtime.passes.pipeline import PASSES, optimize
 from autoloop_runtime.passes.prune import prune
 from autoloop_runtime.passes.rewrite import gathered
 from autoloop_runtime.passes.safety import can_fail, graph_can_fail
+from autoloop_runtime.passes.strength import reduce_strength
 from autoloop_runtime.registry import call
 from autoloop_runtime.shapes import SCALAR, TensorShape
 from hypothesis import HealthCheck, given, settings
@@ -197,6 +199,61 @@ def test_nested_loops_are_pruned_as_deep_as_they_go():
 
 
 # -- fold -------------------------------------------------------------------------------------------------
+
+
+def words(build, *inputs):
+    """The ops that compute the outputs of what ``build`` makes, after the pass."""
+    graph = prune(reduce_strength(traced(build, *inputs)))
+    return [n.op.name for n in graph.nodes if n.inputs], graph
+
+
+INTS = ("v", dtypes.int32, [4])
+TRUTHS = ("p", dtypes.bool_, []), ("q", dtypes.bool_, [])
+
+
+@pytest.mark.parametrize(
+    ("build", "inputs", "expected"),
+    [
+        (lambda x: x / 4.0, [X], ["multiply"]),
+        (lambda x: x / 3.0, [X], ["divide"]),
+        (lambda x: x / 2.0**-126, [X], ["divide"]),
+        (lambda v: v // 8, [INTS], ["right_shift"]),
+        (lambda v: v % 8, [INTS], ["bitwise_and"]),
+        (lambda v: v % 6, [INTS], ["mod"]),
+        (lambda n: n // 8, [N], ["floor_divide"]),
+        (lambda x: x + -call("tanh", x), [X], ["tanh", "subtract"]),
+        (lambda x: x - -call("tanh", x), [X], ["tanh", "add"]),
+        (lambda v: call("cast", call("cast", v, dtypes.float64), dtypes.int32) + v, [INTS], ["add"]),
+        (lambda v: call("cast", call("cast", v, dtypes.float32), dtypes.int32) + v, [INTS], ["cast", "cast", "add"]),
+        (lambda v: call("reshape", call("reshape", v, [2, 2]), [4, 1]), [INTS], ["reshape"]),
+        (lambda v: call("maximum", v, v) + 1, [INTS], ["add"]),
+        (lambda p, q: control_flow.cond(p, lambda: q, lambda: False), TRUTHS, ["logical_and"]),
+        (lambda p, q: control_flow.cond(p, lambda: q, lambda: p), TRUTHS, ["logical_and"]),
+        (lambda p, q: control_flow.cond(p, lambda: True, lambda: call("logical_not", q)), TRUTHS,
+         ["logical_not", "logical_or"]),
+        (lambda p, q: control_flow.cond(p, lambda: q, lambda: True), TRUTHS, ["Cond"]),
+    ],
+)  # fmt: skip
+def test_the_same_is_said_with_less_to_the_bit(build, inputs, expected):
+    names, graph = words(build, *inputs)
+    assert names == expected
+    samples = {
+        "x": [np.array(v, np.float32) for v in (0.0, -0.0, 1.1, np.inf, -np.inf, np.nan, 1e-45, 3.4e38, -1e-38)],
+        "v": [np.array([-(2**31), -9, 7, 2**31 - 1], np.int32), np.arange(-2, 2, dtype=np.int32)],
+        "n": [np.int32(-9), np.int32(9)], "p": [np.True_, np.False_], "q": [np.True_, np.False_],
+    }  # fmt: skip
+    traced_graph = traced(build, *inputs)
+    for values in itertools.product(*[samples[name] for name, _, _ in inputs]):
+        (got, *_), (wanted, *_) = interpret(graph, list(values)), interpret(traced_graph, list(values))
+        assert np.asarray(got).dtype == np.asarray(wanted).dtype
+        assert np.asarray(got).tobytes() == np.asarray(wanted).tobytes()
+
+
+def test_a_branch_that_can_fail_stays_one():
+    def build(v, n):
+        return control_flow.cond(n > 0, lambda: v[n] > 0, lambda: False)
+
+    assert words(build, INTS, N)[0] == ["greater", "Cond"]
 
 
 def test_constants_are_computed():

@@ -18,12 +18,41 @@ BLOCK_BYTES = 1 << 18
 BLOCKS_PER_THREAD = 2
 
 
+class Between:
+    """Blocks for what lies between the operations of a chain: a set for each thread, used again in the next call.
+
+    Parameters
+    ----------
+    *dtypes
+        Of the blocks of a set.
+    """
+
+    def __init__(self, *dtypes: Any) -> None:
+        self.dtypes = dtypes
+        #: sets that no thread uses; appending and popping need no lock
+        self.free: list[list[Any]] = []
+
+    def take(self, length: int) -> list[Any]:
+        """A set of blocks of at least ``length`` elements."""
+        try:
+            found = self.free.pop()
+        except IndexError:
+            found = []
+        if not found or len(found[0]) < length:
+            found = [np.empty(length, dtype) for dtype in self.dtypes]
+        return found
+
+    def give_back(self, blocks: list[Any]) -> None:
+        """The thread that took ``blocks`` is done."""
+        self.free.append(blocks)
+
+
 def in_blocks(
     function: Callable[..., Any],
     arrays: Sequence[Any],
     scalars: Sequence[Any],
     results: Sequence[Any],
-    between: Sequence[Any],
+    between: Between,
 ) -> Any:
     """Call ``function(*arrays, *scalars, *results, *between)`` for each block of the arrays.
 
@@ -37,8 +66,8 @@ def in_blocks(
         Handed over as they are.
     results : sequence of array
         Of the same shape, written to; none of them is among ``arrays``.
-    between : sequence of dtype
-        Of further arrays that the function writes to, each as long as a block.
+    between : Between
+        Gives further arrays that the function writes to, each as long as a block.
 
     Returns
     -------
@@ -61,7 +90,7 @@ class _Blocks:
 
     def __init__(
         self, function: Callable[..., Any], arrays: Sequence[Any], scalars: Sequence[Any], results: Sequence[Any],
-        between: Sequence[Any], step: int,
+        between: Between, step: int,
     ) -> None:  # fmt: skip
         self.function = function  # not changed, like all up to ``starts``
         self.arrays = arrays
@@ -127,13 +156,13 @@ class _Blocks:
     def work(self) -> None:
         """Compute blocks until there are no more."""
         step, scalars = self.step, self.scalars
-        between = [np.empty(step, dtype) for dtype in self.between]
+        between = self.between.take(step)
         while True:
             with self.lock:
                 start = next(self.next, None)
             if start is None:
-                return
+                break
             parts = slice(start, start + step)
             arrays, results = [a[parts] for a in self.arrays], [r[parts] for r in self.results]
-            spare = between if len(results[0]) == step else [b[: len(results[0])] for b in between]
-            self.function(*arrays, *scalars, *results, *spare)
+            self.function(*arrays, *scalars, *results, *[b[: len(results[0])] for b in between])
+        self.between.give_back(between)

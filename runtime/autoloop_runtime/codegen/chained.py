@@ -90,15 +90,14 @@ class _Between:
 
 
 def call_of(
-    function: BlockFunction, chain: Chain, expressions: Expressions, arrays: Sequence[Expr], results: Sequence[Expr]
-) -> Expr:
-    """The expression that runs ``function`` over all blocks and gives the results."""
-    between = "(" + "".join(f"{expressions.dtype(dtype)}, " for dtype in function.between) + ")"
+    function: BlockFunction, chain: Chain, expressions: Expressions, arrays: Sequence[Expr], results: Sequence[Expr],
+    between: str,
+) -> Expr:  # fmt: skip
+    """The expression that runs ``function`` over all blocks and gives the results; ``between``: see ``in_blocks``."""
     parts: list[str | Expr] = [expressions.in_blocks(), "(", function.name]
     for group in (arrays, function.scalars, results):
         parts += [", (", *(piece for item in group for piece in (item, ", ")), ")"]
-    texts = _tidy([*parts, ", ", between.replace(", )", ",)" if len(function.between) == 1 else ")"), ")"])
-    return Expr.make(texts, 16, chain.nodes[-1], [*arrays, *function.scalars, *results])
+    return Expr.make(_tidy([*parts, ", ", between, ")"]), 16, chain.nodes[-1], [*arrays, *function.scalars, *results])
 
 
 def _tidy(parts: list[str | Expr]) -> list[str | Expr]:

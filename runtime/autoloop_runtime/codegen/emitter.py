@@ -163,7 +163,9 @@ class Emitter:
             self._spare(t) if t.op in self.owned.spare else self.expressions.empty(t.shape.as_tuple(), t.dtype)
             for t in chain.results
         ]
-        call = call_of(function, chain, self.expressions, arrays, results)
+        between = self.names.new_local("between")
+        self.prologue.append(Line(f"{between} = {self.expressions.between(function.between)}", 1))
+        call = call_of(function, chain, self.expressions, arrays, results, between)
         self.lines.assign([self._target(t.op, t, position, scope) or "_" for t in chain.results], call)
 
     def _spare(self, tensor: Tensor) -> Expr:

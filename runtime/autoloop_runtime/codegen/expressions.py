@@ -15,7 +15,7 @@ from ..registry import Op
 from ..shapes import TensorShape
 from ..tensor import Tensor
 from . import names
-from .blocks import in_blocks
+from .blocks import Between, in_blocks
 from .spare import Spare
 from .templates import ATOM, Expr, constant, parse
 from .uses import LOGIC, Uses
@@ -92,9 +92,10 @@ class Expressions:
         text = f"np.empty({shape}, {_dtype_name(dtype)})"
         return Expr((text,), length=len(text))
 
-    def dtype(self, dtype: np.dtype[Any]) -> str:
-        """NumPy's name of it."""
-        return _dtype_name(dtype)
+    def between(self, dtypes: Sequence[np.dtype[Any]]) -> str:
+        """What gives a chain its intermediate blocks."""
+        name = self._global(("between",), "Between", Between, "blocks for the values between others")
+        return f"{name}({', '.join(map(_dtype_name, dtypes))})"
 
     def in_blocks(self) -> str:
         """What runs a function over blocks."""

@@ -10,11 +10,12 @@ from .fold import fold
 from .invariant import hoist_invariants
 from .prune import prune
 from .rewrite import detached
+from .strength import reduce_strength
 
 Pass = Callable[[Graph], Graph]
 
 #: what ``optimize`` does, first to last; each is a pure function of a graph with ``inputs`` and ``outputs``
-PASSES: tuple[Pass, ...] = (prune, fold, hoist_invariants, eliminate_common, prune)
+PASSES: tuple[Pass, ...] = (prune, fold, reduce_strength, hoist_invariants, eliminate_common, prune)
 
 
 def optimize(graph: Graph) -> Graph:

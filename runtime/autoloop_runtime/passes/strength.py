@@ -1,0 +1,204 @@
+"""Saying the same with less: cheaper operations that give the same bits, for every operand.
+
+What is not exact is left alone: ``x / 3`` is no product, ``x - x`` is no zero (of nan it is nan), ``x ** 2`` of a
+float is no square (the library's power rounds in its own way).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import CONST, PARAMETER, Graph, Node
+from ..registry import OPS
+from ..shapes import SCALAR
+from ..tensor import Tensor
+from .cost import SCALAR_CALL, estimate
+from .rewrite import Copy, constant_of, is_pure, rewrite
+from .safety import can_fail
+
+#: a rule gives what stands for the node's only output, or nothing
+Rule = Callable[[Copy, Node, Sequence[Tensor]], Tensor | None]
+
+
+def reduce_strength(graph: Graph) -> Graph:
+    """``graph`` with dear operations in the words of cheaper ones."""
+    return rewrite(graph, _visit)
+
+
+def _visit(copy: Copy, node: Node) -> None:
+    if node.op.name == "Cond":
+        if not _as_logic(copy, node):
+            copy.keep(node)
+        return
+    rule = RULES.get(node.op.name)
+    made = rule(copy, node, copy.inputs(node)) if rule is not None and is_pure(node) else None
+    if made is None:
+        copy.keep(node)
+    else:
+        copy.replace(node, [made])
+
+
+def _make(copy: Copy, node: Node, op: str, inputs: Sequence[Tensor], attrs: dict[str, Any] | None = None) -> Tensor:
+    """The result of ``op`` in place of ``node``, under its name."""
+    output = node.outputs[0]
+    specs = [(output.dtype, output.shape)]
+    made = Node(copy.graph, OPS[op], tuple(inputs), attrs or {}, specs, node.name, node.location)
+    copy.graph.nodes.append(made)
+    return made.outputs[0]
+
+
+def _constant(copy: Copy, node: Node, value: Any, what: str) -> Tensor:
+    """A scalar constant for what stands in place of ``node``."""
+    made = Node(copy.graph, CONST, (), {"value": value}, [(value.dtype, SCALAR)], f"{node.name}/{what}", node.location)
+    copy.graph.nodes.append(made)
+    return made.outputs[0]
+
+
+# -- arithmetic -------------------------------------------------------------------------------------------
+
+
+def _scalar(tensor: Tensor) -> Any:
+    """The value of a constant without dimensions."""
+    value = constant_of(tensor)
+    return value if value is not None and np.ndim(value) == 0 else None
+
+
+def _power_of_two(value: Any) -> int | None:
+    """``k`` if ``value`` is the integer ``2 ** k``."""
+    number = int(value)
+    return number.bit_length() - 1 if number > 0 and number & (number - 1) == 0 else None
+
+
+def _divide(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
+    """``x / 4.0`` is ``x * 0.25``: both are the same number, rounded once."""
+    x, y = inputs
+    value = _scalar(y)
+    if value is None or value.dtype.kind != "f" or x.dtype != value.dtype:
+        return None
+    fraction, exponent = np.frexp(value)
+    info = np.finfo(value.dtype)
+    if abs(fraction) != 0.5 or not info.minexp + 1 < exponent < info.maxexp:
+        return None
+    factor = _constant(copy, node, value.dtype.type(1) / value, "reciprocal")
+    return _make(copy, node, "multiply", [x, factor])
+
+
+def _floor_divide(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
+    """``x // 8`` of integer arrays is ``x >> 3``."""
+    x, y = inputs
+    shift = _exponent_for_array(x, y)
+    if shift is None:
+        return None
+    return _make(copy, node, "right_shift", [x, _constant(copy, node, x.dtype.type(shift), "shift")])
+
+
+def _mod(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
+    """``x % 8`` of integer arrays is ``x & 7``."""
+    x, y = inputs
+    shift = _exponent_for_array(x, y)
+    if shift is None:
+        return None
+    return _make(copy, node, "bitwise_and", [x, _constant(copy, node, x.dtype.type((1 << shift) - 1), "mask")])
+
+
+def _exponent_for_array(x: Tensor, y: Tensor) -> int | None:
+    """``k`` if ``x`` is an array of integers and ``y`` the constant ``2 ** k``; of scalars both take as long."""
+    value = _scalar(y)
+    if value is None or value.dtype.kind not in "iu" or x.dtype != value.dtype or x.shape.rank in (0, None):
+        return None
+    return _power_of_two(value)
+
+
+def _add(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
+    """``x + -y`` is ``x - y``."""
+    x, y = inputs
+    for kept, other in ((x, y), (y, x)):
+        if other.op.op.name == "negative" and other.dtype.kind in "iuf":
+            return _make(copy, node, "subtract", [kept, other.op.inputs[0]])
+    return None
+
+
+def _subtract(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
+    """``x - -y`` is ``x + y``."""
+    x, y = inputs
+    if y.op.op.name == "negative" and y.dtype.kind in "iuf":
+        return _make(copy, node, "add", [x, y.op.inputs[0]])
+    return None
+
+
+# -- forms ------------------------------------------------------------------------------------------------
+
+
+def _cast(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
+    """A cast to a dtype that holds every value, and back."""
+    (x,) = inputs
+    if x.op.op.name != "cast":
+        return None
+    source = x.op.inputs[0]
+    there_and_back = source.dtype == node.outputs[0].dtype and np.can_cast(source.dtype, x.dtype, "safe")
+    return source if there_and_back and source.dtype.kind in "biuf" else None
+
+
+def _reshape(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
+    """Of two reshapes the last one counts, if it says all of the shape."""
+    x, *rest = inputs
+    if x.op.op.name != "reshape" or rest or not node.outputs[0].shape.is_fully_defined():
+        return None
+    return _make(copy, node, "reshape", [x.op.inputs[0]], dict(node.attrs))
+
+
+def _either(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
+    """``where(c, x, x)``, ``x & x``, ``maximum(x, x)``."""
+    *condition, x, y = inputs
+    same_shape = all(t.shape.rank == 0 for t in condition) or node.outputs[0].shape == x.shape
+    return x if x is y and same_shape and x.shape.is_fully_defined() else None
+
+
+RULES: dict[str, Rule] = {
+    "divide": _divide, "floor_divide": _floor_divide, "mod": _mod, "add": _add, "subtract": _subtract, "cast": _cast,
+    "reshape": _reshape, "where": _either, "maximum": _either, "minimum": _either, "logical_and": _either,
+    "logical_or": _either, "bitwise_and": _either, "bitwise_or": _either,
+}  # fmt: skip
+
+
+# -- branches ---------------------------------------------------------------------------------------------
+
+
+def _as_logic(copy: Copy, node: Node) -> bool:
+    """``q if p else False`` is ``p and q``, ``True if p else q`` is ``p or q``: no branch, for a cheap ``q``."""
+    predicate = copy.stands(node.inputs[0])
+    then, other = node.attrs["then"], node.attrs["else"]
+    if node.declared or node.control_inputs or len(node.outputs) != 1 or not _is_truth(node.outputs[0]):
+        return False
+    if not _is_truth(predicate) or not all(map(_is_truth, (then.outputs[0], other.outputs[0]))):
+        return False
+    for side, computed, op, known in ((other, then, "logical_and", False), (then, other, "logical_or", True)):
+        if _decided(node, side) is known and _is_light(computed):
+            value = copy.inline(computed, [copy.stands(t) for t in node.inputs[1:]])[0]
+            copy.replace(node, [_make(copy, node, op, [predicate, value])])
+            return True
+    return False
+
+
+def _is_truth(tensor: Tensor) -> bool:
+    return tensor.dtype.kind == "b" and tensor.shape.rank == 0
+
+
+def _decided(node: Node, side: Graph) -> bool | None:
+    """What the branch ``side`` gives, if it is a constant or the predicate itself."""
+    output = side.outputs[0]
+    if output.op.op is PARAMETER:
+        outer = next(t for t, p in zip(node.inputs[1:], side.inputs) if p is output)
+        return side is node.attrs["then"] if outer is node.inputs[0] else None
+    value = _scalar(output)
+    return None if value is None or len(side.nodes) > len(side.inputs) + 1 else bool(value)
+
+
+def _is_light(graph: Graph) -> bool:
+    """True if computing all of ``graph``, also in vain, takes next to nothing and cannot fail."""
+    nodes = [node for node in graph.nodes if node.op not in (PARAMETER, CONST)]
+    pure = all(is_pure(node) and not can_fail(node) for node in nodes)
+    return pure and sum(map(estimate, nodes)) <= 5 * SCALAR_CALL
