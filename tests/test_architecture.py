@@ -24,7 +24,7 @@ LAZY = {
     ("autoloop_runtime.profiler", "json"),
     ("autoloop_runtime.scheduler.workers", "threadpoolctl"),
     ("autoloop.conversion.pipeline", "autoloop.conversion.printing"),
-    ("autoloop_runtime.codegen.blocks", "autoloop_runtime.scheduler"),
+    ("autoloop_runtime.codegen.blocks", "autoloop_runtime.scheduler.workers"),
     ("autoloop_runtime.codegen.later", "autoloop_runtime.codegen.native.call"),
     ("autoloop_runtime.codegen.later", "autoloop_runtime.codegen.native.function"),
     ("autoloop_runtime.codegen.later", "autoloop_runtime.codegen.native.refusal"),
