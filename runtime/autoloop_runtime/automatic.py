@@ -113,7 +113,7 @@ class Automatic:
             self._base = compile_dataflow(runs, runs.outputs, runs.inputs)
         else:
             self._base = compile_graph(graph, self.sites if self._wanted else None)
-        self._later = Later(graph)
+        self._later = Later(lambda: graph, [graph])
         self._look = SMALLEST if self._wanted else inf
         #: seconds of calls after which it is said that the extra is missing
         self._notable = NOTICE if self.choice.may_gain and config.get_native() and not is_installed() else inf

@@ -33,7 +33,7 @@ from ..graph import Graph, Node
 from ..passes.resume import resumable
 from ..runstate import EAGER, RunState
 from ..variables import READ
-from .later import SMALLEST, Later, Made, Shapes, count_nodes, price
+from .later import SMALLEST, Later, Made, Shapes
 
 #: iterations of the first chunk, and nanoseconds of one that is long enough
 FIRST, CHUNK = 16, 1e6
@@ -73,28 +73,18 @@ class Site:
         self.spent = 0.0
         self.trusted: dict[Shapes, float] = {}
         self.lost: dict[Shapes, int] = {}
-        self._later: Later | None = None
+        #: its machine code
+        self.later = Later(lambda: resumable(node).graph, node.subgraphs)
         self._first = range(FIRST)
 
     def __call__(self) -> Turns:
         """One run of the loop begins."""
         return Turns(self, _NONE if self.trusted else self._first)
 
-    @property
-    def later(self) -> Later:
-        """Its machine code."""
-        if self._later is None:
-            self._later = Later(resumable(self.node).graph)
-        return self._later
-
-    def price(self) -> float:
-        """Seconds in Python after which machine code is made."""
-        return price(sum(map(count_nodes, self.node.subgraphs)))
-
     def code(self, shapes: Shapes) -> Made | None:
         """The code for ``shapes`` if it is there; asks for it once that pays."""
-        made = self.later.find(shapes) if self._later is not None else None
-        if made is None and self.spent >= 1e9 * self.price():
+        made = self.later.find(shapes)
+        if made is None and self.spent >= 1e9 * self.later.price():
             self.later.ask(shapes)
         if made is not None and made.is_pending:
             background.give_way()

@@ -77,17 +77,29 @@ def price(nodes: int) -> float:
 class Later:
     """The machine code of one graph.
 
+    Parameters
+    ----------
+    graph : callable
+        Gives the graph; called in the background.
+    subgraphs : sequence of Graph
+        What the price is reckoned from.
+
+    Notes
+    -----
     ``_made`` is read without a lock, and entries are replaced as a whole; two threads that ask at the same time may at
     worst have the same code made twice.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Callable[[], Graph], subgraphs: Sequence[Graph]) -> None:
         self._graph = graph
+        self._subgraphs = subgraphs
         self._made: dict[Shapes, Made] = {}
-        self._nodes = count_nodes(graph)
+        self._nodes = 0
 
     def price(self) -> float:
         """Seconds that making the code takes, roughly."""
+        if not self._nodes:
+            self._nodes = 1 + sum(map(count_nodes, self._subgraphs))
         return price(self._nodes)
 
     def find(self, shapes: Shapes) -> Made | None:
@@ -113,7 +125,7 @@ class Later:
     def _make(self, shapes: Shapes) -> None:
         begin = time.perf_counter()
         try:
-            made = _made(self._graph, shapes)
+            made = _made(self._graph(), shapes)
         except Exception as error:
             # whatever is wrong with it, the program runs without it
             made = Made(None, Exception, f"making it failed: {type(error).__name__}: {error}")
@@ -125,7 +137,7 @@ class Later:
         known = self.find(shapes)
         if known is not None and (known.run is not None or known.why_not):
             return known.why_not
-        return why_not(self._graph, shapes)
+        return why_not(self._graph(), shapes)
 
 
 def _made(graph: Graph, shapes: Shapes) -> Made:
