@@ -271,7 +271,12 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
     if site.trusted:
         gain = next(reversed(site.trusted.values()))
         return Standing("native", f"machine code takes it over from generated Python, {gain:.3g} times as fast")
-    return whole
+    why = site.later.why_not()
+    if why:
+        return Standing(whole.executor, f"machine code {why}")
+    spent, price = site.spent / 1e9, site.later.price()
+    told = f"machine code takes it over once it has run for {price:.2g} s, now or in later calls (so far {spent:.2g} s)"
+    return Standing(whole.executor, told)
 
 
 def loops_in(node: Node) -> list[str]:

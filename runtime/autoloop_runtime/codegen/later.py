@@ -132,12 +132,17 @@ class Later:
         seconds = time.perf_counter() - begin
         self._made[shapes] = Made(made.run, made.refused, made.why_not, seconds)
 
+    def why_not(self) -> str:
+        """Why there is no code for any set of shapes it was asked for; empty if there is, or may be."""
+        found = list(self._made.values())
+        return found[-1].why_not if found and all(made.why_not for made in found) else ""
+
     def would_take(self, shapes: Shapes) -> str:
         """Why there can be no machine code, found out at once and without the extra; empty if there can be."""
         known = self.find(shapes)
         if known is not None and (known.run is not None or known.why_not):
             return known.why_not
-        return why_not(self._graph(), shapes)
+        return _refusal(self._graph(), shapes)
 
 
 def _made(graph: Graph, shapes: Shapes) -> Made:
@@ -150,7 +155,7 @@ def _made(graph: Graph, shapes: Shapes) -> Made:
         return Made(None, NativeRefusal, refusal.told)
 
 
-def why_not(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
+def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
     """Why there can be no machine code for ``graph``; empty if there can be."""
     from .native.function import write_function
     from .native.refusal import NativeRefusal
