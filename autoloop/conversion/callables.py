@@ -24,8 +24,8 @@ DO_NOT_CONVERT = "__autoloop_do_not_convert__"
 
 # Builtins that mean something else when an argument is a tensor.
 STAGED_BUILTINS: frozenset[Any] = frozenset(
-    (abs, all, any, bool, complex, divmod, enumerate, filter, float, int, isinstance, len, list, map, max, min)
-    + (pow, print, range, reversed, round, sorted, sum, tuple, zip)
+    (abs, all, any, bool, complex, divmod, enumerate, filter, float, format, int, isinstance, len, list, map, max)
+    + (min, pow, print, range, repr, reversed, round, sorted, str, sum, tuple, zip)
 )
 # Library functions that look into their arguments before a tensor can take over.
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(
@@ -146,7 +146,7 @@ class Environment:
         if isinstance(function, gast.Name) and function.id in _FRAME_CALLS:
             return True
         if isinstance(function, gast.Attribute) and isinstance(function.value, gast.Constant | gast.JoinedStr):
-            return True
+            return bool(function.attr != "format")
         target = self.resolve(function, local_names)
         return target is not _MISSING and is_plain(target)
 

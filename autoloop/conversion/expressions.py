@@ -180,7 +180,8 @@ class ExpressionRewriter:
         node = self._children(node, around)
         sign = AUGMENTED[type(node.op)][:-1]
         name = METHODS[sign]
-        if not self.environment.is_overloaded(f"__{name}__", f"__r{name}__"):
+        makes_text = sign == "%" and isinstance(node.left, gast.Constant) and isinstance(node.left.value, str)
+        if not makes_text and not self.environment.is_overloaded(f"__{name}__", f"__r{name}__"):
             return node
         make = Maker(node)
         return make.call(self.operator(make, "binary"), node.left, make.constant(sign), node.right)
@@ -225,13 +226,19 @@ class ExpressionRewriter:
         return None
 
     def _joinedstr(self, node: Node, around: Surroundings) -> Node:
-        """Return ``ops.fstring('{} {:.2f}', a, b)`` for an f-string with values in it."""
+        """Return ``ops.fstring('{} {:.2f}', a, b)`` for an f-string with values in it.
+
+        Values whose evaluation may change what another one shows are evaluated when their turn has come.
+        """
         if not any(isinstance(part, gast.FormattedValue) for part in node.values):
             return node
         make = Maker(node)
         values: list[Node] = []
-        template = self._template(node, values, around)
-        return make.call(self.operator(make, "fstring"), make.constant(template), *values)
+        template = self._template(node, values, replace(around, nested=True))
+        if any(map(binds_in, values[1:])) or all(map(_shows_only, values[1:])):
+            return make.call(self.operator(make, "fstring"), make.constant(template), *values)
+        later = make.tuple([make.lambda_(value) for value in values[1:]])
+        return make.call(self.operator(make, "fstring"), make.constant(template), values[0], later=later)
 
     def _template(self, node: Node, values: list[Node], around: Surroundings) -> str:
         text = ""
@@ -367,6 +374,11 @@ def _is_fixed(index: Node) -> bool:
     if isinstance(index, gast.UnaryOp):
         return _is_fixed(index.operand)
     return isinstance(index, gast.Constant | gast.Slice | gast.Tuple | gast.JoinedStr)
+
+
+def _shows_only(value: Node) -> bool:
+    """Whether a value of an f-string is there already, so that it may be fetched before others are shown."""
+    return not any(isinstance(node, gast.Call | gast.NamedExpr | gast.Await) for node in walk(value))
 
 
 def is_quiet(node: Node) -> bool:

@@ -11,6 +11,7 @@ import __future__
 import copy
 import inspect
 import types
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -51,7 +52,10 @@ def compile_function(
     """
     module = to_ast(_in_factory(tree, source, original, ops))
     flags = original.co_flags & _FUTURE_FLAGS
-    compiled = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
+    with warnings.catch_warnings():
+        # What Python finds odd it has told when it compiled the user's own code.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        compiled = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
     found = [code for code in _inner_codes(compiled) if code.co_name == original.co_name]
     code = found[-1]
     prefix = code.co_qualname

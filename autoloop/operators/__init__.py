@@ -31,13 +31,14 @@ what runs, not in what is shown. Text: ``fstring('{:.2f}', x)``.
 from autoloop.errors import hide_own_frames, refusals
 from autoloop.operators.branches import if_exp, if_return, if_stmt
 from autoloop.operators.calls import attribute, call
-from autoloop.operators.effects import checked, fstring, raised
+from autoloop.operators.effects import checked, raised
 from autoloop.operators.items import item, set_item, set_item_of, unpack, update_item, update_item_of
 from autoloop.operators.logic import and_, in_, not_, not_in, or_
 from autoloop.operators.loops import for_stmt, while_stmt
 from autoloop.operators.optional import is_, is_not
 from autoloop.operators.options import set_loop_options
 from autoloop.operators.overloads import binary, compare, unary, update
+from autoloop.operators.text import fstring
 from autoloop.operators.undefined import Undefined, defined, returned, user_variables
 
 __all__ = [

@@ -24,6 +24,8 @@ from autoloop.operators.iterables import (
 from autoloop.operators.libraries import holds_staged
 from autoloop.operators.loops import for_stmt
 from autoloop.operators.overloads import binary, method_of
+from autoloop.operators.text import formatted_as, repr_of, shown, text_of
+from autoloop.operators.text import holds_staged as holds_text_to_come
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime import dtypes
 from autoloop_runtime.registry import call
@@ -62,6 +64,15 @@ def _applied(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
         return chosen(STAGED.get(function) or convert_callee(function), *iterables)
 
     return with_function
+
+
+def _as_text(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``str``, ``repr`` or ``format``: the text of what holds a tensor is made at run time."""
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        return (staged if args and holds_text_to_come(args[0]) else plain)(*args, **kwargs)
+
+    return chosen
 
 
 def _len(value: Any) -> Any:
@@ -148,7 +159,7 @@ def _isinstance(value: Any, classes: Any) -> bool:
 def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: bool = False) -> None:
     call(
         "print",
-        *values,
+        *map(shown, values),
         sep=" " if sep is None else sep,
         end="\n" if end is None else end,
         output_stream=file,
@@ -195,6 +206,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     enumerate: _with_staged(enumerate, staged_enumerate),
     filter: _applied(filter, staged_filter),
     float: _with_staged(float, _cast(dtypes.float32)),
+    format: _as_text(format, formatted_as),
     int: _with_staged(int, _cast(dtypes.int32)),
     isinstance: _with_staged(isinstance, _isinstance),
     len: _with_staged(len, _len),
@@ -204,10 +216,12 @@ STAGED: dict[Any, Callable[..., Any]] = {
     min: _with_staged(min, _reduced("min", "minimum")),
     pow: _with_staged(pow, _pow),
     print: _print,
+    repr: _as_text(repr, repr_of),
     range: _with_staged(range, staged_range),
     reversed: _with_staged(reversed, staged_reversed),
     round: _with_staged(round, _round),
     sorted: _with_staged(sorted, _sorted),
+    str: _as_text(str, text_of),
     sum: _sum_of,
     tuple: _with_staged(tuple, _tuple),
     zip: _with_staged(zip, staged_zip),

@@ -9,6 +9,7 @@ from typing import Any
 from autoloop.conversion.pipeline import convert_callee
 from autoloop.operators.builtins import STAGED
 from autoloop.operators.growing import example_of, growing
+from autoloop.operators.text import formatted
 from autoloop.operators.values import is_staged
 from autoloop_runtime.graph import current_graph
 
@@ -26,6 +27,8 @@ def call(f: Any) -> Any:
     if staged is not None:
         return staged if current_graph() is not None else f
     if isinstance(f, types.BuiltinFunctionType):
+        if type(f.__self__) is str and f.__name__ == "format":
+            return functools.partial(formatted, f.__self__)
         return _list_method(f) if type(f.__self__) is list and f.__name__ in ("insert", "pop") else f
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)

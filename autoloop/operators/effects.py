@@ -145,10 +145,3 @@ def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:
         return type(error)(*nest.unflatten(structure, filled))
 
     return make, [leaves[index] for index in positions]
-
-
-def fstring(template: str, *values: Any) -> Any:
-    """Return an f-string's text; with staged values, a string tensor that is made at run time."""
-    if any(map(is_staged, values)):
-        return call("format", template, *values)
-    return template.format(*values)

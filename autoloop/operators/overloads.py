@@ -66,7 +66,17 @@ def method_of(value: Any, name: str) -> Any:
 def binary(left: Any, sign: str, right: Any) -> Any:
     """``left + right``, or with another sign."""
     plain, name = _BINARY[sign]
+    if isinstance(left, str) and sign == "%" and current_graph() is not None and any(map(_is_tensor, _all(right))):
+        raise TypeError("`%` makes no text of tensors: use an f-string, whose text is made when the graph runs")
     return _operated(plain, left, right, f"__{name}__", f"__r{name}__")
+
+
+def _all(values: Any) -> Any:
+    return values.values() if isinstance(values, dict) else values if isinstance(values, tuple) else (values,)
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor)
 
 
 def compare(left: Any, sign: str, right: Any) -> Any:

@@ -425,10 +425,28 @@ def _operator(name: str, reflected: bool) -> Callable[[Tensor, Any], Any]:
     return backward if reflected else forward
 
 
+def _joins_text(tensor: Tensor, other: Any) -> bool:
+    return tensor.dtype.kind == "U" and (
+        isinstance(other, str) or (isinstance(other, Tensor) and other.dtype.kind == "U")
+    )
+
+
 for _dunder, _name in {**_BINARY, **_COMPARISONS}.items():
     setattr(Tensor, f"__{_dunder}__", _operator(_name, False))
 for _dunder, _name in _BINARY.items():
     setattr(Tensor, f"__r{_dunder}__", _operator(_name, True))
+
+
+def _add(self: Tensor, other: Any) -> Any:
+    return call("format", "{}{}", self, other) if _joins_text(self, other) else _add_numbers(self, other)
+
+
+def _radd(self: Tensor, other: Any) -> Any:
+    return call("format", "{}{}", other, self) if _joins_text(self, other) else _radd_numbers(self, other)
+
+
+_add_numbers, _radd_numbers = _operator("add", False), _operator("add", True)
+Tensor.__add__, Tensor.__radd__ = _add, _radd  # type: ignore[method-assign]
 
 
 def _merge(tensor: Tensor, shape: ShapeLike) -> TensorShape:

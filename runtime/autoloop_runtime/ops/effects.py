@@ -33,13 +33,21 @@ class _Hole:
 
 
 class _Shown:
-    """A value inside a structure: ``[3.0, 4.0]``, not ``[np.float32(3.0), ...]``."""
+    """A value to be shown: ``3.0`` and ``[3.0, 4.0]``, not ``np.float32(3.0)``; arrays as they show themselves."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
     def __repr__(self) -> str:
+        if isinstance(self.value, np.ndarray):
+            return repr(self.value)
+        return repr(str(self.value)) if isinstance(self.value, np.str_) else str(self.value)
+
+    def __str__(self) -> str:
         return str(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec)
 
 
 class Text:
@@ -69,6 +77,14 @@ class Text:
         """The tensors of the holes; the text, which becomes part of a node, does not keep them."""
         tensors, self._tensors = self._tensors, []
         return tensors
+
+    def filled(self, values: Sequence[Any]) -> list[Any]:
+        """The values that were given, with ``values`` for the tensors in them."""
+        found = []
+        for structure, leaves in self.parts:
+            filled = [_Shown(values[v.position]) if isinstance(v, _Hole) else v for v in leaves]
+            found.append(nest.unflatten(structure, filled))
+        return found
 
     def render(self, values: Sequence[Any]) -> str:
         """The text, with ``values`` for the tensors."""
@@ -135,11 +151,11 @@ def print(*values: Any, sep: str = " ", end: str = "\n", output_stream: Any = No
     return apply(_PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name)
 
 
-def _format_kernel(*values: Any, template: str) -> Any:
-    return np.str_(template.format(*values))
+def _format_kernel(*values: Any, template: str, text: Text) -> Any:
+    return np.str_(template.format(*text.filled(values)))
 
 
-_FORMAT = primitive("format", lambda *values, template: (dtypes.string, SCALAR), _format_kernel)
+_FORMAT = primitive("format", lambda *values, template, text: (dtypes.string, SCALAR), _format_kernel)
 
 
 @public(name="format")
@@ -150,10 +166,12 @@ def format_string(template: str, *values: Any, name: str | None = None) -> Any:
     ----------
     template : str
         With ``{}`` fields, which may have conversions and formats.
-    *values : tensor-like
+    *values
+        Anything; tensors may be inside structures.
     name : str, optional
     """
-    return apply(_FORMAT, [convert_to_tensor(v) for v in values], {"template": template}, name)
+    text = Text(values)
+    return apply(_FORMAT, text.take_tensors(), {"template": template, "text": text}, name)
 
 
 # -- the 1.x Print ----------------------------------------------------------------------------------------
