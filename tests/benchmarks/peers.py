@@ -23,9 +23,9 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from page import markdown, replace
 
 HERE = Path(__file__).parent
-MARKS = "<!-- peers -->\n", "<!-- /peers -->"
 SCALES = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 #: column of the table -> library and variant
 COLUMNS = {
@@ -151,7 +151,7 @@ def measure(name: str, case_name: str, pythons: dict[str, str], options: argpars
             for worker in workers.values():
                 worker.stop()
     count = program.count(**case) if hasattr(program, "count") else 1
-    unit = program.UNIT
+    unit = program.UNIT[case_name] if isinstance(program.UNIT, dict) else program.UNIT
     times = {c: median(w.seconds) / count * SCALES[unit.split()[0]] for c, w in workers.items()}
     what = ", ".join(filter(None, (program.TITLE, case_name)))
     yield Measured(what, unit, times)
@@ -174,9 +174,8 @@ def interpreters(given: list[str]) -> dict[str, str]:
 def table(rows: list[Measured]) -> str:
     """The rows as Markdown, with the columns that have anything in them."""
     columns = [c for c in COLUMNS if any(c in row.values for row in rows)]
-    lines = [["work", *columns, "best of ours / best other"], ["---", *["---:"] * (len(columns) + 1)]]
-    lines += [row.cells(columns) for row in rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+    head = ["work", *columns, "best of ours / best other"]
+    return markdown(head, [row.cells(columns) for row in rows], range(1, len(head)))
 
 
 def main() -> None:
@@ -198,8 +197,7 @@ def main() -> None:
     text = f"{table(rows)}\nMedians, Python {platform.python_version()}, NumPy {np.__version__}, {cores} cores.\n"
     print(text, end="")
     if options.update:
-        head, rest = options.update.read_text(encoding="utf-8").split(MARKS[0])
-        options.update.write_text(head + MARKS[0] + "\n" + text + "\n" + MARKS[1] + rest.split(MARKS[1])[1], "utf-8")
+        replace(options.update, "peers", text)
 
 
 if __name__ == "__main__":

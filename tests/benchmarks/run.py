@@ -24,9 +24,8 @@ from statistics import median
 import autoloop as al
 import numpy as np
 from autoloop_runtime.lowering import Kind, lower
+from page import markdown, replace
 from threadpoolctl import threadpool_limits
-
-MARKS = "<!-- benchmarks -->\n", "<!-- /benchmarks -->"
 
 
 @dataclass
@@ -230,8 +229,7 @@ BENCHMARKS = {
 
 def table(rows: list[Row]) -> str:
     """The rows as Markdown."""
-    lines = [["what", "measured", "goal", "verdict"], ["---", "---:", "---:", "---"], *(row.cells() for row in rows)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+    return markdown(["what", "measured", "goal", "verdict"], [row.cells() for row in rows], [1])
 
 
 def main() -> None:
@@ -247,9 +245,7 @@ def main() -> None:
     text = f"{table(rows)}\nMedians, {where}, BLAS on one thread.\n"
     print(text, end="")
     if options.update:
-        old = options.update.read_text(encoding="utf-8")
-        head, rest = old.split(MARKS[0])
-        options.update.write_text(head + MARKS[0] + "\n" + text + "\n" + MARKS[1] + rest.split(MARKS[1])[1], "utf-8")
+        replace(options.update, "benchmarks", text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Pieces of work, each for every library that can do it.
 
-A module has ``TITLE`` and ``UNIT``; ``CASES``, keyword arguments of everything below by name; and
+A module has ``TITLE`` and ``UNIT`` (one, or one per case); ``CASES``, keyword arguments of all below, by name; and
 
 ``loop(tf, **case)``
     for autoloop and TensorFlow, which share their source: a function, the arguments with regard to which it is

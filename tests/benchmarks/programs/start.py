@@ -7,11 +7,9 @@ import tempfile
 import time
 from pathlib import Path
 
-TITLE, UNIT = "", "µs"
-CASES = {
-    "new process: import, define and call a loop": {"again": False},
-    "one more call of it, for 1 turn": {"again": True},
-}
+NEW, AGAIN = "new process: import, define and call a loop", "one more call of it, for 1 turn"
+TITLE, UNIT = "", {NEW: "ms", AGAIN: "µs"}
+CASES = {NEW: {"again": False}, AGAIN: {"again": True}}
 CALLS = 1000
 
 LOOP = """

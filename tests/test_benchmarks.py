@@ -1,0 +1,71 @@
+"""The benchmarks still run, and do not compare apples with oranges; what they measure is not looked at."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parent / "benchmarks"
+PROGRAMS = sorted(path.stem for path in (FOLDER / "programs").glob("[a-z]*.py"))
+
+
+@pytest.fixture
+def peers(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return importlib.import_module("peers")
+
+
+def run(script, *arguments):
+    command = [sys.executable, str(FOLDER / script), "--quick", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_gives_the_same_in_autoloop_and_by_hand(name):
+    done = run("peers.py", "--only", name)
+    assert "auto" in done.stdout and "NumPy" in done.stdout
+    assert "result" not in done.stderr  # a library may be unable to do it, but not do something else
+
+
+@pytest.mark.nightly
+def test_our_own_table(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- benchmarks -->\nold\n<!-- /benchmarks -->\nafter\n")
+    run("run.py", "--update", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text and "| verdict |" in text
+
+
+def test_every_program_says_what_it_is(peers):
+    for name in PROGRAMS:
+        program = importlib.import_module(f"programs.{name}")
+        assert program.__doc__ and program.CASES and hasattr(program, "numpy_")
+        assert hasattr(program, "loop") or hasattr(program, "autoloop_")
+
+
+def test_different_results_are_not_compared(peers, tmp_path):
+    paths = {name: tmp_path / f"{name}.npz" for name in ("one", "two", "three")}
+    np.savez(paths["one"], np.ones(3))
+    np.savez(paths["two"], np.ones(3) + 1e-7)
+    np.savez(paths["three"], np.array([1, 1, 2.0]))
+    peers.compare("work", {k: paths[k] for k in ("one", "two")}, None)
+    with pytest.raises(peers.Failed, match="result 0 of three is not that of one"):
+        peers.compare("work", paths, None)
+
+
+def test_the_table_shows_the_ratio_to_the_best_of_the_others(peers):
+    row = peers.Measured("work", "ms", {"auto": 3.0, "native": 2.0, "JAX": 4.0, "NumPy": 8.0})
+    assert peers.table([row]).splitlines()[-1] == "| work | 3 ms | 2 ms | 8 ms | 4 ms | 0.50 × JAX |"
+
+
+def test_an_unknown_library_is_an_error(peers):
+    with pytest.raises(SystemExit, match="LIBRARY=PYTHON"):
+        peers.interpreters(["fortran=/usr/bin/python"])
