@@ -123,18 +123,17 @@ class Session:
             raise RuntimeError("the session is closed")
         if not isinstance(feed_dict, Mapping | None):
             raise TypeError(f"feed_dict maps tensors to values, got {feed_dict!r}")
+        return self._run(self._resolve(fetches), feed_dict or {}, timeout)
+
+    def _run(self, fetches: _Fetches, feed_dict: Mapping[Any, Any], timeout: float | None) -> Any:
+        feeds = dict([self._feed(k, v) for k, v in feed_dict.items()])
+        return fetches.packed(self._compute(fetches.tensors, feeds, timeout))
+
+    def _resolve(self, fetches: Any) -> _Fetches:
         leaves, structure = nest.flatten_with_structure(fetches)
         composed = [nest.flatten_with_structure(leaf, expand_composites=True) for leaf in leaves]
-        resolved = [self._fetch(part) for parts, _ in composed for part in parts]
-        feeds = dict(self._feed(k, v) for k, v in (feed_dict or {}).items())
-        tensors = list(dict.fromkeys(t for t, _ in resolved if t.is_symbolic))
-        values = dict(zip(tensors, self._compute(tensors, feeds, timeout)))
-        results = [None if hidden else _as_result(values[t] if t.is_symbolic else t.value) for t, hidden in resolved]
-        found = iter(results)
-        # the parts of a composite are tensors, as they are in any other composite
-        made = [next(found) if form.is_leaf() else nest.unflatten(form, [Tensor(next(found)) for _ in parts])
-                for parts, form in composed]  # fmt: skip
-        return nest.unflatten(structure, made)
+        return _Fetches(structure, [(len(parts), form) for parts, form in composed],
+                        [self._fetch(part) for parts, _ in composed for part in parts])  # fmt: skip
 
     def _compute(self, tensors: list[Tensor], feeds: dict[Tensor, Any], timeout: float | None) -> list[Any]:
         if not tensors:
@@ -204,6 +203,8 @@ class Session:
             if value.is_symbolic:
                 raise TypeError(f"the value fed for {tensor.name!r} is a symbolic tensor; feed arrays or numbers")
             value = value.value
+        if isinstance(value, np.generic) and value.dtype == tensor.dtype and tensor.shape.matches(()):
+            return tensor, value
         array = np.asarray(value)
         if array.dtype != tensor.dtype:
             array = _cast_feed(array, tensor, not isinstance(value, (np.ndarray, np.generic)))
@@ -216,11 +217,14 @@ class Session:
     def make_callable(self, fetches: Any, feed_list: Any = ()) -> Any:
         """A function of the values of ``feed_list`` that gives ``run(fetches)``."""
         feeds = list(feed_list)
+        resolved = self._resolve(fetches)
 
         def run(*values: Any) -> Any:
             if len(values) != len(feeds):
                 raise TypeError(f"{len(feeds)} values are to be fed, {len(values)} were given")
-            return self.run(fetches, dict(zip(feeds, values)))
+            if self._closed:
+                raise RuntimeError("the session is closed")
+            return self._run(resolved, dict(zip(feeds, values)), None)
 
         return run
 
@@ -252,6 +256,36 @@ class Session:
         self._entered.pop().close()
         if not self._entered:
             self.close()
+
+
+class _Fetches:
+    """What is to be fetched, found in the graph; immutable.
+
+    Attributes
+    ----------
+    tensors : list of Tensor
+        What must be computed, each once.
+    """
+
+    __slots__ = ("_composed", "_places", "_structure", "tensors")
+
+    def __init__(self, structure: Any, composed: list[tuple[int, Any]], resolved: list[tuple[Tensor, bool]]) -> None:
+        self._structure = structure
+        #: per leaf: the number of its tensors, and how they make it
+        self._composed = composed
+        self.tensors = list(dict.fromkeys([t for t, _ in resolved if t.is_symbolic]))
+        numbers = {t: i for i, t in enumerate(self.tensors)}
+        #: per tensor: where its value is among those computed, or -1 and the value that is known
+        self._places = [(-1, None) if hidden else (numbers[t], None) if t.is_symbolic else (-1, t.value)
+                        for t, hidden in resolved]  # fmt: skip
+
+    def packed(self, values: list[Any]) -> Any:
+        """The result, of the values of ``tensors``."""
+        found = iter([_as_result(known if place < 0 else values[place]) for place, known in self._places])
+        # the parts of a composite are tensors, as they are in any other composite
+        made = [next(found) if form.is_leaf() else nest.unflatten(form, [Tensor(next(found)) for _ in range(count)])
+                for count, form in self._composed]  # fmt: skip
+        return nest.unflatten(self._structure, made)
 
 
 def _cast_feed(array: np.ndarray[Any, Any], tensor: Tensor, python: bool) -> np.ndarray[Any, Any]:

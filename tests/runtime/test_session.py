@@ -234,3 +234,23 @@ def test_a_variable_can_be_fetched_from_a_finished_graph():
     with tf.Session(graph=graph) as sess:
         sess.run(start)
         assert sess.run(v) == 1.0
+
+
+def test_a_callable_resolves_its_fetches_once_and_gives_values_of_its_own():
+    with tf.Graph().as_default() as graph:
+        p = tf.placeholder(tf.float32, [2], name="p")
+        doubled = p * 2
+    fixed = al.constant(np.ones(2))
+    with tf.Session(graph=graph) as session:
+        call = session.make_callable({"a": doubled, "b": [fixed, "p:0"], "c": doubled.op}, [p])
+        for value in (1.0, 2.0):
+            found = call(np.full(2, value, np.float32))
+            assert found["a"].tolist() == [2 * value] * 2 and found["c"] is None
+            assert [v.tolist() for v in found["b"]] == [[1.0, 1.0], [value, value]]
+            found["b"][0][:] = 7
+        with pytest.raises(TypeError, match="1 values are to be fed, 2"):
+            call(1, 2)
+        with pytest.raises(ValueError, match="shape"):
+            call(np.float32(1))
+    with pytest.raises(RuntimeError, match="closed"):
+        call(np.ones(2, np.float32))
