@@ -26,6 +26,7 @@ from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.values import convert_to_tensor
 
 from .concrete import ConcreteFunction
+from .conversion.advice import advise
 from .conversion.pipeline import convert
 from .errors import entry_point, user_stacklevel
 from .keys import SCALARS, describe_key, leaf_key, quick_key
@@ -336,7 +337,11 @@ def _raw(leaf: Any) -> Any:
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """The frame at which a node's chain of user lines begins (``locations.TRACE_ENTRY``)."""
-    return f(*args, **kwargs)
+    try:
+        return f(*args, **kwargs)
+    except TypeError as error:
+        advise(error)
+        raise
 
 
 assert _trace_entry_.__name__ == locations.TRACE_ENTRY

@@ -1,0 +1,113 @@
+"""What to do about a tensor that Python itself asked for its value, at a place that conversion leaves alone."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import linecache
+import types
+from collections.abc import Iterator
+
+import gast
+from autoloop.conversion.callables import is_converted, is_generator_code
+from autoloop.conversion.nodes import Node, children, walk
+from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS
+from autoloop.conversion.unsupported import must_stay_python
+from autoloop.errors import is_own_file
+
+_MARK = " is symbolic: it has no value while the graph is built"
+_USUAL_ADVICE = " Decorate the code with @autoloop.function"
+Position = tuple[int, int]
+
+
+def advise(error: BaseException) -> None:
+    """Let the message of an error about a symbolic tensor say what would mend it there.
+
+    Parameters
+    ----------
+    error : BaseException
+        What tracing raised; any other error is left alone.
+    """
+    if not isinstance(error, TypeError) or not error.args or _MARK not in (text := str(error.args[0])):
+        return
+    link = _last_of_the_user(error.__traceback__)
+    if link is None:
+        return
+    advice = _advice(link.tb_frame.f_code, _position(link))
+    if advice:
+        error.args = (f"{text.partition(_USUAL_ADVICE)[0]} {advice}", *error.args[1:])
+
+
+def _last_of_the_user(link: types.TracebackType | None) -> types.TracebackType | None:
+    found = None
+    while link is not None:
+        if not is_own_file(link.tb_frame.f_code.co_filename):
+            found = link
+        link = link.tb_next
+    return found
+
+
+def _position(link: types.TracebackType) -> Position:
+    positions = itertools.islice(link.tb_frame.f_code.co_positions(), link.tb_lasti // 2, None)
+    line, _, column, _ = next(positions, (None, None, None, None))
+    return line or link.tb_lineno, column or 0
+
+
+def _advice(code: types.CodeType, position: Position) -> str:
+    for node in reversed(list(_around(_tree(code.co_filename), position))):
+        if isinstance(node, gast.GeneratorExp) or any(
+            isinstance(one, gast.GeneratorExp) for one in getattr(node, "args", ()) if isinstance(node, gast.Call)
+        ):
+            return "A generator expression stays Python: append to a list in a `for` loop, or use array functions."
+        if isinstance(node, COMPREHENSIONS):
+            return "A comprehension stays Python: append to a list in a `for` loop, or use autoloop.map_fn."
+        if isinstance(node, gast.Match) and _is_in_a_pattern(node, position):
+            return "`match` stays Python: use `if` and `elif`."
+        if isinstance(node, gast.While | gast.If | gast.For) and must_stay_python(node, {}):
+            kind = {"While": "`while` loop", "If": "`if`", "For": "`for` loop"}[type(node).__name__]
+            return f"This {kind} stays Python, because it holds {_reason(node)}: move that to a function of its own."
+        if isinstance(node, gast.FunctionDef | gast.Lambda):
+            break
+    if is_generator_code(code):
+        return f"A generator stays Python: let {code.co_name!r} return a list, or loop over tensors in its caller."
+    if not is_converted(code) and code.co_name != "<lambda>":
+        return (
+            f"{code.co_qualname!r} is not converted, because converted code did not call it itself: call it there, or "
+            f"use autoloop.where or autoloop.cond in it."
+        )
+    return ""
+
+
+def _reason(statement: Node) -> str:
+    for node in walk(statement):
+        if isinstance(node, gast.TryStar):
+            return "`except*`"
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_READERS:
+            return f"`{node.func.id}()`"
+    return "a jump out of `finally`"
+
+
+@functools.lru_cache(maxsize=4)
+def _tree(filename: str) -> Node | None:
+    try:
+        return gast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _around(node: Node | None, position: Position) -> Iterator[Node]:
+    """Yield the nodes that hold a position, from the outermost to the innermost."""
+    while node is not None:
+        yield node
+        node = next((one for one in children(node) if _holds(one, position)), None)
+
+
+def _holds(node: Node, position: Position) -> bool:
+    if not hasattr(node, "lineno"):
+        # Clauses without a position of their own: what is in them decides.
+        return any(_holds(one, position) for one in children(node))
+    return (node.lineno, node.col_offset) <= position < (node.end_lineno, node.end_col_offset)
+
+
+def _is_in_a_pattern(match: Node, position: Position) -> bool:
+    return any(_holds(one, position) for case in match.cases for one in (case.pattern, case.guard) if one is not None)

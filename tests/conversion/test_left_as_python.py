@@ -1,0 +1,255 @@
+"""What conversion leaves as Python on purpose: it works there, and a tensor that decides gets advice."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+
+import autoloop as al
+import numpy as np
+import pytest
+
+X = np.array([1, 5, 3])
+
+# -- it stays as it is ---------------------------------------------------------------------------------------
+
+
+def comprehensions(n):
+    squares = [i * i + n for i in range(4) if i != 2]
+    return squares, {i: i * n for i in range(3)}, len({i for i in range(3)}), sum(i * n for i in range(4))
+
+
+def match_on_python_values(n):
+    total = n
+    for command in ["up", ("by", 3), {"set": 7}, [1, 2, 3], None]:
+        match command:
+            case "up":
+                total += 1
+            case ("by", step):
+                total += step
+            case {"set": value, **rest} if not rest:
+                total += value
+            case [first, *more]:
+                total += first + len(more)
+            case _:
+                total *= 2
+    return total
+
+
+def with_statements(n):
+    i = 0
+    while i < n:
+        with contextlib.nullcontext(2) as step, contextlib.nullcontext():
+            i += step
+    return i
+
+
+def deletions(n):
+    d = {"a": 1, "b": 2}
+    while n > 0:
+        step = 1
+        n -= step
+        del step
+    del d["a"]
+    return n, d
+
+
+def imports(n):
+    i = 0
+    while i < n:
+        import math
+        from math import floor as down
+
+        i += math.floor(1.5) + down(1.2)
+    return i
+
+
+def class_definitions(n):
+    i = 0
+    while i < n:
+
+        class Step:
+            size = 2
+
+            def __call__(self, i):
+                return i + self.size
+
+        i = Step()(i)
+    return i
+
+
+def generators(n):
+    def steps():
+        for i in range(3):
+            if i != 1:
+                yield i * n
+
+    s = 0
+    for step in steps():
+        s += step
+    return s, [one + 1 for one in steps()], next(steps())
+
+
+def except_groups(n):
+    s = 0
+    for i in range(3):
+        try:
+            if i == 1:
+                raise ExceptionGroup("g", [ValueError(i)])
+            s += n
+        except* ValueError as group:
+            s += len(group.exceptions)
+    return s
+
+
+def visible_names(n):
+    for i in range(2):
+        m = n + i
+        names = sorted(locals())
+    return names, m
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        comprehensions,
+        match_on_python_values,
+        with_statements,
+        deletions,
+        imports,
+        class_definitions,
+        generators,
+        except_groups,
+        visible_names,
+    ],
+)
+def test_works_with_tensors_inside(function):
+    result, structure = al.nest.flatten(al.function(function)(al.constant(3))), function(3)
+    assert [one.numpy() if hasattr(one, "numpy") else one for one in result] == al.nest.flatten(structure)
+
+
+# -- a tensor that decides gets advice -------------------------------------------------------------------------
+
+
+def list_over_a_tensor(x):
+    return [v * 2 for v in x]
+
+
+def list_with_a_condition(x):
+    return [i for i in range(5) if i < x[0]]
+
+
+def generator_expression(x):
+    return any(i > x[0] for i in range(5))
+
+
+def matched(x):
+    match x[0]:
+        case 3:
+            return 1
+    return 2
+
+
+def guarded(x):
+    match 3:
+        case y if y > x[0]:
+            return y
+    return 2
+
+
+def loop_around_a_group(x):
+    i = 0
+    while i < x[0]:
+        try:
+            i += 1
+        except* ValueError:
+            i += 2
+    return i
+
+
+def branch_with_locals(x):
+    if x[0] > 2:
+        return len(locals())
+    return 2
+
+
+def jump_out_of_finally(x):
+    i = 0
+    while i < x[0]:
+        with contextlib.suppress(KeyError):
+            i += 1
+        if i > 1:
+            return i
+        try:
+            i += 1
+        finally:
+            if i > 5:
+                x = x + 1
+    return i
+
+
+def generator(x):
+    def count():
+        i = 0
+        while i < x[0]:
+            yield i
+            i += 1
+
+    s = 0
+    for one in count():
+        s += one
+    return s
+
+
+class Managed:
+    def __init__(self, x):
+        self.x = x
+
+    def __enter__(self):
+        if self.x > 2:
+            return 1
+        return 2
+
+    def __exit__(self, *_):
+        return False
+
+
+def manager(x):
+    with Managed(x[0]) as y:
+        return y
+
+
+def larger(a, b):
+    if a > b:
+        return a
+    return b
+
+
+def called_by_a_library(x):
+    return functools.reduce(larger, [x[0], x[1]])
+
+
+ADVICE = [
+    (list_over_a_tensor, "A comprehension stays Python: append to a list in a `for` loop"),
+    (list_with_a_condition, "A comprehension stays Python"),
+    (generator_expression, "A generator expression stays Python"),
+    (matched, "`match` stays Python: use `if` and `elif`"),
+    (guarded, "`match` stays Python"),
+    (loop_around_a_group, "This `while` loop stays Python, because it holds `except*`: move that to a function"),
+    (branch_with_locals, "This `if` stays Python, because it holds `locals()`"),
+    (generator, "A generator stays Python: let 'count' return a list"),
+    (manager, "'Managed.__enter__' is not converted, because converted code did not call it itself"),
+    (called_by_a_library, "'larger' is not converted, because converted code did not call it itself"),
+]
+
+
+@pytest.mark.parametrize(("function", "advice"), ADVICE, ids=[function.__name__ for function, _ in ADVICE])
+def test_advice(function, advice):
+    with pytest.raises(TypeError) as caught:
+        al.function(function)(X)
+    assert advice in str(caught.value)
+    assert "is symbolic" in str(caught.value) and "Decorate" not in str(caught.value)
+
+
+def test_a_finally_without_a_jump_is_no_obstacle():
+    assert int(al.function(jump_out_of_finally)(X)) == jump_out_of_finally(X)
