@@ -55,9 +55,7 @@ def _position(link: types.TracebackType) -> Position:
 
 def _advice(code: types.CodeType, position: Position) -> str:
     for node in reversed(list(_around(_tree(code.co_filename), position))):
-        if isinstance(node, gast.GeneratorExp) or any(
-            isinstance(one, gast.GeneratorExp) for one in getattr(node, "args", ()) if isinstance(node, gast.Call)
-        ):
+        if isinstance(node, gast.GeneratorExp) or _consumes_a_generator(node):
             return "A generator expression stays Python: append to a list in a `for` loop, or use array functions."
         if isinstance(node, COMPREHENSIONS):
             return "A comprehension stays Python: append to a list in a `for` loop, or use autoloop.map_fn."
@@ -76,6 +74,10 @@ def _advice(code: types.CodeType, position: Position) -> str:
             f"use autoloop.where or autoloop.cond in it."
         )
     return ""
+
+
+def _consumes_a_generator(node: Node) -> bool:
+    return isinstance(node, gast.Call) and any(isinstance(one, gast.GeneratorExp) for one in node.args)
 
 
 def _reason(statement: Node) -> str:
