@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("auto"):
                 item.add_marker(pytest.mark.skip(reason=f"about what 'auto' does, which is {wanted} here"))
+
+
+def pytest_runtest_teardown() -> None:
+    # what one test has had compiled must not be felt by the next, which may count bytes, threads or seconds
+    background = sys.modules.get("autoloop_runtime.background")
+    if background is not None:
+        background.wait()
 
 
 def _always(wanted: str) -> None:
