@@ -58,7 +58,9 @@ def failing() -> str:
         text = "".join(traceback.format_exception(error))
     lines = text.splitlines()
     start = next(k for k, line in enumerate(lines) if "in look_up" in line)
-    tail = [re.sub(r'File ".*?([^/]*\.py)"', r'File "\1"', line) for line in lines[start:]]
+    # versions of Python differ in which parts of a line they underline
+    kept = [line for line in lines[start:] if line.strip(" ^~")]
+    tail = [re.sub(r'File ".*?([^/]*\.py)"', r'File "\1"', line) for line in kept]
     return re.sub(r"\((\S*/)?(\w+\.py):\d+\)|(at )(\S*/)?(\w+\.py):\d+", r"\3(\2\5)", "\n".join(tail))
 
 

@@ -340,6 +340,7 @@ def test_the_thread_ends_when_there_is_nothing_to_do():
     done = []
     assert background.submit(lambda: done.append(threading.current_thread()))
     background.wait()
+    done[0].join(30)  # it says that it is done a moment before it is gone
     assert len(done) == 1 and not done[0].daemon and not done[0].is_alive()
 
 
