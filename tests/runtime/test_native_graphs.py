@@ -524,3 +524,29 @@ def test_a_slice_that_is_cut_short_is_refused_when_it_happens():
 def test_rolls_along_several_axes(shift, axis):
     x = np.arange(60.0).reshape(3, 4, 5)
     check(lambda x: call("roll", call("transpose", x, axes=(2, 0, 1)), shift, axis), x)
+
+
+def test_a_large_graph_whose_loops_are_functions_of_their_own():
+    def build(x, y):
+        def body(k, x, y):
+            for turn in range(40):
+                row = call("sum", call("multiply", x, y), axis=turn % 2, keepdims=True)
+                x = call("tanh", x + call("cos", row) * 0.5) * (k + 1.0)
+                y = call("where", x > call("max", y), y, x - call("mean", y, axis=None))
+            return k + 1, call("matmul", x, y), y
+
+        return while_loop(lambda k, *_: k < 2, body, [convert_to_tensor(np.int32(0)), x, y])[1:]
+
+    x = np.random.default_rng(0).standard_normal((6, 6))
+    got = check(build, x, x[::-1].copy())
+    assert np.isfinite(got).all()
+
+
+def test_a_long_chain_of_element_wise_operations():
+    def build(x):
+        y = x
+        for turn in range(700):
+            x, y = x * 0.99 + y, call("sin", y) - (x if turn % 3 else y) * 0.01
+        return x, y
+
+    check(build, np.linspace(-1, 1, 9))

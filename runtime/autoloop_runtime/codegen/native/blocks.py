@@ -12,12 +12,16 @@ from .context import Block, Context, Target
 from .elements import TYPES, literal
 from .nests import same_place, store_all
 from .plan import VIEWS, is_pointwise, make_plan
-from .values import Array, Buffer, Pending, Scalar, Shape, Splat, Value, dense
+from .values import Array, Buffer, Expr, Pending, Scalar, Shape, Splat, Value, dense, depth_of
 
 #: writes a node: (context, node, values of its inputs) -> values of its outputs, without effect tokens
 Rule = Callable[[Context, Node, list[Value]], Sequence[Value]]
 #: op name -> rule; filled by the modules beside this one
 RULES: dict[str, Rule] = {}
+
+
+#: so many element-wise operations on top of each other are one loop; more would only take longer to write
+DEEPEST = 48
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
@@ -72,12 +76,16 @@ def write_node(ctx: Context, node: Node) -> None:
         block.left[tensor] -= 1
     with ctx.holding(values):
         results = list(f(ctx, node, values))
+        if is_pointwise(node) and depth_of(results[0]) > DEEPEST and isinstance(results[0], Expr):
+            results = [array_of(ctx, results[0], node.outputs[0])]
     if node.op.effect:
         results.append(Scalar("true", TYPES[np.dtype(bool)]))
     for tensor, value in zip(node.outputs, results):
         if isinstance(value, Pending):
             block.pending.append(value)
         block.values[tensor] = value
+    if any(depth_of(p) > DEEPEST for p in block.pending[-1:]):
+        flush(ctx)
 
 
 # -- storing ----------------------------------------------------------------------------------------------

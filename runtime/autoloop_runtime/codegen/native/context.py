@@ -149,6 +149,8 @@ class Context:
         #: blocks that are reached on failure only, written behind the function
         self.failures: list[Any] = []
         self.report_slots = 0
+        #: whether loops over elements are functions of their own; ``False`` inside such a function
+        self.apart: bool | None = None
 
     # -- values -------------------------------------------------------------------------------------------
 

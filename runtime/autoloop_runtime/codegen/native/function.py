@@ -63,6 +63,8 @@ RULE_MODULES = (
 growing.extend(RULES)
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
+#: with more nodes than this, loops over elements are functions of their own
+MOST_NODES = 200
 #: words before the scalar outputs
 _HEAD = 2
 
@@ -165,6 +167,7 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     outputs = tuple([_port(types, t) for t in graph.outputs])
     libraries, module = Libraries(features), Module(helper_text)
     ctx = Context(types, libraries, module)
+    ctx.apart = True if _nodes(graph) > MOST_NODES else None
     variables, assigned = variables_of(graph)
     inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
     outputs += tuple([_held(v) for v in assigned])
@@ -183,6 +186,10 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
         tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
         stacks.uses_stacks(ctx), ctx.module.declares(SHARE),
     )  # fmt: skip
+
+
+def _nodes(graph: Graph) -> int:
+    return sum(1 + sum(map(_nodes, node.subgraphs)) for node in graph.nodes)
 
 
 def _port(types: Types, tensor: Tensor) -> Port:

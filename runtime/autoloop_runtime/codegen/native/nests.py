@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from .casts import cast
 from .context import Context
 from .elements import BOOL, LType
-from .shared import element_cost, piece_of, registers_of, share
+from .shared import apart, element_cost, piece_of, registers_of, share
 from .values import (
     Array,
     Buffer,
@@ -285,7 +285,15 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
         return
     operands = [*values, *arrays]
     nest = Nest(ctx, shape, operands)
-    piece = piece_of(nest.extents, element_cost(operands))
+    piece = piece_of(nest.extents, element_cost(operands)) if ctx.apart is not False else None
+    if piece is None and ctx.apart:
+
+        def write_all() -> str:
+            _fill(Nest(ctx, shape, operands), values, arrays)
+            return ""
+
+        apart(ctx, registers_of(operands), "void", write_all)
+        return
     if piece is None:
         _fill(nest, values, arrays)
         return

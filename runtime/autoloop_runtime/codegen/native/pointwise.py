@@ -14,7 +14,7 @@ from .elements import BOOL, LType, literal
 from .nests import Nest, accumulate, apply
 from .plan import POINTWISE
 from .templates import rule as template
-from .values import Expr, Pending, Scalar, Splat, Value, resolve
+from .values import Expr, Pending, Scalar, Splat, Value, depth_of, resolve
 
 
 def made(ctx: Context, node: Node, op: str, t: LType, args: Sequence[Value]) -> Value:
@@ -24,7 +24,7 @@ def made(ctx: Context, node: Node, op: str, t: LType, args: Sequence[Value]) -> 
     if shape == ():
         scalars = [ctx.scalar(a) for a in args]
         return Scalar(apply(ctx, op, t, [a.t for a in args], scalars), t)  # type: ignore[union-attr]
-    expr = Expr(op, tuple(args), t, shape)
+    expr = Expr(op, tuple(args), t, shape, 1 + max(map(depth_of, args), default=0))
     return Pending(tensor, expr, t, shape) if tensor in ctx.block.plan.stored else expr
 
 

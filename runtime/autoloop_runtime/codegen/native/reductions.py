@@ -14,6 +14,7 @@ from .casts import cast
 from .context import Context
 from .elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
 from .nests import Nest, accumulate, accumulate_all, apply, store_all
+from .shared import apart, registers_of
 from .values import Array, Count, Expr, Scalar, Shape, Splat, Value, dense, resolve, size_of
 from .views import reverse, seen
 
@@ -59,6 +60,14 @@ def _kept(shape: Shape, axes: Sequence[int]) -> Shape:
 
 def reduce(ctx: Context, op: str, value: Value, axes: Sequence[int], out: Array | None) -> str:
     """Reduce ``value`` over ``axes`` into ``out``, which has them as 1s; without ``out`` over all, as a register."""
+    if not ctx.apart:
+        return _reduce(ctx, op, value, axes, out)
+    operands = [value] if out is None else [value, out]
+    result = resolve(value).t.name if out is None else "void"  # type: ignore[union-attr]
+    return apart(ctx, registers_of(operands), result, lambda: _reduce(ctx, op, value, axes, out))
+
+
+def _reduce(ctx: Context, op: str, value: Value, axes: Sequence[int], out: Array | None) -> str:
     value = resolve(value)
     shape, t = value.shape, value.t  # type: ignore[union-attr]
     if out is None:

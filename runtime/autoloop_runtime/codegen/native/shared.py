@@ -61,6 +61,27 @@ def registers_of(values: Iterable[Value]) -> list[tuple[str, str]]:
     return [(type_name, name) for name, type_name in found.items() if name.startswith("%")]
 
 
+def _written(ctx: Context, registers: Sequence[tuple[str, str]] | None, write: Callable[[], str]) -> str:
+    """The body of a function of its own; ``registers`` it finds in a frame, if they are given.
+
+    What is written inside stays there: it is not taken apart any further.
+    """
+    outer, apart = ctx.writer, ctx.apart
+    ctx.writer, ctx.apart = Writer(outer), False
+    for position, (type_name, register) in enumerate(registers or ()):
+        slot = ctx.writer.let(f"getelementptr i64, ptr %frame, i64 {position}")
+        ctx.writer.do(f"{register} = load {type_name}, ptr {slot}")
+    ctx.writer.do(f"ret {write()}")
+    text = ctx.writer.render()
+    ctx.writer, ctx.apart = outer, apart
+    return text
+
+
+def _attributes(ctx: Context) -> str:
+    bits = ctx.libraries.vector_bits()
+    return "noinline nounwind" + (f' "prefer-vector-width"="{bits}"' if bits else "")
+
+
 def share(
     ctx: Context, registers: Sequence[tuple[str, str]], rounds: int, piece: int, write: Callable[[str, str], None]
 ) -> None:
@@ -68,23 +89,35 @@ def share(
 
     Inside it the ``registers`` have the same names, and there is nothing else.
     """
-    outer = ctx.writer
-    name = outer.new("part")[1:]
-    ctx.writer = inner = Writer(outer)
+
+    def whole() -> str:
+        write("%first", "%count")
+        return "void"
+
+    text = _written(ctx, registers, whole)
+    head = f"define internal void @{{name}}(ptr noalias %frame, i64 %first, i64 %count) {_attributes(ctx)} {{"
+    name = ctx.module.shared(f"{head}\nentry:\n{text}\n}}")
+    writer = ctx.writer
+    with writer.at(ctx.entry):
+        frame = writer.let(f"alloca [{max(1, len(registers))} x i64]")
     for position, (type_name, register) in enumerate(registers):
-        slot = inner.let(f"getelementptr i64, ptr %frame, i64 {position}")
-        inner.do(f"{register} = load {type_name}, ptr {slot}")
-    write("%first", "%count")
-    inner.do("ret void")
-    ctx.writer = outer
-    bits = ctx.libraries.vector_bits()
-    width = f' "prefer-vector-width"="{bits}"' if bits else ""
-    head = f"define internal void @{name}(ptr noalias %frame, i64 %first, i64 %count) nounwind{width} {{"
-    ctx.module.define(name, lambda: f"{head}\nentry:\n{inner.render()}\n}}")
-    with outer.at(ctx.entry):
-        frame = outer.let(f"alloca [{max(1, len(registers))} x i64]")
-    for position, (type_name, register) in enumerate(registers):
-        slot = outer.let(f"getelementptr i64, ptr {frame}, i64 {position}")
-        outer.do(f"store {type_name} {register}, ptr {slot}")
+        slot = writer.let(f"getelementptr i64, ptr {frame}, i64 {position}")
+        writer.do(f"store {type_name} {register}, ptr {slot}")
     ctx.module.declare(f"ptr @{SHARE}(ptr, ptr, i64, i64)")
-    outer.let(f"call ptr @{SHARE}(ptr @{name}, ptr {frame}, i64 {rounds}, i64 {piece})")
+    writer.let(f"call ptr @{SHARE}(ptr @{name}, ptr {frame}, i64 {rounds}, i64 {piece})")
+
+
+def apart(ctx: Context, registers: Sequence[tuple[str, str]], type_name: str, write: Callable[[], str]) -> str:
+    """What ``write`` gives, a register of the type or "" for "void", written as a function and called.
+
+    The time that LLVM takes grows faster than the functions it is given; equal functions are one.
+    """
+    text = _written(ctx, None, lambda: f"{type_name} {write()}")
+    parameters = ", ".join(f"{t} {name}" for t, name in registers)
+    head = f"define internal {type_name} @{{name}}({parameters}) {_attributes(ctx)} {{"
+    name = ctx.module.shared(f"{head}\nentry:\n{text}\n}}")
+    call = f"call {type_name} @{name}({parameters})"
+    if type_name != "void":
+        return ctx.writer.let(call)
+    ctx.writer.do(call)
+    return ""

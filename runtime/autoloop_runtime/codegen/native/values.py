@@ -109,12 +109,15 @@ class Expr:
         They broadcast to ``shape``.
     t : LType
         Of the result.
+    depth : int
+        How many operations are on top of each other.
     """
 
     op: str
     args: tuple[Value, ...]
     t: LType
     shape: Shape
+    depth: int = 1
 
 
 @dataclass(eq=False)
@@ -206,6 +209,14 @@ def _bytes(array: Array) -> int:
 def resolve(value: Value) -> Value:
     """``value``, or the array it was stored as."""
     return value.array if isinstance(value, Pending) and value.array is not None else value
+
+
+def depth_of(value: Value) -> int:
+    """How many operations on top of each other ``value`` stands for that have not been carried out."""
+    value = resolve(value)
+    if isinstance(value, Pending):
+        return depth_of(value.expr)
+    return value.depth if isinstance(value, Expr) else 0
 
 
 def leaves(value: Value, seen: set[int] | None = None) -> Iterator[Value]:

@@ -6,8 +6,10 @@ because it is made and parsed faster than the objects of a builder.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 from ...dataclass import dataclass, field
@@ -66,13 +68,12 @@ class Writer:
     def __init__(self, beside: Writer | None = None) -> None:
         self.lines: list[Any] = []
         self._top = self.lines
-        self._count: int = beside._count if beside is not None else 0
+        self._names: Iterator[int] = beside._names if beside is not None else count(1)
         self.block = "entry"
 
     def new(self, hint: str = "v") -> str:
         """A name for a value that is not taken."""
-        self._count += 1
-        return f"%{hint}{self._count}"
+        return f"%{hint}{next(self._names)}"
 
     def do(self, text: str) -> None:
         """Add an instruction without a value."""
@@ -123,8 +124,8 @@ class Writer:
             self.lines = outer
 
     @contextmanager
-    def loop(self, count: int | str, extra: str = "") -> Iterator[Loop]:
-        """Write the body of a loop of ``count`` rounds, at least one."""
+    def loop(self, rounds: int | str, extra: str = "") -> Iterator[Loop]:
+        """Write the body of a loop of so many rounds, at least one."""
         head, done = self.label("loop"), self.label("done")
         before = self.block
         self.jump(head)
@@ -134,7 +135,7 @@ class Writer:
         yield Loop(index.name, self.section(), before)
         following = self.let(f"add nuw nsw i64 {index.name}, 1")
         index.add(following, self.block)
-        self.branch(self.let(f"icmp eq i64 {following}, {count}"), done, head, extra)
+        self.branch(self.let(f"icmp eq i64 {following}, {rounds}"), done, head, extra)
         self.start(done)
 
     def render(self) -> str:
@@ -152,6 +153,10 @@ def _flatten(lines: Sequence[Any], out: list[str]) -> None:
             out.append(str(line))
 
 
+#: names of values and blocks, labels, and metadata
+_NAMES = re.compile(r"%[A-Za-z]\w*|^[A-Za-z]\w*(?=:$)|![0-9]+", re.MULTILINE)
+
+
 class Module:
     """Everything beside the function: declarations, helper functions, attributes, metadata.
 
@@ -165,6 +170,7 @@ class Module:
     def __init__(self, helpers: Callable[[str, str], str]) -> None:
         self._helpers = helpers
         self._texts: dict[str, str] = {}
+        self._forms: dict[str, str] = {}
         self._declared: dict[str, None] = {}
         self._attributes: dict[str, int] = {}
         self._metadata: list[str] = []
@@ -209,13 +215,23 @@ class Module:
         if name not in self._texts:
             self._texts[name] = make()
 
+    def shared(self, text: str) -> str:
+        """The name of a function of which ``text`` is all but the name, ``{name}`` there; equal ones are one."""
+        names: dict[str, str] = {}
+        form = _NAMES.sub(lambda m: names.setdefault(m[0], f"%{len(names)}"), text)
+        known = self._forms.get(form)
+        if known is None:
+            known = self._forms[form] = f"form{len(self._forms)}"
+            self._texts[known] = text.replace("{name}", known)
+        return known
+
     def render(self) -> str:
         """The text of the module."""
         parts = [*self._declared, *self._texts.values()]
         if self._used:
             names = ", ".join(f"ptr @{symbol}" for symbol in self._used)
-            count = len(self._used)
-            parts.append(f'@llvm.compiler.used = appending global [{count} x ptr] [{names}], section "llvm.metadata"')
+            size = len(self._used)
+            parts.append(f'@llvm.compiler.used = appending global [{size} x ptr] [{names}], section "llvm.metadata"')
         parts += [f"attributes #{n} = {{ {text} }}" for text, n in self._attributes.items()]
         parts += self._metadata
         return "\n".join(parts) + "\n"
