@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
 import platform
 import subprocess
@@ -221,9 +222,35 @@ def conversion(repeats: int) -> list[Row]:
     return [Row(what, milliseconds, "ms", 0, "< 50 ms", milliseconds < 50)]
 
 
+def large(repeats: int) -> list[Row]:
+    """Each program of ``large.py`` in new processes."""
+
+    def measured(program: str, executor: str = "auto") -> dict[str, float]:
+        command = [sys.executable, str(Path(__file__).with_name("large.py")), program, executor]
+        runs = [subprocess.run(command, capture_output=True, check=True, text=True) for _ in range(repeats)]
+        found = [json.loads(run.stdout) for run in runs]
+        return {key: median(one[key] for one in found) for key in found[0]}
+
+    million, scheduled = (measured("a million iterations", executor) for executor in ("sequential", "dataflow"))
+    deep, body, many = measured("20 deep"), measured("a body of 5,000"), measured("200 loops")
+    return [
+        Row("a loop of 1,000,000 iterations: `executor=\"sequential\"`", million["further"], "s", 2),
+        Row("the same: `executor=\"dataflow\"`", scheduled["further"], "s", 2),
+        Row("memory that its two calls take", scheduled["memory"], "MB", 0),
+        Row("20 loops inside each other: first call, all that is made once included", deep["first"] * 1e3, "ms", 0),
+        Row("each further call", deep["further"] * 1e3, "ms", 2),
+        Row("a loop body of 5,000 operations: first call", body["first"] * 1e3, "ms", 0),
+        Row("each further call, of 2 iterations", body["further"] * 1e3, "ms", 2),
+        Row("200 loops of 500 operations, 100,000 in all: first call", many["first"], "s", 1, "< 10 s",
+            many["first"] < 10),
+        Row("each further call, of 2 iterations in each loop", many["further"] * 1e3, "ms", 1),
+        Row("memory that they take", many["memory"], "MB", 0),
+    ]  # fmt: skip
+
+
 BENCHMARKS = {
     import_time: (11, 3), call_overhead: (15, 3), scalar_loop: (15, 3), scheduler: (15, 3), two_chains: (15, 3),
-    conversion: (7, 2),
+    conversion: (7, 2), large: (3, 1),
 }  # fmt: skip
 
 
