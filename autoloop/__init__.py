@@ -37,7 +37,7 @@ from autoloop_runtime.graph import Graph
 from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
 from autoloop_runtime.session import Session, get_default_graph, placeholder
 from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.sparse import IndexedSlices, SparseTensor
+from autoloop_runtime.sparse import IndexedSlices, IndexedSlicesSpec, SparseTensor, SparseTensorSpec
 from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.values import constant, convert_to_tensor

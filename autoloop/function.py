@@ -21,6 +21,7 @@ from autoloop_runtime.execution import check_executor
 from autoloop_runtime.graph import Graph, current_graph
 from autoloop_runtime.recording import recorders
 from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.sparse import CompositeSpec
 from autoloop_runtime.structured import check_gradient_memory
 from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.values import convert_to_tensor
@@ -177,8 +178,11 @@ class Function:
         default = self._parameters.default(name)
         return value is default or (isinstance(value, SCALARS) and leaf_key(value) == leaf_key(default))
 
-    def _fit(self, spec: TensorSpec, value: Any) -> Any:
-        if isinstance(value, TensorSpec):
+    def _fit(self, spec: TensorSpec | CompositeSpec, value: Any) -> Any:
+        if isinstance(value, type(spec)):
+            return value
+        if isinstance(spec, CompositeSpec):
+            spec.check(value, self.name)
             return value
         if not isinstance(value, (Tensor, np.ndarray)):
             value = convert_to_tensor(value, spec.dtype)
@@ -211,7 +215,7 @@ class Function:
         if self.gradient_memory is not None:
             graph.collections["gradient_memory"] = [self.gradient_memory]
         names = self._parameters.leaf_names(call)
-        specs = nest.flatten(self.input_signature) if self.input_signature is not None else None
+        specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
         target = self._target()
         with graph.as_default():
             symbolic = []
@@ -320,11 +324,11 @@ class BoundFunction:
 
 
 def _checked_signature(signature: Any) -> tuple[Any, ...]:
-    """``signature`` if it is a sequence of structures of ``TensorSpec``."""
+    """``signature`` if it is a sequence of structures of specs."""
     if not isinstance(signature, (list, tuple)):
         raise TypeError(f"input_signature is a list of TensorSpec, one per argument, got {signature!r}")
     for leaf in nest.flatten(tuple(signature)):
-        if not isinstance(leaf, TensorSpec):
+        if not isinstance(leaf, (TensorSpec, CompositeSpec)):
             raise TypeError(f"input_signature holds TensorSpec, e.g. TensorSpec([None, 2], float32), not {leaf!r}")
     return tuple(signature)
 

@@ -98,5 +98,11 @@ class Parameters:
 
     def leaf_names(self, call: tuple[Any, ...]) -> list[str]:
         """One readable name per leaf of a call in canonical form."""
-        names = ["arg"] * 2 if self.starred else self.names
-        return [name for name, arg in zip(names, call) for _ in nest.flatten(arg, expand_composites=True)]
+        pairs = self._starred_names(*call) if self.starred else zip(self.names, call)
+        return [name for name, arg in pairs for _ in nest.flatten(arg, expand_composites=True)]
+
+    def _starred_names(self, positional: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[str, Any]]:
+        star = next((p.name for p in self._signature.parameters.values() if p.kind is p.VAR_POSITIONAL), "")
+        names = list(self.names[: self._positional])
+        names += [f"{star}_{k}" for k in range(len(positional) - len(names))]
+        return [*zip(names, positional), *sorted(named.items())]  # in the order in which ``nest`` flattens a dict

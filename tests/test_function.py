@@ -166,6 +166,21 @@ def test_get_concrete_function():
         concrete(np.ones(4, np.float32))
 
 
+@pytest.mark.parametrize(
+    ("f", "args", "kwargs", "names"),
+    [
+        (lambda a, *, key: a + key, 1, ["key"], ["a", "key"]),
+        (lambda a, *rest, key, **more: a, 3, ["z", "key", "b"], ["a", "rest_0", "rest_1", "b", "key", "z"]),
+        (lambda *args: args[0], 2, [], ["args_0", "args_1"]),
+        (np.add, 2, [], ["args_0", "args_1"]),
+    ],
+)
+def test_the_inputs_of_a_trace_are_called_as_the_parameters(f, args, kwargs, names):
+    x = al.constant(1.0)
+    concrete = al.function(f).get_concrete_function(*[x] * args, **dict.fromkeys(kwargs, x))
+    assert [t.op.name for t in concrete.graph.inputs] == names
+
+
 def test_it_looks_like_the_function():
     @al.function
     def f(x: int, *, y: str = "a") -> int:

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoloop_runtime import control_flow, dtypes, functional, nest, ops, sparse, variables
 from autoloop_runtime.dtypes import (
@@ -42,9 +42,10 @@ from autoloop_runtime.session import (
     get_default_session,
     placeholder,
     reset_default_graph,
+    sparse_placeholder,
 )
 from autoloop_runtime.shapes import ShapeLike, TensorShape
-from autoloop_runtime.sparse import IndexedSlices, SparseTensor
+from autoloop_runtime.sparse import IndexedSlices, IndexedSlicesSpec, SparseTensor, SparseTensorSpec
 from autoloop_runtime.tensor import TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.values import constant, convert_to_tensor
@@ -273,6 +274,14 @@ def py_func(
     return ops.py_function(func, inp, Tout, name=name)
 
 
+class SparseTensorValue(NamedTuple):
+    """The parts of a SparseTensor as arrays, to be fed."""
+
+    indices: Any
+    values: Any
+    dense_shape: Any
+
+
 def ConfigProto(**settings: Any) -> dict[str, Any]:
     """Accepted for compatibility; the settings have no effect."""
     return settings
@@ -309,10 +318,11 @@ for _name, _its_name in {
 constant, convert_to_tensor = _building(constant), _building(convert_to_tensor)
 
 __all__ = [  # noqa: F822  (some are put in by the loops above)
-    "GradientTape", "Graph", "IndexedSlices", "Operation", "Print", "Session", "SparseTensor", "TensorArray",
-    "TensorShape", "TensorSpec", "Variable", "assign", "complex64", "complex128", "constant",
-    "control_dependencies", "custom_gradient", "float16", "float32", "float64", "get_default_graph",
-    "get_default_session", "get_variable", "global_variables_initializer", "gradients", "group", "int8",
-    "int16", "int32", "int64", "name_scope", "nest", "placeholder", "reset_default_graph", "string", "uint8",
-    "uint16", "uint32", "uint64", "variable_scope", "while_loop",
+    "GradientTape", "Graph", "IndexedSlices", "IndexedSlicesSpec", "Operation", "Print", "Session",
+    "SparseTensor", "SparseTensorSpec", "SparseTensorValue", "TensorArray", "TensorShape", "TensorSpec",
+    "Variable", "assign", "complex64", "complex128", "constant", "control_dependencies", "custom_gradient",
+    "float16", "float32", "float64", "get_default_graph", "get_default_session", "get_variable",
+    "global_variables_initializer", "gradients", "group", "int8", "int16", "int32", "int64", "name_scope", "nest",
+    "placeholder", "reset_default_graph", "sparse_placeholder", "string", "uint8", "uint16", "uint32", "uint64",
+    "variable_scope", "while_loop",
 ]  # fmt: skip

@@ -16,11 +16,13 @@ import numpy as np
 
 from . import dtypes, nest
 from .dataflow import compile_dataflow
-from .graph import Graph, Node, current_graph
+from .graph import Graph, Node, current_graph, eager
 from .registry import function
 from .runstate import SessionState
 from .shapes import ShapeLike, TensorShape
+from .sparse import IndexedSlices, SparseTensor
 from .tensor import Tensor
+from .values import convert_to_tensor
 from .variables import Variable
 
 _implicit: list[Graph] = []  # the graph of 1.x code that names none; a list of at most one, guarded by _implicit_lock
@@ -55,6 +57,26 @@ def placeholder(dtype: Any, shape: ShapeLike = None, name: str | None = None) ->
     """A tensor of the default graph that must be fed (1.x)."""
     from_dtype = np.dtype(dtype)
     return get_default_graph().parameter(from_dtype, TensorShape(shape), name or "Placeholder")
+
+
+def sparse_placeholder(dtype: Any, shape: ShapeLike = None, name: str | None = None) -> SparseTensor:
+    """A SparseTensor of the default graph that must be fed: with a SparseTensor or with its three parts (1.x).
+
+    Parameters
+    ----------
+    dtype : dtype-like
+        Of the entries.
+    shape : shape-like
+        Of the whole tensor. Its rank is what is known while the graph is built; the rest is fed.
+    name : str, optional
+    """
+    known = TensorShape(shape)
+    graph = get_default_graph()
+    with graph.name_scope(name or "SparsePlaceholder"):
+        return SparseTensor.of(
+            placeholder(np.int64, [None, known.rank], "indices"), placeholder(dtype, [None], "values"),
+            placeholder(np.int64, [known.rank], "dense_shape"),
+        )  # fmt: skip
 
 
 class Session:
@@ -101,7 +123,8 @@ class Session:
         fetches : structure of Tensor, Variable, operation or name
             Operations give ``None``; composites (a SparseTensor, a TensorArray) one of concrete tensors.
         feed_dict : mapping, optional
-            Values for tensors (any tensor, not only placeholders).
+            Values for tensors (any tensor, not only placeholders). A composite (a SparseTensor, IndexedSlices) takes
+            one of its kind, or a tuple of its parts.
         timeout : float, optional
             Seconds after which ``TimeoutError`` is raised.
 
@@ -126,7 +149,7 @@ class Session:
         return self._run(self._resolve(fetches), feed_dict or {}, timeout)
 
     def _run(self, fetches: _Fetches, feed_dict: Mapping[Any, Any], timeout: float | None) -> Any:
-        feeds = dict([self._feed(k, v) for k, v in feed_dict.items()])
+        feeds = dict([self._feed(*pair) for item in feed_dict.items() for pair in _feed_parts(*item)])
         return fetches.packed(self._compute(fetches.tensors, feeds, timeout))
 
     def _resolve(self, fetches: Any) -> _Fetches:
@@ -286,6 +309,27 @@ class _Fetches:
         made = [next(found) if form.is_leaf() else nest.unflatten(form, [Tensor(next(found)) for _ in range(count)])
                 for count, form in self._composed]  # fmt: skip
         return nest.unflatten(self._structure, made)
+
+
+def _feed_parts(key: Any, value: Any) -> list[tuple[Any, Any]]:
+    """What is fed, and the values: one tensor, or the parts of a composite, whose values must fit each other."""
+    if not isinstance(key, (SparseTensor, IndexedSlices)):
+        return [(key, value)]
+    keys, names = nest.flatten(key, expand_composites=True), key.__autoloop_components__
+    given = list(value) if isinstance(value, tuple) else nest.flatten(value, expand_composites=True)
+    if len(given) != len(keys) or not isinstance(value, (tuple, type(key))):
+        raise TypeError(
+            f"the value fed for a {type(key).__name__} is one, or the tuple ({', '.join(names)}) of its parts, not "
+            f"{value!r}"
+        )
+    if any(isinstance(part, Tensor) and part.is_symbolic for part in given):
+        raise TypeError(f"the value fed for a {type(key).__name__} is symbolic; feed arrays or numbers")
+    place = names.index("values")
+    with eager():
+        if isinstance(given[place], list):  # Python numbers take the dtype that is needed
+            given[place] = convert_to_tensor(given[place], key.dtype)
+        made = type(key)(*given)
+    return list(zip(keys, nest.flatten(made, expand_composites=True)))
 
 
 def _cast_feed(array: np.ndarray[Any, Any], tensor: Tensor, python: bool) -> np.ndarray[Any, Any]:

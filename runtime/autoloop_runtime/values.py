@@ -30,6 +30,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) ->
         If an int does not fit the dtype.
     TypeError
         If ``dtype`` is given and ``value`` is a tensor of another one, or ``value`` is no array at all.
+    ValueError
+        If it is a list of lists of different lengths.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if not isinstance(value, Tensor):
@@ -111,7 +113,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         return _number(value, dtype)
     if value is None:
         raise TypeError("None cannot be converted to a tensor")
-    array = np.array(value) if not isinstance(value, np.ndarray) else value.copy()
+    array = _nested(value) if not isinstance(value, np.ndarray) else value.copy()
     if array.dtype.kind == "O":
         raise TypeError(f"{_shown(value)} of type {type(value).__name__} cannot be converted to a tensor")
     if not isinstance(value, np.ndarray) and not _numpy_inside(value):
@@ -122,6 +124,18 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         return array[()]
     array.flags.writeable = False
     return array
+
+
+def _nested(value: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.array(value)
+    except ValueError:
+        if not isinstance(value, (list, tuple)):
+            raise
+        raise ValueError(
+            f"{_shown(value)} is no array: its parts have different lengths (pad them to one length, or keep them "
+            f"apart as tensors of their own)"
+        ) from None
 
 
 def _shown(value: Any) -> str:

@@ -96,6 +96,8 @@ MISUSES = {
     "cond uses another graph": (
         in_graph(lambda: al.while_loop(lambda i: i < foreign(), KEEP, [0])), ValueError, "another graph",
     ),
+    "ragged list": (lambda: al.constant([[1, 2], [3]]), ValueError, r"\[\[1, 2\], \[3\]\] is no array.*lengths.*pad"),
+    "ragged operand": (lambda: al.ones([2]) + [[1.0], [2.0, 3.0]], ValueError, "parts have different lengths"),
     # what cond gives
     "cond gives an int": (lambda: al.while_loop(lambda i: i, KEEP, [0]), TypeError, "boolean scalar.*int32"),
     "cond gives a Python int": (lambda: al.while_loop(lambda i: 1, KEEP, [0]), TypeError, "boolean scalar.*x != 0"),

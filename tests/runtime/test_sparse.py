@@ -437,3 +437,91 @@ def test_what_is_known_of_the_shape_in_a_graph():
         return al.sparse.to_dense(x)
 
     assert f(sparse()).numpy().tolist() == DENSE.tolist()
+
+
+# -- specs and feeds --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_one_trace_for_all_sparse_tensors_of_a_signature(executor):
+    signature = [al.SparseTensorSpec([3, None], al.float32), {"n": al.TensorSpec([], al.int32)}]
+
+    @al.function(input_signature=signature, executor=executor, autograph=False)
+    def scaled(x, options):
+        return al.while_loop(lambda i, x: i < options["n"], lambda i, x: (i + 1, x * 2.0), (0, x))[1]
+
+    np.testing.assert_array_equal(dense(scaled(sparse(), {"n": 2})), 4 * DENSE)
+    np.testing.assert_array_equal(dense(scaled(sparse(DENSE[:, :2]), {"n": 1})), 2 * DENSE[:, :2])
+    assert scaled.tracing_count == 1
+    concrete = scaled.get_concrete_function()
+    assert [str(t.shape) for t in concrete.graph.inputs] == ["(None, 2)", "(None,)", "(2,)", "()"]
+
+
+def test_indexed_slices_of_a_signature():
+    spec = al.IndexedSlicesSpec([5, 2], al.float32, dense_shape_dtype=al.int64)
+    f = al.function(lambda pair: al.convert_to_tensor(pair[1]) * pair[0], input_signature=[(al.TensorSpec([]), spec)])
+    for rows in ([0], [4, 4]):
+        value = al.IndexedSlices(np.ones((len(rows), 2), np.float32), rows, [5, 2])
+        expected = np.zeros((5, 2))
+        expected[rows[0]] = 3 * len(rows)
+        np.testing.assert_array_equal(f((3.0, value)), expected)
+    assert f.tracing_count == 1
+
+
+def test_specs_of_composites_compare():
+    x, slices = sparse(), al.IndexedSlices(al.ones([2, 3]), [0, 4], [5, 3])
+    assert al.SparseTensorSpec.from_value(x) == al.SparseTensorSpec((3, 4)) != al.SparseTensorSpec((3, 5))
+    assert len({al.SparseTensorSpec([3]), al.SparseTensorSpec([3]), al.SparseTensorSpec([3], al.int32)}) == 2
+    assert al.IndexedSlicesSpec.from_value(slices).is_compatible_with(slices)
+    assert al.SparseTensorSpec([None, None]).is_compatible_with(al.SparseTensorSpec([3, 4]))
+    assert not al.SparseTensorSpec([3, 4]).is_compatible_with(slices)
+
+
+def taking(spec):
+    return al.function(lambda x: x, input_signature=[spec])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: taking(al.SparseTensorSpec([3, 4]))(DENSE), TypeError, "an argument of type ndarray does not fit"),
+        (lambda: taking(al.SparseTensorSpec([3]))(sparse()), ValueError, r"shape=\(3, 4\).*does not fit.*shape=\(3,\)"),
+        (lambda: taking(al.SparseTensorSpec([3, 4], al.int32))(sparse()), TypeError, "dtype=float32.*dtype=int32"),
+        (lambda: taking(al.TensorSpec([3, 4]))(sparse()), TypeError, "to_dense"),
+        (
+            lambda: taking(al.IndexedSlicesSpec([5, 2]))(al.IndexedSlices(al.ones([1, 2]), [0], [5, 2])), ValueError,
+            r"parts=\(1, 2\), \(1,\), \(2,\).*does not fit",
+        ),
+        (lambda: taking(3), TypeError, "input_signature holds TensorSpec"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_a_signature(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_sparse_placeholders_are_fed_whole_or_in_parts():
+    tf = al.compat.v1
+    with Graph().as_default(), tf.Session() as sess:
+        x = tf.sparse_placeholder(tf.float64, [None, 3], name="x")
+        assert x.indices.name == "x/indices:0" and x.rank == 2
+        loop = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, x])[1]
+        y = tf.sparse_tensor_to_dense(loop)
+        expected = [[0, 12, 0], [0, 0, 0]]
+        parts = ([[0, 1]], [1.5], [2, 3])
+        assert sess.run(y, {x: tf.SparseTensorValue(*parts)}).tolist() == expected
+        again = sess.run(x, {x: parts})
+        assert isinstance(again, al.SparseTensor) and sess.run(y, {x: again}).tolist() == expected
+        assert sess.make_callable(y, [x])(([], [], [1, 3])).tolist() == [[0, 0, 0]]
+        slices = tf.IndexedSlices(tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.int64, [None]), [3, 2])
+        assert sess.run(tf.convert_to_tensor(slices), {slices: ([[1, 2]], [1], [3, 2])}).tolist()[1] == [1, 2]
+        for value, error, words in [
+            (3, TypeError, r"the tuple \(indices, values, dense_shape\)"),
+            (parts[:2], TypeError, "tuple"),
+            (x, TypeError, "symbolic"),
+            (([[5, 1]], [1.5], [2, 3]), IndexError, "out of range"),
+            (([[0, 1]], [1.5], [2, 3, 4]), ValueError, "dense_shape of shape"),
+            (([[0]], [1.5], [2]), ValueError, r"'x/indices:0' has shape \(None, 2\)"),
+        ]:
+            with pytest.raises(error, match=words):
+                sess.run(y, {x: value})

@@ -21,11 +21,13 @@ from .functions import (
     transpose,
 )
 from .slices import IndexedSlices
+from .specs import CompositeSpec, IndexedSlicesSpec, SparseTensorSpec
 from .values import SparseTensor
 
 sparse_dense_matmul = matmul
 
 __all__ = [
-    "IndexedSlices", "SparseTensor", "add", "from_dense", "map_values", "matmul", "multiply", "reduce_sum", "reorder",
-    "retain", "row", "slice", "sparse_dense_matmul", "to_dense", "transpose",
+    "CompositeSpec", "IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec", "add", "from_dense",
+    "map_values", "matmul", "multiply", "reduce_sum", "reorder", "retain", "row", "slice", "sparse_dense_matmul",
+    "to_dense", "transpose",
 ]  # fmt: skip
