@@ -106,7 +106,7 @@ class Automatic:
         self.graph = graph
         self.choice: Choice = choose(graph)
         self.sites: dict[Node, Site] = {}
-        self._wanted = is_wanted() and self.choice.may_gain
+        self._wanted = is_wanted() and not self.choice.no_gain
         self._base: Run
         if self.choice.executor == "dataflow":
             runs = form_regions(graph, compile_region)
@@ -116,7 +116,7 @@ class Automatic:
         self._later = Later(lambda: graph, [graph])
         self._look = SMALLEST if self._wanted else inf
         #: seconds of calls after which it is said that the extra is missing
-        self._notable = NOTICE if self.choice.may_gain and config.get_native() and not is_installed() else inf
+        self._notable = inf if self.choice.no_gain or not config.get_native() or is_installed() else NOTICE
         #: only added to, one entry per set of shapes
         self._times: dict[Shapes, _Times] = {}
         #: of the only one there can be
@@ -241,8 +241,8 @@ class Automatic:
 
     def _prospect(self, times: _Times) -> str:
         """What is to be said of machine code for a graph that does not run in it."""
-        if not self.choice.may_gain:
-            return "machine code would call the same library for its products, on one thread"
+        if self.choice.no_gain:
+            return self.choice.no_gain
         if not config.get_native():
             return "machine code is switched off (AUTOLOOP_NATIVE=0 or config.set_native(False))"
         later, shapes = self._later, times.shapes

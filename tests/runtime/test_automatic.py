@@ -294,6 +294,12 @@ def test_products_that_overlap_stay_on_the_scheduler():
     assert report.executor == "dataflow" and "same library" in report.reason
 
 
+def test_what_is_too_little_to_be_felt_stays_where_it_is(eager, given):
+    f = al.function(lambda x: x * 2 + 1)
+    assert {float(f(np.float64(3))) for _ in range(9)} == {7.0} and not given
+    assert "no loop and too little work" in al.explain(f, np.float64(3)).reason
+
+
 @needs_native
 def test_many_threads_call_while_it_is_made():
     f = al.function(squares)

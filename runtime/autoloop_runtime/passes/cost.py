@@ -110,14 +110,14 @@ class Choice:
         Why, as a sentence without its full stop.
     node : Node or None
         The node that decided it.
-    may_gain : bool
-        False if machine code cannot be faster: the work is matrix products that overlap on threads.
+    no_gain : str
+        Why machine code cannot be faster, as a sentence without its full stop; empty if it may.
     """
 
     executor: str
     reason: str
     node: Node | None = None
-    may_gain: bool = True
+    no_gain: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,8 @@ def choose(graph: Graph) -> Choice:
     """The executor for ``graph``: the scheduler where heavy work can overlap, generated Python elsewhere."""
     heaviest = _heaviest(graph)
     if heaviest is None:
-        return Choice("sequential", "every operation is too cheap for running several at once to pay")
+        little = "" if _is_work(graph) else "there is no loop and too little work for machine code to be felt"
+        return Choice("sequential", "every operation is too cheap for running several at once to pay", no_gain=little)
     what = f"{heaviest.name!r} (about {estimate(heaviest) / 1e3:.0f} µs)"
     threads = config.get_num_threads()
     if threads == 1:
@@ -167,7 +168,8 @@ def choose(graph: Graph) -> Choice:
         f"heavy operations such as {what} do not all wait for each other{where}: "
         f"{threads} threads can be up to {ratio:.1f} times as fast as one"
     )
-    return Choice("dataflow", reason, node or heaviest, whole.products < whole.work / 2)
+    library = "machine code would call the same library for its matrix products, on one thread"
+    return Choice("dataflow", reason, node or heaviest, library if whole.products >= whole.work / 2 else "")
 
 
 def _blas_threads(most: int) -> int:
@@ -181,6 +183,13 @@ def _blas_threads(most: int) -> int:
 def is_heavy(graph: Graph) -> bool:
     """True if running the nodes of ``graph`` at the same time would pay."""
     return choose(graph).executor == "dataflow"
+
+
+def _is_work(graph: Graph) -> bool:
+    """True if ``graph`` has a loop, or all its nodes together are worth some thought."""
+    if sum(estimate(node) for node in graph.nodes if not node.subgraphs) > HEAVY:
+        return True
+    return any(n.op.name == "While" or any(map(_is_work, n.subgraphs)) for n in graph.nodes)
 
 
 def _heaviest(graph: Graph) -> Node | None:
