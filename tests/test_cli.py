@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from autoloop.cli import highlight, main, show
 from autoloop.cli.arguments import ArgumentError, parse_arguments
+from autoloop.cli.problems import UsageError
+from autoloop.cli.target import Target
 from autoloop_runtime.tensor import TensorSpec
 
 SOURCE = '''
@@ -213,17 +215,17 @@ def test_explain(file, capsys):
 @pytest.mark.parametrize(
     "argv, words",
     [
-        (["run", "nowhere.py:f"], "no file 'nowhere.py'"),
+        (["run", "nowhere.py:f"], "there is no file 'nowhere.py'"),
         (["run", "nowhere.py"], "FILE.py:FUNC"),
-        (["run", "job.py"], "collatz, count, pair, fails, Model.apply, Model.plain, Sized.apply"),
-        (["run", "job.py:colatz"], "did you mean 'collatz'?"),
+        (["run", "job.py"], "which function of job.py? It has collatz, count, pair, fails, Model.apply, Model.plain"),
+        (["run", "job.py:colatz"], "job.py has no function 'colatz'; did you mean 'collatz'?"),
         (["run", "job.py:Model"], "name one of its methods: Model.apply"),
-        (["run", "job.py:number"], "of type int"),
-        (["run", "job.py:collatz"], "missing a required argument: 'n'"),
-        (["run", "job.py:collatz", "--args", "float32[]"], "not a value"),
+        (["run", "job.py:number"], "job.py is no function, but of type int"),
+        (["run", "job.py:collatz"], "missing a required argument: 'n'; arguments are given with --args '...'"),
+        (["run", "job.py:collatz", "--args", "float32[]"], "is a kind of tensor, not a value"),
         (["run", "job.py:collatz", "--args", "tensor(1)", "--repeat", "0"], "positive integer"),
         (["run", "job.py:collatz", "--executor", "gpu"], "invalid choice"),
-        (["graph", "job.py:collatz", "--args", "1", "-o", "g.png"], "--format"),
+        (["graph", "job.py:collatz", "--args", "1", "-o", "g.png"], "the format of 'g.png' is not clear from its name"),
         (["graph", "job.py:collatz", "--args", "1", "-o", "no/where.svg"], "cannot write"),
         (["trace", "job.py:collatz", "--args", "tensor(1)", "-o", "no/where.json"], "cannot write"),
         ([], "COMMAND"),
@@ -376,3 +378,13 @@ def test_colour_only_for_terminals(monkeypatch):
     assert highlight.wants_colour(Terminal())
     monkeypatch.setenv("NO_COLOR", "1")
     assert not highlight.wants_colour(Terminal())
+
+
+def test_what_is_no_python(file, tmp_path, capsys):
+    (tmp_path / "job.txt").write_text("text")
+    code, _, err = run(capsys, "show", "job.txt:f")
+    assert code == 2 and "job.txt is not a Python file" in err
+    code, _, err = run(capsys, "run", f"{file}:collatz", "--args", "1), f(2")
+    assert code == 2 and "the parentheses do not match" in err
+    with pytest.raises(UsageError, match="the source of 'len' cannot be found"):
+        Target("len", Path("job.py"), len, None).source()

@@ -112,7 +112,8 @@ def _block_by_margin(code: types.CodeType, lines: list[str]) -> list[str]:
     """
     start = code.co_firstlineno - 1
     margin = _indentation(lines[start])
-    end = max(line for _, _, line in code.co_lines() if line is not None)
+    known = max(line for _, _, line in code.co_lines() if line is not None)
+    end = min(known, len(lines))  # the file may have been cut since
     while end < len(lines):
         text = lines[end].strip()
         if text and not text.startswith("#") and _indentation(lines[end]) <= margin:

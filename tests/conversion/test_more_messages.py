@@ -1,0 +1,154 @@
+"""Messages about single expressions and about functions themselves, by table."""
+
+from __future__ import annotations
+
+import linecache
+
+import autoloop as al
+import autoloop.compat.v1 as v1
+import numpy as np
+import pytest
+
+N = al.constant(3)
+X = np.array([1.0, 2.0])
+
+
+def concatenated(n):
+    out = []
+    for _ in range(n):
+        out.append(al.zeros([2, 2]))
+    return np.concatenate(out, axis=1)
+
+
+def other_structure(n):
+    out, pairs = [], []
+    for i in range(n):
+        out.append(i)
+        pairs.append((i, i))
+    out.extend(pairs)
+    return out
+
+
+def list_sorted(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    out.sort()
+    return out
+
+
+def list_iterated(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    return [*out]
+
+
+def list_of_pairs(n):
+    out = []
+    for i in range(n):
+        out.append((i, i))
+    return out + al.zeros([2])
+
+
+def optional_and(n):
+    best = None
+    for i in range(n):
+        best = i
+    return best and best + 1
+
+
+def none_or_nothing(n):
+    if n > 1:
+        y = None
+    elif n > 0:
+        y = n
+    if n > 5:
+        z = y
+    else:
+        z = 1
+    return z
+
+
+def raises_text(n):
+    if n > 1:
+        raise "text"
+    return n
+
+
+def unset(n):
+    if n > 5:
+        y = n
+    return y
+
+
+EXPRESSIONS = [
+    (lambda n: len(n), TypeError, "a tensor without dimensions has no len()"),
+    (lambda n: sorted(al.range(n), key=lambda v: -v), TypeError, "sorted(..., key=...) does not work on tensors"),
+    (lambda n: max(al.range(n), key=lambda v: -v), TypeError, "max(..., key=...) does not work on tensors"),
+    (lambda n: tuple(range(n)), TypeError, "tuple(...) needs a number of elements that is known: use list(...)"),
+    (lambda n: [][n], IndexError, "list index out of range: it is empty"),
+    (lambda n: ["a", "b"][n], TypeError, "a tensor cannot choose an element of this list: its elements must be"),
+    (lambda n: list(enumerate(n)), TypeError, "runs over the rows of a tensor; this one has no dimensions"),
+    (lambda n: list(enumerate(filter(None, range(n)))), TypeError, "has no length to count or pair its elements by"),
+    (lambda n: 3 in enumerate(range(n)), TypeError, "`in` does not work on an enumerate over tensors"),
+    (lambda n: list(range(n, 5, 0)), ValueError, "range() arg 3 must not be zero"),
+    (lambda n: list(range(n * 1.5)), TypeError, "the stop of range must be an integer, got a tensor of dtype float32"),
+    (lambda n: list(range(al.stack([n, n]))), TypeError, "the stop of range must be a scalar, got shape (2,)"),
+    (concatenated, TypeError, "np.concatenate of the list 'out', which grows in a loop, works along axis 0 only"),
+    (other_structure, TypeError, "the list 'out' cannot be extended by 'pairs', whose elements have another structure"),
+    (list_sorted, TypeError, "the list 'out' grows in a loop on tensors, where `sort` does not work"),
+    (list_iterated, TypeError, "the list 'out' grows in a loop on tensors: run over it with a `for` statement"),
+    (optional_and, TypeError, "`best and ...` would be None if 'best' is: write `best is not None and ...`"),
+    (raises_text, TypeError, "exceptions must derive from BaseException"),
+    (unset, UnboundLocalError, "cannot access local variable 'y' where it is not associated with a value"),
+]
+
+
+@pytest.mark.parametrize(("function", "kind", "text"), EXPRESSIONS, ids=[text[:30] for _, _, text in EXPRESSIONS])
+def test_message(function, kind, text):
+    with pytest.raises(kind) as caught:
+        al.function(function)(N)
+    assert text in str(caught.value)
+
+
+def made(text, name, filename):
+    namespace = {}
+    exec(compile(text, filename, "exec"), namespace)
+    return namespace[name]
+
+
+def test_functions_without_a_readable_source():
+    with pytest.raises(OSError, match="no source text for 'f' in '<none>'"):
+        al.to_code(made("def f(n):\n    return n\n", "f", "<none>"))
+    changed = made("\ndef f(n):\n    return n\n", "f", "<changed>")
+    for lines, text in (
+        (["\n", "def g(n):\n", "    return n\n"], "line 2 of '<changed>' no longer holds 'f'"),
+        (["\n", "def f(n:\n"], "cannot parse the source of 'f'"),
+    ):
+        linecache.cache["<changed>"] = (1, None, lines, "<changed>")
+        with pytest.raises(OSError, match=text):
+            al.to_code(changed)
+    with pytest.raises(TypeError, match="to_code needs a Python function, got"):
+        al.to_code(len)
+
+
+def test_lambdas_that_cannot_be_told_apart():
+    one = made("f = lambda n: n\n", "f", "<lambda file>")
+    linecache.cache["<lambda file>"] = (1, None, ["x = 1\n"], "<lambda file>")
+    with pytest.raises(OSError, match="cannot tell which lambda on line 1 of '<lambda file>' is meant"):
+        al.to_code(one)
+
+
+def test_wrong_calls():
+    concrete = al.function(lambda n: n + 1).get_concrete_function(N)
+    with pytest.raises(TypeError, match="takes 1 tensors, got 2"):
+        concrete(N, N)
+    with pytest.raises(TypeError, match="a function is needed, got 3 of type int"):
+        al.grad(3)
+    with al.Graph():
+        with pytest.raises(ValueError, match="'v' does not exist, and reuse=True does not make one"):
+            with v1.variable_scope("", reuse=True):
+                v1.get_variable("v", [])
+        with pytest.raises(ValueError, match=r"get_variable\('w'\) needs a shape for its initializer"):
+            v1.get_variable("w")
