@@ -94,9 +94,13 @@ def refusals() -> type[BaseException] | tuple[()]:
     """Return the type of the exception being handled if autoloop refuses to stage a loop or branch, else nothing.
 
     Stands before the user's own ``except`` clauses: were they to catch a refusal, the graph would hold their answer.
+    What they do get to see, and may print, has a traceback of the user's lines.
     """
     error = sys.exception()
-    return type(error) if error is not None and _is_refusal(error) else ()
+    if error is None:
+        return ()
+    user_traceback(error)
+    return type(error) if _is_refusal(error) else ()
 
 
 def _is_refusal(error: BaseException) -> bool:

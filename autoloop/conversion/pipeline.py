@@ -223,6 +223,12 @@ def convert(f: Callable[..., Any]) -> Callable[..., Any]:
     ------
     ConversionError
         If the function is a generator or asynchronous.
+
+    Notes
+    -----
+    Breakpoints, tracebacks, profilers and coverage work on the user's file. While a converted loop runs, the stack
+    (``w`` in pdb) also holds the frames of the operators that run it: ``pdb.Pdb(skip=["autoloop*"])`` steps over
+    them; pytest and IPython do not show them.
     """
     try:
         function = _function_of(f)

@@ -52,6 +52,7 @@ def while_stmt(
     tuple
         The values after the loop.
     """
+    __tracebackhide__ = True  # debuggers that know this do not show the frame
     stops = [names.index(name) for name in until]
     count = 0
     while True:
@@ -132,6 +133,7 @@ def for_stmt(
     tuple
         The values after the loop.
     """
+    __tracebackhide__ = True  # debuggers that know this do not show the frame
     refuse_moved(iterable)
     if (method := method_of(iterable, "__iter__")) is not None:
         iterable = method()
