@@ -86,7 +86,7 @@ def hand_over_at_once(setattr: Callable[[Any, str, Any], None], first: int = 2) 
     setattr(handover, "SMALLEST", 0.0)
     setattr(automatic, "SMALLEST", float("inf"))
     setattr(later, "price", lambda nodes: 0.0)
-    setattr(handover.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 2.0, 1.0))
+    setattr(handover.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 1e6, 1.0))
     setattr(handover.Site, "code", lambda self, shapes: code(self, shapes) or code(self, shapes))
     setattr(later.background, "submit", lambda job: job() is None)
 

@@ -259,10 +259,10 @@ class Automatic:
         """What runs each loop of the graph now, by the name of its node."""
         whole = self.standing()
         found: dict[str, Standing] = {}
-        for node in self.graph.nodes:
-            mine = _site_standing(self.sites[node], whole) if node in self.sites else whole
-            for name in loops_in(node):
-                found[name] = mine if whole.executor != "native" else whole
+        for node in loops_in(self.graph):
+            mine = _site_standing(self.sites[node], whole) if node in self.sites else found.get(node.name, whole)
+            inner = loops_in(*node.subgraphs)
+            found.update((n.name, whole if whole.executor == "native" else mine) for n in (node, *inner))
         return found
 
 
@@ -279,13 +279,14 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
     return Standing(whole.executor, told)
 
 
-def loops_in(node: Node) -> list[str]:
-    """The names of the loops in ``node``, itself included."""
-    names = [node.name] if node.op.name == "While" else []
-    for graph in node.subgraphs:
-        for inner in graph.nodes:
-            names += loops_in(inner)
-    return names
+def loops_in(*graphs: Graph) -> list[Node]:
+    """The loops of ``graphs``, each before those inside it."""
+    found = []
+    for graph in graphs:
+        for node in graph.nodes:
+            found += [node] if node.op.name == "While" else []
+            found += loops_in(*node.subgraphs)
+    return found
 
 
 #: the notice is said once; two threads that come to it at the same time may both say it

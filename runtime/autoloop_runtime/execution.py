@@ -66,7 +66,7 @@ class Runner:
         """What runs each of its loops now, by the name of the node."""
         if isinstance(self.run, Automatic):
             return self.run.loops()
-        return dict.fromkeys((name for node in self.graph.nodes for name in loops_in(node)), self.standing)
+        return dict.fromkeys((loop.name for loop in loops_in(self.graph)), self.standing)
 
 
 def check_executor(executor: str) -> str:

@@ -38,7 +38,7 @@ def annotate(error: BaseException, node: Node, frames: Sequence[tuple[Node, int]
     frames : sequence of (While node, iteration number)
         The loops around the node, innermost first.
     """
-    if getattr(error, _MARK, None) is not None:
+    if is_annotated(error):
         return error
     where = f" at {node.location[-1]}" if node.location else ""
     note = f"in operation {node.name!r} ({node.op.name}){where}"
@@ -48,6 +48,19 @@ def annotate(error: BaseException, node: Node, frames: Sequence[tuple[Node, int]
     with suppress(AttributeError, TypeError):  # exceptions with __slots__ may get the note twice, nothing else
         setattr(error, _MARK, node.name)
     return error.with_traceback(user_traceback(node.location, error.__traceback__))
+
+
+def is_annotated(error: BaseException) -> bool:
+    """True if ``annotate`` has told of ``error`` already."""
+    return getattr(error, _MARK, None) is not None
+
+
+def annotate_further(error: BaseException, frames: Sequence[tuple[Node, int]]) -> BaseException:
+    """An annotated ``error``, told also of the loops around those that it names."""
+    notes = getattr(error, "__notes__", None)
+    if frames and notes:
+        notes[-1] += ", in " + describe_iterations(frames)
+    return error
 
 
 def user_traceback(location: Location, rest: TracebackType | None) -> TracebackType | None:

@@ -165,6 +165,38 @@ def test_arrays_constants_and_variables_in_the_state(loops_only, given):
 
 
 @needs_native
+def test_inside_a_loop_that_cannot_be_the_inner_ones_are_handed_over(loops_only, given, capsys):
+    def f(n, table):
+        k = total = al.constant(0)
+        while k < n:
+            print(k)
+            i = al.constant(0)
+            while i < 50 * k:
+                total += table[i % (k * k)]
+                i += 1
+            k += 1
+        return total
+
+    table = np.arange(20, dtype=N)
+
+    def failure(executor):
+        with pytest.raises(IndexError) as caught:
+            al.function(f, executor=executor)(N(6), table)
+        lines = [
+            (str(t.path), t.lineno) for t in caught.traceback if t.name != "run"
+        ]  # that is what ``given`` put there
+        return str(caught.value), caught.value.__notes__, lines
+
+    assert int(al.function(f)(N(5), table)) == int(al.function(f, executor="sequential")(N(5), table))
+    assert given
+    report = al.explain(al.function(f), N(5), table)
+    assert "it has no machine code" in report.loops[0].why and "takes it over once" in report.loops[1].why
+    assert failure("auto") == failure("sequential")
+    assert "iteration 5 of the loop 'while'" in failure("auto")[1][0]
+    assert capsys.readouterr().out
+
+
+@needs_native
 def test_what_machine_code_refuses_stays_in_python(loops_only):
     def f(n):
         i, x = al.constant(0), al.ones([1])

@@ -56,6 +56,8 @@ class Emitter:
         self.chains = chains
         self.counted = counted
         self.sites = sites
+        #: inside a loop that may be handed over: with all that is in it
+        self.sited = False
         self.names = pool
         self.tokens = tokens
         self.owned = owned
@@ -284,13 +286,15 @@ class Emitter:
             outside.add(f"for {counter} in {self.expressions.count()}():")
         outside.extend(inside.lines or [Line("pass", inside.depth)])
         if turns is not None:
+            self.sited = False
             self._boundary(node, turns, current, list(loop_names.values()))
         self.names.release(made | ({counter} if counter else set()))
 
     def _turns(self, node: Node) -> str | None:
-        """The variable that says when the loop ``node`` may be handed over, if it may be at all."""
-        if self.sites is None or self.counted or self.lines.loop_depth or not may_hand_over(node):
+        """The variable that says when the loop ``node`` may be handed over; none if a loop around it may be."""
+        if self.sites is None or self.counted or self.sited or not may_hand_over(node):
             return None
+        self.sited = True
         site = self.sites[node] = Site(node)
         name = self.names.new_global(names.of_node(node.name))
         self.expressions.namespace[name] = site
@@ -306,7 +310,8 @@ class Emitter:
         self.lines.add("else:", indent=1)
         arguments = [part for e in captured for part in (", ", e)]
         known = "".join(f", {v}" for v in variables)
-        self.lines.add(f"({', '.join(variables)},) = {turns}.boundary({state}{known}", *arguments, ")", indent=2)
+        call = (f"({', '.join(variables)},) = {turns}.boundary({state}{known}", *arguments, ")")
+        self.lines.add(*call, indent=2, node=node)
         self.lines.add("continue", indent=2)
         self.lines.add("break", indent=1)
 

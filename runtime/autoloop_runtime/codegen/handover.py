@@ -14,9 +14,10 @@ whole state is in its variables::
             continue
         break
 
-Code is made once the loop has run for about as long as making it takes. It is tried for a few milliseconds, and stays
-if it is at least as fast per iteration as Python was just before. What it raises names the iteration as counted from
-the loop's own beginning.
+The outermost loops are handed over that can be: not those that print or carry a TensorArray, but then the loops inside
+them. Code is made once the loop has run for about as long as making it takes. It is tried for a few milliseconds, and
+stays if it is at least as fast per iteration as Python was just before. What it raises names the iteration as counted
+from the loop's own beginning.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ FIRST, CHUNK = 16, 1e6
 TRIAL, TRIALS = 4e6, 2
 #: more iterations than any loop does
 ALL = 1 << 62
+#: nanoseconds that a call of machine code takes: a run that ends within them in Python needs none
+CALL = 5e3
 #: what machine code can be given; a loop may hold other values while it runs, such as sums that are changed in place
 _ARRAYS = (np.ndarray, np.generic)
-_NONE = range(0)
 #: effects that machine code may have in a loop: they can only end it, or read what nothing in it changes
 _HARMLESS = frozenset({"assert", "raise", READ.name})
 
@@ -75,11 +77,12 @@ class Site:
         self.lost: dict[Shapes, int] = {}
         #: its machine code
         self.later = Later(lambda: resumable(node).graph, node.subgraphs)
+        #: with what a run begins in Python
         self._first = range(FIRST)
 
     def __call__(self) -> Turns:
         """One run of the loop begins."""
-        return Turns(self, _NONE if self.trusted else self._first)
+        return Turns(self, self._first)
 
     def code(self, shapes: Shapes) -> Made | None:
         """The code for ``shapes`` if it is there; asks for it once that pays."""
@@ -94,6 +97,7 @@ class Site:
         """Keep what a trial showed, in nanoseconds per iteration; True if machine code stays."""
         if native <= python:
             self.trusted[shapes] = python / max(native, 1e-3)
+            self._first = range(int(CALL / python))
             return True
         self.lost[shapes] = self.lost.get(shapes, 0) + 1
         if self.lost[shapes] >= TRIALS:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dataclass import dataclass
-from ..failures import annotate
+from ..failures import annotate, annotate_further, is_annotated
 from ..graph import Graph, Node, eager
 from ..profiler import Recorder, active
 from ..quiet import restore, silence
@@ -183,7 +183,12 @@ def _run_recorded(
 def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> BaseException:
     """``error``, told in terms of the node that was being computed and the loops around it."""
     found = _culprit(error, filename, line_map)
-    return error if found is None else annotate(error, *found)
+    if found is None:
+        return error
+    node, frames = found
+    if node.op.name == "While" and is_annotated(error):  # by machine code, which knows nothing of the loops around it
+        return annotate_further(error, frames)
+    return annotate(error, node, frames)
 
 
 def _culprit(error: BaseException, filename: str, line_map: dict[int, Place]) -> Culprit | None:
