@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from autoloop_runtime import config
 from autoloop_runtime.graph import Graph
+from executors import EXECUTORS
 
 tf = al.compat.v1
 LONG = 20
@@ -28,6 +29,13 @@ def threads(request):
 
 def open_files():
     return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiler():
+    """What makes machine code is started once and then there to stay, like idle workers."""
+    if "native" in EXECUTORS:
+        al.function(lambda x: x * 2.0, executor="native")(1.0)
 
 
 @pytest.fixture
@@ -80,7 +88,7 @@ def test_an_exception_at_iteration_k_of_any_chain(threads, nothing_left, where, 
     assert session.run(finals, {"x:0": 1.0}) == [21, 21, 21]
 
 
-@pytest.mark.parametrize("executor", ["auto", "dataflow", "sequential"])
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_an_exception_in_a_function_leaves_the_function_working(executor, nothing_left):
     @al.function(executor=executor)
     def f(table, n):
@@ -109,7 +117,7 @@ def test_memory_that_cannot_be_had(nothing_left):
     assert f(al.constant(3)).shape == (3,)
 
 
-@pytest.mark.parametrize("executor", ["auto", "dataflow", "sequential"])
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_an_interrupt_stops_an_endless_loop(executor, nothing_left):
     @al.function(executor=executor)
     def f(x, n):

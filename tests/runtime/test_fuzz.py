@@ -9,10 +9,10 @@ from typing import Any
 import autoloop as al
 import numpy as np
 import pytest
+from executors import EXECUTORS, INTERPRETED, needs_native
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-EXECUTORS = ("auto", "dataflow", "sequential")
 Pair = collections.namedtuple("Pair", "left, right")
 
 
@@ -135,14 +135,16 @@ def unrolled(value, steps, trips):
     return [t.numpy() for t in (flat if trips else start)]
 
 
-@settings(max_examples=120, deadline=None)
-@given(programs())
-def test_a_loop_gives_what_unrolling_gives_or_names_what_changes(program):
+def check_program(program, executors):
+    """A loop gives what unrolling gives, or names what changes."""
     value, steps, trips = program
     expected = unrolled(value, steps, trips)
-    for executor in EXECUTORS:
+    for executor in executors:
         try:
             i, *result = run_with(value, steps, trips, executor)
+        except NotImplementedError as error:
+            assert executor == "native" and str(error).startswith("executor='native'")
+            continue
         except (TypeError, ValueError, OverflowError) as error:
             assert expected is None, error
             assert "loop variable " in str(error) or "nested structure" in str(error), error
@@ -155,10 +157,27 @@ def test_a_loop_gives_what_unrolling_gives_or_names_what_changes(program):
             np.testing.assert_array_equal(got.numpy(), want)
 
 
-@settings(max_examples=60, deadline=None)
-@given(arrays(), st.sampled_from(["longer", "summed", "expanded", "same", "cast"]), st.integers(0, 3),
-       st.one_of(st.none(), st.lists(st.one_of(st.none(), st.integers(0, 3)), max_size=4)))  # fmt: skip
-def test_invariants_hold_or_are_refused(x, step, trips, invariant):
+@settings(max_examples=120, deadline=None)
+@given(programs())
+def test_a_loop_gives_what_unrolling_gives_or_names_what_changes(program):
+    check_program(program, INTERPRETED)
+
+
+@needs_native
+@settings(max_examples=20, deadline=None)
+@given(programs())
+def test_machine_code_gives_what_unrolling_gives_or_names_what_changes(program):
+    check_program(program, ["native"])
+
+
+@pytest.mark.nightly
+@settings(max_examples=1000, deadline=None)
+@given(programs())
+def test_many_programs_give_what_unrolling_gives_or_name_what_changes(program):
+    check_program(program, EXECUTORS)
+
+
+def check_invariants(x, step, trips, invariant, executors):
     """Whatever the invariant: the loop runs and its result fits it, or an error names the variable."""
     shape = al.TensorShape(invariant)
 
@@ -172,9 +191,12 @@ def test_invariants_hold_or_are_refused(x, step, trips, invariant):
         )  # fmt: skip
         return f(x)[1]
 
-    for executor in EXECUTORS:
+    for executor in executors:
         try:
             got = once(executor)
+        except NotImplementedError as error:
+            assert executor == "native" and str(error).startswith("executor='native'")
+            continue
         except (TypeError, ValueError) as error:
             assert "'x'" in str(error) or "rank" in str(error) or "not known" in str(error), error
             continue
@@ -183,6 +205,25 @@ def test_invariants_hold_or_are_refused(x, step, trips, invariant):
         for _ in range(trips):
             want = STEPS[step](want)
         np.testing.assert_array_equal(got.numpy(), want.numpy())
+
+
+invariants = (
+    arrays(), st.sampled_from(["longer", "summed", "expanded", "same", "cast"]), st.integers(0, 3),
+    st.one_of(st.none(), st.lists(st.one_of(st.none(), st.integers(0, 3)), max_size=4)),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(*invariants)
+def test_invariants_hold_or_are_refused(x, step, trips, invariant):
+    check_invariants(x, step, trips, invariant, INTERPRETED)
+
+
+@needs_native
+@settings(max_examples=15, deadline=None)
+@given(*invariants)
+def test_invariants_hold_or_are_refused_by_machine_code(x, step, trips, invariant):
+    check_invariants(x, step, trips, invariant, ["native"])
 
 
 @settings(max_examples=60, deadline=None)

@@ -11,8 +11,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop_runtime.graph import Graph
-
-EXECUTORS = ("auto", "dataflow", "sequential")
+from executors import EXECUTORS
 
 
 @contextmanager
