@@ -603,3 +603,32 @@ def test_the_gradient_of_gather_is_dense_for_grad_and_with_dense_parts():
 def test_rows_gathered_from_an_intermediate_tensor():
     g = al.function(lambda t: gradients(looked_up(t * 2.0), [t])[0])(TABLE)
     np.testing.assert_array_equal(g, 2 * EXPECTED)
+
+
+def test_python_code_gets_its_gradient_from_the_user():
+    def sine(x):
+        y = al.py_function(np.sin, [x], al.float64)
+        y.set_shape(x.shape)
+        return y
+
+    @al.custom_gradient
+    def known(x):
+        def back(g):
+            slope = al.py_function(np.cos, [x], al.float64)
+            slope.set_shape(x.shape)
+            return g * slope
+
+        return sine(x), back
+
+    def loop(f):
+        return al.function(
+            lambda x: al.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, f(x)), (0, x))[1], autograph=False
+        )
+
+    x = np.float64(1)
+    for f in (sine, loop(sine)):
+        with pytest.raises(LookupError, match=r"py_function.*custom_gradient, whose gradient function may call it"):
+            al.grad(f)(x)
+    np.testing.assert_allclose(al.grad(known)(x), np.cos(x))
+    y = np.sin(x)
+    np.testing.assert_allclose(al.grad(loop(known))(x), np.cos(x) * np.cos(y) * np.cos(np.sin(y)), rtol=1e-12)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import subprocess
+import sys
 import tempfile
 
 import autoloop as al
@@ -114,3 +116,46 @@ def test_the_budget_is_checked():
     with pytest.raises(ValueError, match="negative"):
         al.config.set_swap_budget(-1)
     assert al.config.get_swap_budget() > 0
+
+
+SCRIPT = """
+import resource, sys
+import autoloop as al
+import numpy as np
+
+x = np.linspace(0.5, 1.0, 1000)
+a = np.full_like(x, 1.0 + 1e-6)
+
+
+def loss(a, x):
+    for _ in al.range(200_000):
+        al.set_loop_options(swap_memory=True)
+        x = al.sin(x) * a
+    return al.sum(x)
+
+
+al.config.set_swap_budget(100 << 20)
+value, gradient = al.function(al.value_and_grad(loss), executor=sys.argv[1])(a, x)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+print(repr(float(value)), repr(float(gradient.numpy().sum())), peak)
+"""
+
+
+@pytest.mark.nightly
+def test_more_saved_values_than_memory(tmp_path):
+    # 200,000 states of 8 kB: 1.6 GB
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
+    printed = []
+    for executor in ("auto", "sequential"):
+        done = subprocess.run([sys.executable, str(script), executor], env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        *values, peak = map(float, done.stdout.split())
+        assert peak < 400 and os.listdir(tmp_path) == ["script.py"]
+        printed.append(values)
+    assert printed[0] == printed[1]
+    x = np.linspace(0.5, 1.0, 1000)
+    for _ in range(200_000):
+        x = np.sin(x) * (1.0 + 1e-6)
+    np.testing.assert_allclose(printed[0][0], x.sum(), rtol=1e-9)

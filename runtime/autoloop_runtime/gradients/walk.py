@@ -187,9 +187,10 @@ def gradients_of(
 ) -> Sequence[Tensor | None]:  # fmt: skip
     """What the rule of ``op`` says (``LookupError`` if there is none)."""
     if op.vjp is None:
+        where_from = ", whose gradient function may call it, too" if op.name == "py_function" else ""
         raise LookupError(
             f"operation {what} of type {op.name!r} has no gradient; wrap its argument in stop_gradient(...) if "
-            f"none should flow through it, or define one with custom_gradient"
+            f"none should flow through it, or define one with custom_gradient{where_from}"
         )
     g: Any = gradients[0] if len(outputs) == 1 else list(gradients)
     parts: Sequence[Tensor | None] = op.vjp(g, outputs, inputs, attrs)

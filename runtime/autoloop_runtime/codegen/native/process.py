@@ -30,7 +30,7 @@ class _Compiler:
 
     def __init__(self) -> None:
         # a group of its own: Ctrl-C is for this process, which stops it then
-        command = [sys.executable, "-S", compiler.__file__]
+        command = [sys.executable, "-S", "-P", compiler.__file__]  # -P: this folder is no place for modules
         self.owner = os.getpid()
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
