@@ -67,6 +67,8 @@ class Site:
         For which shapes machine code proved faster, and how many times as fast.
     lost : dict
         How often it proved slower.
+    first : range
+        The iterations with which the next run begins in Python.
     """
 
     def __init__(self, node: Node) -> None:
@@ -77,12 +79,11 @@ class Site:
         self.lost: dict[Shapes, int] = {}
         #: its machine code
         self.later = Later(lambda: resumable(node).graph, node.subgraphs)
-        #: with what a run begins in Python
-        self._first = range(FIRST)
+        self.first = range(FIRST)
 
     def __call__(self) -> Turns:
         """One run of the loop begins."""
-        return Turns(self, self._first)
+        return Turns(self, self.first)
 
     def code(self, shapes: Shapes) -> Made | None:
         """The code for ``shapes`` if it is there; asks for it once that pays."""
@@ -97,7 +98,7 @@ class Site:
         """Keep what a trial showed, in nanoseconds per iteration; True if machine code stays."""
         if native <= python:
             self.trusted[shapes] = python / max(native, 1e-3)
-            self._first = range(int(CALL / python))
+            self.first = range(int(CALL / python))
             return True
         self.lost[shapes] = self.lost.get(shapes, 0) + 1
         if self.lost[shapes] >= TRIALS:
@@ -146,6 +147,8 @@ class Turns:
         if made is not None and (rate or shapes in site.trusted):
             done, values = self._hand_over(made, shapes, state or EAGER, values, rate)
         size = min(4 * count, int(CHUNK / rate) + 1) if rate else FIRST
+        if not site.trusted:
+            site.first = range(size)
         self.some = range(done, done + size)
         self._mark = perf_counter_ns()
         return values[: site.variables]
