@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import gast
 from autoloop.conversion.callables import is_converted, is_generator_code
+from autoloop.conversion.jumps import binds_in
 from autoloop.conversion.nodes import Node, children, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS
 from autoloop.conversion.unsupported import must_stay_python
@@ -64,6 +65,8 @@ def _advice(code: types.CodeType, position: Position) -> str:
         if isinstance(node, gast.While | gast.If | gast.For) and must_stay_python(node, {}):
             kind = {"While": "`while` loop", "If": "`if`", "For": "`for` loop"}[type(node).__name__]
             return f"This {kind} stays Python, because it holds {_reason(node)}: move that to a function of its own."
+        if isinstance(node, gast.BoolOp | gast.IfExp | gast.Compare) and any(map(binds_in, children(node))):
+            return "An expression that sets a name by `:=` in a part that may be left out stays Python: use `if`."
         if isinstance(node, gast.FunctionDef | gast.Lambda):
             break
     if is_generator_code(code):

@@ -327,6 +327,30 @@ class ExpressionRewriter:
             call = make.call(self.operator(make, "set_item"), value=value, array=array, index=index)
         return make.set_name(target.value.id, call)
 
+    def set_items(self, target: Node, value: Node, around: Surroundings) -> Node:
+        """Return ``a = ops.set_items(a, (i, j), v)`` for ``a[i][j] = v``; ``value`` is already converted."""
+        make = Maker(target)
+        name, path = self._path_of_items(make, target, around)
+        call = make.call(self.operator(make, "set_items"), value=value, array=make.load(name), path=path)
+        if isinstance(value, _SIMPLE):
+            call = make.call(self.operator(make, "set_items"), make.load(name), path, value)
+        return make.set_name(name, call)
+
+    def update_items(self, node: Node, around: Surroundings) -> Node:
+        """Return ``a = ops.update_items(a, (i, j), '+=', lambda: v)`` for ``a[i][j] += v``."""
+        make = Maker(node)
+        name, path = self._path_of_items(make, node.target, around)
+        value = self._thunk(node.value, around)
+        sign = make.constant(AUGMENTED[type(node.op)])
+        return make.set_name(name, make.call(self.operator(make, "update_items"), make.load(name), path, sign, value))
+
+    def _path_of_items(self, make: Maker, target: Node, around: Surroundings) -> tuple[str, Node]:
+        indices: list[Node] = []
+        while isinstance(target, gast.Subscript):
+            indices.insert(0, self.rewrite(as_index(target.slice), around))
+            target = target.value
+        return str(target.id), make.tuple(indices)
+
     def set_item_of(self, target: Node, value: Node, around: Surroundings) -> Node:
         """Return ``ops.set_item_of(self, 'a', i, v)`` for ``self.a[i] = v``; ``value`` is already converted."""
         make = Maker(target)

@@ -125,9 +125,11 @@ class SimpleStatements:
             return self._has_items(target.value)
         if _is_item_of_attribute(target):
             return True
-        if not isinstance(target, gast.Subscript) or not isinstance(target.value, gast.Name):
+        if not isinstance(target, gast.Subscript):
             return False
-        name = target.value.id
+        while isinstance(target, gast.Subscript):
+            target = target.value
+        name = getattr(target, "id", None)
         return name in self.scope.order or name in self.scope.declared
 
     def _assign_to(self, target: Node, value: Node) -> Block:
@@ -137,7 +139,9 @@ class SimpleStatements:
         if _is_item_of_attribute(target):
             return [Maker(target).expression(self.expressions.set_item_of(target, value, self.around))]
         if isinstance(target, gast.Subscript):
-            return [self.expressions.set_item(target, value, self.around)]
+            nested = isinstance(target.value, gast.Subscript)
+            make_setter = self.expressions.set_items if nested else self.expressions.set_item
+            return [make_setter(target, value, self.around)]
         # Unpack into plain names first, as Python does, then set the items from left to right.
         make = Maker(target)
         later: Block = []
@@ -157,7 +161,9 @@ class SimpleStatements:
         if _is_item_of_attribute(node.target):
             return [Maker(node).expression(self.expressions.update_item_of(node, self.around))]
         if self._has_items(node.target):
-            return [self.expressions.update_item(node, self.around)]
+            nested = isinstance(node.target.value, gast.Subscript)
+            make_update = self.expressions.update_items if nested else self.expressions.update_item
+            return [make_update(node, self.around)]
         sign = AUGMENTED[type(node.op)]
         name = METHODS[sign[:-1]]
         overloaded = self.expressions.environment.is_overloaded(f"__{name}__", f"__i{name}__", f"__r{name}__")

@@ -16,7 +16,8 @@ a body changes through ``nonlocal``; ``places=lambda: ((self, 'h'),)`` the attri
 
 Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a, lambda: b)``, ``in_``,
 ``not_in``, ``is_(best, None)``, ``is_not``, ``call(f)(x)``, ``set_item(a, i, v)``,
-``update_item(a, i, '+=', lambda: v)``, ``set_item_of(self, 'a', i, v)``, ``update_item_of``; ``item(a, i)`` for
+``update_item(a, i, '+=', lambda: v)``, ``set_items(a, (i, j), v)``, ``update_items``,
+``set_item_of(self, 'a', i, v)``, ``update_item_of``; ``item(a, i)`` for
 ``a[i]`` where ``a`` may be a Python sequence; ``(a, b) = unpack(row)``; ``attribute(a, 'p')`` for ``a.p`` where a
 class has a property ``p``. Where a class of the user's says what an operator does: ``binary(a, '+', b)``,
 ``compare(a, '<', b)``, ``unary('-', a)``, ``a = update(a, '+=', b)``.
@@ -32,7 +33,16 @@ from autoloop.errors import hide_own_frames, refusals
 from autoloop.operators.branches import if_exp, if_return, if_stmt
 from autoloop.operators.calls import attribute, call
 from autoloop.operators.effects import checked, raised
-from autoloop.operators.items import item, set_item, set_item_of, unpack, update_item, update_item_of
+from autoloop.operators.items import (
+    item,
+    set_item,
+    set_item_of,
+    set_items,
+    unpack,
+    update_item,
+    update_item_of,
+    update_items,
+)
 from autoloop.operators.logic import and_, in_, not_, not_in, or_
 from autoloop.operators.loops import for_stmt, while_stmt
 from autoloop.operators.optional import is_, is_not
@@ -68,12 +78,14 @@ __all__ = [
     "returned",
     "set_item",
     "set_item_of",
+    "set_items",
     "set_loop_options",
     "unary",
     "unpack",
     "update",
     "update_item",
     "update_item_of",
+    "update_items",
     "user_variables",
     "while_stmt",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -108,6 +109,24 @@ def update_item(array: Any, index: Any, sign: str, value: Callable[[], Any]) -> 
     """Do ``array[index] += value()`` (or another ``sign``) and return what the name is bound to afterwards."""
     old = item(array, index)
     return set_item(array, index, update(old, sign, value()))
+
+
+def set_items(array: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Do ``array[i][j] = value``, with ``path`` as ``(i, j)``; return what the name is bound to afterwards.
+
+    Where there is a tensor on the way, what holds it gets a new one.
+    """
+    if len(path) == 1:
+        return set_item(array, path[0], value)
+    inner = item(array, path[0])
+    new = set_items(inner, path[1:], value)
+    return array if new is inner else set_item(array, path[0], new)
+
+
+def update_items(array: Any, path: tuple[Any, ...], sign: str, value: Callable[[], Any]) -> Any:
+    """Do ``array[i][j] += value()`` (or another ``sign``), with ``path`` as ``(i, j)``."""
+    old = functools.reduce(item, path, array)
+    return set_items(array, path, update(old, sign, value()))
 
 
 def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:

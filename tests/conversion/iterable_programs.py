@@ -137,3 +137,20 @@ def lists_joined(n):
     out.extend(more)
     more += out
     return out, more, out + more
+
+
+@on((np.arange(12.0).reshape(3, 4), 3), (np.arange(12.0).reshape(3, 4), 0))
+def items_of_items(m, n):
+    rows = [m[0] * 1, m[1] * 2]
+    table = {"a": {"b": m[2] * 1}, "n": [0, 0]}
+    pair = ([1], 2)
+    pair[0][0] = 7
+    for i in range(n):
+        m[i][1] = 5
+        m[i][i] += m[0][2]
+        rows[0][i] = i
+        rows[1][i] -= 1
+        table["a"]["b"][i] = i * 2
+        table["a"]["b"][0] *= 2
+        table["n"][1] += i
+    return m, rows, table, pair

@@ -201,6 +201,12 @@ def generator(x):
     return s
 
 
+def walrus_in_and(x):
+    while x[0] > 5 and (y := x[0]) > 6:
+        x = x - y
+    return x
+
+
 class Managed:
     def __init__(self, x):
         self.x = x
@@ -237,6 +243,7 @@ ADVICE = [
     (guarded, "`match` stays Python"),
     (loop_around_a_group, "This `while` loop stays Python, because it holds `except*`: move that to a function"),
     (branch_with_locals, "This `if` stays Python, because it holds `locals()`"),
+    (walrus_in_and, "An expression that sets a name by `:=` in a part that may be left out stays Python"),
     (generator, "A generator stays Python: let 'count' return a list"),
     (manager, "'Managed.__enter__' is not converted, because converted code did not call it itself"),
     (called_by_a_library, "'larger' is not converted, because converted code did not call it itself"),
