@@ -55,7 +55,7 @@ def test_effects_are_ordered_by_tokens(capsys):
 
 def test_format():
     (s,) = check_static(lambda x, y: ops.format_string("{:.2f} {!r:>4}|{{}}", x, y), np.float32(1.23456), np.int32(7))
-    assert str(s.numpy()) == "1.23 np.int32(7)|{}"
+    assert str(s.numpy()) == "1.23    7|{}"
     assert ops.format_string("none").numpy() == "none"
 
 
