@@ -17,7 +17,8 @@ from typing import Any
 
 import gast
 from autoloop.conversion.callables import CONVERTED_MARK
-from autoloop.conversion.nodes import Maker, Node, walk
+from autoloop.conversion.jumps import block_fields
+from autoloop.conversion.nodes import Maker, Node
 from autoloop.conversion.source import FunctionSource
 from autoloop.conversion.translation import to_ast
 
@@ -90,13 +91,15 @@ def _letting_refusals_pass(body: list[Node], ops: str) -> list[Node]:
     It is part of what runs and not of what is shown.
     """
     for statement in body:
-        for node in walk(statement):
-            if isinstance(node, gast.Try) and node.handlers:
-                make = Maker(node.handlers[0])
-                kinds = make.call(make.attribute(make.load(ops), "refusals"))
-                node.handlers.insert(
-                    0, make.place(gast.ExceptHandler(kinds, None, [make.place(gast.Raise(None, None))]))
-                )
+        if isinstance(statement, gast.Try) and statement.handlers:
+            make = Maker(statement.handlers[0])
+            kinds = make.call(make.attribute(make.load(ops), "refusals"))
+            again = make.place(gast.Raise(None, None))
+            statement.handlers.insert(0, make.place(gast.ExceptHandler(kinds, None, [again])))
+        for _, _, block in block_fields(statement):
+            _letting_refusals_pass(block, ops)
+        if isinstance(statement, gast.FunctionDef | gast.ClassDef):
+            _letting_refusals_pass(statement.body, ops)
     return body
 
 

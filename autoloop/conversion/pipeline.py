@@ -10,7 +10,7 @@ import threading
 import types
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -69,10 +69,11 @@ def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
     source = find_source(function.__code__)  # text -> tree, parsed once
     refuse_unsupported(source)
     tree = _without_decorators(source.node)
-    names = _names_for(tree, function)
-    environment = Environment(function.__globals__, _enclosed(function), _inner_members(tree))
+    nodes = list(walk(tree))
+    names = _names_for(nodes, function)
+    environment = Environment(function.__globals__, _enclosed(function), _inner_members(nodes))
     free = frozenset(function.__code__.co_freevars) - {"__class__"}
-    environment.optional = optional_variables(tree, lambda called: environment.is_plain_call(called, free))
+    environment.optional = optional_variables(nodes, lambda called: environment.is_plain_call(called, free))
     # scopes -> jumps -> flow -> plan, each once per function, then loops, branches and expressions
     return _ConvertedTree(source, rewrite_function(tree, names, environment, outer=free), names, environment)
 
@@ -104,9 +105,9 @@ def _enclosed(function: types.FunctionType) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _inner_members(function: Node) -> frozenset[str]:
+def _inner_members(nodes: Sequence[Node]) -> frozenset[str]:
     """Return the names of the methods of the classes that a function defines."""
-    classes = [node for node in walk(function) if isinstance(node, gast.ClassDef)]
+    classes = [node for node in nodes if isinstance(node, gast.ClassDef)]
     return frozenset(one.name for cls in classes for one in cls.body if isinstance(one, gast.FunctionDef))
 
 
@@ -116,10 +117,10 @@ def _without_decorators(node: Node) -> Node:
     return node
 
 
-def _names_for(tree: Node, function: types.FunctionType) -> Names:
+def _names_for(nodes: Sequence[Node], function: types.FunctionType) -> Names:
     """Choose names for generated code that the user's code does not use anywhere."""
     taken = set(function.__code__.co_freevars)
-    for node in walk(tree):
+    for node in nodes:
         for field in _naming_fields(node.__class__):
             value = getattr(node, field, None)
             if isinstance(value, str):

@@ -7,7 +7,7 @@ they use is *captured*, and must stay one shared cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import gast
 from autoloop.conversion.nodes import Node, children, method_name, walk
@@ -398,20 +398,20 @@ def path_of(node: Node) -> str:
     return ""
 
 
-def optional_variables(function: Node, is_plain: Callable[[Node], bool]) -> frozenset[str]:
+def optional_variables(nodes: Sequence[Node], is_plain: Callable[[Node], bool]) -> frozenset[str]:
     """Return the variables and attributes that are set to None, or to what may be None, and may be asked for it.
 
     Parameters
     ----------
-    function : gast.FunctionDef or gast.Lambda
-        The function; those inside it are looked at, too.
+    nodes : sequence of node
+        All nodes of a function, with those of functions inside it.
     is_plain : callable
         Tells of a call whether its result is certainly no variable of a staged loop or branch.
     """
-    asked = {path_of(node.left) for node in walk(function) if isinstance(node, gast.Compare) and _asks_for_none(node)}
+    asked = {path_of(node.left) for node in nodes if isinstance(node, gast.Compare) and _asks_for_none(node)}
     if not asked:
         return frozenset()
-    pairs = [pair for node in walk(function) for pair in _assignments(node)]
+    pairs = [pair for node in nodes for pair in _assignments(node)]
     found: set[str] = set()
     while True:
         new = {path_of(target) for target, value in pairs if _may_be_none(value, found, is_plain)}
