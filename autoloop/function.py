@@ -108,6 +108,10 @@ class Function:
     def _call_nested(self, call: tuple[Any, ...]) -> Any:
         """Any call in canonical form; the next of its kind may be quicker."""
         given, structure = nest.flatten_with_structure(call, expand_composites=True)
+        if any(isinstance(leaf, np.ndarray) and not leaf.dtype.isnative for leaf in given):
+            # tensors have the byte order of the machine
+            native = [x.astype(dtypes.as_dtype(x.dtype)) if isinstance(x, np.ndarray) else x for x in given]
+            return self._call_nested(nest.unflatten(structure, native))
         quick = quick_key(given)
         key = None
         if quick is not None:

@@ -83,6 +83,8 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
             values.append(value)
         elif kind is np.ndarray:
             shape = leaf.shape
+            if not leaf.dtype.isnative:
+                return None
             key += leaf.dtype, shape
             values.append(leaf if shape else leaf[()])
             arrays.append(leaf)

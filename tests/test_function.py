@@ -418,3 +418,15 @@ def test_floating_point_warnings_are_off_inside_and_as_before_outside():
             assert np.isinf(float(al.divide(np.float64(1), 0.0)))
             with pytest.raises(FloatingPointError):
                 np.float64(1) / np.float64(0)
+
+
+@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+def test_arrays_of_the_other_byte_order_become_tensors_of_this_machines(executor):
+    f = al.function(lambda x, pair: (x, x * 2, pair["y"]), executor=executor)
+    x = np.arange(3.0)
+    other = x.astype(x.dtype.newbyteorder())
+    for made in (*f(other, {"y": other}), al.constant(other), al.TensorSpec([3], other.dtype)):
+        assert made.dtype == np.float64
+    np.testing.assert_array_equal(f(other, {"y": other})[1].numpy(), x * 2)
+    f(x, {"y": x})
+    assert f.tracing_count == 1

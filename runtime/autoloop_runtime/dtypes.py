@@ -46,15 +46,15 @@ DEFAULTS: dict[type, DType] = {bool: bool_, int: int32, float: float32, complex:
 
 
 def as_dtype(value: Any) -> DType:
-    """The NumPy dtype that ``value`` names (``TypeError`` if none)."""
+    """The NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine."""
     if isinstance(value, np.dtype):
-        return value
+        return value if value.isnative else value.newbyteorder("=")
     if isinstance(value, type) and value in DEFAULTS:
         return DEFAULTS[value]
     if value is None:
         raise TypeError("a dtype is needed, got None")
     try:
-        made: DType = np.dtype(value)
+        made: DType = np.dtype(value).newbyteorder("=")
     except TypeError:
         raise TypeError(f"{value!r} is not a dtype; use autoloop.float32, 'float32' or a NumPy dtype") from None
     return made

@@ -114,6 +114,8 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     if value is None:
         raise TypeError("None cannot be converted to a tensor")
     array = _nested(value) if not isinstance(value, np.ndarray) else value.copy()
+    if not array.dtype.isnative:
+        array = array.astype(dtypes.as_dtype(array.dtype))
     if array.dtype.kind == "O":
         raise TypeError(f"{_shown(value)} of type {type(value).__name__} cannot be converted to a tensor")
     if not isinstance(value, np.ndarray) and not _numpy_inside(value):
