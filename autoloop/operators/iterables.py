@@ -8,6 +8,7 @@ from typing import Any
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.values import is_staged
 from autoloop_runtime.control_flow import cond
+from autoloop_runtime.dtypes import int32
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
 from autoloop_runtime.values import convert_to_tensor
@@ -118,20 +119,31 @@ def rows(tensor: Tensor) -> StagedIterable:
     if tensor.shape.rank == 0:
         raise TypeError("a `for` loop runs over the rows of a tensor; this one has no dimensions")
     static = tensor.shape.as_list()[0] if tensor.shape.rank is not None else None
-    if static is None and (counted := _counted(tensor)) is not None:
+    counted = _counted(tensor, static)
+    if counted is not None:
         return counted
     length = static if static is not None else call("getitem", call("shape", tensor), 0)
     return StagedIterable(length, lambda k: call("getitem", tensor, k), "a tensor")
 
 
-def _counted(tensor: Tensor) -> StagedIterable | None:
+def _counted(tensor: Tensor, static: int | None) -> StagedIterable | None:
     """The numbers of ``range(start, limit, delta)`` without the tensor, which is then never made."""
     if not tensor.is_symbolic or tensor.op.op.name != "range" or tensor.dtype.kind != "i":
         return None
     start, limit, delta = (known if known is not None else t for t in tensor.op.inputs for known in [_integer(t)])
     if not isinstance(delta, int) or delta == 0:
         return None
-    return staged_range(start, limit, delta)
+    if static is None:
+        return staged_range(start, limit, delta)
+    first, _, step = tensor.op.inputs
+    dtype = tensor.dtype
+
+    def get(k: Any) -> Any:
+        number = k if dtype == int32 else call("cast", k, dtype)
+        number = number if delta == 1 else call("multiply", number, step)
+        return number if start == 0 else call("add", number, first)
+
+    return StagedIterable(static, get, "a tensor")
 
 
 def _integer(tensor: Tensor) -> int | None:

@@ -19,7 +19,7 @@ _ROUNDS = 64
 #: nanoseconds per element of an array, per scalar operation, and per multiplication of a matrix product
 _ELEMENT, _SCALAR, _PRODUCT = 0.3, 0.25, 0.02
 #: a loop that cannot take longer than this many nanoseconds is never stopped
-_SHORT = 3e9
+_SHORT = 2e8
 _COMPARE = frozenset({"less", "less_equal", "greater", "greater_equal"})
 
 
@@ -28,7 +28,7 @@ def polling_period(node: Node, types: Types) -> int | None:
     body, cond = node.attrs["body"], node.attrs["cond"]
     cost = graph_cost(body, types) + graph_cost(cond, types)
     most = _most_iterations(node, types)
-    if most is not None and most * cost < _SHORT and not _has_loop(body):
+    if most is not None and most * cost < _SHORT and not _has_long_loop(body, types):
         return None
     return max(1, min(1 << 30, int(INTERVAL / cost)))
 
@@ -41,7 +41,8 @@ def graph_cost(graph: Graph, types: Types) -> float:
             continue
         if node.op.name == "While":
             inner = graph_cost(node.attrs["body"], types) + graph_cost(node.attrs["cond"], types)
-            total += _ROUNDS * inner
+            trips = trip_count(node, types)
+            total += (_ROUNDS if trips is None else trips) * inner
         elif node.op.name == "Cond":
             total += max(graph_cost(g, types) for g in node.subgraphs)
         else:
@@ -60,8 +61,12 @@ def _node_cost(node: Node, types: Types) -> float:
     return _SCALAR if largest == 1 else _ELEMENT * largest
 
 
-def _has_loop(graph: Graph) -> bool:
-    return any(n.op.name == "While" or any(_has_loop(g) for g in n.subgraphs) for n in graph.nodes)
+def _has_long_loop(graph: Graph, types: Types) -> bool:
+    """True if there is a loop in it of which is not known how often it runs."""
+    return any(
+        (n.op.name == "While" and trip_count(n, types) is None) or any(_has_long_loop(g, types) for g in n.subgraphs)
+        for n in graph.nodes
+    )
 
 
 def _most_iterations(node: Node, types: Types) -> float | None:
@@ -107,9 +112,10 @@ def _counted(node: Node, test: Node, types: Types) -> float | None:
             step = _step(body.outputs[k], body.inputs[k], types)
             if step is not None and (step > 0) == (rising == (side is test.inputs[0])):
                 info = np.iinfo(side.dtype)
-                start = types.constants.get(node.inputs[k])
+                start, limit = types.constants.get(node.inputs[k]), types.constants.get(other)
                 first = float(info.min if step > 0 else info.max) if start is None else float(start)
-                return abs(float(info.max if step > 0 else info.min) - first) / abs(step)
+                last = float(info.max if step > 0 else info.min) if limit is None else float(limit)
+                return abs(last - first) / abs(step) + 1
     return None
 
 

@@ -262,13 +262,14 @@ def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None
     writer.do("ret i32 0")
 
 
-#: the interpreter's lock is given up while the function runs, and taken for a moment to look for signals
+#: the interpreter's lock is given up while the function runs, and taken for a moment to look for signals; nobody may
+#: change the arrays meanwhile
 _AROUND = """
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
 
-define internal i32 @autoloop_poll(ptr %thread) noinline cold {
+define internal i32 @autoloop_poll(ptr %thread) noinline cold memory(argmem: readwrite, inaccessiblemem: readwrite) {
   %state = load ptr, ptr %thread
   call void @PyEval_RestoreThread(ptr %state)
   %result = call i32 @PyErr_CheckSignals()
