@@ -10,8 +10,10 @@ The program reads requests, one JSON object per line: ``{"path": [...]}``, where
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
+import platform
 import select
 import sys
 from functools import lru_cache
@@ -79,10 +81,22 @@ def link_in_process(image: bytes, addresses: dict[str, int], name: str, machine:
     return engine, engine.get_function_address(name)
 
 
+def _settle() -> None:
+    """Options of the whole process, which is this program's own.
+
+    On x86 LLVM makes branches of choices that a loop waits for. Those of ``where``, ``minimum`` and their kin depend
+    on data, and to guess them wrong takes longer than to wait.
+    """
+    if platform.machine() in ("x86_64", "AMD64"):
+        with contextlib.suppress(ImportError):
+            _binding().set_option("", "-x86-cmov-converter=0")
+
+
 def answer(request: dict[str, Any]) -> tuple[Any, bytes]:
     """The answer to a request, and the bytes that come with it."""
     if "path" in request:
         sys.path[:] = request["path"]
+        _settle()
         return None, b""
     if "describe" in request:
         return describe(), b""
