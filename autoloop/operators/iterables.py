@@ -167,9 +167,14 @@ def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
     plain = isinstance(start, int) and start == 0
     return StagedIterable(
         inner.length,
-        lambda k: (k if plain else call("add", k, start), inner.get(k)),
+        lambda k: (_count(k) if plain else call("add", _count(k), start), inner.get(k)),
         "an enumerate over tensors",
     )
+
+
+def _count(k: Any) -> Any:
+    """A position as the int32 that counts are; ``k`` has the dtype of the bounds."""
+    return call("cast", k, int32) if isinstance(k, Tensor) and k.dtype != int32 else k
 
 
 def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
+import numpy as np
 from autoloop.operators.branches import if_stmt
 from autoloop.operators.growing import refuse_moved
 from autoloop.operators.iterables import StagedIterable, as_staged
@@ -187,7 +188,7 @@ def _for_staged(
 def _start(items: StagedIterable) -> Any:
     """Return 0 in the dtype of the length, so that indices have the dtype of the bounds."""
     dtype = getattr(items.length, "dtype", None)
-    return 0 if dtype is None else dtype.type(0)
+    return 0 if dtype is None else np.zeros((), dtype)  # an array: a NumPy scalar counts as a Python number
 
 
 def _rest_of_python_loop(

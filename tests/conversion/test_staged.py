@@ -178,3 +178,18 @@ def test_a_range_that_is_a_tensor_of_unknown_length(executor, low, high):
         want = want * 3 + i + sum(range(high, low, -2))
     want += sum(place * i for place, i in enumerate(range(high)))
     assert al.function(loops, executor=executor)(al.constant(low), al.constant(high)).numpy() == want
+
+
+@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+def test_the_numbers_of_a_range_have_the_dtype_of_its_bounds(executor):
+    def squares(n):
+        total = al.constant(0, al.int64)
+        for i in range(n):
+            total += i * i
+        for i in al.range(2, n, 3):
+            total += i * i
+        return total
+
+    n = 2000
+    want = sum(i * i for i in range(n)) + sum(i * i for i in range(2, n, 3))
+    assert want > 2**31 and al.function(squares, executor=executor)(np.int64(n)).numpy() == want
