@@ -132,11 +132,14 @@ class Program:
             known["array"].append(call("clip", self.choice(known, "array") * 1.5, -100.0, 100.0))
         elif roll < 0.9:
             array = self.choice(known, "array")
+            view = call("flip", array)[0:2] if self.choices.random() < 0.4 else None
             for _ in range(self.choices.randint(1, 3)):
                 place = call("mod", self.choice(known, "int"), 3)
                 value = call("cast", self.choice(known, "float"), dtypes.float32)
                 if self.choices.random() < 0.5:
                     value = array[call("mod", self.choice(known, "int"), 3)]
+                if view is not None:
+                    value = value + view[0]
                 array = call("set_item", array, place, value)
             known["array"].append(array)
         elif roll < 0.93:

@@ -12,7 +12,7 @@ import unittest.mock
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime import control_flow, dtypes, profiler
+from autoloop_runtime import config, control_flow, dtypes, profiler
 from autoloop_runtime.applying import apply
 from autoloop_runtime.codegen import ownership, templates
 from autoloop_runtime.codegen.names import Names, identifier
@@ -180,6 +180,46 @@ def test_element_assignments_never_change_a_value_that_is_still_read(body):
     values = [np.arange(4, dtype=np.float32), np.ones(4, np.float32)]
     for actual, expected in zip(run(optimize(graph), *values), interpret(graph, values)):
         np.testing.assert_array_equal(actual, expected)
+    np.testing.assert_array_equal(values[0], np.arange(4))
+
+
+def test_rows_that_are_computed_from_rows_are_written_in_place():
+    def build(x, n):
+        body = lambda i, v: (i + 1, call("set_item", v, i, call("tanh", v[i - 1]) + v[0]))
+        return control_flow.while_loop(lambda i, v: i < n, body, (1, x))[1]
+
+    graph = optimize(traced(build, ("x", dtypes.float32, [4, 3]), N))
+    assert "v[i] = np.tanh(v[i - int32_1]) + " in code(graph) and "set_item(" not in code(graph)
+    values = [np.arange(12, dtype=np.float32).reshape(4, 3), np.int32(4)]
+    np.testing.assert_array_equal(run(graph, *values)[0], interpret(graph, values)[0])
+    assert values[0][1, 0] == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda i, v, w: (i + 1, call("set_item", v, i, 1.0), w + v[0:4]),  # a view that is read, here before ...
+        lambda i, v, w: (i + 1, call("set_item", v, i, w[1]), call("set_item", w, i, v[1:3][0])),  # ... and there
+        lambda i, v, w: (i + 1, call("set_item", v, slice(1, 3), v[0:2] * 2.0), w + call("sum", v[1:])),
+        lambda i, v, w: (i + 1, call("set_item", v, slice(1, 4), call("flip", v[0:3])), w),
+        lambda i, v, w: (i + 1, call("set_item", v, i, 1.0), v[::-1]),  # a view that lives on
+        lambda i, v, w: (
+            i + 1,
+            control_flow.while_loop(lambda j, u: j < 3, lambda j, u: (j + 1, call("set_item", u, j, v[j:][0] + 1)),
+                                    (0, v))[1],
+            w,
+        ),
+    ],
+)  # fmt: skip
+def test_views_of_an_array_see_it_as_it_was(body):
+    graph = traced(
+        lambda x, y: control_flow.while_loop(lambda i, *_: i < 4, body, (0, x, y)),
+        ("x", dtypes.float32, [4]), ("y", dtypes.float32, [4]),
+    )  # fmt: skip
+    values = [np.arange(4, dtype=np.float32), np.ones(4, np.float32)]
+    for made in (graph, optimize(graph)):
+        for actual, expected in zip(run(made, *values), interpret(graph, values)):
+            np.testing.assert_array_equal(actual, expected)
     np.testing.assert_array_equal(values[0], np.arange(4))
 
 
@@ -412,7 +452,8 @@ def repeated(step, turns=30):
         lambda x, y: control_flow.cond(x[0, 0] > 0, lambda: (x * 0.5, y - x), lambda: (x + y, y)),
     ],
 )
-def test_a_loop_over_large_arrays_allocates_none_once_it_is_under_way(step):
+def test_a_loop_over_large_arrays_allocates_none_once_it_is_under_way(step, monkeypatch):
+    monkeypatch.setattr(config, "get_num_threads", lambda: 1)  # each thread has blocks of its own
     seen = []
 
     def watch(i):

@@ -16,7 +16,7 @@ from ..dataclass import dataclass, field
 from ..graph import Graph, Node
 from ..passes.safety import ELEMENTWISE
 from ..tensor import Tensor
-from .uses import places
+from .uses import VIEWS, places
 
 #: operations whose result never shares memory with an input
 _FRESH = ELEMENTWISE - {"identity", "stop_gradient", "real", "imag", "conj"} | {
@@ -182,6 +182,7 @@ class _Chains:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self.place = {node: position for position, node in enumerate(graph.nodes)}
         self.readers: dict[Tensor, list[tuple[Node | None, int]]] = {}
         for node in graph.nodes:
             for i, tensor in enumerate(node.inputs):
@@ -201,7 +202,8 @@ def _walk(chains: _Chains, tensor: Tensor, marks: _Marks) -> int | None:
         *before, (last, index) = readers
         if last is not None and _writes(last):
             before = [(n, i) for n, i in before if n is not last]  # it reads before it writes
-        if not all(n is not None and n is not last and _only_looks(n, i) for n, i in before):
+        end = len(chains.place) if last is None else chains.place[last] - bool(last.subgraphs)
+        if not all(n is not None and n is not last and _looks(chains, n, i, end) for n, i in before):
             return None
         if last is None:
             return index
@@ -278,5 +280,17 @@ def _only_looks(node: Node, index: int) -> bool:
     return name in _FRESH or index == -1
 
 
-def _looked_at(chains: _Chains, tensor: Tensor) -> bool:
-    return all(n is not None and _only_looks(n, i) for n, i in chains.readers.get(tensor, []))
+def _looked_at(chains: _Chains, tensor: Tensor, end: int | None = None) -> bool:
+    """True if all that read ``tensor`` only look at it; through views too, none of them after the node at ``end``."""
+    limit = len(chains.place) if end is None else end
+    return all(
+        n is not None and chains.place[n] <= limit and _looks(chains, n, i, limit)
+        for n, i in chains.readers.get(tensor, [])
+    )
+
+
+def _looks(chains: _Chains, node: Node, index: int, end: int) -> bool:
+    """As ``_only_looks``; or ``node`` makes a view which, up to the node at ``end``, others only look at."""
+    if _only_looks(node, index):
+        return True
+    return node.op.name in VIEWS and index == 0 and all(_looked_at(chains, t, end) for t in node.outputs)

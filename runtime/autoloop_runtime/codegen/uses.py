@@ -19,6 +19,11 @@ from .chains import Chain
 from .templates import parse
 
 END = sys.maxsize
+#: operations whose results may be views of their first input
+VIEWS = frozenset({
+    "getitem", "reshape", "transpose", "expand_dims", "squeeze", "flip", "diagonal", "broadcast_to", "ensure_shape",
+    "identity", "stop_gradient", "real", "imag",
+})  # fmt: skip
 #: operations that can be written with Python's own words where only the truth of the result matters
 LOGIC = {
     "logical_and": "{0} and {1}", "logical_or": "{0} or {1}", "logical_not": "not {0}",
@@ -87,6 +92,9 @@ def analyse(
     epochs = _epochs(graph, is_barrier)
     writes = _epochs(graph, in_place.__contains__) if in_place else epochs
     overwritten = {n.inputs[in_place[n]] for n in graph.nodes if n in in_place}
+    changing = set(overwritten)  # with the views of what is overwritten
+    if changing:
+        changing.update(t for n in graph.nodes if n.op.name in VIEWS and n.inputs[0] in changing for t in n.outputs)
     reader: dict[Tensor, Node | None] = {}
     asked = {graph.outputs[0]} if predicate else set()
     ends: dict[Chain, int] = {}
@@ -100,7 +108,7 @@ def analyse(
         elif node not in in_place and _can_inline(node, uses):
             target = min(uses.last_read[node.outputs[0]], len(graph.nodes))
             still = epochs[position] == epochs[target] or _moves_freely(node)
-            if overwritten and any(t in overwritten for t in node.inputs):
+            if changing and any(t in changing for t in node.inputs):
                 still = still and writes[position] == writes[target]
             written_to = node.outputs[0] in overwritten
             if still and not written_to and _takes(reader[node.outputs[0]], node):
