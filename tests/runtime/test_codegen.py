@@ -84,20 +84,73 @@ def test_branches_and_loops_share_the_users_variables():
     graph = traced(lambda x: control_flow.while_loop(lambda i, x: i < 3, body, (0, x))[1], X)
     assert code(optimize(graph)) == "\n".join([
         "def run(x):",
-        "    i = int32_0",
-        "    while i < int32_3:",
-        "        j = int32_0",
+        "    for i in range(3):",
         "        t = float32_0",
-        "        while j < i:",
+        "        for j in range(i):",
         "            t = t + x[j]",
-        "            j = j + int32_1",
         "        if t > float32_1:",
         "            x = x * float32_2",
         "        elif t > float32_0_5:",
         "            x = x + float32_1",
-        "        i = i + int32_1",
         "    return [x]",
     ])  # fmt: skip
+
+
+def counting(body, cond=lambda i, *_: i < 5, start=0, given=N):
+    """The code of a loop over a counter, and the result and its dtype on all ways."""
+
+    def build(n):
+        return control_flow.while_loop(lambda i, s: cond(i, s, n), lambda i, s: body(i, s, n), (start, 0))
+
+    graph = traced(build, given)
+    graph.outputs = graph.outputs[1:2]
+    graph = optimize(graph)
+    value = np.int32(3)
+    (got,), (expected,) = run(graph, value), interpret(graph, [value])
+    assert got == expected and type(got) is type(expected)
+    return code(graph)
+
+
+def test_a_loop_that_counts_says_so():
+    assert "for i in range(5):\n        s = s + i" in counting(lambda i, s, n: (i + 1, s + i))
+    assert "for i in range(2, n):" in counting(lambda i, s, n: (i + 1, s + i * n), lambda i, s, n: i < n, start=2)
+    made = counting(lambda i, s, n: (i + 1, s + i), lambda i, s, n: call("logical_and", s < 3, i < 5))
+    assert "for i in range(5):\n        if not s < int32_3:\n            break" in made
+
+
+def can_fail_cond(i, s, n):
+    return call("logical_and", i < 4, call("stack", [s, 0])[i % 2] < 9)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        {"body": lambda i, s, n: (i + 1, s + i * i)},  # might overflow as int32, and a Python number would not
+        {"body": lambda i, s, n: (i + 1, i)},  # is seen afterwards
+        {"body": lambda i, s, n: (i + 2, s + n)},
+        {"body": lambda i, s, n: (i + 1, s + call("maximum", i, n))},
+        {"body": lambda i, s, n: (i + 1, s + n), "cond": lambda i, s, n: i < n - s},  # the limit changes
+        {"body": lambda i, s, n: (i + 1, s + n), "cond": lambda i, s, n: call("logical_or", i < 2, s < 9)},
+        {"body": lambda i, s, n: (i + 1, s + n), "cond": can_fail_cond},
+    ],
+)
+def test_a_counter_that_must_be_numpys_stays_one(loop):
+    assert "range(" not in counting(**loop)
+
+
+def test_a_counter_of_which_the_end_is_asked_stays():
+    graph = traced(lambda n: control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), (0, 0)), N)
+    assert "range(" not in code(optimize(graph)) and run(optimize(graph), np.int32(4)) == [4, 6]
+
+
+def test_a_failure_in_a_loop_that_counts_knows_the_iteration():
+    graph = traced(
+        lambda x: control_flow.while_loop(lambda i, s: i < 9, lambda i, s: (i + 1, s + x[i]), (2, 0.0))[1], X
+    )
+    assert "for i in range(2, 9):" in code(optimize(graph))
+    with pytest.raises(IndexError) as caught:
+        run(optimize(graph), np.ones(6, np.float32))
+    assert "iteration 4" in caught.value.__notes__[0]
 
 
 def test_a_swap_is_one_statement():
@@ -585,5 +638,5 @@ def test_emitted_source_is_valid_and_names_everything_it_uses():
         stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         defined = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
         arguments = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}
-        assert loaded - stored - arguments - defined <= set(emitted.namespace) | {"abs", "max", "min"}
+        assert loaded - stored - arguments - defined <= set(emitted.namespace) | {"abs", "max", "min", "range"}
         assert not stored & set(emitted.namespace)

@@ -60,7 +60,7 @@ def _divides(node: Node) -> bool:
     if node.op.into is None or node.op.name not in ELEMENTWISE or node.declared or node.control_inputs:
         return False
     shape = node.outputs[0].shape
-    if (shape.num_elements() or 0) < MIN_ELEMENTS:
+    if shape.rank == 0 or (shape.num_elements() or 0) < MIN_ELEMENTS:
         return False
     return all(t.shape.rank == 0 or t.shape == shape for t in node.inputs)
 

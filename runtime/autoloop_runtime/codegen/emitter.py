@@ -8,12 +8,14 @@ from typing import Any
 from ..checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
 from ..dtypes import variant
 from ..graph import CONST, PARAMETER, Graph, Node
+from ..passes.rewrite import constant_of
 from ..passes.safety import graph_can_fail
 from ..shapes import TensorShape
 from ..tensor import Tensor
 from . import names
 from .chained import block_function, call_of
 from .chains import Chain
+from .counting import Counted
 from .expressions import Expressions
 from .handover import Site, may_hand_over
 from .lines import Line, Lines, Loop
@@ -43,6 +45,8 @@ class Emitter:
         See ``find_owned``.
     chains : dict
         See ``find_chains``.
+    counting : dict
+        See ``find_counted``.
     counted : bool
         Every loop counts its iterations.
     sites : dict of Node to Site, optional
@@ -51,9 +55,11 @@ class Emitter:
 
     def __init__(
         self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership,
-        chains: dict[Node, Chain], counted: bool = False, sites: dict[Node, Site] | None = None,
+        chains: dict[Node, Chain], counting: dict[Node, Counted], counted: bool = False,
+        sites: dict[Node, Site] | None = None,
     ) -> None:  # fmt: skip
         self.chains = chains
+        self.counting = counting
         self.counted = counted
         self.sites = sites
         #: inside a loop that may be handed over: with all that is in it
@@ -252,33 +258,47 @@ class Emitter:
         cond, body, n = attrs["cond"], attrs["body"], int(attrs["n_vars"])
         variables = [k for k in range(n) if k != attrs["token"]]
         inits = [scope.env[t] for t in node.inputs]
+        turns = self._turns(node)
+        counting = self.counting.get(node) if turns is None else None
+        if counting is not None:
+            variables.remove(counting.variable)
         loop_names = {k: self._loop_name(node, k, position, scope) for k in variables}
         if attrs["token"] is not None:
             scope.env[node.outputs[attrs["token"]]] = inits[attrs["token"]] = self.expressions.true()
         entry = [self._entry(node, k, inits[k]) for k in variables]
         self.lines.assign_all([loop_names[k] for k in variables], entry)
         current = [local(loop_names[k]) if k in loop_names else inits[k] for k in range(len(inits))]
+        if counting is not None:
+            k = counting.variable
+            current[k] = local(self.names.new_local(names.identifier(attrs["names"][k])))
+            scope.env[node.outputs[k]] = inits[k]  # nobody reads it
         for k in variables:
             self._bind(scope, node.outputs[k], loop_names[k])
         self._drop_inits(node, position, scope)
         uses = analyse(body, self.owned.in_place, self.chains)
-        loop, counter = self._loop(node, uses, loop_names)
+        loop, counter = self._loop(node, uses, loop_names, counting, current)
         outside = self.lines
-        turns = self._turns(node)
         deeper = 1 if turns is None else 2
         inside = Lines(outside.depth + deeper, (*outside.loops, loop), outside.loop_depth + deeper)
         self.lines = inside
-        predicate, made = self._condition(node, cond, current)
-        test_first = not inside.lines and counter is None and turns is None
-        if not test_first:
+        left = cond if counting is None else counting.cond
+        predicate, made = (None, set()) if left is None else self._condition(node, left, current)
+        test_first = not inside.lines and counter is None and turns is None and counting is None
+        if predicate is not None and not test_first:
             inside.add("if ", *_negated(predicate), ":")
             inside.add("break", indent=1)
         made |= self._body(node, uses, current, loop_names, loop.counter)
         self.lines = outside
+        if counting is not None:
+            made.add(str(current[counting.variable].name))
+            outside.add(f"for {current[counting.variable].name} in range(", *self._range(node, counting, current), "):")
+            outside.extend(inside.lines or [Line("pass", inside.depth)])
+            self.names.release(made)
+            return
         if turns is not None:
             outside.add(f"while {turns}.left:")
             outside.add(f"for {counter or '_'} in {turns}.some:", indent=1)
-        elif test_first:
+        elif test_first and predicate is not None:
             outside.add("while ", predicate, ":", loops=inside.loops)
         elif counter is None:
             outside.add("while True:")
@@ -289,6 +309,15 @@ class Emitter:
             self.sited = False
             self._boundary(node, turns, current, list(loop_names.values()))
         self.names.release(made | ({counter} if counter else set()))
+
+    def _range(self, node: Node, counting: Counted, current: Sequence[Expr]) -> list[str | Expr]:
+        """The arguments of ``range``."""
+        if counting.limit is not None:
+            limit: str | Expr = current[counting.limit]
+        else:
+            assert counting.constant is not None
+            limit = str(int(constant_of(counting.constant)))
+        return [limit] if counting.start == 0 else [f"{counting.start}, ", limit]
 
     def _turns(self, node: Node) -> str | None:
         """The variable that says when the loop ``node`` may be handed over; none if a loop around it may be."""
@@ -315,12 +344,16 @@ class Emitter:
         self.lines.add("continue", indent=2)
         self.lines.add("break", indent=1)
 
-    def _loop(self, node: Node, uses: Uses, loop_names: dict[int, str]) -> tuple[Loop, str | None]:
+    def _loop(
+        self, node: Node, uses: Uses, loop_names: dict[int, str], counting: Counted | None, current: Sequence[Expr]
+    ) -> tuple[Loop, str | None]:
         """How the iterations are counted, for messages, and the variable that has to be made for it.
 
         Nothing is counted where nothing can fail; a loop variable that counts already does it for nothing.
         """
         cond, body = node.attrs["cond"], node.attrs["body"]
+        if counting is not None:
+            return Loop(node, current[counting.variable].name, counting.start), None
         checked = any(not proved(node, k) for k in loop_names)
         if not (self.counted or checked or graph_can_fail(cond) or graph_can_fail(body)):
             return Loop(node, None), None
