@@ -127,6 +127,7 @@ def can_fail_cond(i, s, n):
     [
         {"body": lambda i, s, n: (i + 1, s + i * i)},  # might overflow as int32, and a Python number would not
         {"body": lambda i, s, n: (i + 1, i)},  # is seen afterwards
+        {"body": lambda i, s, n: (i + 1, call("set_item", call("stack", [s, n]), 0, i)[0])},
         {"body": lambda i, s, n: (i + 2, s + n)},
         {"body": lambda i, s, n: (i + 1, s + call("maximum", i, n))},
         {"body": lambda i, s, n: (i + 1, s + n), "cond": lambda i, s, n: i < n - s},  # the limit changes

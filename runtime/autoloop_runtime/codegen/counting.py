@@ -22,8 +22,11 @@ from .uses import places
 
 _ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod"})
 _COMPARISON = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
-#: operations that take a position -> the first input that is one
-_POSITIONS = {"getitem": 1, "set_item": 2, "tensor_array_write": 1, "tensor_array_read": 1, "StackPush": 1}
+#: operations that take positions -> which inputs they are
+_POSITIONS = {
+    "getitem": slice(1, None), "set_item": slice(2, None), "tensor_array_write": slice(1, 2),
+    "tensor_array_read": slice(1, 2), "StackPush": slice(1, 2),
+}  # fmt: skip
 
 # nanoseconds that a Python number saves: in the loop itself, as a position, in a cast; and what it costs to meet a
 # NumPy scalar
@@ -162,7 +165,7 @@ class _Users:
 
     def _use(self, node: Node, index: int, counter: Tensor) -> float:
         name = node.op.name
-        if name in _POSITIONS and index >= _POSITIONS[name]:
+        if name in _POSITIONS and index in range(len(node.inputs))[_POSITIONS[name]]:
             return _POSITION
         if name == "cast" and _holds(counter, node.attrs["dtype"]):
             return _CAST
