@@ -283,9 +283,11 @@ class _StatementRewriter(SimpleStatements):
         """Give markers to variables that may have no value before a loop or branch."""
         done = []
         for name in plan.unset:
+            if name in self.body.own:
+                continue  # a parameter of this function: it comes with its value, or with the marker
             if name in plan.absent:
                 done.append(self._mark(make, name))
-            elif name not in self.body.own:
+            else:
                 self.body.first.setdefault(name)
         return done
 

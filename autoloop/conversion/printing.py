@@ -12,7 +12,7 @@ from typing import Any
 import astunparse
 from autoloop.conversion.loading import IMPORT_LINE
 
-_MARK = "autoloop comment: "
+_WIDTH = 120
 
 
 def to_text(tree: ast.stmt, ops: str, comments: dict[int, tuple[str, ...]]) -> str:
@@ -30,6 +30,20 @@ def to_text(tree: ast.stmt, ops: str, comments: dict[int, tuple[str, ...]]) -> s
     import_line = IMPORT_LINE.format(name=ops)
     printer = _Printer(tree, dict(comments))
     return f"{import_line}\n\n\n{printer.text}\n"
+
+
+def _bare(value: ast.expr) -> str:
+    """Return the text of an expression; a tuple of several elements without its brackets."""
+    if isinstance(value, ast.Tuple) and len(value.elts) > 1:
+        return ", ".join(map(ast.unparse, value.elts))
+    return ast.unparse(value)
+
+
+def _arguments(call: ast.Call, comma: str) -> str:
+    named = [
+        f"{one.arg}={ast.unparse(one.value)}" if one.arg else f"**{ast.unparse(one.value)}" for one in call.keywords
+    ]
+    return comma.join([*map(ast.unparse, call.args), *named])
 
 
 class _Printer(astunparse.Unparser):  # type: ignore[misc]
@@ -85,7 +99,35 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             self._docstring(node.value.value)
         else:
-            self.fill(ast.unparse(node.value))
+            self._line("", node.value)
+
+    def _Assign(self, node: ast.Assign) -> None:
+        self._line("".join(f"{_bare(target)} = " for target in node.targets), node.value)
+
+    def _Return(self, node: ast.Return) -> None:
+        if node.value is None:
+            self.fill("return")
+        else:
+            self._line("return ", node.value)
+
+    def _line(self, head: str, value: ast.expr) -> None:
+        """Write a line that ends with an expression; a call that makes it too long gets lines of its own."""
+        text = head + _bare(value)
+        if 4 * self._indent + len(text) <= _WIDTH or not isinstance(value, ast.Call):
+            self.fill(text)
+            return
+        tail = ""
+        while isinstance(value.func, ast.Call):
+            tail = f"({_arguments(value, ', ')}){tail}"
+            value = value.func
+        self.fill(f"{head}{ast.unparse(value.func)}(")
+        self._indent += 1
+        arguments = _arguments(value, ", ")
+        if 4 * self._indent + len(arguments) > _WIDTH:
+            arguments = _arguments(value, ",\n" + "    " * self._indent)
+        self.fill(arguments)
+        self._indent -= 1
+        self.fill(f"){tail}")
 
     def _docstring(self, text: str) -> None:
         if '"""' in text or "\\" in text or text.endswith('"'):

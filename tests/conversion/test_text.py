@@ -39,8 +39,8 @@ def test_a_loop_reads_as_written_by_hand():
         "    def loop_body(s, i):\n"
         "        s += i * i\n"
         "        i += 1\n"
-        "        return (s, i)\n"
-        "    (s, i) = ops.while_stmt(loop_test, loop_body, (s, i), ('s', 'i'))\n"
+        "        return s, i\n"
+        "    s, i = ops.while_stmt(loop_test, loop_body, (s, i), ('s', 'i'))\n"
         "    return s\n"
     )
 
