@@ -473,6 +473,31 @@ def test_saved_values_are_given_back():
     assert memory() - before < 20e6  # one call saves 8 MB
 
 
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs /proc")
+def test_what_is_saved_in_an_iteration_is_given_back_when_it_ends():
+    def loss(a):
+        return call("sum", while_loop(lambda i, x: i < 400, lambda i, x: (i + 1, call("sin", x) * a), (0, a))[1])
+
+    def train(a, n):
+        def step(i, a, peak):
+            error, gradient = value_and_grad(loss)(a)
+            return i + 1, a - 1e-3 * gradient, call("maximum", peak, error)
+
+        return while_loop(lambda i, *_: i < n, step, (0, a, np.float64(-np.inf)))[1:]
+
+    x = np.linspace(0.5, 1.0, 1000)
+    check(train, x, np.int32(3))
+    run = compile_native(graph_of(train, x, np.int32(0)))
+    run([x, np.int32(1)])
+    before = memory()
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # the peak starts anew
+    run([x, np.int32(40)])
+    with open("/proc/self/status") as file:
+        (peak,) = [int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM")]
+    assert peak - before < 40e6  # 3 MB an iteration
+
+
 def memory():
     """Bytes of this process in memory."""
     with open("/proc/self/statm") as file:

@@ -321,7 +321,7 @@ def _assemble(ctx: Context, outputs: Sequence[Port], libraries: Libraries) -> st
     )
     body = f"define internal i32 @body({parameters}) nounwind{width} {{\nentry:\n{writer.render()}\n}}\n"
     around = _AROUND.replace("{SCALARS}", str(_words(outputs)))
-    free = "  call void @free_stacks(ptr %stacks)\n" if stacks.uses_stacks(ctx) else ""
+    free = "  call void @free_stacks(ptr %stacks, ptr null)\n" if stacks.uses_stacks(ctx) else ""
     # what is in stacks is still wanted after a failure, to say what failed, and if it is a result
     last = -1 if any(port.grows for port in outputs) else 0
     around = around.replace("{FREE}", free).replace("{LAST}", str(last))

@@ -18,6 +18,7 @@ from .cost import polling_period
 from .nests import store
 from .plan import CHAINS
 from .rows import cleared, copied, new_like
+from .stacks import leaves_rubbish
 from .values import (
     Array,
     Buffer,
@@ -209,6 +210,8 @@ class _Running:
         self.counter = self._phi("i64", "0")
         period = polling_period(node, ctx.types)
         self.fuel = self._phi("i64", str(period)) if period else None
+        #: the newest stack when an iteration begins, if those that it makes can go when it ends
+        self.stacks_before = ""
         self.period = period
         ctx.loops.append((node, self.counter.name))
 
@@ -244,6 +247,8 @@ class _Running:
     def body(self) -> None:
         """Write the body."""
         ctx, graph = self.ctx, self.node.attrs["body"]
+        if leaves_rubbish(ctx, graph):
+            self.stacks_before = ctx.writer.let("load ptr, ptr %stacks")
         block = open_block(ctx, graph, [*self.current, *self.captured])
         targets: dict[Tensor, Target] = {}
         for value, tensor in zip(self.current, graph.outputs):
@@ -259,6 +264,8 @@ class _Running:
         outputs = [resolve(value_of(ctx, t)) for t in self.node.attrs["body"].outputs[: len(self.initial)]]
         pointers = self._placed(outputs)
         ctx.blocks.pop()
+        if self.stacks_before:
+            writer.do(f"call void @free_stacks(ptr %stacks, ptr {self.stacks_before})")
         following = writer.let(f"add nuw nsw i64 {self.counter.name}, 1")
         fuel = self._poll() if self.fuel is not None else ""
         block = writer.block

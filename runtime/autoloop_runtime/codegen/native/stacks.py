@@ -110,13 +110,14 @@ done:
   ret ptr %result
 }}
 
-define internal void @free_stacks(ptr %list) noinline nounwind {{
+; those that were made after %last
+define internal void @free_stacks(ptr %list, ptr %last) noinline nounwind {{
 entry:
   %first = load ptr, ptr %list
   br label %loop
 loop:
   %stack = phi ptr [ %first, %entry ], [ %next, %one ]
-  %end = icmp eq ptr %stack, null
+  %end = icmp eq ptr %stack, %last
   br i1 %end, label %done, label %one
 one:
   %next_at = getelementptr i64, ptr %stack, i64 3
@@ -126,6 +127,7 @@ one:
   call void @free(ptr %stack)
   br label %loop
 done:
+  store ptr %last, ptr %list
   ret void
 }}"""
 
@@ -234,10 +236,16 @@ def read(ctx: Context, node: Node, stack: str, position: str) -> Value:
 
 def _grows_here(ctx: Context, graph: Graph, pile: Pile) -> bool:
     """True if something is pushed on ``pile`` in ``graph`` or inside it."""
-    for pushing, other in ctx.types.pushed:
-        inside: Graph | None = pushing
-        while inside is not None:
-            if inside is graph and other.root() is pile.root():
-                return True
-            inside = inside.parent
-    return False
+    return any(other.root() is pile.root() and _is_inside(pushing, graph) for pushing, other in ctx.types.pushed)
+
+
+def _is_inside(inner: Graph | None, graph: Graph) -> bool:
+    while inner is not None and inner is not graph:
+        inner = inner.parent
+    return inner is graph
+
+
+def leaves_rubbish(ctx: Context, body: Graph) -> bool:
+    """True if an iteration of the loop with ``body`` makes stacks, and none that the next one sees."""
+    passed_on = any(t in ctx.types.piles for t in body.outputs)
+    return not passed_on and any(_is_inside(pushing, body) for pushing, _ in ctx.types.pushed)
