@@ -13,6 +13,7 @@ import typing as _typing
 from autoloop_runtime import config, nest, profiler, sparse
 from autoloop_runtime import locations as _locations
 from autoloop_runtime import ops as _ops
+from autoloop_runtime.automatic import MissingNativeWarning
 from autoloop_runtime.control_flow import case, cond, switch_case, while_loop
 from autoloop_runtime.dtypes import (
     as_dtype,

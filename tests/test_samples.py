@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,8 @@ def test_no_sample_is_forgotten():
 def test_sample(name, tmp_path):
     # from another folder: samples find their data beside themselves
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "error", "TMPDIR": str(tmp_path)}
+    if find_spec("llvmlite") is None:
+        environment["AUTOLOOP_NATIVE"] = "0"  # what runs for long would say that it is missing
     done = subprocess.run(
         [sys.executable, str(SAMPLES / name)],
         capture_output=True, text=True, encoding="utf-8", cwd=tmp_path, env=environment, timeout=120,
