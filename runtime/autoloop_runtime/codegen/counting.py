@@ -7,7 +7,7 @@ seen, and the loop stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from ..dataclass import dataclass
 from ..dtypes import DType
@@ -18,6 +18,7 @@ from ..passes.rewrite import Copy, constant_of, rewrite
 from ..passes.safety import graph_can_fail
 from ..tensor import Tensor
 from .scope import counts_from, proved
+from .templates import Expr
 from .uses import places
 
 _ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod"})
@@ -58,6 +59,15 @@ class Counted:
     limit: int | None
     constant: Tensor | None
     cond: Graph | None
+
+    def bounds(self, values: Sequence[Expr]) -> list[str | Expr]:
+        """The arguments of ``range``, given the values of the inputs of the loop."""
+        if self.limit is not None:
+            limit: str | Expr = values[self.limit]
+        else:
+            assert self.constant is not None
+            limit = str(int(constant_of(self.constant)))
+        return [limit] if self.start == 0 else [f"{self.start}, ", limit]
 
 
 def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, Counted]:

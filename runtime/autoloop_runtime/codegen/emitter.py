@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
 from ..dtypes import variant
 from ..graph import CONST, PARAMETER, Graph, Node
-from ..passes.rewrite import constant_of
 from ..passes.safety import graph_can_fail
 from ..shapes import TensorShape
 from ..tensor import Tensor
@@ -21,14 +20,12 @@ from .handover import Site, may_hand_over
 from .lines import Line, Lines, Loop
 from .ownership import Ownership, is_fresh
 from .scope import INLINE_LENGTH, Scope, counts_from, is_large, proved
-from .templates import Expr, local
+from .templates import Expr, closed, listed, local, negated
 from .uses import END, Uses, analyse, places
 
 #: Python allows 20 statically nested loops and 100 levels of indentation; deeper code becomes a function
 MAX_LOOPS = 16
 MAX_DEPTH = 60
-
-_NOT = 4
 
 
 class Emitter:
@@ -87,7 +84,7 @@ class Emitter:
             self._bind(scope, tensor, name)
         self._nodes(graph, scope)
         results = [scope.env[t] for t in graph.outputs]
-        self.lines.add("return [", *_listed(results), "]")
+        self.lines.add("return [", *listed(results), "]")
         return parameters
 
     def _nodes(self, graph: Graph, scope: Scope) -> None:
@@ -285,13 +282,13 @@ class Emitter:
         predicate, made = (None, set()) if left is None else self._condition(node, left, current)
         test_first = not inside.lines and counter is None and turns is None and counting is None
         if predicate is not None and not test_first:
-            inside.add("if ", *_negated(predicate), ":")
+            inside.add("if ", *negated(predicate), ":")
             inside.add("break", indent=1)
         made |= self._body(node, uses, current, loop_names, loop.counter)
         self.lines = outside
         if counting is not None:
             made.add(str(current[counting.variable].name))
-            outside.add(f"for {current[counting.variable].name} in range(", *self._range(node, counting, current), "):")
+            outside.add(f"for {current[counting.variable].name} in range(", *counting.bounds(current), "):")
             outside.extend(inside.lines or [Line("pass", inside.depth)])
             self.names.release(made)
             return
@@ -309,15 +306,6 @@ class Emitter:
             self.sited = False
             self._boundary(node, turns, current, list(loop_names.values()))
         self.names.release(made | ({counter} if counter else set()))
-
-    def _range(self, node: Node, counting: Counted, current: Sequence[Expr]) -> list[str | Expr]:
-        """The arguments of ``range``."""
-        if counting.limit is not None:
-            limit: str | Expr = current[counting.limit]
-        else:
-            assert counting.constant is not None
-            limit = str(int(constant_of(counting.constant)))
-        return [limit] if counting.start == 0 else [f"{counting.start}, ", limit]
 
     def _turns(self, node: Node) -> str | None:
         """The variable that says when the loop ``node`` may be handed over; none if a loop around it may be."""
@@ -463,12 +451,12 @@ class Emitter:
             then, other = (v[order[0]] for v in values)
             own = targets[order[0]]
             if predicate.length + then.length + other.length <= INLINE_LENGTH and own not in (then.name, other.name):
-                parts = (*_closed(then, 2), " if ", *_closed(predicate, 2), " else ", *_closed(other, 1))
+                parts = (*closed(then, 2), " if ", *closed(predicate, 2), " else ", *closed(other, 1))
                 self.lines.assign([own], Expr(parts, 1, node, predicate.reads | then.reads | other.reads))
                 return
         for block, found in zip(blocks, values):
             block.assign_all(list(targets.values()), [found[j] for j in order])
-        self.lines.branch(predicate, _negated(predicate), blocks[0].lines, blocks[1].lines)
+        self.lines.branch(predicate, negated(predicate), blocks[0].lines, blocks[1].lines)
 
     def _branch_targets(self, node: Node, position: int, scope: Scope) -> dict[int, str]:
         """The variable of each output: the wanted one, that of a dead value that a branch passes on, or a new one."""
@@ -506,18 +494,3 @@ class Emitter:
                 inner.fresh.add(name)
         self._nodes(graph, inner)
         return [inner.env[t] for t in graph.outputs], inner.mine
-
-
-def _listed(exprs: Iterable[Expr]) -> list[str | Expr]:
-    out: list[str | Expr] = []
-    for expr in exprs:
-        out += [", ", *_closed(expr, 1)] if out else _closed(expr, 1)
-    return out
-
-
-def _closed(expr: Expr, precedence: int) -> list[str | Expr]:
-    return [expr] if expr.precedence >= precedence else ["(", expr, ")"]
-
-
-def _negated(expr: Expr) -> list[str | Expr]:
-    return ["not ", *_closed(expr, _NOT)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from string import Formatter
 
@@ -199,3 +199,21 @@ def _render(expr: Expr, column: int, text: list[str], spans: list[Span]) -> int:
     if expr.node is not None:
         spans.append((start, column, expr.node))
     return column
+
+
+def listed(exprs: Iterable[Expr]) -> list[str | Expr]:
+    """``a, b, c``."""
+    out: list[str | Expr] = []
+    for expr in exprs:
+        out += [", ", *closed(expr, 1)] if out else closed(expr, 1)
+    return out
+
+
+def closed(expr: Expr, precedence: int) -> list[str | Expr]:
+    """``expr``, in parentheses if it binds less tightly than ``precedence``."""
+    return [expr] if expr.precedence >= precedence else ["(", expr, ")"]
+
+
+def negated(expr: Expr) -> list[str | Expr]:
+    """``not expr``."""
+    return ["not ", *closed(expr, _NOT)]
