@@ -208,3 +208,13 @@ def test_fetches_of_many_failing_runs_leave_nothing(threads, nothing_left):
         with pytest.raises(ZeroDivisionError):
             session.run(finals, {"x:0": 0.0})
     assert sum(t.name.startswith("autoloop-") for t in threading.enumerate()) <= 8
+
+
+def test_a_run_that_took_too_long_says_where_it_stands():
+    with Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int32, [])
+        y = al.while_loop(lambda i: i >= 0, lambda i: (i + 1) % 7, [x])
+        for _ in range(5):  # between two nodes, or while one waits for another
+            with pytest.raises(TimeoutError, match=r"(?s)longer than 0.01 s:\n.*iteration \d+") as caught:
+                session.run(y, {x: 0}, timeout=0.01)
+            assert "nothing is waiting" not in str(caught.value)

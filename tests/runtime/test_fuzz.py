@@ -171,7 +171,7 @@ def test_machine_code_gives_what_unrolling_gives_or_names_what_changes(program):
 
 
 @pytest.mark.nightly
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(programs())
 def test_many_programs_give_what_unrolling_gives_or_name_what_changes(program):
     check_program(program, EXECUTORS)

@@ -302,7 +302,10 @@ class State:
                     following = following.next
 
     def describe_waiting(self, limit: int = 8) -> str:
-        """Which nodes have some of their inputs and wait for others, for the message of a run that does not end."""
+        """Which nodes have some of their inputs and wait for others, for the message of a run that does not end.
+
+        Where none does, between two nodes of a chain: which iterations are under way.
+        """
         lines = []
         for it in self.iterations():
             for step in it.frame.plan.steps:
@@ -315,6 +318,10 @@ class State:
                     lines.append(f"  {step.flat.name!r}{_where(it)} waits for {', '.join(wanted)}")
             if it.frame.waiting and it is it.frame.newest:
                 lines.append(f"  {it.frame.plan.name!r} waits for iteration {it.frame.oldest.index} to end")
+        if not lines:
+            lines = [
+                f"  {it.frame.plan.name!r} is in iteration {it.index}" for it in self.iterations() if it.frame.parent
+            ]
         more = [f"  and {len(lines) - limit} more"] if len(lines) > limit else []
         return "\n".join(lines[:limit] + more) or "  nothing is waiting"
 
