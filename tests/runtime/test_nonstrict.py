@@ -71,15 +71,20 @@ def test_the_counter_runs_ahead_within_the_window_and_x_never_ahead_of_it(two_th
 
 @pytest.mark.parametrize("window", [1, 2, 4])
 def test_at_most_the_window_is_alive(two_threads, window):
-    live, most, lock = set(), [0], threading.Lock()
+    live, most, first, lock, beyond = set(), [0], [], threading.Lock(), threading.Event()
 
     def begin(i, v):
         with lock:
             live.add(int(i))
             most[0] = max(most[0], max(live) - min(live) + 1)
+        if most[0] > window:
+            beyond.set()
         return v
 
     def end(i, v):
+        if not first:  # time enough for the other thread to begin what it may
+            first.append(i)
+            beyond.wait(0.05)
         with lock:
             live.discard(int(i))
         return v

@@ -160,6 +160,25 @@ def test_control_dependencies_order_what_data_does_not():
         assert sess.run(after) == 5.0
 
 
+def test_what_is_ready_at_once_waits_for_its_control_inputs():
+    log = []
+
+    def note(name, value):
+        return tf.py_function(lambda v: (log.append(name), v)[1], [value], tf.float32)
+
+    late = tf.placeholder(tf.float32, [])
+    fed = late
+    for _ in range(50):
+        late = tf.abs(late + 1.0)
+    first = note("first", late)
+    with tf.control_dependencies([first]):
+        second = note("second", fed)
+    with tf.Session() as sess:
+        for _ in range(3):
+            sess.run(second, {fed: 1.0})
+    assert log == ["first", "second"] * 3
+
+
 def test_effects_that_are_not_fetched_do_not_run(capfd):
     x = tf.constant(1.0)
     loud = tf.Print(x, [x], "loud: ")

@@ -307,6 +307,7 @@ def test_the_rank_of_a_sparse_loop_variable_cannot_change():
 def test_rule_b_the_invariant_of_indexed_slices_is_that_of_their_values():
     x = al.IndexedSlices(al.ones([2, 3]), [0, 4], [5, 3])
     assert x.__autoloop_invariants__(al.TensorShape([None, 3])) == [[None, 3], [None], [2]]
+    assert x.__autoloop_invariants__(al.TensorShape([2, 3])) == [[2, 3], [2], [2]]
     assert x.__autoloop_invariants__(None) == [[2, 3], [2], [2]]
     cond = lambda i, x: i < 2
     grow = lambda i, x: (i + 1, x + x)
