@@ -8,6 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.compat import v1 as tf
+from autoloop_runtime import config
 
 
 @pytest.fixture(autouse=True)
@@ -161,22 +162,21 @@ def test_control_dependencies_order_what_data_does_not():
 
 
 def test_what_is_ready_at_once_waits_for_its_control_inputs():
-    log = []
+    log, too_early = [], threading.Event()
 
-    def note(name, value):
-        return tf.py_function(lambda v: (log.append(name), v)[1], [value], tf.float32)
+    def note(name, value, f=lambda: None):
+        return tf.py_function(lambda v: (f(), log.append(name), v)[2], [value], tf.float32)
 
-    late = tf.placeholder(tf.float32, [])
-    fed = late
-    for _ in range(50):
-        late = tf.abs(late + 1.0)
-    first = note("first", late)
+    x = tf.placeholder(tf.float32, [])
+    first = note("first", x, lambda: too_early.wait(0.05))  # time enough for another thread to begin what it may
     with tf.control_dependencies([first]):
-        second = note("second", fed)
+        second = note("second", x, too_early.set)
+    before = config.get_num_threads()
+    config.set_num_threads(2)
     with tf.Session() as sess:
-        for _ in range(3):
-            sess.run(second, {fed: 1.0})
-    assert log == ["first", "second"] * 3
+        sess.run(second, {x: 1.0})
+    config.set_num_threads(before)
+    assert log == ["first", "second"]
 
 
 def test_effects_that_are_not_fetched_do_not_run(capfd):
