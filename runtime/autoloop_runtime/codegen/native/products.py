@@ -16,8 +16,8 @@ from .shared import share
 from .values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
 from .views import put, seen
 
-#: from this many multiplications on BLAS is called, which uses all cores
-BLAS_WORK = 1 << 27
+#: from this many multiplications on BLAS is called, which lays the operands out anew to use the caches well
+BLAS_WORK = 1 << 31
 #: the same for products of a matrix and a vector, which are as fast as memory is read
 BLAS_VECTOR_WORK = 1 << 17
 #: from this many multiplications on several threads do a product
