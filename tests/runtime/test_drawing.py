@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from autoloop_runtime.drawing import dataflow_picture, structured_picture, to_dot, to_svg
 from autoloop_runtime.drawing.labels import type_text, value_text
+from autoloop_runtime.drawing.layers import Item, Level, Link
 from autoloop_runtime.drawing.layout import lay_out
 from autoloop_runtime.graph import Graph
 from autoloop_runtime.shapes import TensorShape
@@ -259,3 +260,15 @@ def test_type_text(shape, text):
 )
 def test_value_text(value, text):
     assert value_text(value) == text
+
+
+def test_many_long_lines_from_one_output_share_a_lane():
+    source, *chain = (Item(40.0, 20.0) for _ in range(200))
+    links = [Link(a, 0.0, b, 0.0) for a, b in zip(chain, chain[1:])]
+    long = [Link(source, 5.0, b, -8.0) for b in chain]
+    level = Level([source, *chain], [*links, *long])
+    assert sum(map(len, level.rows)) < 3 * len(chain)  # a lane of its own for each would be 20,000 bends
+    for link in long:
+        (start, top, _), (end, bottom, _) = (level.route(link)[i] for i in (0, -1))
+        assert (start, top) == (source.x + 5.0, source.bottom)
+        assert (end, bottom) == pytest.approx((link.b.x - 8.0, link.b.top), abs=7.0)

@@ -24,6 +24,8 @@ _CARE = ((2_000, 14, 8), (20_000, 6, 3), (inf, 2, 1))
 _SIDES = ((-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))
 #: levels with fewer items get more care
 _SMALL = 150
+#: levels with more bends than this let the lines from one output share theirs
+_MANY_BENDS = 4_000
 #: a line that misses its port by less is drawn straight
 _SNAP = 7.0
 
@@ -84,6 +86,8 @@ class Level:
         plain: list[list[Item]] = [[] for _ in range(1 + max((i.row for i in items), default=-1))]
         for item in items:
             plain[item.row].append(item)
+        spans = (link.b.row - link.a.row - 1 for link in links if not link.back)
+        self.bundles = sum(spans) > _MANY_BENDS
         # which side its lane takes is tried out for all links back together; large levels get one try
         back = sum(link.back for link in links)
         best, lowest = 0, inf
@@ -105,14 +109,22 @@ class Level:
         back = [link for link in self.links if link.back]
         for number, link in enumerate(back):
             self._lane(link, sides[2 * number >= len(back)])
+        wires: dict[object, list[Item]] = {}
         for link in self.links:
             if not link.back:
-                link.bends = [self._bend(row) for row in range(link.a.row + 1, link.b.row)]
-                chain = [link.a, *link.bends, link.b]
-                ports = [link.a_port, *(0.0 for _ in link.bends), link.b_port]
-                for i, (upper, lower) in enumerate(pairwise(chain)):
-                    _join(upper, ports[i], lower, ports[i + 1])
+                wire = (link.a, link.a_port) if self.bundles else link
+                self._lead(link, wires.setdefault(wire, []))
         return _order(self.rows)
+
+    def _lead(self, link: Link, bends: list[Item]) -> None:
+        """Lead a link down along ``bends``, which other links may have made before; more are added as needed."""
+        span = link.b.row - link.a.row - 1
+        while len(bends) < span:
+            bend = self._bend(link.a.row + 1 + len(bends))
+            _join(*((bends[-1], 0.0) if bends else (link.a, link.a_port)), bend, 0.0)
+            bends.append(bend)
+        link.bends = bends[:span]
+        _join(*((link.bends[-1], 0.0) if span else (link.a, link.a_port)), link.b, link.b_port)
 
     def _lane(self, link: Link, side: float) -> None:
         link.bends = [self._bend(row) for row in range(link.b.row, link.a.row + 1)]
@@ -152,7 +164,11 @@ class Level:
         for row in self.rows:
             for left, item, right in zip([None, *row], row, [*row[1:], None]):
                 around[item] = (left, right)
-        for link in (*self.links, *self.links):
+        longest: dict[Item, Link] = {}  # by the first bend, which others may share
+        for link in self.links:
+            if link.bends and len(link.bends) > len(longest.setdefault(link.bends[0], link).bends):
+                longest[link.bends[0]] = link
+        for link in (*longest.values(), *longest.values()):
             first = link.a.x + link.a_port if not link.back else None
             run: list[Item] = []
             low, high = -inf, inf
