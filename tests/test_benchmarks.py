@@ -17,7 +17,11 @@ PROGRAMS = sorted(path.stem for path in (FOLDER / "programs").glob("[a-z]*.py"))
 @pytest.fixture
 def peers(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
-    return importlib.import_module("peers")
+    for name in [n for n in sys.modules if n.partition(".")[0] == "programs"]:
+        monkeypatch.delitem(sys.modules, name)  # other tests have programs, too
+    yield importlib.import_module("peers")
+    for name in [n for n in sys.modules if n.partition(".")[0] == "programs"]:
+        del sys.modules[name]
 
 
 def run(script, *arguments):
