@@ -100,8 +100,8 @@ def is_plain(target: Any) -> bool:
 class Environment:
     """What the names of one function mean now, for decisions made while it is converted.
 
-    ``enclosed`` are the values of the function's free variables, ``inner_members`` the names of the methods of
-    classes inside it.
+    ``enclosed`` are the values of the function's free variables and the modules it names, ``inner_members`` the
+    names of the methods of classes inside it.
 
     ``optional`` are the variables, and attributes such as ``self.best``, that may be None as a tensor decides.
 
@@ -162,7 +162,7 @@ class Environment:
     def _members(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names of properties, and of special methods, of the user's classes in reach."""
         reach = [*self.namespace.values(), *self.enclosed]
-        modules = [one for one in reach if isinstance(one, types.ModuleType) and _is_users_module(one)]
+        modules = [one for one in self.enclosed if isinstance(one, types.ModuleType) and _is_users_module(one)]
         reach += [value for one in modules for value in vars(one).values()]
         kinds = dict.fromkeys(one if isinstance(one, type) else type(one) for one in reach)
         classes = dict.fromkeys(base for one in kinds for base in one.__mro__ if _is_users(base))

@@ -71,7 +71,7 @@ def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
     tree = _without_decorators(source.node)
     nodes = list(walk(tree))
     names = _names_for(nodes, function)
-    environment = Environment(function.__globals__, _enclosed(function), _inner_members(nodes))
+    environment = Environment(function.__globals__, _enclosed(function, nodes), _inner_members(nodes))
     free = frozenset(function.__code__.co_freevars) - {"__class__"}
     environment.optional = optional_variables(nodes, lambda called: environment.is_plain_call(called, free))
     # scopes -> jumps -> flow -> plan, each once per function, then loops, branches and expressions
@@ -96,9 +96,11 @@ def convert_text(function: types.FunctionType) -> str:
     return to_text(tree, made.names.ops, made.source.comments)
 
 
-def _enclosed(function: types.FunctionType) -> tuple[Any, ...]:
-    """Return the values of a function's free variables, as far as they have one."""
-    found = []
+def _enclosed(function: types.FunctionType, nodes: Sequence[Node]) -> tuple[Any, ...]:
+    """Return the modules that a function names, and the values of its free variables, as far as they have one."""
+    values = function.__globals__
+    named = dict.fromkeys(node.id for node in nodes if isinstance(node, gast.Name))
+    found = [values[name] for name in named if isinstance(values.get(name), types.ModuleType)]
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):
             found.append(cell.cell_contents)

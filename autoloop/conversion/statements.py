@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import gast
 from autoloop.conversion.dataflow import Flow
-from autoloop.conversion.expressions import AUGMENTED, METHODS, ExpressionRewriter, Surroundings
+from autoloop.conversion.expressions import AUGMENTED, METHODS, ExpressionRewriter, Surroundings, is_quiet
 from autoloop.conversion.jumps import Jumps
 from autoloop.conversion.nodes import Maker, Node, copy_tree
 from autoloop.conversion.plan import FunctionPlan
@@ -127,7 +127,10 @@ class SimpleStatements:
             return True
         if not isinstance(target, gast.Subscript):
             return False
+        nested = isinstance(target.value, gast.Subscript)
         while isinstance(target, gast.Subscript):
+            if nested and not is_quiet(target.slice):
+                return False  # Python evaluates an index after what stands before it is fetched
             target = target.value
         name = getattr(target, "id", None)
         return name in self.scope.order or name in self.scope.declared

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -116,17 +115,31 @@ def set_items(array: Any, path: tuple[Any, ...], value: Any) -> Any:
 
     Where there is a tensor on the way, what holds it gets a new one.
     """
-    if len(path) == 1:
-        return set_item(array, path[0], value)
-    inner = item(array, path[0])
-    new = set_items(inner, path[1:], value)
-    return array if new is inner else set_item(array, path[0], new)
+    return _set_back(_on_the_way(array, path), path, value)
 
 
 def update_items(array: Any, path: tuple[Any, ...], sign: str, value: Callable[[], Any]) -> Any:
     """Do ``array[i][j] += value()`` (or another ``sign``), with ``path`` as ``(i, j)``."""
-    old = functools.reduce(item, path, array)
-    return set_items(array, path, update(old, sign, value()))
+    containers = _on_the_way(array, path)
+    old = item(containers[-1], path[-1])
+    return _set_back(containers, path, update(old, sign, value()))
+
+
+def _on_the_way(array: Any, path: tuple[Any, ...]) -> list[Any]:
+    """Return what the indices of a path are applied to, each fetched once."""
+    containers = [array]
+    for index in path[:-1]:
+        containers.append(item(containers[-1], index))
+    return containers
+
+
+def _set_back(containers: list[Any], path: tuple[Any, ...], value: Any) -> Any:
+    for container, index in zip(reversed(containers), reversed(path), strict=True):
+        new = set_item(container, index, value)
+        if new is container:
+            return containers[0]
+        value = new
+    return value
 
 
 def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:

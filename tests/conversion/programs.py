@@ -583,3 +583,109 @@ def shadowed(n):
             then += ops
             loop_body += then
     return then, ops, loop_body
+
+
+class Logged:
+    log: list[object] = []  # noqa: RUF012
+
+    def __init__(self, name):
+        self.name = name
+
+    def __getitem__(self, index):
+        self.log.append(("get", self.name, index))
+        return Logged(f"{self.name}.{index}")
+
+    def __setitem__(self, index, value):
+        self.log.append(("set", self.name, index))
+
+    def __iadd__(self, other):
+        self.log.append(("iadd", self.name, other))
+        return self
+
+    def __add__(self, other):
+        self.log.append("add")
+        return NotImplemented
+
+    def __radd__(self, other):
+        self.log.append("radd")
+        return 7
+
+    def __eq__(self, other):
+        self.log.append("eq")
+        return NotImplemented
+
+    def __lt__(self, other):
+        self.log.append("lt")
+        return NotImplemented
+
+    def __gt__(self, other):
+        self.log.append("gt")
+        return "gt"
+
+    def __contains__(self, other):
+        self.log.append("in")
+        return 5
+
+    def __bool__(self):
+        self.log.append("bool")
+        return False
+
+    def __iter__(self):
+        self.log.append("iter")
+        return iter([1, 2])
+
+
+def noted(value):
+    Logged.log.append(value)
+    return value
+
+
+@tried_on()
+def operator_protocols():
+    Logged.log.clear()
+    a, b = Logged("a"), Logged("b")
+    a[noted(1)][noted(2)] = noted(3)
+    a[noted(1)][noted(2)] += noted(4)
+    a[1][2][3] += noted(4)
+    a[1][2] = noted(5)
+    a[noted(1)] += noted(4)
+    a += noted(6)
+    found = [1 + a, a < b, a == b, a != b, 1 in a, 1 not in a, not a, bool(a), a is None, (a and 1) is a, (a or b) is b]
+    try:
+        found.append(a + b)
+    except TypeError as error:
+        found.append(str(error))
+    for one in a:
+        found.append(one)
+    while a:
+        break
+    return found, list(Logged.log)
+
+
+@tried_on(([3, 1, 2],), ([],))
+def none_at_first(xs):
+    best = None
+    for x in xs:
+        if best is None or x < best:
+            best = x
+    return best, best is not None, [best is None for _ in "ab"], (lambda: best is None)()
+
+
+@tried_on((5,))
+def text_of_values(n):
+    shown = []
+    text = f"{shown}{shown.append(n)}{shown!r:>10}{n:{n}d}{'}'}{{{n}}}{n=}"
+    return text, f"{(k := n + 1)} {k}", f"{n}{shown}", str(b"a", "ascii"), format(n, "3d")
+
+
+@tried_on(([[1, 2, 3], {"a": [1]}, [[[0]]]],))
+def items_of_items(rows):
+    rows[0][1] = 5
+    rows[1]["a"][0] += 2
+    rows[0][-1] *= 2
+    rows[2][0][0][0] = "x"
+    pair = ([1], 2)
+    pair[0][0] = 9
+    for i, (j, (k, *rest)) in enumerate([(1, (2, 3)), (4, "abc")]):
+        rows[0][0] += i * j if isinstance(k, int) else len(rest)
+    return rows, pair
