@@ -241,6 +241,41 @@ def _tile(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
+@rule("repeat")
+def _repeat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    times, axis, tensor = ctx.types.constants.get(node.inputs[1]), node.attrs["axis"], node.outputs[0]
+    if times is None:
+        ctx.refuse(node, "how often to repeat must be known")
+        return []
+    if _same(values[0]):
+        return [_splat(ctx, node, values[0])]
+    x, out = array_of(ctx, values[0]), ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
+    axis %= len(x.shape)
+    step, rows = out.strides[axis], np.broadcast_to(np.ravel(times), x.shape[axis : axis + 1]).tolist()
+    if len(set(rows)) == 1:
+        # each row so often: one more axis, along which the rows stay the same
+        x, out_axes = _split(x, axis, 0, rows[0]), _split(replace(out, shape=x.shape), axis, step, rows[0])
+        strides = list(out_axes.strides)
+        strides[axis] = step * rows[0]
+        put(ctx, x, replace(out_axes, strides=tuple(strides)))
+        return [out]
+    done = 0
+    for k, count in enumerate(rows):
+        if count:
+            shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
+            still = (*x.strides[:axis], 0, *x.strides[axis + 1 :])
+            row = shifted(ctx, x, k * x.strides[axis], shape, still)
+            put(ctx, row, shifted(ctx, out, done * step, shape, out.strides))
+            done += count
+    return [out]
+
+
+def _split(x: Array, axis: int, stride: int, count: int) -> Array:
+    """``x`` with an axis of ``count`` places and the given stride behind ``axis``."""
+    shape = (*x.shape[: axis + 1], count, *x.shape[axis + 1 :])
+    return replace(x, shape=shape, strides=(*x.strides[: axis + 1], stride, *x.strides[axis + 1 :]))
+
+
 @rule("roll")
 def _roll(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shift, axis, tensor = ctx.types.constants.get(node.inputs[1]), node.attrs["axis"], node.outputs[0]
