@@ -254,7 +254,7 @@ def _repeat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     step, rows = out.strides[axis], np.broadcast_to(np.ravel(times), x.shape[axis : axis + 1]).tolist()
     if len(set(rows)) == 1:
         # each row so often: one more axis, along which the rows stay the same
-        x, out_axes = _split(x, axis, 0, rows[0]), _split(replace(out, shape=x.shape), axis, step, rows[0])
+        x, out_axes = _with_axis(x, axis, 0, rows[0]), _with_axis(replace(out, shape=x.shape), axis, step, rows[0])
         strides = list(out_axes.strides)
         strides[axis] = step * rows[0]
         put(ctx, x, replace(out_axes, strides=tuple(strides)))
@@ -270,7 +270,7 @@ def _repeat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-def _split(x: Array, axis: int, stride: int, count: int) -> Array:
+def _with_axis(x: Array, axis: int, stride: int, count: int) -> Array:
     """``x`` with an axis of ``count`` places and the given stride behind ``axis``."""
     shape = (*x.shape[: axis + 1], count, *x.shape[axis + 1 :])
     return replace(x, shape=shape, strides=(*x.strides[: axis + 1], stride, *x.strides[axis + 1 :]))
