@@ -342,7 +342,7 @@ def test_random_programs_mean_the_same_everywhere(seed, effects):
     assert_same(outcome(lambda values: executable.run(values, threads=1), program.values), expected)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 1 << 30))
 def test_random_programs_mean_the_same_when_arrays_are_written_to_again(seed):
     program = Program(random.Random(seed))
@@ -486,7 +486,7 @@ def test_memory_stays_flat_over_a_long_loop():
 MEGABYTE = ("x", dtypes.float32, [512, 512])
 
 
-def repeated(step, turns=30):
+def repeated(step, turns=12):
     """A loop over an array of a megabyte, traced; ``step(x, *others)`` gives the next values."""
 
     def build(x):

@@ -32,9 +32,8 @@ def double(x, out):
     np.add(x, x, out=out)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.integers(0, 1 << 30))
-def test_random_programs_mean_the_same_block_by_block(seed):
+def check_block_by_block(seed):
+    """A random program means the same with all its arrays taken for large ones, in blocks of an element or two."""
     program = Program(random.Random(seed))
     expected = outcome(lambda values: interpret(program.graph, values), program.values)
     with (
@@ -44,6 +43,19 @@ def test_random_programs_mean_the_same_block_by_block(seed):
     ):
         compiled = compile_graph(optimize(program.graph))
         assert_same(outcome(compiled, program.values), expected)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 1 << 30))
+def test_random_programs_mean_the_same_block_by_block(seed):
+    check_block_by_block(seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("batch", range(10))
+def test_many_random_programs_mean_the_same_block_by_block(batch):
+    for seed in range(100 * batch, 100 * batch + 100):
+        check_block_by_block(seed)
 
 
 def wave(x, y, n):

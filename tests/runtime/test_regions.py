@@ -62,7 +62,7 @@ def run(graph, values, threads=1):
     return Executable(lower(graph, graph.outputs, graph.inputs)).run(values, threads=threads)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 1 << 30), st.booleans(), st.sampled_from([1, 2]))
 def test_random_programs_mean_the_same_with_regions(seed, effects, threads):
     program = Program(random.Random(seed), effects)
