@@ -115,11 +115,24 @@ def raise_at_run_time(error: BaseException) -> None:
     """Add the operation that raises what a staged block raised while it was traced."""
     if isinstance(error, StagedRaise):
         factory, values = _factory(error.error)
+        if error.__suppress_context__:
+            factory = _with_cause(factory, error.__cause__)
     elif is_unbound_error(error):
         factory, values = _factory(error)
     else:
         raise error
     call("raise_error", factory, *values)
+
+
+def _with_cause(make: Callable[..., BaseException], cause: BaseException | None) -> Callable[..., BaseException]:
+    """Return what makes an exception that is raised ``from cause``."""
+
+    def made(*values: Any) -> BaseException:
+        error = make(*values)
+        error.__cause__ = cause  # sets `__suppress_context__`, too
+        return error
+
+    return made
 
 
 def is_run_time_error(error: BaseException) -> bool:

@@ -371,3 +371,25 @@ def python_failure(n):
 
 def test_handlers_catch_failures_of_the_program():
     assert int(al.function(python_failure)(al.constant(3))) == 4
+
+
+def raises_from(n):
+    try:
+        {}["key"]
+    except KeyError as error:
+        if n > 2:
+            raise ValueError(f"n is {n}") from error
+    if n > 1:
+        raise TypeError from None
+    return n
+
+
+def test_a_staged_raise_keeps_its_cause():
+    f = al.function(raises_from)
+    with pytest.raises(ValueError, match="n is 3") as caught:
+        f(al.constant(3))
+    assert isinstance(caught.value.__cause__, KeyError)
+    with pytest.raises(TypeError) as caught:
+        f(al.constant(2))
+    assert caught.value.__cause__ is None
+    assert int(f(al.constant(1))) == 1
