@@ -43,6 +43,7 @@ from autoloop_runtime.tensor import Tensor, TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.values import constant, convert_to_tensor
 from autoloop_runtime.variables import Variable
+from autoloop_runtime.vectorize import vectorized_map
 
 from .concrete import ConcreteFunction
 from .conversion.pipeline import convert, do_not_convert, to_code

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from autoloop_runtime import control_flow, dtypes, functional, nest, ops, sparse, variables
+from autoloop_runtime import control_flow, dtypes, functional, nest, ops, sparse, variables, vectorize
 from autoloop_runtime.dtypes import (
     bool_,
     complex64,
@@ -309,6 +309,7 @@ for _name in ("cond", "case", "switch_case"):
     globals()[_name] = _building(getattr(control_flow, _name))
 for _name in ("map_fn", "scan", "foldl", "foldr"):
     globals()[_name] = _building(getattr(functional, _name))
+vectorized_map = _building(vectorize.vectorized_map)
 for _name, _its_name in {
     "sparse_add": "add", "sparse_reduce_sum": "reduce_sum", "sparse_reorder": "reorder", "sparse_retain": "retain",
     "sparse_slice": "slice", "sparse_tensor_dense_matmul": "matmul", "sparse_tensor_to_dense": "to_dense",

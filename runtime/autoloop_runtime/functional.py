@@ -37,7 +37,7 @@ class _Result:
     emitted: Any
 
 
-def _build(build: Callable[[], Any], *values: Any) -> Any:
+def in_graph(build: Callable[[], Any], *values: Any) -> Any:
     """Run ``build`` in the current graph, in the graph of ``values``, or in one that is run at once."""
     if current_graph() is not None:
         return build()
@@ -48,7 +48,7 @@ def _build(build: Callable[[], Any], *values: Any) -> Any:
         return build()
 
 
-def _length(leaves: list[Tensor]) -> Any:
+def length_of(leaves: list[Tensor]) -> Any:
     """The common number of rows: an int where it is known, else a scalar tensor."""
     if not leaves:
         raise ValueError("elems is empty: there is nothing to loop over")
@@ -63,7 +63,7 @@ def _length(leaves: list[Tensor]) -> Any:
     return known.pop() if known else call("shape", leaves[0])[0]
 
 
-def _rows(elems: Any) -> tuple[list[Tensor], Any]:
+def rows_of(elems: Any) -> tuple[list[Tensor], Any]:
     leaves, structure = nest.flatten_with_structure(elems)
     return [convert_to_tensor(leaf) for leaf in leaves], structure
 
@@ -75,7 +75,7 @@ def _loop(
     """The loop all four are made of, over the rows in the given direction."""
     graph = current_graph()
     assert graph is not None
-    count = _length(rows)
+    count = length_of(rows)
     form = LoopForm((state,), ["accumulator"], "fn", "its accumulator")
     scope = graph.unique_name(name)
     variables = [LoopVar("i", graph.constant(np.int32(0)), SCALAR), *form.variables(_growing(form))]
@@ -210,7 +210,7 @@ def map_fn(
     ValueError
         If ``elems`` is empty, has a scalar, or first dimensions that differ.
     """
-    _check_callable(fn)
+    check_callable(fn)
     wanted = fn_output_signature if fn_output_signature is not None else dtype
 
     def step(_: Any, row: Any) -> tuple[Any, Any]:
@@ -220,12 +220,12 @@ def map_fn(
         return _NOTHING, value
 
     def build() -> Any:
-        rows, structure = _rows(elems)
+        rows, structure = rows_of(elems)
         options = _options(parallel_iterations, back_prop, swap_memory)
         return _loop(step, rows, structure, _NOTHING, reverse=False, options=options,
                      name=name or "map").emitted  # fmt: skip
 
-    return _build(build, elems)
+    return in_graph(build, elems)
 
 
 def _check_dtype(value: Any, wanted: Any) -> Tensor:
@@ -235,13 +235,13 @@ def _check_dtype(value: Any, wanted: Any) -> Tensor:
     return convert_to_tensor(value, dtype)
 
 
-def _check_callable(fn: Any) -> None:
+def check_callable(fn: Any) -> None:
     if not callable(fn):
         raise TypeError(f"fn must be callable, got {fn!r} of type {type(fn).__name__}")
 
 
 def _first_row(rows: list[Tensor], structure: Any, reverse: bool) -> Any:
-    if _length(rows) == 0:
+    if length_of(rows) == 0:
         raise ValueError("elems has no rows: without an initializer there is no first value")
     return nest.unflatten(structure, [r[-1 if reverse else 0] for r in rows])
 
@@ -268,14 +268,14 @@ def scan(
     structure of Tensor
         In the structure of the accumulator, with the number of rows as first dimension.
     """
-    _check_callable(fn)
+    check_callable(fn)
 
     def step(state: Any, row: Any) -> tuple[Any, Any]:
         value = fn(state, row)
         return value, value
 
     def build() -> Any:
-        rows, structure = _rows(elems)
+        rows, structure = rows_of(elems)
         first = initializer is None
         state = _first_row(rows, structure, reverse) if first else initializer
         options = _options(parallel_iterations, back_prop, swap_memory)
@@ -291,16 +291,16 @@ def scan(
 
         return nest.map_structure(join, state, rest.emitted)
 
-    return _build(build, elems, initializer)
+    return in_graph(build, elems, initializer)
 
 
 def _fold(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, options: LoopOptions, reverse: bool, name: str
 ) -> Any:
-    _check_callable(fn)
+    check_callable(fn)
 
     def build() -> Any:
-        rows, structure = _rows(elems)
+        rows, structure = rows_of(elems)
         state = initializer
         if initializer is None:
             state = _first_row(rows, structure, reverse)
@@ -308,7 +308,7 @@ def _fold(
         return _loop(lambda s, row: (fn(s, row), _NOTHING), rows, structure, state, reverse=reverse,
                      options=options, name=name).state  # fmt: skip
 
-    return _build(build, elems, initializer)
+    return in_graph(build, elems, initializer)
 
 
 def foldl(
