@@ -426,3 +426,17 @@ def test_nan_to_num_is_finite(dtype):
         expected = np.nan_to_num(x, **options)
         assert ops.nan_to_num(x, **options).dtype == expected.dtype
         np.testing.assert_array_equal(ops.nan_to_num(x, **options).numpy(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_erf_is_that_of_the_c_library(dtype):
+    x = np.concatenate(
+        [np.linspace(-7, 7, 5001), np.linspace(0.99, 1.01, 503), [1e-300, -0.0, np.inf, -np.inf, np.nan]]
+    )
+    x = x.astype(dtype).reshape(7, -1)
+    expected = np.array([math.erf(value) for value in x.ravel().tolist()]).astype(dtype).reshape(x.shape)
+    got = ops.erf(x).numpy()
+    assert got.dtype == dtype
+    np.testing.assert_array_max_ulp(got, expected, 3)
+    np.testing.assert_array_equal(np.signbit(got), np.signbit(expected))
+    assert ops.erf(x[3, 5]).numpy() == expected[3, 5] and ops.erf(x[:, :0]).shape == (7, 0)

@@ -14,6 +14,7 @@ from ..applying import apply
 from ..registry import call
 from ..tensor import Tensor
 from ..values import as_constant, convert_to_tensor
+from . import error_function
 from .define import (
     Function,
     as_dtype,
@@ -315,11 +316,10 @@ softplus = unary(
 )
 # fmt: on
 
-_erf = np.frompyfunc(_math.erf, 1, 1)
 erf = unary(
-    "erf", lambda x: np.asarray(_erf(x)).astype(x.dtype)[()], None,
+    "erf", error_function.erf, None,
     lambda g, y, x: g * (2 / _math.sqrt(_math.pi)) * exp(-x * x),
-    rule=floating, doc="The error function (slow on large arrays).",
+    rule=floating, doc="The error function.",
 )  # fmt: skip
 
 
