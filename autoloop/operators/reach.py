@@ -6,6 +6,7 @@ must be noticed: it is put back, and either carried by the graph (a :class:`Slot
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 import sys
@@ -167,10 +168,14 @@ class _Walker:
             old = contents(value)
             if old is not None:
                 self.found.append(Snapshot(value, old, name, slot))
-            if isinstance(value, dict | list | tuple | set | deque):
-                self._elements(value, name, slot if type(value) in (dict, list, tuple) else None)
+            if isinstance(value, tuple):
+                self._elements(list(tuple.__iter__(value)), name, slot)
+            elif isinstance(value, dict | list | set | deque):
+                self._elements(old, name, slot if type(value) in (dict, list) else None)
             elif isinstance(value, _FUNCTIONS):
                 self._function(value, name)
+            elif type(value).__module__ == "autoloop.function":
+                self.visit(getattr(value, "python_function", None), name, None)
             elif is_users_object(value) or isinstance(value, type):
                 self._object(value)
 
@@ -218,10 +223,6 @@ class _Walker:
             self.visit(getattr(getattr(inner, "mtrand", inner), name, None), "random", None)
 
     def _object(self, value: Any) -> None:
-        inner = getattr(value, "python_function", None)  # what @autoloop.function decorates
-        if isinstance(inner, types.FunctionType):
-            self.visit(inner, inner.__name__, None)
-            return
         kind = value if isinstance(value, type) else type(value)
         for cls in kind.__mro__ if _is_users_class(kind) else ():
             if cls is not value and _is_users_class(cls):
@@ -258,8 +259,17 @@ def is_users_object(value: Any) -> bool:
 
 def contents(value: Any) -> Any:
     """Return a copy of what an object holds and may change, or None if there is nothing of the kind."""
-    if isinstance(value, list | dict | set | deque | bytearray):
-        return value.copy() if not isinstance(value, dict) else dict(value)
+    # Methods of the built-in classes: those of a class of the user's may have effects.
+    if isinstance(value, list):
+        return list.copy(value)
+    if isinstance(value, dict):
+        return dict.copy(value)
+    if isinstance(value, set):
+        return set.copy(value)
+    if isinstance(value, deque):
+        return list(deque.__iter__(value))
+    if isinstance(value, bytearray):
+        return bytes(value)
     if isinstance(value, GrowingList):
         return list(value.arrays)
     if isinstance(value, np.ndarray):
@@ -268,7 +278,7 @@ def contents(value: Any) -> Any:
         return _state_of(value)
     if is_random(value):
         return repr(value.bit_generator.state if hasattr(value, "bit_generator") else _random_state(value))
-    if hasattr(type(value), "__length_hint__") and hasattr(type(value), "__next__"):
+    if type(value).__module__ == "builtins" and hasattr(value, "__length_hint__"):
         return operator.length_hint(value)
     return _attributes(value) if is_users_object(value) else None
 
@@ -300,8 +310,9 @@ def _attributes(value: Any) -> dict[str, Any]:
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and not name.startswith("__") and hasattr(value, name):
-                found[name] = getattr(value, name)
+            with contextlib.suppress(AttributeError):  # not set
+                if not name.startswith("__"):
+                    found[name] = cls.__dict__[name].__get__(value)
     return found
 
 
@@ -313,7 +324,7 @@ def has_changed(snapshot: Snapshot) -> bool:
     new = contents(value)
     if isinstance(new, dict):
         return new.keys() != old.keys() or not all(map(operator.is_, new.values(), (old[key] for key in new)))
-    if isinstance(new, list | deque):
+    if isinstance(new, list):
         return len(new) != len(old) or not all(map(operator.is_, new, old))
     return bool(new != old)
 
@@ -321,18 +332,23 @@ def has_changed(snapshot: Snapshot) -> bool:
 def put_back(snapshot: Snapshot) -> None:
     """Give a container, or an array, what it held before."""
     value, old = snapshot.value, snapshot.old
-    if isinstance(value, list | bytearray):
-        value[:] = old
+    if isinstance(value, list):
+        list.__setitem__(value, slice(None), old)
+    elif isinstance(value, bytearray):
+        bytearray.__setitem__(value, slice(None), old)
     elif isinstance(value, GrowingList):
         value.arrays = old
     elif isinstance(value, np.ndarray):
         value[...] = old
-    elif isinstance(value, dict | set):
-        value.clear()
-        value.update(old)
+    elif isinstance(value, dict):
+        dict.clear(value)
+        dict.update(value, old)
+    elif isinstance(value, set):
+        set.clear(value)
+        set.update(value, old)
     elif isinstance(value, deque):
-        value.clear()
-        value.extend(old)
+        deque.clear(value)
+        deque.extend(value, old)
 
 
 def is_cache(snapshot: Snapshot, is_staged: Callable[[Any], bool]) -> bool:

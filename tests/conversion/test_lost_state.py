@@ -180,3 +180,40 @@ def test_what_was_changed_is_put_back():
     with pytest.raises(TypeError, match="'add' is changed in place"):
         al.function(f)(al.constant(3))
     assert out == []
+
+
+class Shy:
+    """Whoever looks at more than its attributes is found out."""
+
+    __slots__ = ("__dict__", "a", "unset")
+
+    def __init__(self):
+        self.a = 1
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+class ShyList(list):
+    def __iter__(self):
+        raise RuntimeError
+
+    copy = __len__ = __getitem__ = __iter__
+
+
+class ShyIterator:
+    def __next__(self):
+        raise RuntimeError
+
+    __length_hint__ = __next__
+
+
+def test_looking_for_changes_has_no_effects():
+    shy, items, iterator = Shy(), ShyList([1]), ShyIterator()
+
+    def f(n):
+        if n > 2:
+            n = n + shy.a + (0 if (items, iterator) else 1)
+        return n
+
+    assert int(al.function(f)(al.constant(3))) == 4
