@@ -10,13 +10,12 @@ from collections.abc import Iterator
 
 from ..dataclass import dataclass, field
 from ..graph import CONST, PARAMETER, Graph, Node
-from ..passes.cost import estimate
-from ..passes.safety import ELEMENTWISE
+from ..passes.cost import DIVIDED, estimate, is_divisible
 from ..shapes import TensorShape
 from ..tensor import Tensor
 
 #: arrays with fewer elements are not divided
-MIN_ELEMENTS = 1 << 18
+MIN_ELEMENTS = DIVIDED
 #: nor is work that takes fewer nanoseconds
 MIN_COST = 300_000.0
 
@@ -56,13 +55,7 @@ def find_chains(graph: Graph) -> dict[Node, Chain]:
 
 
 def _divides(node: Node) -> bool:
-    """True for an operation whose result can be computed block by block."""
-    if node.op.into is None or node.op.name not in ELEMENTWISE or node.declared or node.control_inputs:
-        return False
-    shape = node.outputs[0].shape
-    if shape.rank == 0 or (shape.num_elements() or 0) < MIN_ELEMENTS:
-        return False
-    return all(t.shape.rank == 0 or t.shape == shape for t in node.inputs)
+    return is_divisible(node, MIN_ELEMENTS)
 
 
 def _runs(graph: Graph) -> Iterator[list[Node]]:

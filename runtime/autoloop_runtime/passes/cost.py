@@ -51,6 +51,10 @@ OVERHEAD = 4_000.0
 GAIN = 1.2
 #: what a further thread adds to the speed of a matrix product
 BLAS_GAIN = 0.6
+#: what a further thread adds to the speed of operations that are computed block by block
+BLOCK_GAIN = 0.8
+#: arrays with fewer elements are not computed block by block
+DIVIDED = 1 << 18
 #: iterations that are played, of loops by how deep they are, and how often any loop is taken to run
 PLAYED = (12, 4, 2)
 TRIPS = 16
@@ -98,6 +102,16 @@ def _matmul(a: Tensor, out: Tensor) -> float:
     return 2 * ARRAY_CALL + products / PRODUCTS.get(out.dtype.name, 1.0)
 
 
+def is_divisible(node: Node, least: int = DIVIDED) -> bool:
+    """True if the result, an array of at least so many elements, can be computed block by block."""
+    if node.op.into is None or node.op.name not in ELEMENTWISE or node.declared or node.control_inputs:
+        return False
+    shape = node.outputs[0].shape
+    if shape.rank == 0 or (shape.num_elements() or 0) < least:
+        return False
+    return all(t.shape.rank == 0 or t.shape == shape for t in node.inputs)
+
+
 @dataclass(frozen=True)
 class Choice:
     """An executor for a graph.
@@ -125,17 +139,20 @@ class _Run:
     """One run of a graph or loop.
 
     ``work``: of all heavy nodes; ``products``: how much of it is matrix products, which have threads of their
-    own; ``span``: the time of it on any number of processors; ``nodes``: how many run, heavy or not.
+    own; ``blocks``: how much of it generated code computes block by block, on threads too; ``span``: the time of it on
+    any number of processors; ``nodes``: how many run, heavy or not.
     """
 
     work: float
     products: float
+    blocks: float
     span: float
     nodes: float
 
-    def alone(self, blas_threads: int) -> float:
+    def alone(self, blas_threads: int, threads: int) -> float:
         """The time of one node after the other."""
-        return self.work - self.products * (1 - 1 / (1 + BLAS_GAIN * (blas_threads - 1)))
+        by_blas = self.products * (1 - 1 / (1 + BLAS_GAIN * (blas_threads - 1)))
+        return self.work - by_blas - self.blocks * (1 - 1 / (1 + BLOCK_GAIN * (threads - 1)))
 
     def together(self, threads: int) -> float:
         """The time on the scheduler, at best."""
@@ -155,13 +172,15 @@ def choose(graph: Graph) -> Choice:
     player = _Player()
     whole, _ = player.play(graph, [0.0] * len(graph.inputs), 0.0)
     blas = _blas_threads(threads) if whole.products else 1
-    ratio = whole.alone(blas) / whole.together(threads)
+    ratio = whole.alone(blas, threads) / whole.together(threads)
     if ratio < GAIN:
         why = f"the heavy operations, such as {what}, wait for each other, so they cannot overlap"
         if whole.work > whole.span:
             why = f"the heavy operations, such as {what}, could overlap, but too little to pay for the scheduler"
+        if whole.blocks > whole.work / 2:
+            why = f"the heavy operations, such as {what}, are computed block by block, and threads share the blocks"
         return Choice("sequential", why, heaviest)
-    gaining = (node for node, run in player.loops.items() if run.alone(blas) >= GAIN * run.together(threads))
+    gaining = (node for node, run in player.loops.items() if run.alone(blas, threads) >= GAIN * run.together(threads))
     node = next(gaining, None)
     where = f" in the loop {node.name!r}" if node is not None else ""
     reason = (
@@ -222,7 +241,7 @@ class _Player:
             The span counts from the earliest arrival; when each output is there.
         """
         at: dict[Tensor, float] = dict(zip(graph.inputs, arrivals))
-        work = products = nodes = 0.0
+        work = products = blocks = nodes = 0.0
         last = start
         for node in graph.nodes:
             if node.op in (CONST, PARAMETER):
@@ -233,23 +252,25 @@ class _Player:
             if node.subgraphs:
                 run, ends = self._structured(node, inputs, ready)
                 work, products, nodes = work + run.work, products + run.products, nodes + run.nodes
+                blocks += run.blocks
                 last = max(last, ready + run.span)
             else:
                 cost = estimate(node)
                 cost = cost if cost > HEAVY else 0.0
                 work, nodes = work + cost, nodes + 1
                 products += cost if node.op.name in _PRODUCTS else 0.0
+                blocks += cost if is_divisible(node) else 0.0
                 ends = [max([ready, *inputs]) + cost] * len(node.outputs)
             at.update(zip(node.outputs, ends))
             last = max([last, *ends])
-        return _Run(work, products, last - start, nodes), [at[t] for t in graph.outputs]
+        return _Run(work, products, blocks, last - start, nodes), [at[t] for t in graph.outputs]
 
     def _structured(self, node: Node, inputs: Sequence[float], start: float) -> tuple[_Run, list[float]]:
         count = self._light.get(node)
         if count is None:
             count = self._light[node] = _light_nodes(node)
         if count:
-            return _Run(0.0, 0.0, 0.0, count), [max([start, *inputs])] * len(node.outputs)
+            return _Run(0.0, 0.0, 0.0, 0.0, count), [max([start, *inputs])] * len(node.outputs)
         if node.op.name == "While":
             self._depth += 1
             try:
@@ -267,7 +288,7 @@ class _Player:
         window = int(attrs["parallel_iterations"])
         variables, captured = list(inputs[:n]), list(inputs[n:])
         begin = min(inputs, default=start)
-        work = products = nodes = 0.0
+        work = products = blocks = nodes = 0.0
         ends: list[float] = []
         finished = start
         played = PLAYED[min(self._depth, len(PLAYED)) - 1]
@@ -278,11 +299,12 @@ class _Player:
             step, results = self.play(attrs["body"], [*arrivals, *captured], decided)
             work, nodes = work + test.work + step.work, nodes + test.nodes + step.nodes + n
             products += test.products + step.products
+            blocks += test.blocks + step.blocks
             variables = [max(r, decided) for r in results]
             finished = max(finished, decided + step.span, *variables)
             ends.append(finished)
         scale = TRIPS / played
-        run = _Run(work * scale, products * scale, (finished - begin) * scale, nodes * scale)
+        run = _Run(work * scale, products * scale, blocks * scale, (finished - begin) * scale, nodes * scale)
         self.loops[node] = run
         return run, [begin + (t - begin) * scale for t in variables]
 
