@@ -181,7 +181,8 @@ class ExpressionRewriter:
         sign = AUGMENTED[type(node.op)][:-1]
         name = METHODS[sign]
         makes_text = sign == "%" and isinstance(node.left, gast.Constant) and isinstance(node.left.value, str)
-        if not makes_text and not self.environment.is_overloaded(f"__{name}__", f"__r{name}__"):
+        repeats = sign == "*" and any(isinstance(one, gast.List) for one in (node.left, node.right))
+        if not makes_text and not repeats and not self.environment.is_overloaded(f"__{name}__", f"__r{name}__"):
             return node
         make = Maker(node)
         return make.call(self.operator(make, "binary"), node.left, make.constant(sign), node.right)

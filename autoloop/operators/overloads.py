@@ -68,7 +68,15 @@ def binary(left: Any, sign: str, right: Any) -> Any:
     plain, name = _BINARY[sign]
     if isinstance(left, str) and sign == "%" and current_graph() is not None and any(map(_is_tensor, _all(right))):
         raise TypeError("`%` makes no text of tensors: use an f-string, whose text is made when the graph runs")
+    if sign == "*" and current_graph() is not None and (_repeats(left, right) or _repeats(right, left)):
+        raise TypeError(
+            "a list cannot be repeated as often as a tensor says: use autoloop.zeros([n]) or autoloop.full([n], value)"
+        )
     return _operated(plain, left, right, f"__{name}__", f"__r{name}__")
+
+
+def _repeats(sequence: Any, count: Any) -> bool:
+    return type(sequence) is list and isinstance(count, Tensor) and count.shape.rank == 0
 
 
 def _all(values: Any) -> Any:

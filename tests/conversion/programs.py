@@ -671,6 +671,11 @@ def none_at_first(xs):
     return best, best is not None, [best is None for _ in "ab"], (lambda: best is None)()
 
 
+@tried_on((3,))
+def repeated(n):
+    return [0] * n, n * [1, 2], [[0] * n for _ in range(2)]
+
+
 @tried_on((5,))
 def text_of_values(n):
     shown = []

@@ -95,6 +95,8 @@ EXPRESSIONS = [
     (lambda n: list(range(n, 5, 0)), ValueError, "range() arg 3 must not be zero"),
     (lambda n: list(range(n * 1.5)), TypeError, "the stop of range must be an integer, got a tensor of dtype float32"),
     (lambda n: list(range(al.stack([n, n]))), TypeError, "the stop of range must be a scalar, got shape (2,)"),
+    (lambda n: [0] * n, TypeError, "a list cannot be repeated as often as a tensor says: use autoloop.zeros([n])"),
+    (lambda n: n * [0], TypeError, "a list cannot be repeated as often as a tensor says"),
     (concatenated, TypeError, "np.concatenate of the list 'out', which grows in a loop, works along axis 0 only"),
     (other_structure, TypeError, "the list 'out' cannot be extended by 'pairs', whose elements have another structure"),
     (list_sorted, TypeError, "the list 'out' grows in a loop on tensors, where `sort` does not work"),
