@@ -47,7 +47,7 @@ def test_searched(dtype):
 def test_the_best_few_in_a_loop():
     def build(scores, steps):
         def body(i, scores):
-            best = call("top_k", call("multiply", call("sin", scores), 3.0), 4)
+            best = call("top_k", call("mod", scores * 7.0 + 3.0, 11.0), 4)  # exact, with ties
             return i + 1, call("tile", call("add", best.values, call("cast", best.indices, np.float32)), (5,))
 
         return while_loop(lambda i, s: i < steps, body, [0, scores])[1]
