@@ -12,6 +12,7 @@ import pytest
 from autoloop_runtime.branches import cond
 from autoloop_runtime.codegen.native.compile import host
 from autoloop_runtime.codegen.native.function import write_function
+from autoloop_runtime.codegen.native.refusal import NativeRefusal
 from autoloop_runtime.codegen.python import compile_graph
 from autoloop_runtime.control_flow import while_loop
 from autoloop_runtime.functional import map_fn, scan
@@ -470,6 +471,30 @@ def test_saved_values_are_given_back():
     for _ in range(20):
         run([normal(1000), np.int32(2000)])
     assert memory() - before < 20e6  # one call saves 8 MB
+
+
+def test_checkpoints():
+    def build(a, x, n):
+        def loss(a, x):
+            step = lambda i, x, k: (i + 1, call("sin", x) * a, k * 2)  # noqa: E731
+            start = (0, x, np.int64(1))
+            return reduce_sum(while_loop(lambda i, *_: i < n, step, start, gradient_memory="checkpoint")[1])
+
+        value, found = value_and_grad(loss, (0, 1))(a, x)
+        return [value, *found]
+
+    a, x = np.linspace(0.9, 1.1, 5), np.linspace(0.5, 1, 5)
+    run = compile_native(graph_of(build, a, x, np.int32(0)))
+    python = compile_graph(graph_of(build, a, x, np.int32(0)))
+    for n in (0, 1, 2, 3, 4, 9, 60, 300):
+        for got, want in zip(run([a, x, np.int32(n)]), python([a, x, np.int32(n)])):
+            np.testing.assert_allclose(got, want, rtol=1e-12)
+
+    def limited(x):
+        return while_loop(lambda x: x < 9, lambda x: x * x, (x,), gradient_memory=3)[0]
+
+    with pytest.raises(NativeRefusal, match="limited number of checkpoints"):
+        compile_native(graph_of(lambda x: value_and_grad(limited)(x)[1], np.float64(2)))
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs /proc")

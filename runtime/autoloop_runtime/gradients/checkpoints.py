@@ -93,6 +93,8 @@ class Rerun:
         for outer, inner in zip(node.inputs[node.attrs["n_vars"] :], captured):
             self._capture(copy, outer, of[inner])
         copy.inputs = [done, *variables, *held, *[of[p] for p in captured]]
+        inside = {p.op for p in copy.inputs}
+        copy.nodes = [n for n in copy.nodes if n.op is not PARAMETER or n in inside]
         with copy.as_default():
             moving = [v for k, v in enumerate(variables) if not is_fixed(node, k)]
             noted = [stores.add(store, done, v, limit(node)) for store, v in zip(held, moving)]
@@ -123,20 +125,27 @@ class Rerun:
         return outputs[0].op
 
 
-def _segment(body: Graph, node: Node, s: Tensor, held: Sequence[Tensor]) -> tuple[Node, list[Tensor]]:
-    """Segment ``s`` of the loop ``node``, in the body of the loop over segments, and what becomes of the stores.
+def _leading(plan: Reversal) -> int:
+    """The variable whose store is asked what all stores know: one that has to be there anyway."""
+    changing = (k for k in range(original_variables(plan.node)) if not is_fixed(plan.node, k))
+    return plan.moving[0] if plan.moving else next(changing, 0)
+
+
+def _segment(plan: Reversal, body: Graph, s: Tensor, held: Sequence[Tensor]) -> tuple[Node, list[Tensor]]:
+    """Segment ``s`` of a loop, in the body of the loop over segments, and what becomes of the stores.
 
     ``held`` has the stores of the variables that change, if the number of checkpoints is limited.
     """
-    count = original_variables(node)
+    node, count = plan.node, original_variables(plan.node)
     moving = [k for k in range(count) if not is_fixed(node, k)]
     with body.as_default():
         given = list(held) or [body.capture(node.outputs[_stores(node) + k]) for k in moving]
-        k = stores.interval(given[0]) if given else as_constant(np.int64(1))
+        leading = given[moving.index(_leading(plan))] if given else body.capture(node.outputs[_stores(node)])
+        k = stores.interval(leading)
         trips = call("cast", rewriting.trips_of(node), dtypes.int64)
         start = call("multiply", s, k)
         length = call("minimum", k, call("subtract", trips, start))
-        found = stores.latest(given[0], s) if held else s
+        found = stores.latest(leading, s) if held else s
         states = [body.capture(node.inputs[i]) for i in range(count)]
         for i, store in zip(moving, given):
             states[i] = stores.get(store, found, node.attrs["body"].inputs[i])
@@ -156,12 +165,14 @@ def limit(node: Node) -> int | None:
     return chosen if isinstance(chosen, int) else None
 
 
-def _segments(graph: Graph, node: Node) -> Tensor:
-    """The number of segments of the loop ``node``, a tensor of ``graph``, which sees the results of ``node``."""
-    first = _stores(node)
+def _segments(plan: Reversal) -> Tensor:
+    """The number of segments of a loop, a tensor of the graph where the backward loop goes."""
+    graph, node = plan.graph, plan.node
+    position = _stores(node) + _leading(plan)
+    store = node.outputs[position]
     with graph.as_default():
         trips = call("cast", rewriting.trips_of(node), dtypes.int64)
-        k = stores.interval(node.outputs[first])
+        k = stores.interval(store)
         count: Tensor = call("floor_divide", call("subtract", call("add", trips, k), 1), k)
     return count
 
@@ -182,15 +193,15 @@ def _stores(node: Node) -> int:
     if not known:
         count, counter = original_variables(node), rewriting.trip_counter(node)
         most = limit(node)
+        names = node.attrs["names"][:count]
         with rewriting.before(node):
-            empty = stores.empty()
-        names = [f"checkpoints_{name}" for name in node.attrs["names"][:count]]
+            held = [LoopVar(f"checkpoints_{name}", stores.empty(), SCALAR) for name in names]
 
-        def step(held: Sequence[Tensor]) -> list[Tensor]:
+        def step(current: Sequence[Tensor]) -> list[Tensor]:
             n = body.inputs[counter]
-            return [stores.add(store, n, p, most) for store, p in zip(held, body.inputs)]
+            return [stores.add(store, n, p, most) for store, p in zip(current, body.inputs)]
 
-        known.append(rewriting.add_variables(node, [LoopVar(name, empty, SCALAR) for name in names], step))
+        known.append(rewriting.add_variables(node, held, step))
     found: int = known[0]
     return found
 
@@ -214,7 +225,7 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
     """Build the loop over the segments, and hand out the gradients of the inputs of the forward loop."""
     node, graph, moving = plan.node, plan.graph, plan.moving
     _refuse_effects(node)
-    count = _segments(graph, node)
+    count = _segments(plan)
     scope = graph.unique_name(f"{node.name.rpartition('/')[2]}/gradient")
     loop = [LoopVar("s", call("subtract", count, 1), SCALAR), *plan.variables(gradients)]
     if limit(node) is not None:
@@ -223,7 +234,7 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
     body = subgraph(graph, f"{scope}/body", [(v.init.dtype, v.invariant, v.name) for v in loop])
     behind, last = 1 + len(moving), 1 + len(moving) + len(plan.collected)
     s, entering, sinks, held = body.inputs[0], body.inputs[1:behind], body.inputs[behind:last], body.inputs[last:]
-    segment, left = _segment(body, node, s, held)
+    segment, left = _segment(plan, body, s, held)
     states = segment.inputs[1:]
     marks = Marks(body, walk.marks.sources)
     sources = [states[k] for k in range(original_variables(node)) if plan.inner[k] in plan.reached]

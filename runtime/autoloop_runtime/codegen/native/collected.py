@@ -16,7 +16,9 @@ from .elements import TYPES
 from .facts import Count, Pile, Rows, Shape, Types, Unresolved
 from .refusal import refuse
 
-_STACKS = frozenset({"EmptyStack", "StackPush", "StackRead"})
+#: ops on stacks; checkpoints are a stack that is thinned out
+_EMPTY, _PUSH = frozenset({"EmptyStack", "NoCheckpoints"}), frozenset({"StackPush", "AddCheckpoint"})
+_STACKS = _EMPTY | _PUSH | {"StackRead", "GetCheckpoint", "Interval"}
 #: ops on tables of gradients
 TABLES = frozenset(
     {"EmptySlots", "UnstackSlots", "AddToSlot", "GetSlot", "MergeSlots", "StackSlots"}
@@ -86,7 +88,7 @@ class Collections:
 
     def renew(self, tensor: Tensor) -> None:
         """Something empty may be shared by loops that fill it with different things: each has its own."""
-        if tensor.op.name == "EmptyStack":
+        if tensor.op.name in _EMPTY:
             self.types.piles[tensor] = Pile()
         elif tensor.op.name == "EmptySlots":
             self.types.rows[tensor] = Rows()
@@ -132,14 +134,18 @@ class Collections:
     def _stack(self, node: Node) -> None:
         types, tensor = self.types, node.outputs[0]
         types.shapes[tensor] = ()
-        if node.op.name == "EmptyStack":
+        if node.op.name in _EMPTY:
             types.piles[tensor] = Pile()
             return
+        if node.attrs.get("most") is not None:
+            refuse(node, "a limited number of checkpoints has no machine code")
         if node.inputs[0] not in types.piles:
             refuse(node, "its operand is no stack of known elements")
         pile = types.piles[node.inputs[0]].root()
-        if node.op.name == "StackPush":
-            if node.inputs[0].op.name == "EmptyStack":
+        if node.op.name == "Interval":
+            return
+        if node.op.name in _PUSH:
+            if node.inputs[0].op.name in _EMPTY:
                 pile = Pile()
             self._push(node, pile, node.inputs[2])
         elif tensor.dtype == variant:

@@ -1,8 +1,12 @@
 """Stacks of saved values: memory that grows while a loop runs, for the loop of its gradient to read.
 
-A stack is the address of four words: its elements, how many there are, how many there is room for, and the stack
-that was made before it, by which all are found and given back at the end. The empty stack is a null address. Pushing
-at the end of a stack writes in place; older versions do not look behind their own end.
+A stack is the address of five words: its elements, how many there are, how many there is room for, the stack
+that was made before it, by which all are found and given back at the end, and the interval between checkpoints. The
+empty stack is a null address. Pushing at the end of a stack writes in place; older versions do not look behind their
+own end.
+
+Checkpoints (``gradients.stores.Growing``) are a stack that only the loop that adds to it knows, and that is thinned out
+in place.
 """
 
 from __future__ import annotations
@@ -60,7 +64,7 @@ make:
   %twice = shl i64 %position, 1
   %first = call i64 @llvm.umax.i64(i64 %twice, i64 {FIRST})
   %space = mul i64 %first, %size
-  %made = call ptr @malloc(i64 32)
+  %made = call ptr @malloc(i64 40)
   %data = call ptr @malloc(i64 %space)
   %a = icmp eq ptr %made, null
   %b = icmp eq ptr %data, null
@@ -76,6 +80,8 @@ fill:
   %before = load ptr, ptr %list
   store ptr %before, ptr %made_next
   store ptr %made, ptr %list
+  %made_interval = getelementptr i64, ptr %made, i64 4
+  store i64 1, ptr %made_interval
   %copies = icmp ne i64 %position, 0
   br i1 %copies, label %copy, label %done
 copy:
@@ -132,6 +138,62 @@ done:
 }}"""
 
 
+#: word 1 or 4 of a stack, and what an empty one has; whether the last of the checkpoints, of iteration %n, is kept
+_CHECKPOINTS = """
+define internal i64 @stack_word(ptr %stack, i64 %word, i64 %empty) alwaysinline nounwind {
+entry:
+  %none = icmp eq ptr %stack, null
+  br i1 %none, label %done, label %look
+look:
+  %at = getelementptr i64, ptr %stack, i64 %word
+  %found = load i64, ptr %at
+  br label %done
+done:
+  %result = phi i64 [ %empty, %entry ], [ %found, %look ]
+  ret i64 %result
+}
+
+define internal void @thin_out(ptr %stack, i64 %n, i64 %size) noinline nounwind {
+entry:
+  %length_at = getelementptr i64, ptr %stack, i64 1
+  %length = load i64, ptr %length_at
+  %interval_at = getelementptr i64, ptr %stack, i64 4
+  %interval = load i64, ptr %interval_at
+  %within = urem i64 %n, %interval
+  %between = icmp ne i64 %within, 0
+  br i1 %between, label %drop, label %keep
+drop:
+  %before = sub i64 %length, 1
+  store i64 %before, ptr %length_at
+  ret void
+keep:
+  %twice = shl i64 %interval, 1
+  %many = icmp ugt i64 %length, %twice
+  br i1 %many, label %halve, label %done
+halve:
+  %data = load ptr, ptr %stack
+  %more = add i64 %length, 1
+  %half = lshr i64 %more, 1
+  store i64 %half, ptr %length_at
+  store i64 %twice, ptr %interval_at
+  br label %loop
+loop:
+  %k = phi i64 [ 1, %halve ], [ %next, %move ]
+  %end = icmp uge i64 %k, %half
+  br i1 %end, label %done, label %move
+move:
+  %to_at = mul i64 %k, %size
+  %from_at = shl i64 %to_at, 1
+  %to = getelementptr i8, ptr %data, i64 %to_at
+  %from = getelementptr i8, ptr %data, i64 %from_at
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)
+  %next = add i64 %k, 1
+  br label %loop
+done:
+  ret void
+}"""
+
+
 #: asks for large pages, each of which costs one page fault instead of five hundred; for all of the mapping, because one
 #: of two minds could not grow without being copied
 _HUGE_PAGES = """
@@ -167,7 +229,7 @@ def uses_stacks(ctx: Context) -> bool:
     return ctx.module.has("stacks")
 
 
-@rule("EmptyStack")
+@rule("EmptyStack", "NoCheckpoints")
 def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Scalar("null", POINTER)]
 
@@ -215,7 +277,24 @@ def push(ctx: Context, node: Node, stack: str, position: str, value: Value) -> t
     return stack, length
 
 
-@rule("StackRead")
+@rule("AddCheckpoint")
+def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    writer, stack, n = ctx.writer, ctx.scalar(values[0]), index_of(ctx, values[1])
+    ctx.module.define("checkpoints", lambda: _CHECKPOINTS)
+    stack, _ = push(ctx, node, stack, writer.let(f"call i64 @stack_word(ptr {stack}, i64 1, i64 0)"), values[2])
+    size = _size(ctx.types.piles[node.outputs[0]])
+    writer.do(f"call void @thin_out(ptr {stack}, i64 {n}, i64 {size})")
+    return [Scalar(stack, POINTER)]
+
+
+@rule("Interval")
+def _interval(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    ctx.module.define("checkpoints", lambda: _CHECKPOINTS)
+    stack = ctx.scalar(values[0])
+    return [Scalar(ctx.writer.let(f"call i64 @stack_word(ptr {stack}, i64 4, i64 1)"), INT64)]
+
+
+@rule("StackRead", "GetCheckpoint")
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [read(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]))]
 
