@@ -9,7 +9,10 @@ import numpy as np
 
 from ...graph import CONST, PARAMETER, Graph, Node
 from ...tensor import Tensor
+from .elements import TYPES
 from .facts import Types
+from .templates import cost_of
+from .templates import rule as template
 from .values import size_of
 
 #: nanoseconds between two questions
@@ -19,7 +22,7 @@ _ROUNDS = 64
 #: nanoseconds per element of an array, per scalar operation, and per multiplication of a matrix product
 _ELEMENT, _SCALAR, _PRODUCT = 0.3, 0.25, 0.02
 #: a loop that cannot take longer than this many nanoseconds is never stopped
-_SHORT = 2e8
+_SHORT = 2e9
 _COMPARE = frozenset({"less", "less_equal", "greater", "greater_equal"})
 
 
@@ -58,7 +61,14 @@ def _node_cost(node: Node, types: Types) -> float:
     largest = max(sizes, default=1)
     if node.op.name in ("getitem", "set_item") and node.outputs[0] in types.shapes:
         largest = min(sizes)
-    return _SCALAR if largest == 1 else _ELEMENT * largest
+    slow = _slow(node)
+    return max(_SCALAR, 20 * slow) if largest == 1 else max(_ELEMENT, slow) * largest
+
+
+def _slow(node: Node) -> float:
+    """Nanoseconds for one of many elements; a scalar takes some twenty times as long."""
+    t = TYPES.get(node.inputs[0].dtype) if node.inputs else None
+    return 0.0 if t is None or not template(node.op.name, t.kind) else cost_of(node.op.name, t)
 
 
 def _has_long_loop(graph: Graph, types: Types) -> bool:
