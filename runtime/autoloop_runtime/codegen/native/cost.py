@@ -22,7 +22,7 @@ _ROUNDS = 64
 #: nanoseconds per element of an array, per scalar operation, and per multiplication of a matrix product
 _ELEMENT, _SCALAR, _PRODUCT = 0.3, 0.25, 0.02
 #: a loop that cannot take longer than this many nanoseconds is never stopped
-_SHORT = 2e9
+_SHORT = 3e9
 _COMPARE = frozenset({"less", "less_equal", "greater", "greater_equal"})
 
 
