@@ -179,22 +179,22 @@ class Tensor:
             raise TypeError(f"numpy.{ufunc.__name__}(..., out=...) cannot write into a tensor's result; assign it")
         ours = NUMPY_FUNCTIONS.get(ufunc)
         if method != "__call__" or ours is None or kwargs:
-            return self._without_counterpart(getattr(ufunc, method), inputs, kwargs)
+            name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+            return self._without_counterpart(name, getattr(ufunc, method), inputs, kwargs)
         return ours(*inputs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         ours = NUMPY_FUNCTIONS.get(func)
         if ours is None:
-            return self._without_counterpart(func, args, kwargs)
+            return self._without_counterpart(func.__name__, func, args, kwargs)
         return ours(*args, **kwargs)
 
-    def _without_counterpart(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _without_counterpart(self, name: str, func: Any, args: Any, kwargs: Any) -> Any:
         """A NumPy function we have no op for: computed now if every argument is a value."""
 
         def concrete(arg: Any) -> Any:
             if isinstance(arg, Tensor):
                 if arg.node is not None:
-                    name = getattr(func, "__name__", str(func))
                     raise TypeError(
                         f"numpy.{name} has no counterpart for a symbolic tensor; use autoloop's functions "
                         f"or py_function (tensor {arg.name})"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import types
 from pathlib import Path
 
 import autoloop as al
@@ -281,6 +282,14 @@ def test_a_loop_on_its_own_shares_nothing_with_the_one_it_was_made_of():
 
 
 # -- functions ----------------------------------------------------------------------------------------------
+
+
+def test_a_price_while_another_thread_imports_the_compiler(monkeypatch):
+    name = "autoloop_runtime.codegen.native.process"
+    monkeypatch.setitem(
+        sys.modules, name, types.ModuleType(name)
+    )  # as an import leaves it before it has run the module
+    assert later.price(1) > later.SMALLEST
 
 
 @needs_native

@@ -70,7 +70,8 @@ def is_wanted() -> bool:
 def price(nodes: int) -> float:
     """Seconds that making code of so many nodes takes, roughly."""
     process = sys.modules.get(f"{__package__}.native.process")
-    loaded = process is not None and process.is_running()
+    is_running = getattr(process, "is_running", None)  # not there yet while another thread imports the module
+    loaded = is_running is not None and is_running()
     return (0.0 if loaded else LOADING) + SMALLEST + PER_NODE * nodes
 
 
