@@ -8,8 +8,7 @@ what has already run for about as long as making it takes:
 * a function that is called again and again gets machine code for the whole of it. The next calls try both, and the
   faster one stays.
 
-Where the heavy work is matrix products that overlap on the scheduler no machine code is made: it would call the same
-library, on one thread. What machine code cannot take stays where it is; ``explain`` says why.
+What machine code cannot take stays where it is; ``explain`` says why.
 """
 
 from __future__ import annotations

@@ -318,7 +318,7 @@ def test_the_faster_one_stays(eager, monkeypatch):
 
 
 @needs_native
-def test_products_that_overlap_stay_on_the_scheduler():
+def test_products_that_overlap_begin_on_the_scheduler():
     def chains(a, b):
         i = al.constant(0)
         while i < 8:
@@ -332,7 +332,7 @@ def test_products_that_overlap_stay_on_the_scheduler():
         report = al.explain(al.function(chains), spec, spec)
     finally:
         config.set_num_threads(None)
-    assert report.executor == "dataflow" and "same library" in report.reason
+    assert report.executor == "dataflow" and "machine code follows" in report.reason
 
 
 def test_what_is_too_little_to_be_felt_stays_where_it_is(eager, given):

@@ -187,8 +187,7 @@ def choose(graph: Graph) -> Choice:
         f"heavy operations such as {what} do not all wait for each other{where}: "
         f"{threads} threads can be up to {ratio:.1f} times as fast as one"
     )
-    library = "machine code would call the same library for its matrix products, on one thread"
-    return Choice("dataflow", reason, node or heaviest, library if whole.products >= whole.work / 2 else "")
+    return Choice("dataflow", reason, node or heaviest)
 
 
 def _blas_threads(most: int) -> int:
