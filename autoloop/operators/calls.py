@@ -6,12 +6,16 @@ import functools
 import types
 from typing import Any
 
-from autoloop.conversion.pipeline import convert_callee
+import numpy as np
+from autoloop.conversion.pipeline import convert_callee, lent_by
 from autoloop.operators.builtins import STAGED
 from autoloop.operators.growing import example_of, growing
 from autoloop.operators.text import formatted
 from autoloop.operators.values import is_staged
 from autoloop_runtime.graph import current_graph
+
+# Arguments that hold no tensor.
+_PLAIN = (bool, int, float, complex, str, type(None), np.generic, np.ndarray)
 
 
 def call(f: Any) -> Any:
@@ -32,7 +36,33 @@ def call(f: Any) -> Any:
         return _list_method(f) if type(f.__self__) is list and f.__name__ in ("insert", "pop") else f
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
-    return convert_callee(f)
+    converted = convert_callee(f)
+    if converted is not f and current_graph() is not None and (lent := lent_by(f)):
+        return _borrowing(converted, lent)
+    return converted
+
+
+def _borrowing(f: Any, lent: tuple[str, ...]) -> Any:
+    """Return ``f``, refusing tensors where it would set elements for its caller, who would not see it."""
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        function = getattr(f, "__func__", f)
+        given = args if function is f else (f.__self__, *args)
+        code = function.__code__
+        values = dict(zip(code.co_varnames[: code.co_argcount], given, strict=False)) | kwargs
+        for name in lent:
+            array = values.get(name)
+            others = [value for value in values.values() if value is not array]
+            # an array of the caller's that is only given numbers changes in place, as it always does
+            if is_staged(array) or (isinstance(array, np.ndarray) and not all(isinstance(v, _PLAIN) for v in others)):
+                raise TypeError(
+                    f"{function.__name__!r} sets elements of {name!r} and does not return it, but tensors do not "
+                    f"change, so its caller would keep the old values: let it return {name!r}, and assign what it "
+                    f"returns"
+                )
+        return f(*args, **kwargs)
+
+    return checked
 
 
 def _list_method(f: Any) -> Any:

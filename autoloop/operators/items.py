@@ -58,11 +58,10 @@ def _rows_of(value: Any) -> Any:
 
 def item(sequence: Any, index: Any) -> Any:
     """``sequence[index]``; of a Python list, tuple or array a tensor may choose the element."""
-    if is_staged(index):
-        if isinstance(sequence, np.ndarray):
-            sequence = convert_to_tensor(sequence)
-        elif type(sequence) in (list, tuple):
-            return _choose(sequence, index)
+    if is_staged(index) and type(sequence) in (list, tuple):
+        return _choose(sequence, index)
+    if isinstance(sequence, np.ndarray) and _is_later(index):
+        sequence = convert_to_tensor(sequence)
     method = method_of(sequence, "__getitem__")
     return sequence[index] if method is None else method(index)
 
@@ -88,12 +87,28 @@ def _choose(sequence: Any, index: Any) -> Any:
 def set_item(array: Any, index: Any, value: Any) -> Any:
     """Do ``array[index] = value`` and return what the name is bound to afterwards.
 
-    A tensor does not change: the result is a new one, and other names keep the old value.
+    A tensor does not change: the result is a new one, and other names keep the old value. An array of numbers becomes
+    a tensor when it is given one.
     """
+    array = _taking(array, index, value)
     if isinstance(array, Tensor):
         return call("set_item", array, index, value)
     _set(array, index, value)
     return array
+
+
+def _taking(array: Any, index: Any, value: Any) -> Any:
+    """``array``, as a tensor if it is an array of numbers and cannot hold what the graph only computes later."""
+    if type(array) is np.ndarray and array.dtype.kind in "biufc" and (_is_later(index) or _is_later(value)):
+        return convert_to_tensor(array)
+    return array
+
+
+def _is_later(given: Any) -> bool:
+    """Whether an index or a value is a tensor or is made of some."""
+    if isinstance(given, slice):
+        given = (given.start, given.stop, given.step)
+    return any(map(_is_later, given)) if type(given) in (list, tuple) else is_staged(given)
 
 
 def _set(array: Any, index: Any, value: Any) -> None:
@@ -144,7 +159,7 @@ def _set_back(containers: list[Any], path: tuple[Any, ...], value: Any) -> Any:
 
 def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:
     """Do ``owner.name[index] = value``; an attribute that is a tensor is set to a new one."""
-    array = getattr(owner, name)
+    array = _taking(getattr(owner, name), index, value)
     if isinstance(array, Tensor):
         setattr(owner, name, call("set_item", array, index, value))
     else:
@@ -155,6 +170,7 @@ def update_item_of(owner: Any, name: str, index: Any, sign: str, value: Callable
     """Do ``owner.name[index] += value()`` (or another ``sign``)."""
     array = getattr(owner, name)
     new = update(item(array, index), sign, value())
+    array = _taking(array, index, new)
     if isinstance(array, Tensor):
         setattr(owner, name, call("set_item", array, index, new))
     else:

@@ -218,6 +218,26 @@ def items(x):
     return x
 
 
+class Board:
+    def __init__(self):
+        self.cells = np.zeros(3)
+
+
+@on((np.arange(4.0), 1))
+def items_of_arrays(x, i):
+    table, board = np.zeros((3, 3)), Board()
+    for k in range(3):
+        table[k, 0] = x[k] * 2
+    table[i] += x[1:]
+    table[2, i] += 5
+    table[0, 1:] = [x[1], x[2]]
+    board.cells[0] = x[1]
+    board.cells[i] += 7
+    rows = [np.zeros(2), np.zeros(2)]
+    rows[1][0] = x[3]
+    return table, board.cells, rows
+
+
 @on((6,))
 def nested(n):
     s = 0

@@ -168,6 +168,65 @@ def test_refused_with_the_name(function, message):
     assert message in str(caught.value)
 
 
+def swap(a, i, j):
+    a[i], a[j] = a[j], a[i]
+
+
+def partition(a):
+    first = 0
+    for i in range(len(a)):
+        if a[i] < 0:
+            a[first] = a[i]
+            first += 1
+    return first
+
+
+class Writer:
+    def put(self, a, value):
+        a[0] = value
+
+
+def total_of_changed(a):
+    a[0] = 0
+    return np.sum(a)
+
+
+def swapped(a, i, j):
+    a[i], a[j] = a[j], a[i]
+    return a
+
+
+def counted(a, n):
+    for i in range(n):
+        a[i] = i
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda x: swap(x, 0, 1), "'swap' sets elements of 'a' and does not return it"),
+        (lambda x: swap(np.arange(3), x[0], 1), "'swap' sets elements of 'a' and does not return it"),
+        (lambda x: partition(a=x), "'partition' sets elements of 'a'"),
+        (lambda x: Writer().put(np.zeros(3), x[0]), "'put' sets elements of 'a'"),
+    ],
+)
+def test_elements_set_for_a_caller_who_would_not_see_it(change, name):
+    with pytest.raises(TypeError, match=name):
+        al.function(change)(np.array([3, 1, 2]))
+
+
+def test_elements_set_where_the_caller_sees_it_or_need_not():
+    def f(x):
+        table, pair = np.zeros(3, int), [x[0], x[1]]
+        counted(table, 3)
+        swap(pair, 0, 1)
+        return swapped(x, 0, 2), total_of_changed(x), table, pair
+
+    turned, total, table, pair = al.function(f)(np.array([3, 1, 2]))
+    assert turned.numpy().tolist() == [2, 1, 3] and int(total) == 3
+    assert table.tolist() == [0, 1, 2] and [int(one) for one in pair] == [1, 3]
+
+
 def test_what_was_changed_is_put_back():
     out = []
 
