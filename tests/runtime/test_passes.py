@@ -208,6 +208,7 @@ def words(build, *inputs):
 
 
 INTS = ("v", dtypes.int32, [4])
+LONGS = ("w", dtypes.int64, [2])
 TRUTHS = ("p", dtypes.bool_, []), ("q", dtypes.bool_, [])
 
 
@@ -225,6 +226,7 @@ TRUTHS = ("p", dtypes.bool_, []), ("q", dtypes.bool_, [])
         (lambda x: x - -call("tanh", x), [X], ["tanh", "add"]),
         (lambda v: call("cast", call("cast", v, dtypes.float64), dtypes.int32) + v, [INTS], ["add"]),
         (lambda v: call("cast", call("cast", v, dtypes.float32), dtypes.int32) + v, [INTS], ["cast", "cast", "add"]),
+        (lambda w: call("cast", call("cast", w, dtypes.float64), dtypes.int64) + w, [LONGS], ["cast", "cast", "add"]),
         (lambda v: call("reshape", call("reshape", v, [2, 2]), [4, 1]), [INTS], ["reshape"]),
         (lambda v: call("maximum", v, v) + 1, [INTS], ["add"]),
         (lambda p, q: control_flow.cond(p, lambda: q, lambda: False), TRUTHS, ["logical_and"]),
@@ -240,6 +242,7 @@ def test_the_same_is_said_with_less_to_the_bit(build, inputs, expected):
     samples = {
         "x": [np.array(v, np.float32) for v in (0.0, -0.0, 1.1, np.inf, -np.inf, np.nan, 1e-45, 3.4e38, -1e-38)],
         "v": [np.array([-(2**31), -9, 7, 2**31 - 1], np.int32), np.arange(-2, 2, dtype=np.int32)],
+        "w": [np.array([2**53 + 1, -(2**53) - 1])],
         "n": [np.int32(-9), np.int32(9)], "p": [np.True_, np.False_], "q": [np.True_, np.False_],
     }  # fmt: skip
     traced_graph = traced(build, *inputs)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import DType
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..registry import OPS
 from ..shapes import SCALAR
@@ -138,8 +139,15 @@ def _cast(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
     if x.op.op.name != "cast":
         return None
     source = x.op.inputs[0]
-    there_and_back = source.dtype == node.outputs[0].dtype and np.can_cast(source.dtype, x.dtype, "safe")
+    there_and_back = source.dtype == node.outputs[0].dtype and _holds(x.dtype, source.dtype)
     return source if there_and_back and source.dtype.kind in "biuf" else None
+
+
+def _holds(wide: DType, narrow: DType) -> bool:
+    """True if ``wide`` has every value of ``narrow``; for NumPy a cast of int64 to float64 is "safe", but it rounds."""
+    if narrow.kind in "iu" and wide.kind in "fc" and 8 * narrow.itemsize > np.finfo(wide).nmant + 1:
+        return False
+    return bool(np.can_cast(narrow, wide, "safe"))
 
 
 def _reshape(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
