@@ -442,3 +442,15 @@ def test_any_order_of_kernels(name, mode):
     for seed in range(2):
         for found, e in zip(SeededExecutor(lowered, seed).run(arrays), expected):
             np.testing.assert_allclose(found, e, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["abs", "sign", "prod", "cumprod", "exp", "sqrt", "reciprocal", "square", "cumsum"])
+def test_first_and_second_derivatives_through_complex_numbers(name):
+    def f(x):
+        z = getattr(al, name)(al.complex(x, x * 0.5 + al.sin(x)))
+        return al.sum(al.real(z) * 2.0 + al.imag(z))
+
+    x = [0.3, -0.7, 1.1]
+    check_gradients(f, x)
+    check_gradients(slopes(f), x)
+    check_forward(f, x)

@@ -148,6 +148,15 @@ def _pow_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
     return g * slope, g * z * where(defined, log(where(defined, x, 1)), 0)
 
 
+def _sign_grad(g: Any, y: Any, x: Any) -> Any:
+    """Flat for real numbers; a complex ``x / abs(x)`` turns with ``x``: what of ``g`` lies along ``y`` is lost."""
+    if x.dtype.kind != "c":
+        return zeros_of(g)
+    size = call("abs", x)
+    along = call("real", g * call("conj", y))
+    return where(call("equal", size, 0), 0, (g - y * cast(along, g.dtype)) / cast(where(size > 0, size, 1), g.dtype))
+
+
 # fmt: off
 pow = binary(
     "pow", operator.pow, "{0} ** {1}", _pow_grad,
@@ -183,7 +192,7 @@ negative = unary(
     "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative,
 )
 sign = unary(
-    "sign", np.sign, "np.sign({0})", lambda g, y, x: zeros_of(g),
+    "sign", np.sign, "np.sign({0})", _sign_grad, holomorphic=False,
     doc="-1, 0 or 1 with the sign of ``x``; ``x / abs(x)`` for complex numbers.", numpy=np.sign,
 )
 reciprocal = unary(

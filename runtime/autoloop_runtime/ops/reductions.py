@@ -21,6 +21,7 @@ from .define import (
     _ruled,
     as_dtype,
     broadcast_like,
+    conjugated,
     dim,
     document,
     floating,
@@ -166,6 +167,7 @@ def _extreme_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
 
 def _prod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
     """The product of the other elements, made of running products from both ends: right at zeros too."""
+    y, x = conjugated(y), conjugated(x)
     rank, axes = x.shape.rank, attrs["axis"]
     if axes is None:
         return g * reshape_like(_others(call("ravel", x)), x)
@@ -277,6 +279,7 @@ def _cumsum_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
 
 def _cumprod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
     # not defined where an element is 0
+    y, x = conjugated(y), conjugated(x)
     return _cumsum_grad(g * y, y, x, attrs) / x
 
 
