@@ -232,3 +232,42 @@ def test_replays_are_the_fewest(most):
 @given(st.integers(0, 200), st.integers(2, 20))
 def test_not_knowing_the_end_costs_little(steps, most):
     assert backward_runs(steps, most, known=False) <= 1.25 * backward_runs(steps, most, known=True) + 1
+
+
+@al.custom_gradient
+def doubled_sine(x):
+    unused = al.cos(x)
+    return al.sin(x) * 2.0, lambda g: g * 2.0 * unused + 0.0 * x
+
+
+@pytest.mark.parametrize("memory", ["checkpoint", 2])
+def test_a_gradient_of_the_users_own_may_use_what_it_saw(memory):
+    def f(x, memory, inner):
+        def again(j, z):
+            return j + 1, al.cond(j % 2 == 0, lambda: doubled_sine(z) * 0.4, lambda: z + x)
+
+        def body(i, y):
+            return i + 1, al.while_loop(lambda j, z: j < 3, again, (0, doubled_sine(y) * x), gradient_memory=inner)[1]
+
+        return al.sum(al.while_loop(lambda i, y: i < 5, body, (0, x), gradient_memory=memory)[1])
+
+    x = np.array([0.3, -0.7])
+    saved, *again = [
+        al.function(lambda x, a=a, b=b: grad(lambda x: f(x, a, b))(x), autograph=False)(x).numpy()
+        for a, b in [("save", "save"), (memory, "save"), (memory, memory)]
+    ]
+    for found in again:
+        np.testing.assert_allclose(found, saved, rtol=1e-12)
+
+
+@pytest.mark.parametrize("memory", ["save", "checkpoint"])
+def test_second_derivatives_of_a_gradient_of_the_users_own(memory):
+    def f(x):
+        step = lambda i, y: (i + 1, doubled_sine(y) * x)
+        return al.sum(al.while_loop(lambda i, y: i < 5, step, (0, x), gradient_memory=memory)[1])
+
+    first = al.function(lambda x: grad(f)(x), autograph=False)
+    second = al.function(lambda x: grad(lambda x: al.sum(grad(f)(x)))(x), autograph=False)
+    x = np.array([0.3, -0.7])
+    steps = [(first(x + h).numpy() - first(x - h).numpy()) / 2e-6 for h in np.eye(2) * 1e-6]
+    np.testing.assert_allclose(second(x).numpy(), np.sum(steps, 1), rtol=1e-6)

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from ..graph import Graph, Node
 from ..tensor import Tensor
 
+_SOURCE = "gradient: copied from"  # [(the graph, tensor of it -> its copy)]
+
 
 def copied(graph: Graph, outputs: Sequence[Tensor], parent: Graph) -> tuple[Graph, dict[Tensor, Tensor]]:
     """A copy below ``parent`` of what ``outputs`` of a sub-graph need.
@@ -19,6 +21,26 @@ def copied(graph: Graph, outputs: Sequence[Tensor], parent: Graph) -> tuple[Grap
     """
     live = _needed(outputs) | {t.op for t in graph.inputs}
     return _copy(graph, parent, {}, live, outputs)
+
+
+def twin(copy: Graph, tensor: Tensor) -> Tensor | None:
+    """What stands in ``copy`` for ``tensor``, if that is of the graph that it is a copy of, or that one's original.
+
+    The gradient function of a ``custom_gradient`` keeps tensors of the graph it was made in, also such as nothing else
+    needs; those are copied now.
+    """
+    known = copy.collections.get(_SOURCE)
+    if not known:
+        return None
+    source: Graph
+    of: dict[Tensor, Tensor]
+    source, of = known[0]
+    original = tensor if tensor.graph is source else twin(source, tensor)
+    if original is None:
+        return None
+    missing = _needed([original]) - {t.op for t in of}
+    copy.nodes += [_twin_node(node, copy, {}, of) for node in source.nodes if node in missing]
+    return of[original]
 
 
 def _needed(outputs: Sequence[Tensor]) -> set[Node]:
@@ -38,23 +60,28 @@ def _copy(
     """As ``copied``; ``around`` has the copies of tensors of the graphs around, ``live`` the nodes (all if None)."""
     made = Graph(graph.prefix, parent)
     of: dict[Tensor, Tensor] = {}
+    made.collections[_SOURCE] = [(graph, of)]
     for node in graph.nodes:
-        if live is not None and node not in live:
-            continue
-        attrs = {
-            key: _copy_below(value, made, {**around, **of}) if isinstance(value, Graph) else value
-            for key, value in node.attrs.items()
-        }
-        specs = [(t.dtype, t.shape) for t in node.outputs]
-        inputs, controls = ([of[t] for t in tensors] for tensors in (node.inputs, node.control_inputs))
-        twin = Node(made, node.op, tuple(inputs), attrs, specs, node.name, node.location, tuple(controls))
-        twin.declared = dict(node.declared)
-        made.nodes.append(twin)
-        of.update(zip(node.outputs, twin.outputs))
+        if live is None or node in live:
+            made.nodes.append(_twin_node(node, made, around, of))
     made.captures = {around.get(outer, outer): of[inner] for outer, inner in graph.captures.items() if inner in of}
     made._constants = {k: (concrete, of[inner]) for k, (concrete, inner) in graph._constants.items() if inner in of}
     made.outputs = [of[t] for t in outputs]
     return made, of
+
+
+def _twin_node(node: Node, made: Graph, around: Mapping[Tensor, Tensor], of: dict[Tensor, Tensor]) -> Node:
+    """A copy of ``node`` for the graph ``made``, noted in ``of``."""
+    attrs = {
+        key: _copy_below(value, made, {**around, **of}) if isinstance(value, Graph) else value
+        for key, value in node.attrs.items()
+    }
+    specs = [(t.dtype, t.shape) for t in node.outputs]
+    inputs, controls = ([of[t] for t in tensors] for tensors in (node.inputs, node.control_inputs))
+    copy = Node(made, node.op, tuple(inputs), attrs, specs, node.name, node.location, tuple(controls))
+    copy.declared = dict(node.declared)
+    of.update(zip(node.outputs, copy.outputs))
+    return copy
 
 
 def _copy_below(graph: Graph, parent: Graph, around: Mapping[Tensor, Tensor]) -> Graph:

@@ -18,6 +18,7 @@ from ..passes.safety import ELEMENTWISE
 from ..registry import Op
 from ..tensor import Tensor
 from . import stacks
+from .copying import twin
 from .mincut import cheapest_cut
 
 #: ops that are computed again rather than saved: elementwise ones, views, and what reads few elements
@@ -128,7 +129,10 @@ class BackwardGraph(Graph):
 
     def capture(self, tensor: Tensor) -> Tensor:
         if tensor.graph is not self.forward:
-            return super().capture(tensor)
+            copy = twin(self.forward, tensor)
+            if copy is None:
+                return super().capture(tensor)
+            tensor = copy
         known = self._asked.get(tensor)
         if known is None:
             if tensor.op.op is CONST:
