@@ -454,3 +454,20 @@ def test_first_and_second_derivatives_through_complex_numbers(name):
     check_gradients(f, x)
     check_gradients(slopes(f), x)
     check_forward(f, x)
+
+
+def test_a_gradient_has_the_shape_of_what_it_is_of():
+    def f(x):
+        step = lambda i, y: (i + 1, al.concat([y * 0.9, al.sin(y[-2:])], 0))
+        shapes = (al.TensorShape([]), al.TensorShape([None]))
+        return al.sum(al.square(while_loop(lambda i, y: i < 3, step, (0, x), shape_invariants=shapes)[1]))
+
+    @al.function(autograph=False)
+    def hessian(x):
+        slope = al.grad(f)(x)
+        assert slope.shape == al.TensorShape([4])
+        return al.jacobian(al.grad(f))(x)
+
+    first = al.function(lambda x: al.grad(f)(x), autograph=False)
+    steps = [(first(X + h).numpy() - first(X - h).numpy()) / 2e-6 for h in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(hessian(X).numpy(), np.array(steps), rtol=1e-6, atol=1e-7)

@@ -62,7 +62,8 @@ class Reversal:
     def hand_out(self, walk: Walk, finals: Sequence[Tensor]) -> None:
         """Take over the final values of all loop variables, the counter first."""
         for k, g in zip(self.moving, finals[1:]):
-            walk.add(self.node.inputs[k], g)
+            start = self.node.inputs[k]  # its shape may say more than that of the variable
+            walk.add(start, fitting(g, start.shape) if g.dtype == start.dtype else g)
         walk.hand_out(self.collected, finals[1 + len(self.moving) :])
 
 
