@@ -471,3 +471,17 @@ def test_a_gradient_has_the_shape_of_what_it_is_of():
     first = al.function(lambda x: al.grad(f)(x), autograph=False)
     steps = [(first(X + h).numpy() - first(X - h).numpy()) / 2e-6 for h in np.eye(4) * 1e-6]
     np.testing.assert_allclose(hessian(X).numpy(), np.array(steps), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("way", ["set_item", "scatter_update"])
+def test_only_the_last_of_the_values_assigned_to_one_place_has_a_gradient(way):
+    def f(x, places):
+        i = places if way == "set_item" else al.expand_dims(places, 1)
+        step = lambda k, y: (k + 1, al.sin(getattr(al, way)(y, i, y * x)))
+        return al.sum(while_loop(lambda k, y: k < 3, step, (0, x))[1] * A)
+
+    places = np.array([1, 1, 0, 1])
+    check_gradients(lambda x: f(x, places), X)
+    check_gradients(lambda x: f(x, al.constant(places)), X)
+    check_gradients(slopes(lambda x: f(x, places)), X)
+    check_forward(lambda x: f(x, places), X)

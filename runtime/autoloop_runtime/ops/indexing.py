@@ -13,7 +13,7 @@ from ..registry import Op, call
 from ..shapes import TensorShape
 from ..tensor import NUMPY_FUNCTIONS, Tensor
 from ..values import as_constant, convert_to_tensor, to_array
-from .define import as_dtype, is_weak, primitive, public, unbroadcast
+from .define import as_dtype, is_weak, primitive, public, reshape_like, unbroadcast
 from .extents import axis_of, extents, known_entries
 from .index import Index, Input, Slice, parse, result_shape
 
@@ -140,11 +140,24 @@ def _set_item_infer(x: Tensor, value: Tensor, *inputs: Tensor, index: Index) -> 
 
 
 def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    # of values assigned to one place by an index that repeats only the last counts; all get its gradient
     _, value, *rest = inputs
     zero = convert_to_tensor(g.dtype.type(0))
     cleared = apply(_SET_ITEM, [g, zero, *rest], attrs)
-    return [cleared, unbroadcast(apply(_GETITEM, [g, *rest], attrs), value), *[None] * len(rest)]
+    part = apply(_GETITEM, [g, *rest], attrs)
+    if any(map(_may_repeat, rest)):
+        # of values assigned to one place only the last counts: it finds its own number there
+        numbers = reshape_like(call("arange", call("size", part)), part)
+        written = apply(_SET_ITEM, [call("zeros_like", g, numbers.dtype), numbers, *rest], attrs)
+        part = call("where", call("equal", apply(_GETITEM, [written, *rest], attrs), numbers), part, zero)
+    return [cleared, unbroadcast(part, value), *[None] * len(rest)]
+
+
+def _may_repeat(index: Tensor) -> bool:
+    """True unless all positions in ``index`` are known to differ."""
+    if index.dtype.kind not in "iu" or index.shape.rank == 0:
+        return False
+    known = index.constant_value()
+    return known is None or known.size > 1
 
 
 _SET_ITEM = primitive("set_item", _set_item_infer, _set_item_kernel, _set_item_vjp)
@@ -411,7 +424,12 @@ def _scatter_update_kernel(x: Any, indices: Any, updates: Any) -> Any:
 def _scatter_update_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, indices, updates = inputs
     cleared = apply(_SCATTER_UPDATE, [g, indices, call("zeros_like", updates)])
-    return [cleared, None, gather_nd(g, indices)]
+    part = gather_nd(g, indices)
+    if _may_repeat(indices):
+        numbers = reshape_like(call("arange", call("size", part)), part)
+        written = apply(_SCATTER_UPDATE, [call("zeros_like", g, numbers.dtype), indices, numbers])
+        part = call("where", call("equal", gather_nd(written, indices), numbers), part, g.dtype.type(0))
+    return [cleared, None, part]
 
 
 _SCATTER_UPDATE = primitive("scatter_update", _scatter_update_infer, _scatter_update_kernel, _scatter_update_vjp)
