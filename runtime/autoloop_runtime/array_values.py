@@ -200,8 +200,11 @@ class ArrayValue:
                     raise ValueError(f"TensorArray: index {index} was written before; each element is written once")
             if len(set(indices)) < len(indices):
                 raise ValueError(f"TensorArray: an index appears twice in {list(indices)}")
+            rows = buffer.rows
             for index, item in zip(indices, items):
-                self._check_item(index, item, buffer.rows)
+                self._check_item(index, item, rows)
+                if rows is None and buffer.spec.infer_shape:
+                    rows = np.asarray(item)[None]  # the first one says what shape all have
             if self._version != buffer.newest or buffer.exported:
                 buffer = buffer.fork(self._version, self.size)
             size = max([self.size, *[i + 1 for i in indices]])

@@ -363,3 +363,12 @@ def test_writing_in_a_chain_takes_constant_time():
     assert len(buffers) == 1  # never copied because of a version
     assert counted.stack(UNKNOWN).shape == (300, 4)
     assert "300 elements" in repr(counted)
+
+
+@pytest.mark.parametrize("lengths", [[3, 1], [1, 3]])
+def test_pieces_of_different_lengths_are_not_broadcast(lengths):
+    array = TensorArray(dtypes.float64, size=2)
+    with pytest.raises(ValueError, match=r"index 1 has shape .*infer_shape=False"):
+        array.split(np.arange(4.0), lengths)
+    loose = TensorArray(dtypes.float64, size=2, infer_shape=False).split(np.arange(4.0), lengths)
+    assert [len(loose.read(i).numpy()) for i in range(2)] == lengths
