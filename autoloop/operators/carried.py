@@ -17,7 +17,7 @@ from autoloop.operators.growing import as_growing, with_growing
 from autoloop.operators.merging import blank, blank_tensor
 from autoloop.operators.optional import MaybeNone
 from autoloop.operators.undefined import MaybeUnset, Undefined
-from autoloop.operators.values import is_provisional, settled_as
+from autoloop.operators.values import is_provisional, meets_tensor, settled_as
 from autoloop_runtime import nest
 from autoloop_runtime.dataclass import dataclass, replace
 from autoloop_runtime.graph import current_graph
@@ -64,6 +64,8 @@ class Leaf:
         The invariant, if the user gave one.
     changes : bool
         Whether a number is known to change, so that it has to be a tensor.
+    own : bool
+        Whether the own dtype of a NumPy scalar was tried, because the body gives it no other.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Leaf:
     structure: Any = None
     shape: Any = None
     changes: bool = False
+    own: bool = False
 
     def loop_vars(self) -> list[LoopVar]:
         """Return the declarations of its tensors."""
@@ -109,9 +112,14 @@ def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
 
 
 def _number(value: Any, dtype: Any = None) -> Tensor:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return Tensor(to_array(value, dtype))
+    if not isinstance(value, np.generic):
+        return Tensor(to_array(value, dtype))
+    try:
+        return Tensor(to_array(value.item(), dtype))
+    except OverflowError:
+        if dtype is not None:
+            raise
+        return Tensor(np.asarray(value)[()])
 
 
 @dataclass(frozen=True, eq=False)  # tensors compare element by element
@@ -170,6 +178,10 @@ class Variable:
         if self.flag is None:
             return value
         return (MaybeNone if self.optional else MaybeUnset)(self.name, value, tensors.pop(0))
+
+    def with_plain_numbers(self) -> Variable:
+        """Return the variable with NumPy scalars that are not given their own dtype again."""
+        return replace(self, leaves=tuple(replace(leaf, own=True) for leaf in self.leaves))
 
     # -- what the body gives ----------------------------------------------------------------------------
 
@@ -306,7 +318,8 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
         return Leaf(leaf.name, leaf.init, "outside", ()), []
     init = leaf.tensors[0]
     if isinstance(value, _NUMBERS) and _holds(init.dtype, value):
-        return leaf, [_number(value, init.dtype)]
+        result = _number(value, init.dtype)
+        return _settled(leaf, result) if leaf.kind == "number" else (leaf, [result])
     result = _number(value) if isinstance(value, _NUMBERS) else convert_to_tensor(value)
     if leaf.kind == "number":
         return _settled(leaf, result)
@@ -351,8 +364,14 @@ def _holds(dtype: Any, number: Any) -> bool:
 
 
 def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
-    """Give a Python number the dtype, and if need be the shape, of what the body makes of it."""
+    """Give a Python number the dtype, and if need be the shape, of what the body makes of it.
+
+    A NumPy scalar that meets a tensor behaves as a Python number; one that meets none keeps its own dtype.
+    """
     init = leaf.tensors[0]
+    if _has_its_own(leaf) and result.dtype == init.dtype and not meets_tensor(result):
+        own = np.broadcast_to(leaf.init, init.shape.as_tuple()).copy()[()]
+        return replace(leaf, tensors=(Tensor(own),), own=True), [result]
     if result.dtype == init.dtype and (result.shape == init.shape or leaf.shape is not None):
         return leaf, [result]
     if result.dtype != init.dtype and not _fits(leaf, result.dtype):
@@ -363,6 +382,17 @@ def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
     if leaf.shape is None and result.shape.is_fully_defined():
         value = np.broadcast_to(value, result.shape.as_tuple()).copy()
     return replace(leaf, tensors=(Tensor(value[()]),)), [result]
+
+
+def _has_its_own(leaf: Leaf) -> bool:
+    """Whether a number is a NumPy scalar of a dtype of its kind that was not tried yet."""
+    dtype = leaf.tensors[0].dtype
+    return (
+        isinstance(leaf.init, np.generic)
+        and not leaf.own
+        and dtype != leaf.init.dtype
+        and dtype.kind == leaf.init.dtype.kind
+    )
 
 
 def _fits(leaf: Leaf, dtype: Any) -> bool:

@@ -212,8 +212,10 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _alike(one: Any, other: Any) -> tuple[Any, Any]:
-    """Of two Python numbers, of which one is chosen, both get the wider kind."""
+    """Two Python numbers, of which one is chosen, get the wider kind; one beside a NumPy scalar gets its dtype."""
     kinds = (int, float, complex)
+    if type(one) in kinds and isinstance(other, np.number) and isinstance(other.item() + one, type(other.item())):
+        return np.asarray(one, other.dtype)[()], other
     if type(one) in kinds and type(other) in kinds:
         widest = kinds[max(kinds.index(type(one)), kinds.index(type(other)))]
         return widest(one), widest(other)

@@ -114,12 +114,20 @@ def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
 
 
 def _settle(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
-    """Trace until the types of all variables are the types the body gives them."""
+    """Trace until the types of all variables are the types the body gives them.
+
+    NumPy scalars with dtypes of their own that other variables cannot take are Python numbers after all.
+    """
+    first, tried = variables, False
     for _ in range(_ATTEMPTS):
         try:
             return _build(graph, loop, variables)
         except Retrace as again:
             variables = again.variables
+        except TypeError:
+            if tried or not any(leaf.own for one in variables for leaf in one.leaves):
+                raise
+            variables, tried = [one.with_plain_numbers() for one in first], True
     raise TypeError(
         f"the types of {', '.join(repr(v.name) for v in variables)} do not settle: they change with each trace of "
         f"the loop's body; start with tensors of the dtypes they should have"

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any, TypeGuard
 
 from autoloop.operators.overloads import method_of
-from autoloop_runtime.graph import current_graph
+from autoloop_runtime.graph import CONST, current_graph
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
 from autoloop_runtime.values import convert_to_tensor
@@ -39,6 +39,26 @@ def settled_as(tensor: Tensor, dtype: Any) -> Tensor:
     with tensor.node.graph.as_default():
         cast: Tensor = call("cast", tensor, dtype)
     return cast
+
+
+def meets_tensor(result: Tensor) -> bool:
+    """Whether a tensor of its dtype, other than what stands for Python numbers, went into ``result``."""
+    seen, pending = set[int](), [result]
+    while pending:
+        tensor = pending.pop()
+        if id(tensor) in seen or is_provisional(tensor):
+            continue
+        seen.add(id(tensor))
+        node = tensor.node
+        if node is None or node.op is CONST:
+            if tensor.shape.rank != 0:
+                return True
+            continue
+        same = [one for one in node.inputs if one.dtype == result.dtype]
+        if not same and node.op.name != "cast":
+            return True
+        pending += same
+    return False
 
 
 def is_staged(value: Any) -> TypeGuard[Tensor]:

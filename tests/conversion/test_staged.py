@@ -193,3 +193,49 @@ def test_the_numbers_of_a_range_have_the_dtype_of_its_bounds(executor):
     n = 2000
     want = sum(i * i for i in range(n)) + sum(i * i for i in range(2, n, 3))
     assert want > 2**31 and al.function(squares, executor=executor)(np.int64(n)).numpy() == want
+
+
+@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+def test_a_numpy_scalar_that_meets_no_tensor_keeps_its_dtype(executor):
+    def hashes(n):
+        h, total = np.int64(17), np.float64(0)
+        i = 0
+        while i < n:
+            h = h * 3 if h % 5 == 0 else h * 31 + 7
+            for _ in range(2):
+                total = total + 0.1
+            i += 1
+        return h, total
+
+    h, total = al.function(hashes, executor=executor)(np.int64(12))
+    want = hashes(12)
+    assert (h.dtype, total.dtype) == (np.int64, np.float64)
+    assert h.numpy() == want[0] and total.numpy() == want[1]
+
+
+def test_a_numpy_scalar_that_meets_a_tensor_is_a_number():
+    @al.function
+    def descend(x, n):
+        rate, total = np.float64(0.5), np.float64(0)
+        for i in range(n):
+            x = x - rate * x
+            rate = rate / 2
+            total = total + x
+        return x, rate, total
+
+    assert [t.dtype for t in descend(al.constant(8.0), al.constant(2))] == [np.float32] * 3
+    assert [t.numpy() for t in descend(al.constant(8.0), al.constant(2))] == [3, 0.125, 7]
+
+
+def test_beside_a_numpy_scalar_in_another_branch_a_number_takes_its_dtype():
+    @al.function
+    def choose(c):
+        if c:
+            h, q = np.int64(5), np.float64(0.1)
+        else:
+            h, q = 7, 1
+        return h, q
+
+    for c, want in ((True, (5, 0.1)), (False, (7, 1.0))):
+        h, q = choose(al.constant(c))
+        assert (h.dtype, q.dtype) == (np.int64, np.float64) and (h.numpy(), q.numpy()) == want
