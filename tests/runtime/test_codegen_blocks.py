@@ -151,6 +151,7 @@ def test_blocks_run_on_as_many_threads_as_are_allowed():
     assert seen == {threading.get_ident()}
 
 
+@pytest.mark.auto
 def test_auto_prefers_blocks_on_threads_to_whole_arrays_on_threads(two_threads):
     f = al.function(lambda x: np.sin(x) * 0.5 + np.tanh(x) * 0.25, autograph=False)
     explained = al.explain(f, np.zeros(1_000_000, np.float32))

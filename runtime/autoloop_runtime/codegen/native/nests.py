@@ -120,6 +120,15 @@ class Nest:
             self._sections.pop()
             self._forget(len(self._indices))
 
+    @contextmanager
+    def each(self) -> Iterator[str]:
+        """Write the only loop, one round after the other; gives the index. A single element takes no loop."""
+        if not self.extents:
+            yield "0"
+            return
+        with self.level(sequential=True) as loop:
+            yield loop.index
+
     def _rounds(self) -> int | str:
         depth = len(self._indices)
         if self._window is not None and depth == 0:

@@ -197,6 +197,8 @@ def _reduced(ctx: Context, op: str, value: Value, axes: Sequence[int], node: Nod
         text = literal(_OF_NOTHING[op], t) if 0 in full else reduce(ctx, op, value, axes, None)
         return Scalar(text, t) if shape == () else Splat(text, t, shape)
     out = ctx.result(node.outputs[0], t, shape)
+    if 0 in shape:
+        return out
     kept = replace(out, shape=_kept(full, axes), strides=dense(_kept(full, axes)))
     if 0 in full:
         store_all(ctx, kept.shape, [Scalar(literal(_OF_NOTHING[op], t), t)], [kept])

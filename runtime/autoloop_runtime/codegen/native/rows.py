@@ -164,8 +164,8 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             ctx.check(ctx.writer.let(f"xor i1 {used}, true"), node, values)
             store(ctx, Splat("true", BOOL, rows.read.shape), rows.read)
         nest = Nest(ctx, rows.written.shape, [rows.written])
-        with nest.level(sequential=True) as loop:
-            zero_unless(ctx, nest.element(rows.written), row_at(ctx, rows.items, loop.index))
+        with nest.each() as k:
+            zero_unless(ctx, nest.element(rows.written), row_at(ctx, rows.items, k))
     return [rows.items]
 
 
@@ -192,11 +192,11 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if 0 in out.shape:
         return [out]
     nest = Nest(ctx, indices.shape, [indices])
-    with nest.level(sequential=True) as loop:
+    with nest.each() as k:
         index = Scalar(nest.element(indices), indices.t)
         at = position(ctx, node, index, rows.items.shape[0], values)
         zero_unless(ctx, flag_at(ctx, rows.written, at)[1], row_at(ctx, rows.items, at))
-        put(ctx, seen(ctx, row_at(ctx, rows.items, at)), row_at(ctx, out, loop.index))
+        put(ctx, seen(ctx, row_at(ctx, rows.items, at)), row_at(ctx, out, k))
     return [out]
 
 
@@ -207,8 +207,8 @@ def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     indices, items = array_of(ctx, values[1]), array_of(ctx, values[2])
     if indices.shape[0]:
         nest = Nest(ctx, indices.shape, [indices])
-        with nest.level(sequential=True) as loop:
+        with nest.each() as k:
             index = Scalar(nest.element(indices), indices.t)
-            row = seen(ctx, row_at(ctx, items, loop.index))
+            row = seen(ctx, row_at(ctx, items, k))
             _write_one(ctx, node, rows, index, row, [rows, indices, items])
     return [rows]

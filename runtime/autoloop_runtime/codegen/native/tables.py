@@ -77,11 +77,11 @@ def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [rows]
     writer = ctx.writer
     nest = Nest(ctx, other.written.shape, [other.written])
-    with nest.level(sequential=True) as loop:
+    with nest.each() as k:
         there, skip = writer.label("there"), writer.label("skip")
         writer.branch(nest.element(other.written), there, skip)
         writer.start(there)
-        _add_row(ctx, rows, loop.index, seen(ctx, row_at(ctx, other.items, loop.index)))
+        _add_row(ctx, rows, k, seen(ctx, row_at(ctx, other.items, k)))
         writer.jump(skip)
         writer.start(skip)
     return [rows]
@@ -96,8 +96,8 @@ def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     assert isinstance(table, Rows)
     if size_of(table.written.shape):
         nest = Nest(ctx, table.written.shape, [table.written])
-        with nest.level(sequential=True) as loop:
-            zero_unless(ctx, nest.element(table.written), row_at(ctx, table.items, loop.index))
+        with nest.each() as k:
+            zero_unless(ctx, nest.element(table.written), row_at(ctx, table.items, k))
     return [table.items]
 
 
@@ -111,11 +111,11 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     assert isinstance(table, Rows)
     indices, out = array_of(ctx, values[1]), ctx.result(tensor, t, shape)
     nest = Nest(ctx, indices.shape, [indices])
-    with nest.level(sequential=True) as loop:
+    with nest.each() as k:
         at = position(ctx, node, Scalar(nest.element(indices), indices.t), table.items.shape[0], [table, indices])
         row = row_at(ctx, table.items, at)
         zero_unless(ctx, flag_at(ctx, table.written, at)[1], row)
-        put(ctx, seen(ctx, row), row_at(ctx, out, loop.index))
+        put(ctx, seen(ctx, row), row_at(ctx, out, k))
     return [out]
 
 
@@ -125,8 +125,8 @@ def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = cleared(ctx, new_like(ctx, node.outputs[0]))
     if size_of(indices.shape):
         nest = Nest(ctx, indices.shape, [indices])
-        with nest.level(sequential=True) as loop:
+        with nest.each() as k:
             index = Scalar(nest.element(indices), indices.t)
             at = position(ctx, node, index, rows.items.shape[0], [indices, items])
-            _add_row(ctx, rows, at, seen(ctx, row_at(ctx, items, loop.index)))
+            _add_row(ctx, rows, at, seen(ctx, row_at(ctx, items, k)))
     return [rows]
