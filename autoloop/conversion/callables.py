@@ -165,7 +165,7 @@ class Environment:
         modules = [one for one in self.enclosed if isinstance(one, types.ModuleType) and _is_users_module(one)]
         reach += [value for one in modules for value in vars(one).values()]
         kinds = dict.fromkeys(one if isinstance(one, type) else type(one) for one in reach)
-        classes = dict.fromkeys(base for one in kinds for base in one.__mro__ if _is_users(base))
+        classes = dict.fromkeys(base for one in kinds for base in one.__mro__ if is_users_class(base))
         members = [(name, value) for cls in classes for name, value in vars(cls).items()]
         properties = {name for name, value in members if isinstance(value, property | functools.cached_property)}
         special = {
@@ -218,7 +218,8 @@ def _is_users_module(module: types.ModuleType) -> bool:
     return not is_library_file(getattr(module, "__file__", None) or "<frozen ")
 
 
-def _is_users(cls: type) -> bool:
+def is_users_class(cls: type) -> bool:
+    """Whether a class is the user's, not one of the standard library, an installed package or autoloop itself."""
     module = sys.modules.get(cls.__module__)
     return not is_library_file(getattr(module, "__file__", None) or "<unknown>") and cls.__module__ != "builtins"
 

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from autoloop.conversion.callables import is_library_file
+from autoloop.conversion.callables import is_library_file, is_users_class
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.undefined import Undefined
 from autoloop_runtime.dataclass import dataclass
@@ -224,8 +224,8 @@ class _Walker:
 
     def _object(self, value: Any) -> None:
         kind = value if isinstance(value, type) else type(value)
-        for cls in kind.__mro__ if _is_users_class(kind) else ():
-            if cls is not value and _is_users_class(cls):
+        for cls in kind.__mro__ if is_users_class(kind) else ():
+            if cls is not value and is_users_class(cls):
                 self.visit(cls, cls.__name__, None)
         for name, one in (contents(value) or {}).items():
             self.visit(one, f"{kind.__name__}.{name}", Attribute(value, name))
@@ -242,16 +242,11 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
             yield from _names_in(one)
 
 
-def _is_users_class(cls: type) -> bool:
-    module = sys.modules.get(cls.__module__)
-    return not is_library_file(getattr(module, "__file__", None) or "<unknown>") and cls.__module__ != "builtins"
-
-
 def is_users_object(value: Any) -> bool:
     """Whether an object is an instance of a class of the user's, or a class of the user's."""
     if isinstance(value, types.ModuleType | types.FunctionType):
         return False
-    return _is_users_class(value if isinstance(value, type) else type(value))
+    return is_users_class(value if isinstance(value, type) else type(value))
 
 
 # -- what containers hold -----------------------------------------------------------------------------------
