@@ -182,18 +182,11 @@ def _each(ctx: Context, arrays: Sequence[Array], ranks: Sequence[int], write: Ca
         lead = len(x.shape) - rank
         starts.append(replace(x, shape=x.shape[:lead], strides=x.strides[:lead]))
     nest = Nest(ctx, max([s.shape for s in starts], key=len), starts)
-
-    def level(opened: int) -> None:
-        if opened < len(nest.extents):
-            with nest.level(sequential=True):
-                level(opened + 1)
-            return
+    with nest.loops(sequential=True):
         write([
             replace(x, pointer=nest.address(s), shape=x.shape[len(s.shape) :], strides=x.strides[len(s.shape) :])
             for x, s in zip(arrays, starts)
         ])  # fmt: skip
-
-    level(0)
 
 
 def _factored(ctx: Context, x: Array) -> tuple[Array, Array, str]:

@@ -197,20 +197,13 @@ def each_index(
     where = rows.strides[axis : axis + depth]
     places = replace(rows, shape=indices.shape, strides=where)
     nest = Nest(ctx, indices.shape, [indices, places])
-
-    def level(opened: int) -> None:
-        if opened < len(nest.extents):
-            with nest.level(sequential=True):
-                level(opened + 1)
-            return
+    with nest.loops(sequential=True):
         index = Scalar(nest.element(indices), indices.t)
         at = index_of(ctx, node, index, extent, operands)
         address = nest.address(places)
         shape = rows.shape[:axis] + rows.shape[axis + depth :]
         strides = rows.strides[:axis] + rows.strides[axis + depth :]
         write(at, Array(address, rows.t, shape, strides, rows.buffer, rows.owned))
-
-    level(0)
 
 
 # -- writing ----------------------------------------------------------------------------------------------
@@ -300,18 +293,11 @@ def _take_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
         ctx.refuse(node, f"shapes {x.shape} and {indices.shape} differ beside the axis")
     base = replace(x, shape=indices.shape, strides=tuple([0 if a == axis else s for a, s in enumerate(x.strides)]))
     nest = Nest(ctx, indices.shape, [indices, base, out])
-
-    def level(opened: int) -> None:
-        if opened < len(nest.extents):
-            with nest.level(sequential=True):
-                level(opened + 1)
-            return
+    with nest.loops(sequential=True):
         at = index_of(ctx, node, Scalar(nest.element(indices), indices.t), x.shape[axis], [x, indices])
         offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
         start = Array(nest.address(base), x.t, (), (), x.buffer)
         nest.store(out, loaded(ctx, shifted(ctx, start, offset, (), ())).text)
-
-    level(0)
     return [out]
 
 

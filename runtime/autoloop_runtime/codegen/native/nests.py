@@ -151,11 +151,11 @@ class Nest:
             steps[-1:] = [steps[-1] * chunk, steps[-1]]
 
     @contextmanager
-    def loops(self) -> Iterator[None]:
-        """Write all loops that are not open yet."""
+    def loops(self, sequential: bool = False) -> Iterator[None]:
+        """Write all loops that are not open yet; their rounds do not depend on each other unless ``sequential``."""
         with ExitStack() as stack:
             for _ in range(len(self._indices), len(self.extents)):
-                stack.enter_context(self.level())
+                stack.enter_context(self.level(sequential))
             yield
 
     def _forget(self, depth: int) -> None:

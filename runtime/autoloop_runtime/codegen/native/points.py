@@ -95,12 +95,7 @@ def _each_point(
     starts = replace(indices, shape=lead, strides=indices.strides[:-1])
     places = replace(rows, shape=lead, strides=rows.strides[: len(lead)])
     nest = Nest(ctx, lead, [starts, places])
-
-    def level(opened: int) -> None:
-        if opened < len(nest.extents):
-            with nest.level(sequential=True):
-                level(opened + 1)
-            return
+    with nest.loops(sequential=True):
         start = replace(indices, pointer=nest.address(starts), shape=(), strides=())
         offset = "0"
         for k in range(depth):
@@ -112,8 +107,6 @@ def _each_point(
             rows, pointer=nest.address(places), shape=rows.shape[len(lead) :], strides=rows.strides[len(lead) :]
         )
         write(shifted(ctx, target, offset, target.shape[depth:], target.strides[depth:]), row)
-
-    level(0)
 
 
 @rule("gather_nd")

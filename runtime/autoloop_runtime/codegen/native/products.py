@@ -109,19 +109,12 @@ def _batched(ctx: Context, a: Array, b: Array, out: Array) -> None:
     spread = [replace(x, shape=x.shape[:-2], strides=x.strides[:-2]) for x in (a, b)]
     spread.append(replace(out, shape=batch, strides=out.strides[:-2]))
     nest = Nest(ctx, batch, spread)
-
-    def level(opened: int) -> None:
-        if opened < len(nest.extents):
-            with nest.level(sequential=True):
-                level(opened + 1)
-            return
+    with nest.loops(sequential=True):
         parts = [
             replace(x, pointer=nest.address(s), shape=x.shape[-2:], strides=x.strides[-2:])
             for x, s in zip((a, b, out), spread)
         ]
         _product(ctx, *parts)
-
-    level(0)
 
 
 def _product(ctx: Context, a: Array, b: Array, out: Array) -> None:

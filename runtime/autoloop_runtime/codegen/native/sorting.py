@@ -216,18 +216,11 @@ def _each_lane(ctx: Context, arrays: Sequence[Array], axis: int, write: Callable
 
     starts = [replace(x, shape=rest(x.shape), strides=rest(x.strides)) for x in arrays]
     nest = Nest(ctx, starts[0].shape, starts)
-
-    def level(opened: int) -> None:
-        if opened < len(nest.extents):
-            with nest.level(sequential=True):
-                level(opened + 1)
-            return
+    with nest.loops(sequential=True):
         write([
             replace(x, pointer=nest.address(s), shape=(x.shape[axis],), strides=(x.strides[axis],))
             for x, s in zip(arrays, starts)
         ])  # fmt: skip
-
-    level(0)
 
 
 @rule("sort", "argsort")
