@@ -48,6 +48,15 @@ def test_our_own_table(tmp_path):
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text and "| verdict |" in text
 
 
+def test_the_table_of_gradients(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- gradients -->\nold\n<!-- /gradients -->\nafter\n")
+    run("gradients.py", "--only", "a sin x, a scalar", "--executors", "sequential,dataflow", "--update", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    assert text.count("x = a sin x, a scalar") == 4 and "refused" not in text
+
+
 def test_every_program_says_what_it_is(peers):
     for name in PROGRAMS:
         program = importlib.import_module(f"programs.{name}")
