@@ -26,21 +26,21 @@ def apply(
     Returns
     -------
     Tensor, tuple of Tensor, Node, or None
-        The outputs without the effect token. If there are none: the node, in a graph where effects are not
-        ordered and somebody must ask for it; else ``None``.
+        The output without the effect token, or a tuple of them if the op is ``several``. If there are none: the
+        node, in a graph where effects are not ordered and somebody must ask for it; else ``None``.
     """
     graph = graph_of(inputs)
     if graph is None:
         return _compute(op, inputs, attrs or {})
     node = graph.add(op, inputs, attrs, name)
     outputs = node.outputs[:-1] if op.effect else node.outputs
-    if len(outputs) == 1:
+    if not op.several:
         return outputs[0]
     return outputs or (None if graph.ordered else node)
 
 
 def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
-    inferred = op.infer(*inputs, **attrs)
+    specs = op.specs(*inputs, **attrs)
     values = [t.value for t in inputs]
     kwargs = {**attrs, "state": EAGER} if op.stateful else attrs
     token = silence()
@@ -48,13 +48,12 @@ def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
         result = op.kernel(*values, **kwargs)
     finally:
         restore(token)
-    if inferred == []:
+    made = tuple([Tensor(_as_value(v)) for v in op.results(result, len(specs))])
+    if not made:
         return None
-    several = isinstance(inferred, list) and isinstance(result, tuple)
-    made = tuple([Tensor(_as_value(v)) for v in result]) if several else (Tensor(_as_value(result)),)
     for recorder in recorders():
         recorder.record(op, inputs, made, attrs)
-    return made[0] if len(made) == 1 else made
+    return made if op.several else made[0]
 
 
 def _as_value(value: Any) -> Any:

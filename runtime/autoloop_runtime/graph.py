@@ -206,8 +206,7 @@ class Graph:
             raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called)")
         attrs = attrs or {}
         captured = tuple([self.capture(t) for t in inputs])
-        inferred = op.infer(*captured, **attrs)
-        specs: list[Spec] = list(inferred) if isinstance(inferred, list) else [inferred]
+        specs = list(op.specs(*captured, **attrs))
         if op.effect:
             captured += (self.effect_token(),)
             specs.append((dtypes.bool_, SCALAR))

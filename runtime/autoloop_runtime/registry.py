@@ -26,17 +26,18 @@ class Op:
     name : str
         Unique; nodes are named after it.
     infer : callable
-        ``infer(*tensors, **attrs)`` gives the ``(dtype, shape)`` of the output, or a list of them for an op
-        with several outputs. Raises ``TypeError``/``ValueError`` for inputs that do not fit. It may look at
-        ``tensor.dtype``, ``tensor.shape`` and ``tensor.constant_value()`` (an array or ``None``).
+        ``infer(*tensors, **attrs)`` gives the ``(dtype, shape)`` of the output, or a list of them if the op is
+        ``several``; called through ``specs``. Raises ``TypeError``/``ValueError`` for inputs that do not fit. It may
+        look at ``tensor.dtype``, ``tensor.shape`` and ``tensor.constant_value()`` (an array or ``None``).
     kernel : callable
-        ``kernel(*arrays, **attrs)`` gives an ndarray or NumPy scalar (a tuple for several outputs). It must
-        not change its inputs. Ops with ``stateful=True`` take the run's state as a keyword ``state``.
+        ``kernel(*arrays, **attrs)`` gives an ndarray or NumPy scalar, or a tuple of them if the op is ``several``;
+        ``results`` reads what it gave. It must not change its inputs. Ops with ``stateful=True`` take the run's state
+        as a keyword ``state``.
     vjp : callable or None
         ``vjp(g, outputs, inputs, attrs)`` gives one Tensor or ``None`` (no gradient) per input, built with the
-        public functions so that it can be differentiated again. ``g`` is the gradient of the output, or a
-        list of them (``None`` where there is none) for an op with several outputs; ``outputs`` and ``inputs`` are
-        sequences of the node's tensors, without effect tokens. ``None``: the op has no gradient.
+        public functions so that it can be differentiated again. ``g`` is the gradient of the output, or if the op
+        is ``several`` a list of them (``None`` where there is none); ``outputs`` and ``inputs`` are sequences of
+        the node's tensors, without effect tokens. ``None``: the op has no gradient.
     code : str or None
         Template of the generated expression, e.g. ``"{0} + {1}"`` or ``"np.tanh({0})"``, for inputs of the
         dtypes that ``infer`` saw, arrays or NumPy scalars. It may name an input twice and does not put
@@ -53,6 +54,10 @@ class Op:
         kernel sees neither: whoever runs the node strips the one and appends ``np.True_`` as the other.
     stateful : bool
         The kernel wants the run's state (variable storage, output streams).
+    several : bool
+        The op has a list of outputs: as many as ``infer`` says for these inputs, one or none included. This alone
+        decides how what its kernel gives is read and what its rules are given, never the number of outputs or the
+        type of a result.
     graphs : tuple of str
         Which attributes are graphs (structured nodes only).
     cost : callable or None
@@ -75,6 +80,23 @@ class Op:
     scalar: Mapping[str, str] | None = None
     into: str | None = None
     culprit: Callable[[BaseException], Any] | None = None
+    several: bool = False
+
+    def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
+        """The ``(dtype, shape)`` of each output, without the effect token."""
+        inferred = self.infer(*tensors, **attrs)
+        if isinstance(inferred, list) != self.several:
+            declared = "several outputs" if self.several else "one output"
+            raise AssertionError(f"op {self.name!r} is declared with {declared}, but infers {inferred!r}")
+        specs: list[Spec] = inferred if self.several else [inferred]
+        return specs
+
+    def results(self, result: Any, count: int) -> tuple[Any, ...]:
+        """The values of the ``count`` outputs that ``result`` of the kernel stands for."""
+        if isinstance(result, tuple) != self.several or (self.several and len(result) != count):
+            wanted = f"a tuple of {count}" if self.several else "a value"
+            raise AssertionError(f"the kernel of op {self.name!r} must give {wanted}, not {type(result).__name__}")
+        return result if self.several else (result,)
 
     def __repr__(self) -> str:
         return f"Op({self.name})"

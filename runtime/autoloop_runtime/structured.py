@@ -37,8 +37,8 @@ def _no_kernel(*_: Any, **__: Any) -> Any:
     raise AssertionError("a structured node has no kernel; it is lowered or emitted")
 
 
-WHILE = register(Op("While", _specs, _no_kernel, graphs=("cond", "body")))
-COND = register(Op("Cond", _specs, _no_kernel, graphs=("then", "else")))
+WHILE = register(Op("While", _specs, _no_kernel, graphs=("cond", "body"), several=True))
+COND = register(Op("Cond", _specs, _no_kernel, graphs=("then", "else"), several=True))
 
 
 class StructureError(TypeError, ValueError):

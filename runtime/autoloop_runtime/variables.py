@@ -65,14 +65,14 @@ def _checked_spec(value: Tensor, variable: Variable) -> Any:
 
 
 def _variable_op(name: str, infer: Callable[..., Any], kernel: Callable[..., Any]) -> Op:
-    return register(Op(name, lambda *a, **k: [infer(*a, **k)], kernel, effect=True, stateful=True))
+    return register(Op(name, infer, kernel, effect=True, stateful=True))
 
 
 READ = _variable_op("ReadVariable", _spec, _read)
 ASSIGN = _variable_op("AssignVariable", _checked_spec, _assign)
 ASSIGN_ADD = _variable_op("AssignAddVariable", _spec, _update(np.add))
 ASSIGN_SUB = _variable_op("AssignSubVariable", _spec, _update(np.subtract))
-GROUP = register(Op("NoOp", list, lambda: None, effect=True))
+GROUP = register(Op("NoOp", list, tuple, effect=True, several=True))
 
 
 class Variable:

@@ -136,7 +136,7 @@ def _at_once(row: Graph, outputs: Sequence[Tensor], rows: Sequence[Tensor], coun
             inputs, attrs = _raised(node, inputs, varying)
             varying.update(node.outputs)
         made = apply(node.op, inputs, attrs)
-        values.update(zip(node.outputs, made if isinstance(made, tuple) else (made,)))
+        values.update(zip(node.outputs, made if node.op.several else (made,)))
     return [values[t] if t in varying else _repeated(values[t], count) for t in outputs]
 
 

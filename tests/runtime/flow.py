@@ -12,8 +12,8 @@ from autoloop_runtime.registry import Op
 from autoloop_runtime.shapes import SCALAR, TensorShape
 from autoloop_runtime.tensor import Tensor
 
-WHILE = Op("While", lambda *_, specs, **__: list(specs), None, graphs=("cond", "body"))
-COND = Op("Cond", lambda *_, specs, **__: list(specs), None, graphs=("then", "else"))
+WHILE = Op("While", lambda *_, specs, **__: list(specs), None, graphs=("cond", "body"), several=True)
+COND = Op("Cond", lambda *_, specs, **__: list(specs), None, graphs=("then", "else"), several=True)
 
 
 def same(x: Tensor, *_: Tensor, **__: Any) -> Any:

@@ -18,9 +18,12 @@ from autoloop_runtime.tensor import Tensor
 
 #: what the programs' effects leave behind, in order
 LOG: list[Any] = []
-NOTE = Op("note", lambda *_: [], lambda *values: LOG.append(tuple([np.array(v).tolist() for v in values])), effect=True)
+NOTE = Op(
+    "note", lambda *_: [], lambda *values: LOG.append(tuple([np.array(v).tolist() for v in values])) or (),
+    effect=True, several=True,
+)  # fmt: skip
 NOTE_THROUGH = Op(
-    "note_through", lambda x: [(x.dtype, x.shape)], lambda x: (LOG.append(np.array(x).tolist()), x)[1], effect=True
+    "note_through", lambda x: (x.dtype, x.shape), lambda x: (LOG.append(np.array(x).tolist()), x)[1], effect=True
 )
 
 KINDS = {"int": dtypes.int32, "float": dtypes.float64, "array": dtypes.float32}

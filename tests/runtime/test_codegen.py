@@ -369,13 +369,13 @@ def test_integers_wrap_and_floats_overflow_in_silence():
 
 
 def test_operations_with_several_outputs():
-    pair = Op("pair", lambda x: [(x.dtype, x.shape), (x.dtype, x.shape)], lambda x: (x, -x))
+    pair = Op("pair", lambda x: [(x.dtype, x.shape), (x.dtype, x.shape)], lambda x: (x, -x), several=True)
     graph = traced(lambda n: [apply(pair, [n])[1], apply(pair, [n])[0]], N)
     assert run(graph, np.int32(3)) == [-3, 3]
 
 
 def test_stateful_operations_get_the_state():
-    ask = Op("ask", lambda: [(dtypes.int32, SCALAR)], lambda state: np.int32(state.answer), effect=True, stateful=True)
+    ask = Op("ask", lambda: (dtypes.int32, SCALAR), lambda state: np.int32(state.answer), effect=True, stateful=True)
 
     class State(RunState):
         answer = 42
@@ -516,7 +516,9 @@ def test_a_loop_over_large_arrays_allocates_none_once_it_is_under_way(step, monk
             seen.append(tracemalloc.get_traced_memory()[0])
 
     turns = []
-    counted = Op("counted", lambda x: [], lambda x: (turns.append(0), watch(len(turns)))[0], effect=True)
+    counted = Op(
+        "counted", lambda x: [], lambda x: watch(turns.append(0) or len(turns)) or (), effect=True, several=True
+    )
 
     def stepping(x, y):
         apply(counted, [x[0, 0]])

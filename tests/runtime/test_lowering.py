@@ -182,7 +182,7 @@ def test_a_feed_cuts_what_computes_it():
 def test_one_of_several_outputs_can_be_fed():
     graph = Graph()
     x = scalar(graph)
-    pair = Op("pair", lambda x: [(x.dtype, x.shape)] * 2, lambda v: (v + 1, v + 2))
+    pair = Op("pair", lambda x: [(x.dtype, x.shape)] * 2, lambda v: (v + 1, v + 2), several=True)
     a, b = graph.add(pair, [x]).outputs
     assert Executable(lower(graph, [a, b], [x, a])).run([1, 50]) == [50, 3]
 

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from random_programs import Program, assert_same, interpret, outcome
 
 #: takes long, as far as anybody knows
-HEAVY = Op("heavy", lambda x: [(x.dtype, x.shape)], lambda x: x + 1, cost=lambda x: 1e6)
+HEAVY = Op("heavy", lambda x: (x.dtype, x.shape), lambda x: x + 1, cost=lambda x: 1e6)
 N = ("n", dtypes.int32, [])
 X = ("x", dtypes.float32, [])
 
@@ -139,8 +139,8 @@ def test_a_counter_runs_ahead_of_a_chain_that_is_blocked():
             reached.set()
         return i
 
-    blocked = Op("blocked", lambda x: [(x.dtype, x.shape)], slow, cost=lambda x: 1e6)
-    noted = Op("noted", lambda x: [(x.dtype, x.shape)], note)
+    blocked = Op("blocked", lambda x: (x.dtype, x.shape), slow, cost=lambda x: 1e6)
+    noted = Op("noted", lambda x: (x.dtype, x.shape), note)
 
     def body(i, x):
         return apply(noted, [i * 2 - i + 1]), apply(blocked, [x * 2.0 - x])

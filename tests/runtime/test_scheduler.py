@@ -148,7 +148,7 @@ def test_a_very_large_window_allocates_nothing_ahead():
 def test_several_outputs():
     graph = Graph()
     x = scalar(graph)
-    divmod_op = Op("divmod", lambda a, b: [(a.dtype, a.shape), (b.dtype, b.shape)], lambda a, b: divmod(a, b))
+    divmod_op = Op("divmod", lambda a, b: [(a.dtype, a.shape), (b.dtype, b.shape)], divmod, several=True)
     q, r = graph.add(divmod_op, [x, const(graph, 7)]).outputs
     run = Executable(lower(graph, [r, q], [x])).run
     assert run([30]) == [2, 4]
@@ -235,7 +235,7 @@ def test_the_merge_takes_the_live_side_in_every_iteration():
 def test_effects_follow_the_token_in_any_order_of_execution():
     graph = Graph(ordered=True)
     said = []
-    say = Op("say", lambda x: [], lambda x: said.append(int(x)), effect=True)
+    say = Op("say", lambda x: [], lambda x: said.append(int(x)) or (), effect=True, several=True)
 
     def body(g, i, token):
         first = g.add(say, [i, token])  # the builder appends its own token

@@ -99,7 +99,7 @@ def test_what_can_overlap_is_found(name):
 
 
 def test_effects_in_program_order_do_not_overlap():
-    act = Op("act", lambda x: [(x.dtype, x.shape)], lambda x: x, effect=True, cost=lambda *_, **__: 1e9)
+    act = Op("act", lambda x: (x.dtype, x.shape), lambda x: x, effect=True, cost=lambda *_, **__: 1e9)
     ordered = Graph(ordered=True)
     outs = [ordered.add(act, [const(ordered, k)]).outputs[0] for k in range(3)]
     assert not Plan(lower(ordered, outs)).parallel

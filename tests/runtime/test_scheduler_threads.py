@@ -357,7 +357,13 @@ def test_a_failure_of_the_scheduler_itself_is_raised_on_any_thread():
     graph = Graph()
     x = scalar(graph)
     both = threading.Barrier(2, timeout=LONG)
-    two = Op("two", lambda x: [(x.dtype, x.shape)] * 2, lambda v: (both.wait(), (v,))[1], cost=lambda *_, **__: 1e9)
+    two = Op(
+        "two",
+        lambda x: [(x.dtype, x.shape)] * 2,
+        lambda v: (both.wait(), (v,))[1],
+        several=True,
+        cost=lambda *_, **__: 1e9,
+    )
     outs = [t for _ in range(2) for t in graph.add(two, [x]).outputs]
     with pytest.raises(ValueError, match="zip"):
         Executable(lower(graph, outs, [x])).run([1], threads=2, timeout=LONG)

@@ -146,14 +146,16 @@ class Emitter:
         if node in scope.uses.inline and expr.length <= limit:
             scope.env[outputs[0]] = expr
             return
-        if len(outputs) == 1 and node.declared:
+        if node.declared and not node.op.several:
             expr = self._promise(node, 0, expr)
         targets = [self._target(node, t, position, scope) for t in outputs]
-        if any(t is not None for t in targets):
-            self.lines.assign([t or "_" for t in targets], expr)
-        else:
+        if not any(targets):
             self.lines.add(expr, node=node)
-        if len(outputs) > 1:
+        elif node.op.several:
+            self.lines.unpack([t or "_" for t in targets], expr)
+        else:
+            self.lines.assign([t for t in targets if t], expr)
+        if node.op.several:
             for index in node.declared:
                 name = targets[index]
                 if name is not None:

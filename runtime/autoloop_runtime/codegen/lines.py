@@ -101,6 +101,10 @@ class Lines:
         """``a, b = value``."""
         self.add(", ".join(targets), " = ", value)
 
+    def unpack(self, targets: Sequence[str], value: Expr) -> None:
+        """``a, b = value`` and, for a single target, ``a, = value``."""
+        self.add(", ".join(targets), ", = " if len(targets) == 1 else " = ", value)
+
     def assign_all(self, targets: Sequence[str], values: Sequence[Expr]) -> None:
         """Give all ``targets`` their ``values`` as if at once.
 

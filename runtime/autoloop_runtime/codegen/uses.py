@@ -157,7 +157,7 @@ def _asked_by(node: Node, asked: set[Tensor], uses: Uses) -> tuple[Tensor, ...]:
 
 def _can_inline(node: Node, uses: Uses) -> bool:
     return not (
-        is_barrier(node) or len(node.outputs) != 1 or node.op in (CONST, PARAMETER) or node.declared
+        is_barrier(node) or node.op.several or node.op in (CONST, PARAMETER) or node.declared
         or node.control_inputs or uses.count.get(node.outputs[0]) != 1
     )  # fmt: skip
 

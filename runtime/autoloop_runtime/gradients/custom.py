@@ -15,19 +15,16 @@ from ..values import convert_to_tensor
 
 
 def _infer(*tensors: Tensor, count: int, grad: Any) -> Any:
-    specs = [(t.dtype, t.shape) for t in tensors[len(tensors) - count :]]
-    return specs[0] if count == 1 else specs
+    return [(t.dtype, t.shape) for t in tensors[len(tensors) - count :]]
 
 
 def _kernel(*values: Any, count: int, grad: Any) -> Any:
-    results = values[len(values) - count :]
-    return results[0] if count == 1 else results
+    return values[len(values) - count :]
 
 
 def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
     count = attrs["count"]
-    gs = [g] if count == 1 else g
-    filled = [call("zeros_like", y) if part is None else part for part, y in zip(gs, outputs)]
+    filled = [call("zeros_like", y) if part is None else part for part, y in zip(g, outputs)]
     arguments = inputs[: len(inputs) - count]
     found = attrs["grad"](*filled)
     parts = list(found) if isinstance(found, (list, tuple)) else [found]
@@ -40,7 +37,7 @@ def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any
 
 
 #: inputs: the arguments, then the results; outputs: the results, of which only the arguments' gradients are the user's
-CUSTOM = register(Op("CustomGradient", _infer, _kernel, _vjp))
+CUSTOM = register(Op("CustomGradient", _infer, _kernel, _vjp, several=True))
 
 
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,6 +72,6 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         results, form = nest.flatten_with_structure(value)
         ys = [convert_to_tensor(y) for y in results]
         made = apply(CUSTOM, [*tensors, *ys], {"count": len(ys), "grad": grad})
-        return nest.unflatten(form, [made] if isinstance(made, Tensor) else made)
+        return nest.unflatten(form, list(made or ()))
 
     return with_gradient

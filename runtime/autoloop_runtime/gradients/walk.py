@@ -192,6 +192,6 @@ def gradients_of(
             f"operation {what} of type {op.name!r} has no gradient; wrap its argument in stop_gradient(...) if "
             f"none should flow through it, or define one with custom_gradient{where_from}"
         )
-    g: Any = gradients[0] if len(outputs) == 1 else list(gradients)
+    g: Any = list(gradients) if op.several else gradients[0]
     parts: Sequence[Tensor | None] = op.vjp(g, outputs, inputs, attrs)
     return parts

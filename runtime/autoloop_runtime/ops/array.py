@@ -416,13 +416,12 @@ def _unstack_kernel(x: Any, num: int, axis: int) -> Any:
 
 def _filled(g: Any, outputs: Sequence[Tensor]) -> list[Tensor]:
     """The gradients of several outputs, zeros where there is none."""
-    parts = g if isinstance(g, (tuple, list)) else [g]
-    return [call("zeros_like", y) if part is None else part for part, y in zip(parts, outputs)]
+    return [call("zeros_like", y) if part is None else part for part, y in zip(g, outputs)]
 
 
 _UNSTACK = primitive(
     "unstack", _unstack_infer, _unstack_kernel,
-    lambda g, outputs, inputs, attrs: [stack(_filled(g, outputs), attrs["axis"])],
+    lambda g, outputs, inputs, attrs: [stack(_filled(g, outputs), attrs["axis"])], several=True,
 )  # fmt: skip
 
 
@@ -446,8 +445,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
             raise ValueError(f"unstack: the extent of axis {axis} of shape {value.shape} is unknown; give num=")
     if num == 0:
         return []
-    parts = apply(_UNSTACK, [value], {"num": int(num), "axis": axis}, name)
-    return [parts] if isinstance(parts, Tensor) else list(parts)
+    return list(apply(_UNSTACK, [value], {"num": int(num), "axis": axis}, name))
 
 
 def _split_infer(x: Tensor, sizes: tuple[int, ...], axis: int) -> Any:
@@ -464,12 +462,12 @@ def _split_infer(x: Tensor, sizes: tuple[int, ...], axis: int) -> Any:
 def _split_kernel(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
     if x.shape[axis] != sum(sizes):
         raise ValueError(f"split: axis {axis} of shape {x.shape} cannot be split into {list(sizes)}")
-    return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
+    return tuple(np.split(x, np.cumsum(sizes)[:-1], axis)) if sizes else ()
 
 
 _SPLIT = primitive(
     "split", _split_infer, _split_kernel,
-    lambda g, outputs, inputs, attrs: [concat(_filled(g, outputs), attrs["axis"])],
+    lambda g, outputs, inputs, attrs: [concat(_filled(g, outputs), attrs["axis"])], several=True,
 )  # fmt: skip
 
 
@@ -503,5 +501,4 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None =
         if num < 1 or extent % num:
             raise ValueError(f"split: axis {axis} of shape {value.shape} cannot be split into {num} equal pieces")
         sizes = [extent // num] * num
-    parts = apply(_SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name)
-    return [parts] if isinstance(parts, Tensor) else list(parts)
+    return list(apply(_SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name) or ())

@@ -126,7 +126,7 @@ def _print_kernel(*values: Any, text: Text, stream: Any) -> Any:
     return ()
 
 
-_PRINT = primitive("print", lambda *values, text, stream: [], _print_kernel, effect=True)
+_PRINT = primitive("print", lambda *values, text, stream: [], _print_kernel, effect=True, several=True)
 
 
 @public()
@@ -252,7 +252,7 @@ def _assert_kernel(condition: Any, *values: Any, text: Text | None) -> Any:
     return ()
 
 
-_ASSERT = primitive("assert", _assert_infer, _assert_kernel, effect=True)
+_ASSERT = primitive("assert", _assert_infer, _assert_kernel, effect=True, several=True)
 
 
 @public()
@@ -293,7 +293,7 @@ def _raise_kernel(*values: Any, factory: Callable[..., BaseException]) -> Any:
     raise factory(*values)
 
 
-_RAISE = primitive("raise", lambda *values, factory: [], _raise_kernel, effect=True)
+_RAISE = primitive("raise", lambda *values, factory: [], _raise_kernel, effect=True, several=True)
 
 
 @public()
@@ -321,13 +321,11 @@ def _read_only(value: Any) -> Any:
 
 def _py_kernel(*values: Any, func: Callable[..., Any], types: tuple[DType, ...], single: bool) -> Any:
     result = call_in_time(func, *[_read_only(v) for v in values], what=_named(func))
-    if single:
-        return _result(result, types[0], func, 0)
     if not types:
         return ()
-    if len(types) == 1:  # one result may come in a list or by itself; a kernel with one output gives the value
-        only = result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
-        return _result(only, types[0], func, 0)
+    if len(types) == 1:  # one result may come by itself; where a list of one was promised, in a list, too
+        listed = not single and isinstance(result, (list, tuple)) and len(result) == 1
+        return (_result(result[0] if listed else result, types[0], func, 0),)
     if not isinstance(result, (list, tuple)) or len(result) != len(types):
         count = len(result) if isinstance(result, (list, tuple)) else 1
         raise ValueError(f"{_named(func)} gave {count} values, Tout has {len(types)}")
@@ -366,7 +364,7 @@ def _py_infer(*values: Tensor, func: Any, types: tuple[DType, ...], single: bool
     return [(t, UNKNOWN) for t in types]
 
 
-_PY_FUNCTION = primitive("py_function", _py_infer, _py_kernel, effect=True, cost=lambda *values, **_: 1e5)
+_PY_FUNCTION = primitive("py_function", _py_infer, _py_kernel, effect=True, several=True, cost=lambda *values, **_: 1e5)
 
 
 @public()
@@ -397,6 +395,6 @@ def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: s
     types = tuple([dtypes.as_dtype(t) for t in ([Tout] if single else Tout or ())])
     attrs = {"func": func, "types": types, "single": single}
     made = apply(_PY_FUNCTION, [convert_to_tensor(v) for v in inp], attrs, name)
-    if single or not types:
+    if not types:
         return made
-    return [made] if isinstance(made, Tensor) else list(made)
+    return made[0] if single else list(made)

@@ -99,9 +99,10 @@ def _computed(node: Node, inputs: list[Tensor]) -> Any:
         return None
     try:
         with np.errstate(all="ignore"):
-            value = node.op.kernel(*values, **node.attrs)
+            result = node.op.kernel(*values, **node.attrs)
     except Exception:
         return None  # it fails when it runs, with the iteration it runs in
+    (value,) = node.op.results(result, 1)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     return value if value.dtype == output.dtype and output.shape.matches(value.shape) else None

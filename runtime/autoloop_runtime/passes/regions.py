@@ -259,7 +259,16 @@ class _Former:
         cost = ENDLESS if any(_loops(node) for node in nodes) else sum(map(_cost, nodes))
         kernel, culprit = self.compile(inner)
         specs = [(t.dtype, t.shape) for t in fetches]
-        op = Op(REGION, lambda *_: specs, kernel, cost=lambda *_: cost, culprit=culprit, doc=_summary(nodes))
+        inferred = specs[0] if len(specs) == 1 else specs
+        op = Op(
+            REGION,
+            lambda *_: inferred,
+            kernel,
+            cost=lambda *_: cost,
+            culprit=culprit,
+            several=len(specs) != 1,
+            doc=_summary(nodes),
+        )
         made = Node(copy.graph, op, tuple([copy.stands(t) for t in feeds]), {}, specs, inner.prefix, nodes[-1].location)
         copy.graph.nodes.append(made)
         copy.of.update(zip(fetches, made.outputs))

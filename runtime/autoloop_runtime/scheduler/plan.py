@@ -50,7 +50,7 @@ class Step:
     otherwise : Edges or None
         Of a Switch: where it goes if the predicate is false. Of an Identity: ``None``.
     outs : tuple of Edges or None
-        Where each output goes, if there is not exactly one.
+        Where each output goes, if the kernel gives a tuple of them.
     stateful : bool
         The kernel wants ``state=``.
     weight : Weight
@@ -198,7 +198,7 @@ class Plan:
             flat = step.flat
             if flat.kind is Kind.SWITCH:
                 step.otherwise, step.edges = self._edges_of((index, 0)), self._edges_of((index, 1))
-            elif flat.outputs == 1:
+            elif not _in_a_tuple(flat):
                 step.edges = self._edges_of((index, 0))
             else:
                 step.outs = tuple([self._edges_of((index, i)) for i in range(flat.outputs)])
@@ -267,23 +267,21 @@ class Plan:
 
 
 def _kernel(flat: FlatNode) -> Callable[..., Any] | None:
-    """The kernel of a node with its static arguments, giving a tuple unless there is exactly one output."""
+    """The kernel of a node with its static arguments; what it gives includes the effect token."""
     op = flat.op
     if op is None:
         return None
     kernel = functools.partial(op.kernel, **flat.attrs) if flat.attrs else op.kernel
     if not op.effect:
         return kernel
-    if flat.outputs == 1:
-        return functools.partial(_effect_only, kernel)
-    return functools.partial(_with_token, kernel, flat.outputs == 2)
+    return functools.partial(_with_token, kernel, op.several)
 
 
-def _effect_only(kernel: Callable[..., Any], *args: Any, **state: Any) -> Any:
-    kernel(*args, **state)
-    return np.True_
+def _in_a_tuple(flat: FlatNode) -> bool:
+    """True if what ``_kernel`` gives for the node is a tuple, with a value for each output."""
+    return flat.op is not None and (flat.op.several or flat.op.effect)
 
 
-def _with_token(kernel: Callable[..., Any], single: bool, *args: Any, **state: Any) -> Any:
+def _with_token(kernel: Callable[..., Any], several: bool, *args: Any, **state: Any) -> Any:
     result = kernel(*args, **state)
-    return (result, np.True_) if single else (*result, np.True_)
+    return (*result, np.True_) if several else (result, np.True_)

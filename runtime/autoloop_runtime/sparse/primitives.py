@@ -118,7 +118,7 @@ ORDER = primitive("sparse_order", lambda i: (dtypes.int64, TensorShape(i.shape[:
 #: the different indices in order, and for each entry where its index is among them
 DISTINCT = primitive(
     "sparse_distinct",
-    lambda i: [_entries(None, _rank_of(i)), (dtypes.int64, TensorShape(i.shape[:1]))], _distinct_kernel,
+    lambda i: [_entries(None, _rank_of(i)), (dtypes.int64, TensorShape(i.shape[:1]))], _distinct_kernel, several=True,
 )  # fmt: skip
 #: the first dense shape, once it was found to equal the second
 AGREE = primitive("sparse_agree", lambda a, b: (a.dtype, a.shape.merge_with(b.shape)), _agree_kernel)

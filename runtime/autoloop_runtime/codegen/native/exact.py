@@ -131,8 +131,7 @@ class _Typer:
                 result = node.op.kernel(*[constants[t] for t in node.inputs], **node.attrs)
         except Exception:
             return False  # it fails when it runs, not here
-        results = result if isinstance(result, tuple) else (result,)
-        for tensor, value in zip(node.outputs, results):
+        for tensor, value in zip(node.outputs, node.op.results(result, len(node.outputs))):
             self.types.know(tensor, value)
         return True
 
@@ -147,10 +146,9 @@ class _Typer:
         if node.op.name in INDEXED:
             attrs["index"] = with_known_extents(node, self.types)
         try:
-            inferred = node.op.infer(*stand_ins, **attrs)
+            specs = node.op.specs(*stand_ins, **attrs)
         except (TypeError, ValueError, IndexError) as error:
             refuse(node, f"it fails for these shapes: {error}")
-        specs = inferred if isinstance(inferred, list) else [inferred]
         return [shape for _, shape in specs]
 
     def _stand_in(self, tensor: Tensor) -> Tensor:
