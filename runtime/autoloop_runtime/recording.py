@@ -5,20 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from .registry import Op
-from .tensor import Tensor
+if TYPE_CHECKING:
+    from .registry import Op
+    from .tensor import Tensor
 
 
 class Recorder(Protocol):
-    """Is told of every eager computation of its thread while it is in force."""
+    """Is told of every eager computation of its thread while it is in force.
+
+    Attributes
+    ----------
+    strict : bool
+        What it follows must not become a plain number or array, not even by the word of the user.
+    """
+
+    strict: bool
 
     def record(self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> None:
         """A primitive was computed."""
 
     def run(self, graph: Any, runner: Any, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Run a whole graph (with ``inputs`` and ``outputs``) that ``runner`` would run; gives its outputs."""
+
+    def tracks(self, tensor: Tensor) -> bool:
+        """True if what is computed from ``tensor`` is of interest."""
 
 
 _recorders: ContextVar[tuple[Recorder, ...]] = ContextVar("autoloop_recorders", default=())
@@ -37,3 +49,30 @@ def recording(active: Sequence[Recorder]) -> Iterator[None]:
         yield
     finally:
         _recorders.reset(token)
+
+
+def refuse_leaving(tensor: Tensor, how: str, instead: str, always: bool = False) -> None:
+    """Refuse that the value of ``tensor`` goes where nobody is told of it, if a recorder follows it.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    how : str
+        What is about to be done to it.
+    instead : str
+        What to do instead, for the message.
+    always : bool
+        Whoever records; else only the strict ones refuse.
+
+    Raises
+    ------
+    TypeError
+        A derivative would silently lack a term.
+    """
+    for recorder in _recorders.get():
+        if (always or recorder.strict) and recorder.tracks(tensor):
+            raise TypeError(
+                f"{how} of a tensor that is being differentiated (shape {tensor.shape}, dtype {tensor.dtype}): the "
+                f"derivative would end there, and lack a term without a word. {instead}; or, if it is to end there, "
+                f"give it stop_gradient(x)"
+            )

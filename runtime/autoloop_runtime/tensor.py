@@ -14,6 +14,7 @@ import numpy as np
 
 from . import dtypes, nest
 from .dtypes import DType
+from .recording import refuse_leaving
 from .registry import call
 from .shapes import ShapeLike, TensorShape
 
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
 
 #: NumPy function or ufunc -> our public function; filled by the ops floor
 NUMPY_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+#: what to write where a derivative would get lost
+_OURS = "Use autoloop's functions and operators on the tensor itself (autoloop.exp(x), x < 1, w[i])"
+
+
+def _has_floats(value: Any) -> bool:
+    """True for floats and complex numbers, and for sequences that hold some."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_floats, value))
+    return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
 
 
 class Tensor:
@@ -170,6 +181,7 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if self.node is not None:
             self._refuse("an array (numpy.asarray)")
+        refuse_leaving(self, "an array (numpy.asarray)", _OURS)
         out = np.asarray(self._value, dtype=dtype)
         return out.copy() if copy or copy is None else out
 
@@ -192,6 +204,8 @@ class Tensor:
     def _without_counterpart(self, name: str, func: Any, args: Any, kwargs: Any) -> Any:
         """A NumPy function we have no op for: computed now if every argument is a value."""
 
+        ours: list[Tensor] = []
+
         def concrete(arg: Any) -> Any:
             if isinstance(arg, Tensor):
                 if arg.node is not None:
@@ -199,10 +213,15 @@ class Tensor:
                         f"numpy.{name} has no counterpart for a symbolic tensor; use autoloop's functions "
                         f"or py_function (tensor {arg.name})"
                     )
+                ours.append(arg)
                 return arg._value
             return type(arg)(map(concrete, arg)) if isinstance(arg, (list, tuple)) else arg
 
-        return func(*map(concrete, args), **{k: concrete(v) for k, v in kwargs.items()})
+        made = func(*map(concrete, args), **{k: concrete(v) for k, v in kwargs.items()})
+        if (made is None and any(isinstance(arg, np.ndarray) for arg in args)) or _has_floats(made):
+            for tensor in ours:
+                refuse_leaving(tensor, f"numpy.{name} (which has no counterpart here)", _OURS, always=True)
+        return made
 
     # -- Python's protocols -------------------------------------------------------------------------------
 
@@ -234,11 +253,13 @@ class Tensor:
     def __float__(self) -> float:
         if self.node is not None:
             self._refuse("a Python float")
+        refuse_leaving(self, "a Python float", _OURS)
         return float(self._value)
 
     def __complex__(self) -> complex:
         if self.node is not None:
             self._refuse("a Python complex")
+        refuse_leaving(self, "a Python complex", _OURS)
         return complex(self._value)
 
     def __index__(self) -> int:
@@ -260,7 +281,7 @@ class Tensor:
             self._refuse("an iterable (autoloop.unstack gives the rows where their number is known)")
         if self._value.ndim == 0:
             raise TypeError("a tensor without dimensions is not iterable")
-        return iter([Tensor(row) for row in self._value])
+        return iter(call("unstack", self))
 
     def __contains__(self, item: Any) -> bool:
         return bool(call("any", call("equal", self, item)))

@@ -210,8 +210,14 @@ class Variable:
         return self.read_value().__array__(dtype, copy)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        read = [v.read_value() if isinstance(v, Variable) else v for v in inputs]
-        return getattr(ufunc, method)(*read, **kwargs)
+        return getattr(ufunc, method)(*_read_all(inputs), **kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return func(*_read_all(args), **_read_all(kwargs))
+
+    def __copy__(self) -> Variable:
+        # a copy would share the value, and be another variable to whoever differentiates
+        return self
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in ("T", "astype", "reshape", "sum", "mean", "max", "min", "ndim", "size"):
@@ -227,6 +233,15 @@ class Variable:
 
 
 nest.opaque(Variable)
+
+
+def _read_all(value: Any) -> Any:
+    """``value`` with the variables in it, and in the lists, tuples and dictionaries it is made of, read."""
+    if isinstance(value, Variable):
+        return value.read_value()
+    if isinstance(value, dict):
+        return {key: _read_all(one) for key, one in value.items()}
+    return type(value)(map(_read_all, value)) if type(value) in (list, tuple) else value
 
 
 def _delegate(dunder: str) -> Callable[..., Any]:

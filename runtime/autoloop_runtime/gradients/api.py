@@ -121,6 +121,7 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 
         return _Point(value, arguments, back)
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
+    tape.strict = True  # in a function float(x) and numpy.asarray(x) are differentiated; here they cannot be
     tape.watch(flat)
     with tape:
         value = f(*made, **kwargs)

@@ -24,7 +24,7 @@ Key: TypeAlias = Tensor | Variable
 
 #: ops on floats whose result does not move with them, and ops that make floats of something else
 FLAT = frozenset({
-    "Const", "Placeholder", "ReadVariable", "stop_gradient", "floor_divide", "range", "EmptySlots", "tensor_array",
+    "Const", "Placeholder", "ReadVariable", "stop_gradient", "floor_divide", "EmptySlots", "tensor_array",
     "EmptyStack", "random_normal", "random_uniform", "random_normal_process", "random_uniform_process",
 })  # fmt: skip
 

@@ -19,9 +19,12 @@ from .reversal import ROW
 def row_parts(parts: Sequence[Tensor]) -> list[Node] | None:
     """The nodes that made ``parts``, if each of them adds rows into zeros."""
     nodes = [p.node for p in parts if p.node is not None and p.node.op is INDEX_ADD]
-    if not nodes or len(nodes) < len(parts) or any(n.attrs["index"] != ROW for n in nodes):
-        return None
-    return nodes
+    return nodes if nodes and len(nodes) == len(parts) and all(map(_adds_rows, nodes)) else None
+
+
+def _adds_rows(node: Node) -> bool:
+    """True if the one index says which rows; a mask says it of elements, and how many only at run time."""
+    return bool(node.attrs["index"] == ROW and node.inputs[2].dtype.kind in "iu")
 
 
 def slices(nodes: Sequence[Node], like: Key) -> IndexedSlices:

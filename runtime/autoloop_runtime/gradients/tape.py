@@ -71,6 +71,8 @@ class GradientTape:
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self.persistent = persistent
+        #: what is tracked must not become a plain number or array unseen (``recording.Recorder``)
+        self.strict = False
         self._watches_variables = watch_accessed_variables
         self._entries: list[Entry] = []
         #: what depends on something watched
@@ -140,6 +142,10 @@ class GradientTape:
                 return gradients_of(op, repr(op.name), gs, outputs, inputs, attrs)
 
             self._keep(tuple(inputs), outputs, backward)
+
+    def tracks(self, tensor: Tensor) -> bool:
+        """True if ``tensor`` depends on something watched (``recording.Recorder``)."""
+        return tensor in self._tracked
 
     def run(self, graph: Graph, runner: Runner, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Run a whole graph for all recorders in force (``recording.Recorder``)."""

@@ -15,7 +15,7 @@ from ..registry import call
 from ..shapes import SCALAR, TensorShape
 from ..tensor import NUMPY_FUNCTIONS, Tensor
 from ..values import as_constant, convert_to_tensor
-from .define import Function, inexact, is_weak, operands, primitive, public
+from .define import Function, dim, inexact, is_tensor, is_weak, operands, primitive, public
 from .elementwise import cast
 from .extents import extents, product
 
@@ -72,7 +72,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
         value = convert_to_tensor(fill_value)
         value = value if dtype is None else cast(value, dtype)
     dims = _checked_extents(shape, "full")
-    known = value.constant_value()
+    # a tensor stays an input even where its value is known: somebody may differentiate with regard to it, or feed it
+    known = None if is_tensor(fill_value) else value.constant_value()
     if not dims.inputs and known is not None and known.ndim == 0 and math.prod(dims.known) <= CONSTANT_LIMIT:
         array = _fill_kernel(known[()], known=dims.known)
         if array.ndim:
@@ -177,7 +178,16 @@ def _range_kernel(start: Any, limit: Any, delta: Any) -> Any:
     return (first + np.arange(count) * step).astype(start.dtype)
 
 
-_RANGE = primitive("range", _range_infer, _range_kernel)
+def _range_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Any, attrs: Any) -> Any:
+    """Each number moves with the start, and with the step as often as it was added; the limit only cuts off."""
+    y = outputs[0]
+    if y.dtype.kind != "f":
+        return [None, None, None]
+    counts = cast(range(dim(y, 0)), y.dtype)
+    return [call("sum", g), None, call("sum", g * counts)]
+
+
+_RANGE = primitive("range", _range_infer, _range_kernel, _range_vjp)
 
 
 @public(name="range")
