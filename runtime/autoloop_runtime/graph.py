@@ -142,6 +142,9 @@ class Graph:
         self.collections: dict[str, list[Any]] = {}
         self._names: dict[str, int] = {}
         self._places: Places = Places() if parent is None else parent._places
+        #: of a root: constants whose value is part of the graph, and as what
+        self.settled: dict[Tensor, str] = {}
+        self._captured: dict[Tensor, Tensor] = {}
         self._constants: dict[int, tuple[Tensor, Tensor]] = {}
         self._control: list[tuple[Tensor, ...]] = []
         self._entered: list[Any] = []
@@ -238,11 +241,15 @@ class Graph:
         self.inputs.append(node.outputs[0])
         return node.outputs[0]
 
-    def constant(self, value: Any, name: str = "Const") -> Tensor:
-        """A node that gives ``value`` (an ndarray or NumPy scalar, not copied)."""
+    def constant(self, value: Any, name: str = "Const", *, waits: bool = False) -> Tensor:
+        """A node that gives ``value`` (an ndarray or NumPy scalar, not copied).
+
+        ``waits``: it is the value of something the user asked for, which control dependencies hold back as they do
+        any operation. Where effects are ordered they happen anyway, so that there is nothing to wait for.
+        """
         node = Node(
             self, CONST, (), {"value": value}, [(value.dtype, TensorShape(value.shape) if value.shape else SCALAR)],
-            self.unique_name(name), (),
+            self.unique_name(name), (), self._control_inputs() if waits and not self.ordered else (),
         )  # fmt: skip
         self.nodes.append(node)
         return node.outputs[0]
@@ -268,16 +275,21 @@ class Graph:
             return inner
         if self.parent is None:
             raise ValueError(_foreign_message(tensor, self))
-        if node.op is CONST:
+        if node.op is CONST and self.ordered:
             inner = self.constant(node.attrs["value"])
-        else:
+        else:  # in a graph that a session runs a constant may be fed, or wait for something
             outer = self.parent.capture(tensor)
             inner = self.captures.get(outer)
             if inner is None:
                 inner = self.parameter(outer.dtype, outer.shape, "capture")
                 self.captures[outer] = inner
+                self._captured[inner] = outer
         self.captures[tensor] = inner
         return inner
+
+    def outside(self, parameter: Tensor) -> Tensor | None:
+        """The tensor of the parent that ``parameter`` stands for here, if it was captured."""
+        return self._captured.get(parameter)
 
     def effect_token(self) -> Tensor:
         """The token that the next effect must take."""
@@ -301,6 +313,7 @@ class Graph:
         del self.nodes[mark.nodes :], self.inputs[mark.inputs :]
         self.token, self.token_input = mark.token, mark.token_input
         self.captures = {outer: inner for outer, inner in self.captures.items() if inner.node not in removed}
+        self._captured = {inner: outer for inner, outer in self._captured.items() if inner.node not in removed}
         self._constants = {k: known for k, known in self._constants.items() if known[1].node not in removed}
 
     def captured_inputs(self) -> list[tuple[Tensor, Tensor]]:

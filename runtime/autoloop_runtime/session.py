@@ -222,6 +222,8 @@ class Session:
         if not isinstance(tensor, Tensor) or tensor.graph is None:
             raise TypeError(f"the keys of feed_dict are tensors of the graph or their names, not {key!r}")
         self._check_owner(tensor.graph, tensor.name)
+        if tensor in self.graph.settled:
+            _check_settled(tensor, value, self.graph.settled[tensor])
         if isinstance(value, Tensor):
             if value.is_symbolic:
                 raise TypeError(f"the value fed for {tensor.name!r} is a symbolic tensor; feed arrays or numbers")
@@ -348,6 +350,16 @@ def _cast_feed(array: np.ndarray[Any, Any], tensor: Tensor, python: bool) -> np.
         except OverflowError as error:
             raise OverflowError(f"the value fed for {tensor.name!r}: {error}") from None
     return array.astype(dtype)
+
+
+def _check_settled(tensor: Tensor, value: Any, what: str) -> None:
+    """Raise if the graph was built with another value of ``tensor`` than the one that is fed."""
+    known = tensor.constant_value()
+    assert known is not None
+    if not np.array_equal(np.asarray(value), known):
+        raise ValueError(
+            f"{tensor.name!r} was used as {what} when the graph was built, with the value {known}; no other can be fed"
+        )
 
 
 def _as_result(value: Any) -> Any:

@@ -138,11 +138,41 @@ class Tensor:
         return "constant" if self.node is None else f"{self.node.name}:{self.index}"
 
     def constant_value(self) -> np.ndarray[Any, Any] | None:
-        """The value if it is known while the graph is built, else ``None``."""
-        if self.node is None:
-            return np.asarray(self._value)
-        value = self.node.attrs.get("value") if self.node.op.name == "Const" else None
-        return None if value is None else np.asarray(value)
+        """The value if it is known while the graph is built, else ``None``.
+
+        A session may feed another, see ``fixed_value``: shapes may be inferred of this one, nothing else.
+        """
+        source = self._source()
+        if source.node is None:
+            return np.asarray(source._value)
+        return np.asarray(source.node.attrs["value"]) if source.node.op.name == "Const" else None
+
+    def fixed_value(self) -> np.ndarray[Any, Any] | None:
+        """The value if it is known and no session can feed another, else ``None``."""
+        return None if self.is_feedable else self.constant_value()
+
+    def settled_value(self, what: str) -> np.ndarray[Any, Any] | None:
+        """The value if it is known, which then goes into the graph as ``what``: no other may be fed from now on."""
+        value = self.constant_value()
+        if value is not None and self.is_feedable:
+            source = self._source()
+            source.op.graph.settled[source] = what
+        return value
+
+    @property
+    def is_feedable(self) -> bool:
+        """Whether a session may be given another value for this tensor, or for one that it is computed from."""
+        if self.node is None or self.node.graph.ordered:
+            return False
+        return self.node.graph.parent is None or self.node.op.name != "Const"
+
+    def _source(self) -> Tensor:
+        """What this tensor was captured from, or itself."""
+        source: Tensor | None = self
+        while source is not None:
+            found = source
+            source = None if found.node is None else found.node.graph.outside(found)
+        return found
 
     # -- the value ----------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from .applying import apply
 from .array_values import ArraySpec, ArrayValue
 from .dataclass import replace
 from .dtypes import DType
+from .graph import current_graph
 from .ops.define import is_weak, primitive
 from .ops.extents import known_int
 from .registry import call
@@ -346,13 +347,15 @@ class TensorArray:
         ----------
         name : str, optional
         """
-        if self._count is not None:
+        if self._count is not None and not self.flow.is_feedable:
             return call("identity", np.int32(self._count), name=name)
         return apply(_SIZE, [self.flow], None, name)
 
     def identity(self) -> TensorArray:
-        """The array itself."""
-        return self._after(self.flow)
+        """The array itself; in a graph that a session runs, after what control dependencies ask for."""
+        graph = current_graph()
+        waits = graph is not None and not graph.ordered
+        return self._after(call("identity", self.flow) if waits else self.flow)
 
     def close(self, name: str | None = None) -> None:
         """Does nothing: memory is given back when nobody holds the array (1.x)."""

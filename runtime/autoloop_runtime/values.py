@@ -44,7 +44,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) ->
                 f"a tensor of dtype {value.dtype} was given where {wanted} is needed; use cast(x, {wanted})"
             )
         return value
-    if isinstance(value, (list, tuple)) and _has_tensor(value):
+    if isinstance(value, (list, tuple)) and has_tensor(value):
         parts = [convert_to_tensor(v, wanted) for v in value]
         stacked: Tensor = call("stack", parts)
         return stacked
@@ -71,7 +71,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     ValueError
         If the number of values does not fit ``shape``.
     """
-    if isinstance(value, Tensor) or _has_tensor(value):
+    if isinstance(value, Tensor) or has_tensor(value):
         tensor = convert_to_tensor(value, dtype, name)
         return tensor if shape is None else _reshaped(tensor, shape)
     array = to_array(value, None if dtype is None else dtypes.as_dtype(dtype))
@@ -93,12 +93,13 @@ def _reshaped(tensor: Tensor, shape: Any) -> Tensor:
 def as_constant(value: Any, name: str | None = None) -> Tensor:
     """A tensor of an array: a constant of the default graph, or a concrete tensor."""
     graph = current_graph()
-    return Tensor(value) if graph is None else graph.constant(value, name or "Const")
+    return Tensor(value) if graph is None else graph.constant(value, name or "Const", waits=True)
 
 
-def _has_tensor(value: Any) -> bool:
+def has_tensor(value: Any) -> bool:
+    """Whether ``value`` is a tensor, or a list with one in it."""
     if isinstance(value, (list, tuple)):
-        return any(_has_tensor(v) for v in value)
+        return any(has_tensor(v) for v in value)
     return isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__")
 
 

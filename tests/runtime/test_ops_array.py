@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from autoloop_runtime import dtypes, ops
 from autoloop_runtime.graph import Graph
+from autoloop_runtime.ops.extents import known_int
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.tensor import Tensor
 from autoloop_runtime.values import constant
@@ -151,7 +152,7 @@ def test_partial_knowledge_of_shapes():
         assert ops.zeros(s[:1]).shape == [None]
         assert ops.reshape(x, [-1]).shape == [None]
         assert ops.reshape(ops.zeros([4, 3]), [n, 6]).shape == [2, 6]
-        assert s[1].constant_value() == 3
+        assert known_int(s[1]) == 3
         assert ops.shape(ops.zeros([2, 3])).constant_value().tolist() == [2, 3]
         assert ops.rank(x).constant_value() == 2
         assert ops.size(ops.zeros([2, 3])).constant_value() == 6

@@ -89,7 +89,7 @@ class BackwardBody(BackwardGraph):
             n = call("cast", self.t, start.dtype)
             if step != 1:
                 n = call("multiply", n, step)
-            known = start.constant_value()
+            known = start.fixed_value()
             count: Tensor = n if known is not None and known == 0 else call("add", start, n)
         return count
 

@@ -141,7 +141,7 @@ def trips_of(node: Node) -> Tensor:
 
 def _own_counter(node: Node) -> int | None:
     for k in range(node.attrs["n_vars"]):
-        start = node.inputs[k].constant_value()
+        start = node.inputs[k].fixed_value()
         dtype = node.inputs[k].dtype
         fits = dtype.kind == "i" and dtype.itemsize >= 4  # it must reach -1, and not wrap round on the way
         if fits and start is not None and start.ndim == 0 and start == 0 and constant_step(node, k) == 1:
@@ -158,7 +158,7 @@ def constant_step(node: Node, k: int) -> int | None:
     left, right = made.inputs
     if made.op.name == "add" and right is parameter:
         left, right = right, left
-    step = right.constant_value()
+    step = right.fixed_value()
     if made.op.name not in ("add", "subtract") or left is not parameter or step is None or step.ndim:
         return None
     return int(step) if made.op.name == "add" else -int(step)

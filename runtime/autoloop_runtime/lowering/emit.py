@@ -146,7 +146,9 @@ class Emitter:
     def _plain(self, node: Node, env: Env, context: Context) -> None:
         """A constant or a kernel."""
         if node.op is CONST:
-            env[node.outputs[0]] = self._add(Kind.CONST, node.name, (), context, source=node, value=node.attrs["value"])
+            made = self._add(Kind.CONST, node.name, (), context, source=node, value=node.attrs["value"])
+            controls = [env[t] for t in node.control_inputs]
+            env[node.outputs[0]] = self._token(made, context, node.name, controls) if controls else made
             return
         if node.op is PARAMETER:
             raise ValueError(f"placeholder {node.outputs[0].name!r} needs a value: feed it")
@@ -219,8 +221,11 @@ class Emitter:
             output = node.outputs[k]
             if output in self.needed.tensors and output not in env:
                 env[output] = self._add(Kind.EXIT, f"{name}/Exit", ((switches[k], 0),), inside, source=node)
+        controls = [env[t] for t in node.control_inputs]
         for k in fixed:
-            env.setdefault(node.outputs[k], env[node.inputs[k]])
+            if node.outputs[k] not in env:
+                source = env[node.inputs[k]]
+                env[node.outputs[k]] = self._token(source, context, name, controls) if controls else source
 
     def _loop_predicate(self, node: Node, port: Port, in_cond: Context) -> Port:
         """The condition; where it is at rest a kernel asks it, so that no endless loop is without kernels, between

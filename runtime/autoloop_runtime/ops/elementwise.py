@@ -138,7 +138,7 @@ mod = binary(
 
 
 def _pow_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
-    exponent = y.constant_value()
+    exponent = y.fixed_value()
     if exponent is not None and exponent.ndim == 0 and exponent == 2:
         slope = 2 * x
     else:

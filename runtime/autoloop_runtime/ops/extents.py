@@ -1,6 +1,7 @@
 """Shapes and sizes as arguments: Python ints, tensors, or lists that mix both.
 
-What is known while the graph is built becomes a static attribute; only what is not becomes an input.
+What is known while the graph is built becomes a static attribute; only what is not becomes an input, and what a
+session may be given another value for.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Extents:
         The entries, ``None`` where one is not known yet; ``None`` for an unknown number of entries. Entries
         may be negative where the op gives that a meaning (``reshape``).
     inputs : tuple of Tensor
-        The entries as one integer vector, unless all are known: then there is no input.
+        The entries as one integer vector, unless all are known for good: then there is no input.
     """
 
     known: tuple[Dim, ...] | None
@@ -71,7 +72,7 @@ def extents(value: Any, name: str) -> Extents:
     tensors = [e for e in entries if isinstance(e, Tensor)]
     dtype = dtypes.int64 if any(t.dtype.itemsize > 4 for t in tensors) else dtypes.int32
     parts = [call("cast", e, dtype) for e in entries]
-    known = tuple([None if isinstance(e, Tensor) else e for e in entries])
+    known = tuple([known_int(e) if isinstance(e, Tensor) else e for e in entries])
     return Extents(known, (call("stack", parts),))
 
 
@@ -84,7 +85,7 @@ def _entry(value: Any, name: str) -> Any:
         if value.shape.rank not in (0, None):
             raise ValueError(f"{name}: an entry of a shape must be a scalar, got shape {value.shape}")
         found = known_int(value)
-        return value if found is None else found
+        return value if found is None or value.is_feedable else found
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -101,7 +102,7 @@ def _of_tensor(tensor: Tensor, name: str) -> Extents:
     if tensor.shape.rank not in (1, None):
         raise ValueError(f"{name}: a shape must be a vector, got a tensor of shape {tensor.shape}")
     known = known_entries(tensor)
-    if known is not None and None not in known:
+    if known is not None and None not in known and not tensor.is_feedable:
         return Extents(known)
     return Extents(known, (tensor,))
 
@@ -153,7 +154,7 @@ def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:
     if axis is None:
         return None if rank is None else tuple(range(rank))
     if isinstance(axis, Tensor):
-        value = axis.constant_value()
+        value = axis.settled_value(f"an axis of {name!r}")
         if value is None:
             raise TypeError(f"{name}: axis must be known while the graph is built, got tensor {axis.name!r}")
         axis = value.tolist()
@@ -168,7 +169,7 @@ def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:
 def axis_of(axis: Any, rank: int | None, name: str) -> int:
     """One axis as an int, not negative where the rank is known (``ValueError`` if out of range)."""
     if isinstance(axis, Tensor):
-        value = axis.constant_value()
+        value = axis.settled_value(f"an axis of {name!r}")
         if value is None:
             raise TypeError(f"{name}: axis must be known while the graph is built, got tensor {axis.name!r}")
         axis = value[()]

@@ -121,7 +121,7 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
     def hole(tensor: Tensor) -> Any:
         if tensor.dtype.kind in "iu" and tensor.shape.rank == 0:
             known = known_int(tensor)
-            if known is not None:
+            if known is not None and not tensor.is_feedable:
                 return known
         inputs.append(tensor)
         return Input(len(inputs) - 1)

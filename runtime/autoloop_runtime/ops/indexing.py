@@ -86,7 +86,8 @@ def getitem(x: Any, index: Any, name: str | None = None) -> Any:
     """
     x = convert_to_tensor(x)
     parsed, inputs = parse(index)
-    if x.node is not None and x.node.op.name == "shape" and not inputs and len(parsed.entries) == 1:
+    follows = x.node is not None and x.node.op.name == "shape" and not x.is_feedable
+    if follows and not inputs and len(parsed.entries) == 1:
         known = known_entries(x)
         picked = None if known is None else known[parsed.resolve(())]
         if isinstance(picked, int):

@@ -347,7 +347,7 @@ def reduce_sum(x: Any, axis: Any = None, keepdims: bool = False, name: str | Non
     kept = [a for a in range(rank) if a not in axes]
     if kept:
         shape = _chosen(x, kept)
-        known = shape.constant_value()
+        known = shape.fixed_value()
         columns = call("gather", x.indices, kept, axis=1)
         made = call("scatter", columns, x.values, shape if known is None else known.tolist(), name=name)
     else:

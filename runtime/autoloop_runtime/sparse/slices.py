@@ -95,7 +95,7 @@ class IndexedSlices:
     @property
     def shape(self) -> TensorShape:
         """What is known of the shape of the whole tensor."""
-        known = None if self.dense_shape is None else self.dense_shape.constant_value()
+        known = None if self.dense_shape is None else self.dense_shape.settled_value("the dense_shape of IndexedSlices")
         if known is not None:
             return TensorShape(known.tolist())
         rows = self.values.shape

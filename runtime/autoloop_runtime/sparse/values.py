@@ -13,7 +13,7 @@ from ..dtypes import DType
 from ..registry import call
 from ..shapes import Dim, ShapeLike, TensorShape
 from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..values import convert_to_tensor, has_tensor
 from .primitives import CHECK, check_parts
 
 
@@ -23,6 +23,9 @@ def _part(value: Any, rank: int, what: str, column: Any = None) -> Tensor:
         value = column
     if isinstance(value, TensorShape):
         value = np.asarray(value.as_tuple(), np.int64)
+    if what != "values" and isinstance(value, (list, tuple)) and not has_tensor(value):
+        array = np.asarray(value)
+        value = array.astype(np.int64) if array.dtype.kind in "iu" else value
     tensor = convert_to_tensor(value)
     if tensor.shape.rank not in (rank, None):
         raise ValueError(f"SparseTensor: {what} must have rank {rank}, got shape {tensor.shape}")
@@ -35,7 +38,7 @@ def as_places(tensor: Tensor, owner: str, what: str) -> Tensor:
         raise TypeError(f"{owner}: {what} must be integers, got dtype {tensor.dtype}")
     if tensor.dtype == dtypes.int64:
         return tensor
-    known = tensor.constant_value()  # a cast would hide it
+    known = tensor.fixed_value()  # a cast would hide it
     if known is not None:
         return convert_to_tensor(known.astype(np.int64))
     made: Tensor = call("cast", tensor, dtypes.int64)
@@ -95,7 +98,7 @@ class SparseTensor:
                 f"SparseTensor: indices have shape {places.shape}; values of shape {self.values.shape} and dense_shape "
                 f"of shape {extents.shape} need {expected}"
             )
-        parts = [places.constant_value(), self.values.constant_value(), extents.constant_value()]
+        parts = [places.fixed_value(), self.values.fixed_value(), extents.fixed_value()]
         if all(p is not None for p in parts):
             check_parts(*parts)
             self.indices = places
@@ -124,7 +127,7 @@ class SparseTensor:
     @property
     def shape(self) -> TensorShape:
         """What is known of the shape of the whole tensor."""
-        known = self.dense_shape.constant_value()
+        known = self.dense_shape.settled_value("the dense_shape of a SparseTensor")
         if known is not None:
             return TensorShape(known.tolist())
         return TensorShape(None if self.rank is None else [None] * self.rank)
