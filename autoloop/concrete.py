@@ -14,8 +14,6 @@ from autoloop_runtime.tensor import Tensor
 from autoloop_runtime.values import convert_to_tensor
 from autoloop_runtime.variables import Variable
 
-from .operators.growing import Moved
-
 
 class ConcreteFunction:
     """One trace of a function: a graph, and how arguments and results map to it.
@@ -44,8 +42,6 @@ class ConcreteFunction:
                     tensors.append(convert_to_tensor(leaf))
                     self._fixed.append((False, None))
                 else:
-                    if isinstance(leaf, Moved):
-                        leaf.refuse()
                     self._fixed.append((True, leaf))
         self._only_tensors = len(tensors) == len(leaves)
         set_outputs(graph, tensors)

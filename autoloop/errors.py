@@ -19,7 +19,8 @@ _E = TypeVar("_E", bound=BaseException)
 
 _FULL_TRACEBACK = "AUTOLOOP_FULL_TRACEBACK"
 _HERE = os.path.dirname(os.path.realpath(__file__))
-_STAGING = ("branches", "carried", "effects", "growing", "logic", "merging", "outside", "staged_loops") + (
+_STAGING = ("branches", "carried", "door", "effects", "growing", "logic", "merging", "outside", "staged_loops") + (
+    "standins",
     "undefined",
     "values",
 )
@@ -83,7 +84,7 @@ def user_traceback(error: _E) -> _E:
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
-        if _is_refusal(one):
+        if is_refusal(one):
             setattr(one, _REFUSAL, True)  # its traceback will not tell any more
         one.__traceback__ = _without_own_frames(one.__traceback__, isinstance(one, EndlessRecursionError))
         todo += [one.__cause__, one.__context__]
@@ -100,10 +101,11 @@ def refusals() -> type[BaseException] | tuple[()]:
     if error is None:
         return ()
     user_traceback(error)
-    return type(error) if _is_refusal(error) else ()
+    return type(error) if is_refusal(error) else ()
 
 
-def _is_refusal(error: BaseException) -> bool:
+def is_refusal(error: BaseException) -> bool:
+    """Whether an exception says that a loop or branch cannot be built into a graph."""
     if hasattr(error, _REFUSAL):
         return True
     link = error.__traceback__

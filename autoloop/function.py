@@ -29,8 +29,10 @@ from autoloop_runtime.values import convert_to_tensor
 from .concrete import ConcreteFunction
 from .conversion.advice import advise
 from .conversion.pipeline import convert
-from .errors import entry_point, user_stacklevel
+from .errors import entry_point, is_refusal, user_stacklevel
 from .keys import SCALARS, describe_key, leaf_key, quick_key
+from .operators.door import Threshold
+from .operators.effects import raise_when_run
 from .parameters import Parameters
 
 #: after how many traces of one function the user is told which argument keeps changing
@@ -232,7 +234,14 @@ class Function:
                 else:
                     symbolic.append(leaf)
             args, kwargs = self._parameters.split(nest.unflatten(structure, symbolic))
-            value = _trace_entry_(target, (*self._receiver(), *args), kwargs)
+            args = (*self._receiver(), *args)
+            threshold = Threshold((target, *args, *kwargs.values()))
+            try:
+                value = threshold.result(_trace_entry_(target, args, kwargs))
+            except BaseException as error:
+                if is_refusal(error):
+                    threshold.restore()
+                raise
         concrete = ConcreteFunction(self.name, graph, value, self.executor)
         self._cache[key] = concrete
         self.tracing_count += 1
@@ -347,8 +356,11 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """The frame at which a node's chain of user lines begins (``locations.TRACE_ENTRY``)."""
     try:
         return f(*args, **kwargs)
-    except TypeError as error:
-        advise(error)
+    except BaseException as error:
+        if raise_when_run(error):
+            return None
+        if isinstance(error, TypeError):
+            advise(error)
         raise
 
 

@@ -18,6 +18,7 @@ from autoloop.conversion.scopes import FRAME_READERS, path_of
 from autoloop.errors import is_own_file
 from autoloop_runtime.dataclass import dataclass, field
 
+OPTIONS = "set_loop_options"
 # The last constant of every code object made by a conversion.
 CONVERTED_MARK = "<converted by autoloop>"
 DO_NOT_CONVERT = "__autoloop_do_not_convert__"
@@ -149,6 +150,12 @@ class Environment:
             return bool(function.attr != "format")
         target = self.resolve(function, local_names)
         return target is not _MISSING and is_plain(target)
+
+    def is_options(self, function: Node, local_names: frozenset[str]) -> bool:
+        """Whether an expression is certainly ``set_loop_options``, also under a name of the user's."""
+        target = self.resolve(function, local_names)
+        code = getattr(target, "__code__", None)
+        return code is not None and code.co_name == OPTIONS and is_own_file(code.co_filename)
 
     def is_property(self, name: str) -> bool:
         """Whether a class of the user's in reach has a property of this name."""

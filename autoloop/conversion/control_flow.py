@@ -17,7 +17,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Sequence
 
 import gast
-from autoloop.conversion.callables import Environment
+from autoloop.conversion.callables import OPTIONS, Environment
 from autoloop.conversion.dataflow import analyse
 from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
 from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
@@ -71,7 +71,12 @@ def rewrite_function(node: Node, names: Names, environment: Environment, outer: 
     if isinstance(node, gast.Lambda):
         node.body = expressions.rewrite(node.body, around)
         return node
-    jumps = lower_jumps(node.body, names.fresh, lambda test: environment.is_static_test(test, around.local_names))
+    jumps = lower_jumps(
+        node.body,
+        names.fresh,
+        lambda test: environment.is_static_test(test, around.local_names),
+        lambda statement: _options_call(statement, environment, around.local_names) is not None,
+    )
     tracked = [name for name in (*scope.order, *jumps.flags) if name not in scope.captured]
     flow = analyse(jumps.body, tracked, params, jumps.until, lambda one: environment.swallows(one, around.local_names))
     plan = plan_function(scope, jumps, flow)
@@ -219,7 +224,7 @@ class _StatementRewriter(SimpleStatements):
         return self.unpacked(make, make.load(item), nested)
 
     def _loop_body(self, node: Node, plan: Plan) -> Block:
-        statements = node.body[1:] if _options_call(node.body[0]) else node.body
+        statements = node.body[1:] if self._loop_options(node) else node.body
         return self._give(header(node), self.block(statements), plan.outputs)
 
     @staticmethod
@@ -234,8 +239,7 @@ class _StatementRewriter(SimpleStatements):
         return [*done, make.return_(make.names(outputs))]
 
     def _loop_options(self, node: Node) -> Node | None:
-        call = _options_call(node.body[0])
-        return None if call is None else call
+        return _options_call(node.body[0], self.expressions.environment, self.around.local_names)
 
     def _loop_call(
         self, make: Maker, operator: str, functions: list[Node], node: Node, plan: Plan, options: Node | None = None
@@ -343,7 +347,7 @@ class _StatementRewriter(SimpleStatements):
         for name in ("iter", "test"):
             if hasattr(node, name):
                 setattr(node, name, self.expr(getattr(node, name)))
-        node.body = self.block(node.body)
+        node.body = self.block(node.body[1:] if self._loop_options(node) else node.body) or [header(node).pass_()]
         node.orelse = self.block(node.orelse)
         return [node]
 
@@ -442,10 +446,10 @@ def _stored_names(block: Block) -> set[str]:
     return names
 
 
-def _options_call(statement: Node) -> Node | None:
+def _options_call(statement: Node, environment: Environment, local_names: frozenset[str]) -> Node | None:
     """Return the ``set_loop_options(...)`` call if the statement is one."""
     if not isinstance(statement, gast.Expr) or not isinstance(statement.value, gast.Call):
         return None
     function = statement.value.func
     name = function.attr if isinstance(function, gast.Attribute) else getattr(function, "id", "")
-    return statement.value if name == "set_loop_options" else None
+    return statement.value if name == OPTIONS or environment.is_options(function, local_names) else None

@@ -199,6 +199,8 @@ class ExpressionRewriter:
 
     def _call(self, node: Node, around: Surroundings) -> Node:
         plain = self.environment.is_plain_call(node.func, around.local_names)
+        if self.environment.is_options(node.func, around.local_names):  # at the head of a loop it is not rewritten
+            node.func = self.operator(Maker(node.func), "misplaced_options")
         if isinstance(node.func, gast.Name) and not node.args and not node.keywords:
             special = self._frame_call(node, around)
             if special is not None:

@@ -71,7 +71,9 @@ class _Loop:
     flags: dict[str, str] = field(default_factory=dict)
 
 
-def lower_jumps(body: Block, fresh: Callable[[str], str], is_static: Callable[[Node], bool]) -> Jumps:
+def lower_jumps(
+    body: Block, fresh: Callable[[str], str], is_static: Callable[[Node], bool], is_options: Callable[[Node], bool]
+) -> Jumps:
     """Lower the jumps of one function body.
 
     Parameters
@@ -82,8 +84,10 @@ def lower_jumps(body: Block, fresh: Callable[[str], str], is_static: Callable[[N
         Gives an unused name like the one it is given.
     is_static : callable
         Whether a test is a Python bool for certain (``x is None``), so that its branch can stay.
+    is_options : callable
+        Whether a statement sets the options of the loop that it heads.
     """
-    lowering = _Lowering(fresh, is_static)
+    lowering = _Lowering(fresh, is_static, is_options)
     lowered = lowering.block(body, _Context("function", direct=True))
     return Jumps(
         body=lowered,
@@ -95,9 +99,12 @@ def lower_jumps(body: Block, fresh: Callable[[str], str], is_static: Callable[[N
 
 
 class _Lowering:
-    def __init__(self, fresh: Callable[[str], str], is_static: Callable[[Node], bool]) -> None:
+    def __init__(
+        self, fresh: Callable[[str], str], is_static: Callable[[Node], bool], is_options: Callable[[Node], bool]
+    ) -> None:
         self.fresh = fresh
         self.is_static = is_static
+        self.is_options = is_options
         self.until: dict[int, tuple[str, ...]] = {}
         self.returning: set[int] = set()
         self.python: set[int] = set()
@@ -290,7 +297,7 @@ class _Lowering:
         until: list[str] = []
         if isinstance(statement, gast.While) and binds_in(statement.test):
             until.append(self._new_flag("is_done"))
-            statement = _test_into_body(statement, until[0])
+            statement = self._test_into_body(statement, until[0])
         loop = _Loop(python=False)
         before = self.raised
         blocks, raised = self._lowered([statement.body], _Context("loop", direct=False, loop=loop))
@@ -310,6 +317,16 @@ class _Lowering:
             done.append(make.return_(make.load(self._value_name())))
             return []
         return self._after(new, kinds, self._loop_else(statement, loop) + rest, done, context)
+
+    def _test_into_body(self, statement: Node, exhausted: str) -> Node:
+        """Move a test that binds a name (``while (x := f()):``) into the body, where it can bind it."""
+        make = header(statement)
+        leave = make.set_name(exhausted, make.constant(True))
+        first = statement.body[:1] if self.is_options(statement.body[0]) else []
+        rest = statement.body[len(first) :] or [make.pass_()]
+        new = _loop_of(statement, [*first, make.if_(statement.test, rest, [leave])], statement.orelse)
+        new.test = make.constant(True)
+        return new
 
     @staticmethod
     def _loop_else(statement: Node, loop: _Loop) -> Block:
@@ -360,15 +377,6 @@ class _Lowering:
 def _absorb(statement: Node, into_then: Block, into_else: Block) -> Node:
     new = gast.If(statement.test, [*statement.body, *into_then], [*statement.orelse, *into_else])
     return gast.copy_location(new, statement)
-
-
-def _test_into_body(statement: Node, exhausted: str) -> Node:
-    """Move a test that binds a name (``while (x := f()):``) into the body, where it can bind it."""
-    make = header(statement)
-    leave = make.set_name(exhausted, make.constant(True))
-    new = _loop_of(statement, [make.if_(statement.test, statement.body, [leave])], statement.orelse)
-    new.test = make.constant(True)
-    return new
 
 
 def _loop_of(loop: Node, body: Block, orelse: Block) -> Node:

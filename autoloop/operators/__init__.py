@@ -46,7 +46,7 @@ from autoloop.operators.items import (
 from autoloop.operators.logic import and_, in_, not_, not_in, or_
 from autoloop.operators.loops import for_stmt, while_stmt
 from autoloop.operators.optional import is_, is_not
-from autoloop.operators.options import set_loop_options
+from autoloop.operators.options import misplaced_options, set_loop_options
 from autoloop.operators.overloads import binary, compare, unary, update
 from autoloop.operators.text import fstring
 from autoloop.operators.undefined import Undefined, defined, returned, user_variables
@@ -70,6 +70,7 @@ __all__ = [
     "is_",
     "is_not",
     "item",
+    "misplaced_options",
     "not_",
     "not_in",
     "or_",

@@ -24,6 +24,7 @@ from autoloop.operators.iterables import (
 from autoloop.operators.libraries import holds_staged
 from autoloop.operators.loops import for_stmt
 from autoloop.operators.overloads import binary, method_of
+from autoloop.operators.standins import present
 from autoloop.operators.text import formatted_as, repr_of, shown, text_of
 from autoloop.operators.text import holds_staged as holds_text_to_come
 from autoloop.operators.values import asked, is_staged, truth
@@ -45,6 +46,7 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
     special = _SPECIAL.get(plain)
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(map(present, args))
         for one in args:
             refuse_moved(one)
         if any(map(_is_staged, args)) or any(map(_is_staged, kwargs.values())):

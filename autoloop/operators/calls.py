@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from autoloop.conversion.pipeline import convert_callee, lent_by
 from autoloop.operators.builtins import STAGED
+from autoloop.operators.door import guarded, is_outside
 from autoloop.operators.growing import example_of, growing
 from autoloop.operators.text import formatted
 from autoloop.operators.values import is_staged
@@ -37,9 +38,11 @@ def call(f: Any) -> Any:
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
     converted = convert_callee(f)
-    if converted is not f and current_graph() is not None and (lent := lent_by(f)):
-        return _borrowing(converted, lent)
-    return converted
+    if current_graph() is None:
+        return converted
+    if converted is f:
+        return guarded(f) if is_outside(f) else f
+    return _borrowing(converted, lent) if (lent := lent_by(f)) else converted
 
 
 def _borrowing(f: Any, lent: tuple[str, ...]) -> Any:

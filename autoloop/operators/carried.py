@@ -369,6 +369,9 @@ def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
     A NumPy scalar that meets a tensor behaves as a Python number; one that meets none keeps its own dtype.
     """
     init = leaf.tensors[0]
+    if leaf.shape is None and not result.shape.is_fully_defined():
+        # The number meets what may have any shape, and then has that shape.
+        return replace(leaf, shape=TensorShape(None)), [result]
     if _has_its_own(leaf) and result.dtype == init.dtype and not meets_tensor(result):
         own = np.broadcast_to(leaf.init, init.shape.as_tuple()).copy()[()]
         return replace(leaf, tensors=(Tensor(own),), own=True), [result]

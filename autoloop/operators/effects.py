@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from itertools import islice
 from typing import Any
 
 from autoloop.errors import ConversionError, EndlessRecursionError
+from autoloop.operators.standins import StandIn
 from autoloop.operators.undefined import flat_kinds, is_unbound_error
 from autoloop.operators.values import is_staged, truth
 from autoloop_runtime import nest
+from autoloop_runtime.graph import current_graph
+from autoloop_runtime.locations import raised_at
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
 
@@ -52,6 +56,11 @@ class staged_block:
 
     def __exit__(self, *_: object) -> None:
         _DEPTH.reset(self._token)
+
+
+def in_staged_block() -> bool:
+    """Whether what is traced now runs under a condition, or more than once."""
+    return _DEPTH.get() > 0
 
 
 def checked(
@@ -121,7 +130,22 @@ def raise_at_run_time(error: BaseException) -> None:
         factory, values = _factory(error)
     else:
         raise error
-    call("raise_error", factory, *values)
+    call("raise_error", factory, *values, location=raised_at(error.__traceback__))
+
+
+def raise_when_run(error: BaseException) -> bool:
+    """Leave it to the run to raise an exception that holds what only the run knows; return whether that is so."""
+    graph = current_graph()
+    leaves = nest.flatten(error.args)
+    symbolic = [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.node is not None]
+    if any(tensor.node.graph is not graph for tensor in symbolic if tensor.node is not None):
+        return False
+    if not symbolic and not any(isinstance(leaf, StandIn) for leaf in leaves):
+        return False
+    staged = StagedRaise(error)
+    staged.__cause__, staged.__suppress_context__ = error.__cause__, error.__suppress_context__
+    raise_at_run_time(staged.with_traceback(error.__traceback__))
+    return True
 
 
 def _with_cause(make: Callable[..., BaseException], cause: BaseException | None) -> Callable[..., BaseException]:
@@ -147,14 +171,23 @@ def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:
     if not isinstance(error, BaseException):
         raise TypeError("exceptions must derive from BaseException")
     leaves, structure = nest.flatten_with_structure(tuple(error.args))
-    positions = [index for index, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-    if not positions:
+    parts = [_parts(leaf) for leaf in leaves]
+    tensors = [tensor for mine, _ in parts for tensor in mine]
+    if not tensors:
         return (lambda: error), []
 
     def make(*values: Any) -> BaseException:
-        filled = list(leaves)
-        for index, value in zip(positions, values, strict=True):
-            filled[index] = str(value) if getattr(value, "dtype", None) and value.dtype.kind == "U" else value
+        remaining = iter(values)
+        filled = [rebuilt(*islice(remaining, len(mine))) for mine, rebuilt in parts]
         return type(error)(*nest.unflatten(structure, filled))
 
-    return make, [leaves[index] for index in positions]
+    return make, tensors
+
+
+def _parts(leaf: Any) -> tuple[list[Any], Callable[..., Any]]:
+    """Return the tensors that a part of an exception is made of, and what makes it of their values."""
+    if isinstance(leaf, StandIn):
+        return leaf.parts()
+    if not isinstance(leaf, Tensor):
+        return [], lambda: leaf
+    return [leaf], lambda value: str(value) if getattr(value, "dtype", None) and value.dtype.kind == "U" else value

@@ -6,10 +6,11 @@ same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
+from autoloop.operators.standins import StandIn
 from autoloop_runtime import nest
 from autoloop_runtime.registry import call
 from autoloop_runtime.shapes import TensorShape
@@ -18,7 +19,7 @@ from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.values import convert_to_tensor
 
 
-class GrowingList:
+class GrowingList(StandIn):
     """A list whose length is known only when the graph runs.
 
     Parameters
@@ -184,6 +185,16 @@ class GrowingList:
             f"`+=`, or use autoloop.stack({self.name})"
         )
 
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"the list {self.name!r}, whose length only the run tells"
+
+    def parts(self) -> tuple[list[Any], Callable[..., Any]]:
+        """Return tensors, and what makes of their values the list of a run."""
+        return [one.stack() for one in self.arrays], lambda *rows: [
+            nest.unflatten(self.structure, row) for row in zip(*rows, strict=True)
+        ]
+
     def __repr__(self) -> str:
         return f"<list {self.name!r} of tensors, of unknown length>"
 
@@ -276,7 +287,7 @@ def as_growing(name: str, value: Any, like: Any) -> Any:
     return growing(name, value, like) if type(value) is list and isinstance(like, GrowingList) else value
 
 
-class Moved:
+class Moved(StandIn):
     """The one element left in a list that has become a growing list under another name.
 
     The user may still hold the list itself; nothing that is done with it must pass unnoticed.
@@ -284,6 +295,17 @@ class Moved:
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"a list that grows under the name {self.name!r}, whose length only the run tells"
+
+    def leaving(self) -> NoReturn:
+        """Raise the error that tells what to do."""
+        self.refuse()
+
+    def __repr__(self) -> str:
+        return f"<what the list {self.name!r} held>"
 
     def refuse(self, *_: Any, **__: Any) -> NoReturn:
         """Raise the error that tells what to do."""

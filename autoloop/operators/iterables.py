@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autoloop.operators.growing import GrowingList
+from autoloop.operators.standins import StandIn
 from autoloop.operators.values import is_staged
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.dtypes import int32
@@ -14,7 +15,7 @@ from autoloop_runtime.tensor import Tensor
 from autoloop_runtime.values import convert_to_tensor
 
 
-class StagedIterable:
+class StagedIterable(StandIn):
     """A sequence whose length or elements are known only when the graph runs.
 
     Attributes
@@ -31,6 +32,8 @@ class StagedIterable:
         Tells of an element whether a loop gets to see it; ``length`` counts those that it does not see, too.
     """
 
+    advice = "loop over it with a `for` statement, or make a list of it, list(...)"
+
     def __init__(
         self,
         length: Any,
@@ -44,6 +47,13 @@ class StagedIterable:
         self.describe = describe
         self.contains = contains
         self.keep = keep
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return self.describe
+
+    def __repr__(self) -> str:
+        return f"<{self.describe}>"
 
     def holds(self, item: Any) -> Any:
         """``item in`` a range; other sequences would have to be run through."""

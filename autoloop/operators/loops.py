@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from autoloop.operators.overloads import method_of
 from autoloop.operators.staged_loops import Loop, any_staged, record, staged_loop
 from autoloop.operators.values import asked, is_staged
 from autoloop_runtime.graph import current_graph
+from autoloop_runtime.registry import call
 
 Values = tuple[Any, ...]
 Options = Callable[[], dict[str, Any]]
@@ -67,9 +69,8 @@ def while_stmt(
         if deciding is None:
             deciding = _ask(test, values, (body, test), shared, places)
         if is_staged(deciding):
-            loop = Loop(
-                test, body, names, until, Outside((body, test), shared, places, values), options() if options else {}
-            )
+            outside = Outside((body, test), shared, places, values)
+            loop = Loop(test, body, names, until, outside, _after(count, options() if options else {}))
             _record_staged("while", names, count)
             return staged_loop(loop, values, deciding)
         if not deciding:
@@ -78,6 +79,15 @@ def while_stmt(
         count += 1
     record("while", names, False, "the condition is a Python value")
     return values
+
+
+def _after(count: int, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options for what is left of a loop that has made some iterations in Python."""
+    most = options.get("maximum_iterations")
+    if most is None or not count:
+        return options
+    left = call("maximum", call("subtract", most, count), 0) if is_staged(most) else max(most - count, 0)
+    return {**options, "maximum_iterations": left}
 
 
 def _ask(
@@ -170,7 +180,7 @@ def _for_staged(
         item = items.get(k)
         if items.keep is None:
             return (k + 1, *(body(item, *mine) or ()))
-        chosen = if_stmt(items.keep(item), _step(body, item), None, names, shared=shared, places=places)
+        chosen = if_stmt(items.keep(item), functools.partial(body, item), None, names, shared=shared, places=places)
         return (k + 1, *(chosen(*mine) or ()))
 
     loop = Loop(
@@ -207,12 +217,8 @@ def _rest_of_python_loop(
         stop = or_(flags[0], *(_constant(flag) for flag in flags[1:]))
         if not is_staged(stop) and stop:
             break
-        values = if_stmt(not_(stop), _step(body, item), None, names, shared=shared, places=places)(*values)
+        values = if_stmt(not_(stop), functools.partial(body, item), None, names, shared=shared, places=places)(*values)
     return values
-
-
-def _step(body: Callable[..., Any], item: Any) -> Callable[..., Any]:
-    return lambda *values: body(item, *values)
 
 
 def _constant(value: Any) -> Callable[[], Any]:

@@ -95,7 +95,13 @@ class _Merge:
         self.what = what
         self.optional = (what != RETURN and _is_optional(a, b)) or MaybeNone in (type(a), type(b))
         if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
-            raise TypeError(f"{name!r} is None on one side of a tensor condition, and has no value at all on the other")
+            raise TypeError(
+                f"{name!r} is None at one end of a branch on a tensor, has a value at another, and none at all at a "
+                f"third: give it a value before the branch"
+            )
+        if what == RETURN:
+            # A value that no `return` has given is asked for where no `return` was reached: never.
+            a, b = (_NEVER if type(one) is Undefined else one for one in (a, b))
         self.is_set = _set_flags(a, b) if not self.optional else tuple(map(_is_there, (a, b)))
         a, b = (one.value if type(one) in (MaybeUnset, MaybeNone) else one for one in (a, b))
         self.absent = [one is _NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
@@ -182,7 +188,10 @@ class _Merge:
 
 def _is_optional(a: Any, b: Any) -> bool:
     """Whether one of two values is None and the other a value."""
-    return (a is None) != (b is None) and a is not _NEVER and b is not _NEVER
+    if a is _NEVER or b is _NEVER or Undefined in (type(a), type(b)):
+        return False
+    a, b = (one.value if type(one) is MaybeUnset else one for one in (a, b))
+    return (a is None) != (b is None)
 
 
 def _is_there(value: Any) -> Any:
@@ -205,10 +214,18 @@ def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
 def _same(one: Any, other: Any) -> bool:
     """Whether both sides leave the very same value, so that nothing needs to be chosen."""
     if one is other:
-        return not isinstance(one, Tensor) or one.node is None or one.node.graph is current_graph()
+        return not isinstance(one, Tensor) or one.node is None or _is_around(one.node.graph)
     if type(one) is type(other) is set:
         return one == other
     return type(one) is type(other) and isinstance(one, bool | int | float | complex | str | bytes) and one == other
+
+
+def _is_around(graph: Graph) -> bool:
+    """Whether a graph is the one being built, or one around it."""
+    inner = current_graph()
+    while inner is not None and inner is not graph:
+        inner = inner.parent
+    return inner is graph
 
 
 def _alike(one: Any, other: Any) -> tuple[Any, Any]:

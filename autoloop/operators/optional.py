@@ -7,17 +7,16 @@ its use is checked at run time.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from typing import Any
 
+from autoloop.operators.standins import Maybe
 from autoloop_runtime import nest
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.dataclass import dataclass
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
-from autoloop_runtime.values import convert_to_tensor
 
 Ids = frozenset[int]
 _NOTHING: Ids = frozenset()
@@ -26,7 +25,7 @@ _KNOWN: ContextVar[Ids] = ContextVar("autoloop_known_values", default=_NOTHING)
 
 
 @dataclass(frozen=True, eq=False)
-class MaybeNone:
+class MaybeNone(Maybe):
     """The value of a variable that may be None when the graph runs.
 
     Attributes
@@ -50,53 +49,20 @@ class MaybeNone:
             cond(self.is_set, lambda: (), lambda: _raise_none(name))
         return self.value
 
-    def __autoloop_tensor__(self) -> Any:
-        return convert_to_tensor(self.needed())
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"{self.name!r}, of which only the run tells whether it is None"
+
+    def parts(self) -> tuple[list[Any], Callable[..., Any]]:
+        """Return tensors, and what makes of their values the value of a run, or None."""
+        leaves, structure = nest.flatten_with_structure(self.value)
+        return [self.is_set, *leaves], lambda is_set, *values: nest.unflatten(structure, values) if is_set else None
 
     def __autoloop_truth__(self) -> Any:
         return call("logical_and", self.is_set, call("cast", self.value, bool))
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return function(*map(present, args), **kwargs)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-        return getattr(ufunc, method)(*map(present, args), **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name[:2] == "__":
-            raise AttributeError(name)
-        return getattr(self.needed(), name)
-
-    def __iter__(self) -> Any:
-        return iter(self.needed())
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.needed()(*args, **kwargs)
-
     def __repr__(self) -> str:
         return f"<{self.name}: None or {self.value!r}>"
-
-
-def _forwarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, *args: function(self.needed(), *map(present, args))
-
-
-def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda self, other: function(other, self.needed())
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
-    _function = getattr(operator, _name)
-    setattr(MaybeNone, f"__{_name.strip('_')}__", _forwarded(_function))
-    setattr(MaybeNone, f"__r{_name.strip('_')}__", _reflected(_function))
-for _name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert", "getitem"):
-    setattr(MaybeNone, f"__{_name}__", _forwarded(getattr(operator, _name)))
-MaybeNone.__hash__ = object.__hash__  # type: ignore[method-assign]
-
-
-def present(value: Any) -> Any:
-    """Return the value of what may be None, checked at run time; anything else as it is."""
-    return value.needed() if type(value) is MaybeNone else value
 
 
 def _raise_none(name: str) -> tuple[()]:

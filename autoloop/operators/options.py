@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 
 def set_loop_options(
@@ -13,6 +13,8 @@ def set_loop_options(
     gradient_memory: str | int | None = None,
 ) -> None:
     """Set options of the loop in whose body this is the first statement.
+
+    Conversion takes it out of the loops it belongs to; in plain Python it does nothing.
 
     Parameters
     ----------
@@ -30,7 +32,7 @@ def set_loop_options(
     Raises
     ------
     ValueError
-        Whenever it really is called: conversion takes it out of the loops it belongs to.
+        In converted code, if it stands anywhere else.
 
     Examples
     --------
@@ -38,6 +40,10 @@ def set_loop_options(
     ...     autoloop.set_loop_options(shape_invariants=[(x, [None])])
     ...     x = autoloop.concat([x, x])
     """
+
+
+def misplaced_options(*_: Any, **__: Any) -> NoReturn:
+    """What a call of ``set_loop_options`` becomes that does not stand at the head of a loop."""
     raise ValueError(
         "set_loop_options must be the first statement in the body of a loop of a converted function "
         "(one decorated with @autoloop.function, or called by one)"

@@ -8,6 +8,7 @@ then traced again with the variables and attributes that hold them as places. Wh
 
 from __future__ import annotations
 
+import functools
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -62,7 +63,8 @@ class Outside:
         places: Places | None,
         values: Sequence[Any] = (),
     ) -> None:
-        known = [f for f in functions if isinstance(f, types.FunctionType)]
+        bare = [f.func if isinstance(f, functools.partial) else f for f in functions]
+        known = [f for f in bare if isinstance(f, types.FunctionType)]
         self._slots: list[Slot] = [_variable(name, known) for name in shared]
         if places is not None:
             # What the setter of a property changes is found by watching.
@@ -118,8 +120,8 @@ class Outside:
         changed = [one for one in before if has_changed(one)]
         refused = None
         for one in changed:
-            if _has_attributes(one):
-                for slot, value in _changed_attributes(one):
+            if has_attributes(one):
+                for slot, value in changed_attributes(one):
                     if slot.key not in known:
                         new.setdefault(slot.key, (slot, value))
             elif (one.slot is not None and one.slot.key in known) or (
@@ -151,11 +153,12 @@ class Outside:
         return explicit
 
 
-def _has_attributes(one: Snapshot) -> bool:
+def has_attributes(one: Snapshot) -> bool:
+    """Whether a snapshot is of the attributes of an object."""
     return isinstance(one.old, dict) and not isinstance(one.value, dict | types.GeneratorType)
 
 
-def _changed_attributes(one: Snapshot) -> list[tuple[Slot, Any]]:
+def changed_attributes(one: Snapshot) -> list[tuple[Slot, Any]]:
     """Return the attributes of an object that are not what they were, and what they were."""
     missing, found = object(), list[tuple[Slot, Any]]()
     new = contents(one.value)

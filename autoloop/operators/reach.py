@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import operator
 import sys
 import types
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 from autoloop.conversion.callables import is_library_file, is_users_class
 from autoloop.operators.growing import GrowingList
+from autoloop.operators.standins import StandIn
 from autoloop.operators.undefined import Undefined
 from autoloop_runtime.dataclass import dataclass
 
@@ -149,8 +151,18 @@ def snapshots(
     return walker.found, walker.variables
 
 
+def stand_ins(roots: Sequence[Any]) -> list[tuple[StandIn, str]]:
+    """Return the stand-ins that can be got at from some objects, with a name for messages of what holds each."""
+    walker = _Walker()
+    for root in roots:
+        walker.visit(root, "", None)
+    walker.run()
+    return walker.stand_ins
+
+
 class _Walker:
     def __init__(self) -> None:
+        self.stand_ins: list[tuple[StandIn, str]] = []
         self.found: list[Snapshot] = []
         self.variables: list[tuple[Slot, Any]] = []
         self._seen: dict[int, Any] = {}  # objects by id; holding them keeps the ids theirs
@@ -160,6 +172,8 @@ class _Walker:
         if isinstance(value, _PLAIN) or id(value) in self._seen or len(self._seen) > _MOST_OBJECTS:
             return
         self._seen[id(value)] = value
+        if isinstance(value, StandIn):
+            self.stand_ins.append((value, name))
         self._todo.append((value, name, slot))
 
     def run(self) -> None:
@@ -172,6 +186,10 @@ class _Walker:
                 self._elements(list(tuple.__iter__(value)), name, slot)
             elif isinstance(value, dict | list | set | deque):
                 self._elements(old, name, slot if type(value) in (dict, list) else None)
+            elif isinstance(value, types.GeneratorType):
+                self._elements(old, name, None)
+            elif type(value).__module__ == "builtins" and hasattr(value, "__next__"):
+                self._elements(gc.get_referents(value), name, None)
             elif isinstance(value, _FUNCTIONS):
                 self._function(value, name)
             elif type(value).__module__ == "autoloop.function":

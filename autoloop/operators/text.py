@@ -8,6 +8,7 @@ from typing import Any
 
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.optional import MaybeNone
+from autoloop.operators.standins import StandIn
 from autoloop.operators.values import is_staged
 from autoloop_runtime import nest
 from autoloop_runtime.control_flow import cond
@@ -83,11 +84,11 @@ def formatted_as(value: Any, spec: str = "") -> Any:
 
 def holds_staged(value: Any) -> bool:
     """Whether a value is, or holds, something that only a run knows."""
-    if isinstance(value, GrowingList | MaybeNone) or is_staged(value):
+    if isinstance(value, StandIn) or is_staged(value):
         return True
     if not isinstance(value, list | tuple | dict):
         return False
-    return any(isinstance(leaf, GrowingList | MaybeNone) or is_staged(leaf) for leaf in nest.flatten(value))
+    return any(isinstance(leaf, StandIn) or is_staged(leaf) for leaf in nest.flatten(value))
 
 
 def shown(value: Any) -> Any:
@@ -100,6 +101,8 @@ def _shown_leaf(value: Any) -> Any:
         return value.stack()
     if type(value) is MaybeNone:
         return cond(value.is_set, lambda: call("format", "{}", value.value), lambda: call("format", "{}", None))
+    if isinstance(value, StandIn):
+        return shown(value.leaving())
     return value
 
 

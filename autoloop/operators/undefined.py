@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from autoloop.errors import ConversionError
+from autoloop.operators.standins import Maybe, StandIn
+from autoloop_runtime import nest
 from autoloop_runtime.control_flow import cond
 from autoloop_runtime.dataclass import dataclass
 from autoloop_runtime.registry import call
@@ -13,7 +15,7 @@ from autoloop_runtime.registry import call
 _OURS = "__autoloop_unbound__"
 
 
-class Undefined:
+class Undefined(StandIn):
     """Stands in for the value of a variable that has not been set.
 
     Whoever uses it as a value gets the ``UnboundLocalError`` that Python would raise.
@@ -24,8 +26,16 @@ class Undefined:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"{self.name!r}, which has no value"
+
+    def leaving(self) -> NoReturn:
+        """Raise what Python raises."""
+        raise unbound(self.name)
+
     def __repr__(self) -> str:
-        return f"Undefined({self.name!r})"
+        return f"<{self.name}: no value>"
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise unbound(self.name)
@@ -38,7 +48,7 @@ class Undefined:
 
 
 @dataclass(frozen=True, eq=False)
-class MaybeUnset:
+class MaybeUnset(Maybe):
     """The value of a variable that a staged loop or branch may have left unset.
 
     Attributes
@@ -54,6 +64,26 @@ class MaybeUnset:
     name: str
     value: Any
     is_set: Any
+
+    def needed(self) -> Any:
+        """Return the value; at run time it is an error if there is none."""
+        name = self.name
+        cond(self.is_set, lambda: (), lambda: _raise_unbound(name))
+        return self.value
+
+    leaving = needed
+
+    def parts(self) -> tuple[list[Any], Callable[..., Any]]:
+        """Return tensors, and what makes of their values the value of a run; it is checked that there is one."""
+        leaves, structure = nest.flatten_with_structure(self.needed())
+        return leaves, lambda *values: nest.unflatten(structure, values)
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"{self.name!r}, of which only the run tells whether it has a value"
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: no value or {self.value!r}>"
 
 
 def unbound(name: str) -> UnboundLocalError:
@@ -95,8 +125,7 @@ def defined(value: Any, caught: Callable[[], tuple[Any, ...]] | None = None) -> 
                 f"whether {name!r} has a value is known only at run time, where an `except` in the converted function "
                 f"cannot catch the UnboundLocalError: give {name!r} a value before the loop or branch that sets it"
             )
-        cond(value.is_set, lambda: (), lambda: _raise_unbound(name))
-        return value.value
+        return value.needed()
     return value
 
 
@@ -111,10 +140,23 @@ def _raise_unbound(name: str) -> tuple[()]:
 
 
 def returned(value: Any) -> Any:
-    """Return the value that a ``return`` in a loop has left for the end of the function."""
+    """Return the value that a ``return`` in a loop has left for the end of the function.
+
+    There is one wherever this is asked; were there none, it would be asked in a branch that is never taken.
+    """
     return value.value if type(value) is MaybeUnset else value
 
 
 def user_variables(variables: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return what ``locals()`` gives in the user's own function, without what conversion added."""
-    return {name: value for name, value in variables.items() if name in names and type(value) is not Undefined}
+    """Return what ``locals()`` gives in the user's own function, without what conversion added.
+
+    Raises
+    ------
+    TypeError
+        If only the run can tell whether a variable is among them.
+    """
+    mine = {name: value for name, value in variables.items() if name in names and type(value) is not Undefined}
+    for value in mine.values():
+        if type(value) is MaybeUnset:
+            value.refuse_leaving("locals() would give")
+    return mine

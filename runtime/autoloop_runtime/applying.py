@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .graph import graph_of
+from .locations import Location
 from .quiet import restore, silence
 from .recording import recorders
 from .registry import Op
@@ -20,8 +21,14 @@ def apply(
     inputs: Sequence[Tensor],
     attrs: Mapping[str, Any] | None = None,
     name: str | None = None,
+    location: Location | None = None,
 ) -> Any:
     """Apply a primitive: add a node, or compute at once when no graph is being built.
+
+    Parameters
+    ----------
+    location : tuple of Line, optional
+        Where the user wrote it, if that is not the line being run.
 
     Returns
     -------
@@ -32,7 +39,7 @@ def apply(
     graph = graph_of(inputs)
     if graph is None:
         return _compute(op, inputs, attrs or {})
-    node = graph.add(op, inputs, attrs, name)
+    node = graph.add(op, inputs, attrs, name, location)
     outputs = node.outputs[:-1] if op.effect else node.outputs
     if not op.several:
         return outputs[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from bisect import bisect_right
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 
 from .dataclass import dataclass
 
@@ -99,3 +99,14 @@ class Places:
 def capture() -> Location:
     """As ``Places.capture``, for once."""
     return Places().capture()
+
+
+def raised_at(traceback: TracebackType | None) -> Location:
+    """The user's lines that lead to the place where an exception was raised, from the caller's own down."""
+    lines = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not is_internal(code.co_filename):
+            lines.append(Line(code.co_filename, traceback.tb_lineno, code.co_name))
+        traceback = traceback.tb_next
+    return (*capture(), *lines)[-DEPTH:]

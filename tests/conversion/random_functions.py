@@ -72,7 +72,8 @@ class _Writer:
         elif choice < 0.75:
             self.line(depth, f"{name} {self.random.choice(('+=', '-='))} {self.value()}")
         elif choice < 0.9:
-            other = self.random.choice(NAMES)
+            # Never `d, d = b, a`: some releases of CPython compile it wrongly.
+            other = self.random.choice([one for one in NAMES if one != name])
             self.line(depth, f"{name}, {other} = {self.value()}, {self.value()}")
         else:
             self.line(depth, f"{name} = {self.value()} if {self.test()} else {self.value()}")

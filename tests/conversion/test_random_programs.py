@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+import ast
 from contextlib import suppress
 from importlib.util import find_spec
 
 import autoloop as al
 import pytest
 from autoloop.conversion.pipeline import convert
+from autoloop_runtime.codegen.python import emit
 from autoloop_runtime.execution import prepare
 from random_functions import random_program
 
 INPUTS = [(0, 1, 2), (3, -1, 7)]
 
 
+def twice_assigned(tree: ast.AST) -> list[str]:
+    """The names that one tuple of targets holds more than once: CPython 3.11.2 compiles ``d, d = b, a`` wrongly."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):
+            names = [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+            found += sorted({name for name in names if names.count(name) > 1})
+    return found
+
+
+def test_what_is_assigned_twice_is_found():
+    assert twice_assigned(ast.parse("a, b = b, a\nd, (c, *d) = x\n[e, e] = y")) == ["d", "e"]
+
+
 def compare(seed: int, native: bool = False) -> None:
     """One trace, run by every executor; tracing is most of the work."""
     program, text = random_program(seed)
+    assert not twice_assigned(ast.parse(text)), text
     converted = convert(program)
     concrete = al.function(program).get_concrete_function(*map(al.constant, INPUTS[0]))
     graph = concrete.runner.graph  # after the passes: no other executor has to repeat them
+    if seed % 10 == 0:
+        assert not twice_assigned(ast.parse(al.to_code(program))), text
+        assert not twice_assigned(ast.parse(emit(graph).source)), text
     staged = {"auto": concrete.runner, **{name: prepare(graph, name) for name in ("dataflow", "sequential")}}
     if native:
         with suppress(NotImplementedError):  # lists that grow have no machine code

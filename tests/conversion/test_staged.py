@@ -93,11 +93,6 @@ def test_loop_options_relax_a_shape_and_bound_the_iterations():
     assert [f(al.constant(n)).shape for n in (0, 2, 9)] == [(1,), (4,), (8,)]
 
 
-def test_loop_options_outside_a_loop():
-    with pytest.raises(ValueError, match="must be the first statement in the body of a loop"):
-        al.set_loop_options(parallel_iterations=1)
-
-
 def test_python_recursion_is_unrolled():
     def power(n, x):
         if n == 0:

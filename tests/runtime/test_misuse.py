@@ -332,7 +332,9 @@ MISUSES = {
     "py_function gives too few": (
         lambda: al.py_function(lambda x: (1, 2), [1], [al.int32] * 3), ValueError, "gave 2 values, Tout has 3",
     ),
-    "options outside of a loop": (lambda: al.set_loop_options(parallel_iterations=3), ValueError, "first statement"),
+    "options outside of a loop": (
+        lambda: al.function(lambda: al.set_loop_options(parallel_iterations=3))(), ValueError, "first statement",
+    ),
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from .. import dtypes, nest
 from ..applying import apply
 from ..deadlines import call_in_time
 from ..dtypes import DType
+from ..locations import Location
 from ..shapes import SCALAR, UNKNOWN
 from ..tensor import Tensor
 from ..values import convert_to_tensor
@@ -297,7 +298,9 @@ _RAISE = primitive("raise", lambda *values, factory: [], _raise_kernel, effect=T
 
 
 @public()
-def raise_error(factory: Callable[..., BaseException], *values: Any, name: str | None = None) -> Any:
+def raise_error(
+    factory: Callable[..., BaseException], *values: Any, name: str | None = None, location: Location | None = None
+) -> Any:
     """Raise what ``factory`` makes of the values of tensors, when they are there; gives what ``print`` gives.
 
     Parameters
@@ -306,8 +309,10 @@ def raise_error(factory: Callable[..., BaseException], *values: Any, name: str |
         Takes NumPy values, gives an exception.
     *values : tensor-like
     name : str, optional
+    location : tuple of Line, optional
+        The user's lines that lead to the ``raise``, if it is not what is being run.
     """
-    return apply(_RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name)
+    return apply(_RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location)
 
 
 # -- the user's own functions -----------------------------------------------------------------------------

@@ -1,0 +1,556 @@
+"""No object of ours leaves converted code: not as a result, not stored, printed, raised, or handed to other code."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS, INTERPRETED
+
+LOG: list = []
+SEEN: list = []
+CALLS = 0
+
+
+class Holder:
+    pass
+
+
+HOLDER = Holder()
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    yield
+    vars(HOLDER).clear()
+    LOG.clear()
+    SEEN.clear()
+
+
+# -- results, as Python has them ------------------------------------------------------------------------------
+
+
+def broken_twice(w, g, r):
+    k = 0
+    while True:
+        k += 1
+        if k > 4:
+            break
+        if r and w[k % 3] >= g:
+            break
+        if g >= 1.0:
+            return k
+    return 0
+
+
+def captured_and_unset(x):
+    def get():
+        return y
+
+    if x > 0:
+        y = x * 2
+    return get()
+
+
+def captured_in_arithmetic(x):
+    def get():
+        return -y + 1 if y > 2 else y * 3
+
+    while x > 0:
+        y = x
+        x = x - 1
+    return get() + y
+
+
+def captured_and_printed(x):
+    def get():
+        return y
+
+    if x > 0:
+        y = x * 2
+    print(y, f"{y:.1f}", y > 3)
+    return get()
+
+
+def broken_with_a_closure(x):
+    s = x
+
+    def get():
+        return s
+
+    for i in range(5):
+        s = s + x
+        if s > i + 5:
+            break
+        s = get() + 1
+    return s, get()
+
+
+def bare_return(x):
+    while x > 0:
+        x = x - 1
+        if x == 3:
+            return
+
+
+def bare_return_before_a_print(x):
+    while x > 0:
+        x = x - 1
+        if x == 3:
+            return
+    print("end")
+
+
+def return_none(v):
+    for one in v:
+        if one > 2:
+            return None
+
+
+def bare_return_unrolled(x):
+    for i in range(3):
+        if i == 2:
+            return
+        x = x + 1
+        if x > 5:
+            return
+
+
+def bare_return_in_two_loops(x):
+    while x > 0:
+        for _ in range(3):
+            x = x - 1
+            if x == 3:
+                return
+
+
+def none_or_unset(x):
+    while x > 0:
+        x = x - 1
+        if x == 3:
+            best = None
+    return best
+
+
+W = np.array([2.25, 0.75, 1.25])
+SAME = [
+    *[(broken_twice, (W, g, r)) for g in (-1.75, 5.0, np.float64(-1.75), np.float64(5)) for r in (True, False)],
+    *[(captured_and_unset, (np.float64(one),)) for one in (2.0, -1.0)],
+    *[(captured_in_arithmetic, (np.float64(one),)) for one in (2.0, 3.5, -1.0)],
+    *[(broken_with_a_closure, (np.float64(one),)) for one in (2.0, 0.25, -2.0)],
+    *[(bare_return, (np.float64(one),)) for one in (5.0, 2.5)],
+    *[(return_none, (np.array(one),)) for one in ([1.0, 3.0], [1.0, 2.0])],
+    *[(bare_return_unrolled, (np.float64(one),)) for one in (5.0, 1.0)],
+    *[(bare_return_in_two_loops, (np.float64(one),)) for one in (5.0, 2.5)],
+    *[(none_or_unset, (np.float64(one),)) for one in (5.0, 2.5)],
+]
+
+
+def outcome(f, args):
+    """What a call gives, or raises, with what it prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            made = f(*args)
+        except Exception as error:
+            # a free variable is a local one of the function around it
+            return NameError if isinstance(error, NameError) else (type(error), str(error))
+    flat = made if isinstance(made, tuple) else (made,)
+    return [one if one is None else float(one) for one in flat], out.getvalue()
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("f, args", SAME, ids=[f"{f.__name__}-{i}" for i, (f, _) in enumerate(SAME)])
+def test_results_are_pythons(f, args, executor):
+    assert outcome(al.function(f, executor=executor), args) == outcome(f, args)
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+@pytest.mark.parametrize("value", [5.0, 2.0, -1.0])
+@pytest.mark.parametrize("f", [captured_and_printed, bare_return_before_a_print])
+def test_what_is_printed_is_pythons(f, value, executor):
+    args = (np.float64(value),)
+    assert outcome(al.function(f, executor=executor), args) == outcome(f, args)
+
+
+def test_a_function_that_always_raises_raises_when_it_runs():
+    def always(x):
+        if x > 0:
+            raise ValueError("positive")
+        else:
+            raise KeyError("negative")
+
+    with pytest.raises(ValueError, match="positive"):
+        al.function(always)(np.float64(1))
+    with pytest.raises(KeyError, match="negative"):
+        al.function(always)(np.float64(-1))
+
+
+# -- what would have to leave is refused, and all is as it was -----------------------------------------------
+
+
+def growing_in_an_attribute(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    HOLDER.out = out
+    return n
+
+
+def none_in_an_attribute(x):
+    best = None
+    while x > 0:
+        best = x
+        x = x - 1
+    HOLDER.best = best
+    return x
+
+
+def growing_in_an_item(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    LOG.append({"out": out})
+    return n
+
+
+def unset_in_a_closure(x):
+    def get():
+        return y
+
+    if x > 0:
+        y = x
+    return get
+
+
+def none_in_a_default(x):
+    best = None
+    while x > 0:
+        best = x
+        x = x - 1
+
+    def get(mine=best):
+        return mine
+
+    return get
+
+
+def growing_in_a_generator(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    return (one for one in [out])
+
+
+def growing_in_a_generator_function(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+
+    def generate():
+        yield out
+
+    return generate()
+
+
+def range_as_a_result(n):
+    return range(n)
+
+
+def range_in_an_attribute(n):
+    HOLDER.range = range(n)
+    return n
+
+
+def locals_with_unset(x):
+    if x > 0:
+        y = x
+    return locals()
+
+
+@al.do_not_convert
+def plain_append(value):
+    SEEN.append(value)
+    return len(SEEN)
+
+
+@al.do_not_convert
+def plain_length():
+    return len(LOG)
+
+
+@al.do_not_convert
+def plain_count():
+    global CALLS
+    CALLS += 1
+    return CALLS
+
+
+@al.do_not_convert
+def plain(value):
+    return 1 if type(value) is list and len(value) == 2 else 1000
+
+
+def growing_to_plain(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    return plain(out)
+
+
+def growing_in_a_dict_to_plain(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    return plain({"a": (out,)})
+
+
+def none_to_plain(x):
+    best = None
+    while x > 0:
+        best = x
+        x = x - 1
+    return plain(best)
+
+
+def range_to_plain(n):
+    return plain(value=range(n))
+
+
+def plain_changes_a_list(x):
+    while x > 0:
+        plain_append(1)
+        x = x - 1
+    return x
+
+
+def plain_changes_a_global(x):
+    while x > 0:
+        plain_count()
+        x = x - 1
+    return x
+
+
+def plain_reads_a_list_that_grows(x):
+    while x > 0:
+        LOG.append(x)
+        x = x - 1
+    return plain_length()
+
+
+N, X = (np.int64(3),), (np.float64(3),)
+REFUSED = [
+    (growing_in_an_attribute, N, "'Holder.out' would still hold the list 'out', whose length only the run tells"),
+    (none_in_an_attribute, X, "'Holder.best' would still hold 'best', of which only the run tells whether it is None"),
+    (growing_in_an_item, N, "whose length only the run tells: return it from the decorated function"),
+    (unset_in_a_closure, X, "'y' would still hold 'y', of which only the run tells whether it has a value"),
+    (none_in_a_default, X, "only the run tells whether it is None"),
+    (growing_in_a_generator, N, "whose length only the run tells"),
+    (growing_in_a_generator_function, N, "whose length only the run tells"),
+    (range_as_a_result, N, "a range with tensor bounds: loop over it with a `for` statement, or make a list of it"),
+    (range_in_an_attribute, N, "'Holder.range' would still hold a range with tensor bounds"),
+    (locals_with_unset, X, "locals() would give 'y', of which only the run tells whether it has a value"),
+    (growing_to_plain, N, "code that is not converted would get the list 'out', whose length only the run tells"),
+    (growing_in_a_dict_to_plain, N, "code that is not converted would get the list 'out'"),
+    (none_to_plain, X, "code that is not converted would get 'best', of which only the run tells"),
+    (range_to_plain, N, "code that is not converted would get a range with tensor bounds"),
+    (plain_changes_a_list, X, "'plain_append', which is not converted, changes 'SEEN' in a loop or branch on tensors"),
+    (plain_changes_a_global, X, "'plain_count', which is not converted, changes 'CALLS' in a loop or branch on tens"),
+    (plain_reads_a_list_that_grows, X, "'plain_length', which is not converted, would find, as 'LOG', the list 'LOG'"),
+]
+
+
+@pytest.mark.parametrize("f, args, words", REFUSED, ids=[f.__name__ for f, *_ in REFUSED])
+def test_what_cannot_leave_is_refused_and_all_is_as_it_was(f, args, words):
+    LOG.append(7.0)
+    HOLDER.out = kept = ["kept"]
+    calls = CALLS
+    with pytest.raises(TypeError) as caught:
+        al.function(f)(*args)
+    assert words in str(caught.value)
+    assert not re.search(r"MaybeNone|MaybeUnset|GrowingList|StagedIterable|Undefined", str(caught.value))
+    assert LOG == [7.0] and not SEEN and calls == CALLS
+    assert vars(HOLDER) == {"out": kept} and HOLDER.out is kept
+
+
+def test_a_plain_function_gets_real_lists():
+    def f(x):
+        out = [x, 1]
+        if x > 0:
+            x = x + plain(out)
+        return x, plain(out)
+
+    x, one = al.function(f)(np.float64(2))
+    assert float(x) == 3 and one == 1
+
+
+def test_a_plain_function_outside_of_staged_blocks_may_change_what_it_likes():
+    def f(x):
+        return x + plain_append(2)
+
+    assert float(al.function(f)(np.float64(2))) == 3 and SEEN == [2]
+
+
+# -- three states are one too many ----------------------------------------------------------------------------
+
+
+def test_none_a_value_and_unset():
+    def f(x):
+        if x > 3:
+            best = None
+        if x < 2:
+            best = x
+        return best
+
+    with pytest.raises(TypeError, match="'best' is None at one end of a branch on a tensor, has a value at another, a"):
+        al.function(f)(np.float64(1))
+
+
+# -- exceptions -------------------------------------------------------------------------------------------------
+
+
+def raises_a_list(n):
+    out = []
+    for i in range(n):
+        out.append(np.float64(2) * i)
+    raise ValueError(out)
+
+
+def raises_none_or_not(x):
+    best = None
+    while x > 0:
+        best = x
+        x = x - 1
+    raise ValueError(best, "best")
+
+
+def raises_unset(x):
+    while x > 0:
+        y = x
+        x = x - 1
+    raise KeyError(y)
+
+
+def raises_a_number(x):
+    print("before", x)
+    raise KeyError("x", x + 1) from OSError("cause")
+
+
+RAISES = [
+    *[(raises_a_list, np.int64(one)) for one in (0, 2)],
+    *[(raises_none_or_not, np.float64(one)) for one in (2.0, -1.0)],
+    *[(raises_unset, np.float64(one)) for one in (2.0, -1.0)],
+    (raises_a_number, np.float64(2)),
+]
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+@pytest.mark.parametrize("f, value", RAISES, ids=[f"{f.__name__}-{i}" for i, (f, _) in enumerate(RAISES)])
+def test_exceptions_hold_what_pythons_hold(f, value, executor, capsys):
+    with pytest.raises(Exception) as expected:  # noqa: PT011  whatever it raises
+        f(value)
+    printed = capsys.readouterr().out
+    decorated = al.function(f, executor=executor)
+    for _ in range(2):  # the second call does not trace
+        with pytest.raises(expected.type) as caught:
+            decorated(value)
+        assert caught.value.args == expected.value.args
+        assert type(caught.value.__cause__) is type(expected.value.__cause__)
+        assert capsys.readouterr().out == printed
+        assert caught.traceback[-1].lineno == expected.traceback[-1].lineno
+
+
+# -- the line of a `raise` ----------------------------------------------------------------------------------------
+
+
+def raise_in_a_branch(x):
+    if x > 3:
+        y = x * 2
+        raise ValueError(f"bad {y}")
+    return x
+
+
+def raise_in_a_loop(x):
+    while x > 0:
+        x = x - 1
+        if x == 2:
+            raise KeyError("two")
+    return x
+
+
+def raise_below_another_raise(x):
+    if x > 10:
+        raise KeyError("ten")
+    elif x > 3:
+        raise ValueError("three")
+    return x
+
+
+def raise_in_a_helper(x):
+    return raise_in_a_loop(x) + 1
+
+
+def unset_in_a_branch(x):
+    if x > 100:
+        z = x
+    if x > 3:
+        return z + 1
+    return x
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+@pytest.mark.parametrize(
+    "f", [raise_in_a_branch, raise_in_a_loop, raise_below_another_raise, raise_in_a_helper, unset_in_a_branch]
+)
+def test_the_last_line_is_that_of_the_raise(f, executor):
+    with pytest.raises(Exception) as expected:  # noqa: PT011
+        f(np.float64(5))
+    with pytest.raises(expected.type) as caught:
+        al.function(f, executor=executor)(np.float64(5))
+    mine, pythons = ([(one.name, one.lineno) for one in info.traceback[1:]] for info in (caught, expected))
+    assert mine[-1] == pythons[-1]
+    assert set(pythons) <= set(mine)
+
+
+# -- numbers that meet what has no known shape -------------------------------------------------------------------
+
+
+def sum_of_py_function(x):
+    s = 0
+    while x > 0:
+        s += al.py_function(lambda v: v * 2, [x], al.float64)
+        x = x - 1
+    return s
+
+
+def sum_of_rows(x):
+    s = 0
+    while x > 0:
+        s += al.py_function(lambda v: np.asarray([v, 2 * v]), [x], al.float64)
+        x = x - 1
+    return s
+
+
+def sum_of_failures(x):
+    s = 0
+    while x > 0:
+        s += al.py_function(fails, [x], al.float64)
+        x = x - 1
+    return s
+
+
+def fails(value):
+    raise KeyError("the user's own")
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+def test_a_number_takes_the_shape_of_a_py_function(executor):
+    x = np.float64(3)
+    assert float(al.function(sum_of_py_function, executor=executor)(x)) == 12
+    np.testing.assert_array_equal(al.function(sum_of_rows, executor=executor)(x), [6, 12])
+    with pytest.raises(KeyError, match="the user's own"):
+        al.function(sum_of_failures, executor=executor)(x)
