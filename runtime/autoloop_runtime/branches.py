@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from . import dtypes, nest
-from .graph import current_graph
+from .graph import Node, current_graph
 from .registry import call
 from .structured import StructureError, check_predicate, finish_cond, subgraph
 from .tensor import Tensor
@@ -192,6 +193,7 @@ def switch_case(
     ----------
     branch_index : int or integer scalar tensor
     branch_fns : sequence of callables, or of ``(int, callable)`` pairs, or dict of int to callable
+        Numbered from 0 on, without a gap (``ValueError`` otherwise).
     default : callable, optional
         For an index without a branch; by default the branch with the largest index.
 
@@ -227,21 +229,23 @@ def switch_case(
 
 def _branch_table(branch_fns: Any) -> dict[int, Callable[[], Any]]:
     if isinstance(branch_fns, dict):
-        table = dict(branch_fns)
+        pairs = list(branch_fns.items())
     else:
         if not isinstance(branch_fns, (list, tuple)):
             raise TypeError(f"branch_fns must be a list of callables or pairs, or a dict, got {branch_fns!r}")
         entries = list(branch_fns)
-        pairs = all(isinstance(e, tuple) for e in entries)
-        table = dict(entries) if pairs else dict(enumerate(entries))
-    if not table:
+        pairs = entries if all(isinstance(e, tuple) and len(e) == 2 for e in entries) else list(enumerate(entries))
+    if not pairs:
         raise ValueError("branch_fns is empty: switch_case needs at least one branch")
-    for key, f in table.items():
+    for key, f in pairs:
         if not callable(f):
             raise TypeError(f"branch {key} must be callable, got {f!r}")
         if isinstance(key, bool) or not isinstance(key, int):
             raise TypeError(f"a branch is selected by an int, got {key!r}")
-    return table
+    keys = sorted(key for key, _ in pairs)
+    if keys != list(range(len(keys))):
+        raise ValueError(f"the branches must be numbered 0 to {len(keys) - 1}, each once; they have the numbers {keys}")
+    return dict(pairs)
 
 
 def case(
@@ -254,7 +258,7 @@ def case(
     ----------
     pred_fn_pairs : sequence of (pred, callable)
     default : callable, optional
-        For no true predicate; without it the last pair's function is called.
+        For no true predicate, which without it is an error (``AssertionError`` at run time).
     exclusive : bool
         Check that at most one predicate is true (``AssertionError`` otherwise).
     """
@@ -266,15 +270,42 @@ def case(
         raise TypeError(f"default must be callable, got {default!r}")
     if not pairs:
         raise ValueError("pred_fn_pairs is empty: case needs at least one pair")
-    if exclusive:
-        true = [call("cast", convert_to_tensor(p), dtypes.int32) for p, _ in pairs]
-        call("Assert", call("less_equal", call("sum", call("stack", true)), 1),
-             ["case(exclusive=True): more than one predicate is true"])  # fmt: skip
+    preds = [check_predicate(pred, "pred") for pred, _ in pairs]
 
     def choose(position: int) -> Any:
+        if position == len(pairs) and default is not None:
+            return default()
         pred, f = pairs[position]
-        if position == len(pairs) - 1:
-            return f() if default is None else cond(pred, f, default, name)
+        if position == len(pairs) - 1 and default is None:
+            return _if_asserted(preds[-1], "case: no predicate is true, and there is no default", f)
         return cond(pred, f, lambda: choose(position + 1), name)
 
-    return choose(0)
+    with _place_of(preds):
+        if not exclusive:
+            return choose(0)
+        count = call("sum", call("stack", [call("cast", p, dtypes.int32) for p in preds]))
+        at_most_one = call("less_equal", count, 1)
+        return _if_asserted(at_most_one, "case(exclusive=True): more than one predicate is true", lambda: choose(0))
+
+
+def _place_of(tensors: Sequence[Tensor]) -> AbstractContextManager[Any]:
+    """The graph of ``tensors`` as the default one, if there is none."""
+    owner = next((t.graph for t in tensors if t.graph is not None), None)
+    return nullcontext() if current_graph() is not None or owner is None else owner.as_default()
+
+
+def _if_asserted(condition: Tensor, message: str, build: Callable[[], Any]) -> Any:
+    """The value of ``build()``, of which nothing is computed unless ``condition`` holds."""
+    check = call("Assert", condition, [message])
+    graph = current_graph()
+    if graph is None or graph.ordered:
+        return build()
+    with graph.control_dependencies([check]):
+        leaves, structure = nest.flatten_with_structure(build(), expand_composites=True)
+        # what build only passes on was made before, and does not wait
+        return nest.unflatten(structure, [leaf if leaf is None else call(_again(leaf), leaf) for leaf in leaves])
+
+
+def _again(leaf: Any) -> str:
+    """The function that makes ``leaf`` once more, later."""
+    return "group" if isinstance(leaf, Node) else "identity"
