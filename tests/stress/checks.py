@@ -1,0 +1,130 @@
+"""What is checked of one random program; importable by the processes that share the work."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+import autoloop as al
+import numpy as np
+from array_functions import arguments, random_function
+from random_functions import random_program
+from smooth_functions import along, point, random_smooth, slopes
+
+EXECUTORS = ["auto", "dataflow", "sequential"]
+if importlib.util.find_spec("llvmlite") is not None:
+    EXECUTORS.append("native")
+
+
+def outcome(f: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """The value, or the exception."""
+    try:
+        return f(*arguments)
+    except Exception as error:
+        return error
+
+
+def same(got: Any, wanted: Any) -> bool:
+    """Equal numbers in equal structures; exceptions of one type."""
+    if isinstance(wanted, BaseException) or isinstance(got, BaseException):
+        return type(got) is type(wanted)
+    if isinstance(wanted, tuple):
+        return isinstance(got, tuple) and len(got) == len(wanted) and all(map(same, got, wanted))
+    if not isinstance(got, (int, float, np.generic, np.ndarray, al.Tensor)):
+        return False  # nothing private
+    return np.array_equal(np.asarray(got), np.asarray(wanted))
+
+
+def _compare(
+    program: Callable[..., Any], text: str, calls: list[tuple[Any, ...]], given: Callable[[Any], Any]
+) -> tuple[list[str], list[str]]:
+    words: list[str] = []
+    wrong: list[str] = []
+    for executor in EXECUTORS:
+        decorated = al.function(program, executor=executor)
+        for call in calls:
+            want, got = outcome(program, call), outcome(decorated, given(call))
+            if same(got, want):
+                words.append(f"{executor} as Python")
+            elif executor == "native" and isinstance(got, NotImplementedError):
+                words.append("native refused")
+            elif isinstance(got, Exception):
+                words.append(f"{executor} refused")
+                wrong.append(f"{executor}{call}: {type(got).__name__}: {got}\n{text}")
+                break
+            else:
+                words.append(f"{executor} WRONG")
+                wrong.append(f"{executor}{call} gives {got}, Python {want}\n{text}")
+                break
+    return words, wrong
+
+
+def of_integers(seed: int) -> tuple[list[str], list[str]]:
+    """Nested loops, jumps, structures and lists of integers."""
+    program, text = random_program(seed)
+    return _compare(program, text, [(0, 1, 2), (3, -1, 7)], lambda call: [al.constant(v) for v in call])
+
+
+def of_arrays(seed: int) -> tuple[list[str], list[str]]:
+    """Arrays, numbers and flags."""
+    program, text = random_function(seed)
+    return _compare(program, text, arguments(seed), copy.deepcopy)
+
+
+def _derivatives(f: Callable[..., Any], executor: str, directions: list[np.ndarray]) -> tuple[Any, Any]:
+    decorated = al.function(f, executor=executor)
+
+    def gradient(a: Any, b: Any) -> Any:
+        return al.grad(decorated, argnums=(0, 1))(a, b)
+
+    def slope(a: Any, b: Any) -> Any:
+        found = gradient(a, b)
+        return al.sum(found[0] * directions[0]) + al.sum(found[1] * directions[1])
+
+    def both(a: Any, b: Any) -> Any:
+        return gradient(a, b), al.grad(slope, argnums=(0, 1))(a, b)
+
+    def forward(a: Any, b: Any) -> Any:
+        return al.jvp(decorated, [a, b], directions)[1]
+
+    return al.function(both, executor=executor), al.function(forward, executor=executor)
+
+
+def _close(found: Any, wanted: Any, rtol: float) -> bool:
+    return all(np.allclose(np.asarray(f), w, rtol=rtol, atol=rtol) for f, w in zip(found, wanted, strict=True))
+
+
+def of_derivatives(seed: int) -> tuple[list[str], list[str]]:
+    """First and second order and forward mode, under one executor, beside complex steps and their differences."""
+    program, text = random_smooth(seed)
+    arrays, directions, trips = point(seed)
+    executor = EXECUTORS[seed % len(EXECUTORS)]
+
+    def f(a: Any, b: Any) -> Any:
+        return program(a, b, trips)
+
+    try:
+        first = slopes(f, arrays)
+        second, again = (along(f, arrays, directions, h) for h in (1e-5, 2e-5))
+    except FloatingPointError:
+        return ["left out: it overflows"], []
+    backward, forward = _derivatives(f, executor, directions)
+    try:
+        try:
+            found, found_second = backward(*arrays)
+            moved = forward(*arrays)
+        except NotImplementedError:
+            backward, forward = _derivatives(f, "auto", directions)
+            found, found_second = backward(*arrays)
+            moved = forward(*arrays)
+            executor = "auto"
+    except Exception as error:
+        return [f"{executor} raised"], [f"{executor}, seed {seed}: {type(error).__name__}: {error}\n{text}"]
+    expected = sum(float(np.sum(d * g)) for d, g in zip(directions, first))
+    held = {"first order": _close(found, first, 1e-8), "forward": _close([moved], [expected], 1e-8)}
+    if _close(second, again, 1e-5):  # no corner near by
+        held["second order"] = _close(found_second, second, 1e-4)
+    wrong = [f"{name} under {executor}, seed {seed}:\n{text}" for name, right in held.items() if not right]
+    return [f"{executor} {name} {'right' if right else 'WRONG'}" for name, right in held.items()], wrong

@@ -1,0 +1,80 @@
+"""Many seeds, some at a time in processes of their own, and what came of each.
+
+``STRESS=0.1 python -m pytest -m nightly tests/stress`` does a tenth of the work.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+
+import pytest
+
+#: seconds after which a program is taken to hang: its process ends and says where it was
+PATIENCE = 300
+PIECE = 20
+
+#: seed -> what came of it: one word each, and the sentences about what is wrong
+Check = Callable[[int], tuple[list[str], list[str]]]
+
+
+@dataclass
+class Tally:
+    """What came of many seeds."""
+
+    words: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+    def add(self, words: list[str], wrong: list[str]) -> None:
+        self.words.update(words)
+        self.wrong.extend(wrong)
+
+
+def scaled(count: int) -> int:
+    """``count``, or the part of it that the environment asks for."""
+    return max(1, round(count * float(os.environ.get("STRESS", "1"))))
+
+
+def run_piece(check: Check, seeds: list[int]) -> Tally:
+    """Check these seeds here."""
+    tally = Tally()
+    for seed in seeds:
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)
+        tally.add(*check(seed))
+    faulthandler.cancel_dump_traceback_later()
+    return tally
+
+
+def spread(check: Check, seeds: range) -> Tally:
+    """Check all seeds on all cores; a process that dies or hangs is an error that shows its seeds."""
+    pieces = [list(seeds[k : k + PIECE]) for k in range(0, len(seeds), PIECE)]
+    total = Tally()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(os.cpu_count(), context, max_tasks_per_child=10) as pool:
+        waiting = [(piece, pool.submit(run_piece, check, piece)) for piece in pieces]
+        for piece, job in waiting:
+            try:
+                done = job.result()
+            except Exception as error:
+                total.wrong.append(f"seeds {piece[0]} to {piece[-1]}: {type(error).__name__}: {error}")
+                continue
+            total.add(list(done.words.elements()), done.wrong)
+    return total
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Iterator[Callable[[str], None]]:
+    """Print a line that is seen, and how long it took."""
+    start = time.monotonic()
+
+    def line(text: str) -> None:
+        with capsys.disabled():
+            print(f"\n{request.node.name}: {text} ({time.monotonic() - start:.0f} s)")
+
+    yield line
