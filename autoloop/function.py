@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import threading
 import warnings
 import weakref
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from autoloop_runtime import dtypes, locations, nest
 from autoloop_runtime.execution import check_executor
+from autoloop_runtime.forks import Kind
 from autoloop_runtime.graph import Graph, current_graph
 from autoloop_runtime.recording import recorders
 from autoloop_runtime.shapes import TensorShape
@@ -34,6 +34,8 @@ from .keys import SCALARS, describe_key, leaf_key, quick_key
 from .operators.door import Threshold
 from .operators.effects import raise_when_run
 from .parameters import Parameters
+
+_KIND = Kind("Function._lock", "a trace is added when it is there; one that was being made is made again")
 
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
@@ -76,7 +78,7 @@ class Function:
         #: ``quick_key`` -> what ``_cache`` has for the same arguments; only added to, by any thread without a lock:
         #: a call that misses an entry finds the same function on the longer way
         self._quick: dict[Any, ConcreteFunction] = {}
-        self._lock = threading.RLock()  # held while tracing; re-entrant because a trace may trace
+        self._lock = _KIND.lock()  # held while tracing; re-entrant because a trace may trace
         self._converted: Callable[..., Any] | None = None
         #: id of an instance -> (reference to it, its function); entries go when the instance does
         self._bound: dict[int, tuple[Callable[[], Any], Function]] = {}

@@ -116,6 +116,7 @@ class Environment:
     inner_members: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
     assumed: dict[str, Any] = field(default_factory=dict)
+    _known_members: tuple[frozenset[str], frozenset[str]] | None = None
 
     def holds(self, namespace: dict[str, Any]) -> bool:
         """Whether the assumptions are still true."""
@@ -165,9 +166,14 @@ class Environment:
         """Whether a class of the user's in reach has one of these special methods."""
         return not self._members[1].isdisjoint(names)
 
-    @functools.cached_property
+    @property
     def _members(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names of properties, and of special methods, of the user's classes in reach."""
+        if self._known_members is None:
+            self._known_members = self._find_members()
+        return self._known_members
+
+    def _find_members(self) -> tuple[frozenset[str], frozenset[str]]:
         reach = [*self.namespace.values(), *self.enclosed]
         modules = [one for one in self.enclosed if isinstance(one, types.ModuleType) and _is_users_module(one)]
         reach += [value for one in modules for value in vars(one).values()]

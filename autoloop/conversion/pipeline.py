@@ -6,7 +6,6 @@ import ast
 import contextlib
 import functools
 import itertools
-import threading
 import types
 import warnings
 import weakref
@@ -33,6 +32,7 @@ from autoloop.conversion.translation import to_ast
 from autoloop.conversion.unsupported import refuse_unsupported
 from autoloop.errors import ConversionError, SourceNotFoundError, user_stacklevel, user_traceback
 from autoloop_runtime.dataclass import dataclass
+from autoloop_runtime.forks import Kind
 
 _GENERATED = ("loop_test", "loop_body", "item", "then", "orelse")
 
@@ -152,6 +152,9 @@ def _naming_fields(cls: type[gast.AST]) -> tuple[str, ...]:
     return tuple(field for field in ("id", "name", "asname", "rest") if field in cls._fields)
 
 
+_KIND = Kind("conversion", "a conversion is added when it is there; one that was being made is made again")
+
+
 class _Cache:
     """Conversions by code object, converted functions by function object.
 
@@ -163,7 +166,7 @@ class _Cache:
         # Held while a conversion is made or an entry is added, by any thread; re-entrant, because reading
         # a source file may run the import hooks of user code. Reading an entry needs no lock: a single
         # dictionary lookup either finds a complete entry or none.
-        self._lock = threading.RLock()
+        self._lock = _KIND.lock()
         self._codes: dict[int, tuple[weakref.ref[Any], Conversion | None]] = {}
         self._functions: dict[int, tuple[weakref.ref[Any], types.CodeType, types.FunctionType]] = {}
 

@@ -44,7 +44,7 @@ class FunctionSource:
     class_name: str | None
     lines: tuple[str, ...]
 
-    @functools.cached_property
+    @property
     def comments(self) -> dict[int, tuple[str, ...]]:
         """The comment lines that belong above a line: line number to texts."""
         return _comments(self.lines, self.first_line)

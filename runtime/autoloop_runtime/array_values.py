@@ -9,7 +9,6 @@ writes in constant time, and a loop that runs out of order is still right.
 
 from __future__ import annotations
 
-import threading
 from array import array
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +18,10 @@ import numpy as np
 from . import dtypes
 from .dataclass import dataclass
 from .dtypes import DType
+from .forks import Kind
 from .shapes import TensorShape
+
+_KIND = Kind("_Buffer.lock", "an element has its stamp before it is there: a version not yet handed out is never seen")
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class _Buffer:
     __slots__ = ("cleared", "exported", "items", "lock", "newest", "rows", "spec", "stamps")
 
     def __init__(self, spec: ArraySpec, size: int) -> None:
-        self.lock = threading.Lock()
+        self.lock = _KIND.lock()
         self.spec = spec
         self.newest = 1
         self.stamps = _unwritten(size)
@@ -77,7 +79,7 @@ class _Buffer:
     def fork(self, version: int, size: int) -> _Buffer:
         """A buffer of its own with what ``version`` sees."""
         made = _Buffer.__new__(_Buffer)
-        made.lock = threading.Lock()
+        made.lock = _KIND.lock()
         made.spec, made.newest, made.exported = self.spec, 1, False
         if not any(0 < s <= version for s in self.stamps[:size]):
             made = _Buffer(self.spec, size)
@@ -185,8 +187,8 @@ class ArrayValue:
                 and item.dtype == rows.dtype
                 and item.shape == rows.shape[1:]
             ):
-                rows[index] = item
                 buffer.newest = buffer.stamps[index] = version = self._version + 1
+                rows[index] = item
                 return ArrayValue(buffer, version, self.size)
         return self.write_all((index,), (item,))
 
@@ -210,10 +212,10 @@ class ArrayValue:
             size = max([self.size, *[i + 1 for i in indices]])
             buffer.grow(size)
             version = buffer.newest + 1
-            for index, item in zip(indices, items):
-                buffer.put(index, item)
-                buffer.stamps[index] = version
             buffer.newest = version
+            for index, item in zip(indices, items):
+                buffer.stamps[index] = version
+                buffer.put(index, item)
         return ArrayValue(buffer, version, size)
 
     def read(self, index: int, shape: TensorShape) -> Any:

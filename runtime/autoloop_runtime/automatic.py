@@ -13,7 +13,6 @@ What machine code cannot take stays where it is; ``explain`` says why.
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from math import inf
@@ -28,6 +27,7 @@ from .codegen.later import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_instal
 from .codegen.python import compile_graph, compile_region
 from .dataclass import dataclass
 from .dataflow import compile_dataflow
+from .forks import Kind
 from .graph import Graph, Node
 from .passes.cost import Choice, choose
 from .passes.regions import form_regions
@@ -35,6 +35,10 @@ from .profiler import active
 from .runstate import EAGER, RunState
 
 Run = Callable[..., list[Any]]
+
+_KIND = Kind(
+    "_Times.lock", "a time is added by one call, and a verdict is one reference; a verdict not reached comes later"
+)
 
 #: calls of each kind after which a trial ends
 TRIALS = 3
@@ -76,7 +80,7 @@ class _Times:
         self.shapes = shapes
         #: seconds of calls after which there is more to do than to add them up
         self.look = look
-        self.lock = threading.Lock()
+        self.lock = _KIND.lock()
         self.calls = 0
         self.spent = 0.0
         #: what was spent, and a call took, before machine code was asked for

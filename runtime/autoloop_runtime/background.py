@@ -1,24 +1,27 @@
 """Work that nobody waits for, on one thread that lives only while there is some.
 
-The thread is no daemon: it is joined when the interpreter ends, and takes no further job from then on. A fork waits for
-the job that is running, so a child inherits neither half an import nor a lock of a thread that it does not have; the
-jobs that were waiting are forgotten there, and who asked for them sees a new ``generation``.
+The thread is no daemon: it is joined when the interpreter ends, and takes no further job from then on. A child begins
+without jobs, also without the one that was running; who asked for them sees a new ``forks.generation``.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
 
+from .forks import Kind, in_child
+
 Job = Callable[[], None]
 
-#: held while a job runs, while anything else is done that must not be forked in the middle of, and by a fork
-exclusive = threading.RLock()
+_KIND = Kind("background", "a child has a queue of its own, which is empty")
 
+#: held while a job runs, and by whoever asks the compiler for something
+exclusive = Kind(
+    "exclusive", "what the jobs make is added when it is there; a compiler is used by its own process"
+).lock()
 
 #: seconds that a busy thread runs, and that it then leaves to the job; without it the job, which reads many small files
 #: and has to win the interpreter's lock back each time, takes several times as long
@@ -28,12 +31,11 @@ BUSY, LEFT = 0.001, 0.0005
 class _Queue:
     """The jobs of one process; ``lock`` guards the rest, but for ``turn``, of which any recent value will do."""
 
-    def __init__(self, generation: int) -> None:
-        self.generation = generation
-        self.lock = threading.Lock()
+    def __init__(self) -> None:
+        self.lock = _KIND.lock()
         self.jobs: deque[Job] = deque()
         self.thread: threading.Thread | None = None
-        self.idle = threading.Event()
+        self.idle = _KIND.event()
         #: when a busy thread last gave way
         self.turn = 0.0
 
@@ -42,7 +44,7 @@ class _Queue:
         with self.lock:
             self.jobs.append(job)
             if self.thread is None:
-                self.thread = threading.Thread(target=self._work, name="autoloop background")
+                self.thread = _KIND.thread(self._work, name="autoloop background", daemon=False)
                 self.idle.clear()
                 try:
                     self.thread.start()
@@ -66,7 +68,7 @@ class _Queue:
 
 
 # one reference, replaced as a whole, and only in the one thread of a process that was just forked
-_queue = _Queue(0)
+_queue = _Queue()
 
 
 def submit(job: Job) -> bool:
@@ -82,11 +84,6 @@ def give_way() -> None:
         queue.turn = time.perf_counter()
 
 
-def generation() -> int:
-    """A number that another process forked from this one does not share: jobs of another generation are never done."""
-    return _queue.generation
-
-
 def is_ending() -> bool:
     """True once the main thread is over: what has not begun need not be done any more."""
     return not threading.main_thread().is_alive()
@@ -100,13 +97,7 @@ def wait(timeout: float | None = None) -> None:
         thread.join(timeout)
 
 
-def _after_fork_in_child() -> None:
+@in_child
+def _forget() -> None:
     global _queue
-    _queue = _Queue(_queue.generation + 1)
-    exclusive.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=exclusive.acquire, after_in_parent=exclusive.release, after_in_child=_after_fork_in_child
-    )
+    _queue = _Queue()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .forks import undivided
 from .graph import Graph
 from .tensor import Tensor
 
@@ -17,7 +18,8 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
     ValueError
         See ``lowering.lower``.
     """
-    from .lowering import lower
-    from .scheduler import Executable
+    with undivided():
+        from .lowering import lower
+        from .scheduler import Executable
 
     return Executable(lower(graph, fetches, feeds)).run

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import contextvars
 import ctypes
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
+
+from .forks import Kind
+
+_KIND = Kind("deadlines", "each call has its own; a call that does not end there has a time limit")
 
 #: when the run around us must end, in ``time.monotonic()``; set by whoever runs a graph with a time limit
 DEADLINE: contextvars.ContextVar[float | None] = contextvars.ContextVar("autoloop_deadline", default=None)
@@ -28,9 +31,9 @@ class _Call:
         self.f, self.args = f, args
         self.result: Any = None
         self.error: BaseException | None = None
-        self.done = threading.Event()  # set after ``result`` or ``error``
+        self.done = _KIND.event()  # set after ``result`` or ``error``
         self.given_up = False
-        self.thread = threading.Thread(target=self._run, args=(contextvars.copy_context(),), daemon=True)
+        self.thread = _KIND.thread(self._run, (contextvars.copy_context(),))
 
     def _run(self, context: contextvars.Context) -> None:
         try:

@@ -16,6 +16,7 @@ from .automatic import Automatic, Standing, loops_in
 from .codegen.python import compile_graph
 from .dataclass import dataclass
 from .dataflow import compile_dataflow
+from .forks import undivided
 from .graph import CONST, Graph
 from .passes.pipeline import optimize
 from .recording import recorders
@@ -104,7 +105,8 @@ def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[A
         return compile_graph(graph)
     if executor == "dataflow":
         return compile_dataflow(graph, graph.outputs, graph.inputs)
-    from .codegen.native import compile_native  # of the extra ``native``, and not small
+    with undivided():
+        from .codegen.native import compile_native  # of the extra ``native``, and not small
 
     return compile_native(graph)
 

@@ -11,12 +11,14 @@ the ground floor takes) when something deeper is met.
 
 from __future__ import annotations
 
+import contextlib
 import operator
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+from .forks import Kind, undivided
 
 if TYPE_CHECKING:
     import optree
@@ -27,7 +29,8 @@ Structure: TypeAlias = "Flat | optree.PyTreeSpec"
 
 #: types that are known to be leaves; ``opaque`` adds to it while modules are imported
 _OPAQUE: set[type] = {bool, int, float, complex, str, bytes, type(None), np.ndarray, *np.sctypeDict.values()}
-_lock = threading.Lock()  # held while optree is imported or a type is entered in its table, never while flattening
+#: held while a type is entered in optree's table, never while flattening
+_lock = Kind("nest", "a fork waits for whoever holds it, as optree has locks of its own").lock()
 _registered: set[type] = set()
 #: what ``register`` was told before optree was needed; None after that
 _pending: list[tuple[Any, ...]] | None = []
@@ -89,18 +92,20 @@ def _optree() -> Any:
     """The module, with all types registered so far."""
     global _pending, _loaded
     if _loaded is None:
-        import optree
+        with undivided():
+            import optree
 
-        with _lock:
-            for entry in _pending or ():
-                _enter(optree, *entry)
-            _pending, _loaded = None, optree
+            with _lock:
+                for entry in _pending or ():
+                    _enter(optree, *entry)
+                _pending, _loaded = None, optree
     return _loaded
 
 
 def _enter(optree: Any, cls: type, to_children: Any, from_children: Any, composite: bool) -> None:
     for namespace in (EXPANDED,) if composite else (PLAIN, EXPANDED):
-        optree.register_pytree_node(cls, to_children, from_children, namespace=namespace)
+        with contextlib.suppress(ValueError):  # it is there: an interrupt came between this and a note of it
+            optree.register_pytree_node(cls, to_children, from_children, namespace=namespace)
 
 
 def _structure_of_optree(flat: Flat) -> Any:
@@ -129,7 +134,7 @@ def register(
     composite : bool
         A leaf except where ``expand_composites=True``.
     """
-    with _lock:
+    with undivided(), _lock:
         if cls in _registered:
             return
         entry = (cls, to_children, from_children, composite)

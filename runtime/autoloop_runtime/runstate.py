@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
+
+from .forks import Kind
+
+_STORAGE = Kind("Storage.lock", "the value is replaced as a whole")
+_STATE = Kind("SessionState.lock", "entries are complete when they are added")
 
 
 class Storage:
@@ -16,7 +20,7 @@ class Storage:
     __slots__ = ("lock", "value")
 
     def __init__(self, value: Any = None) -> None:
-        self.lock = threading.Lock()
+        self.lock = _STORAGE.lock()
         self.value = value
 
 
@@ -37,7 +41,7 @@ class SessionState(RunState):
     __slots__ = ("lock", "storages")
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = _STATE.lock()
         self.storages: dict[int, tuple[Any, Storage]] = {}
 
     def storage(self, variable: Any) -> Storage:

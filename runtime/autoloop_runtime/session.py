@@ -6,7 +6,6 @@ fetches does not run.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -16,6 +15,7 @@ import numpy as np
 
 from . import dtypes, nest
 from .dataflow import compile_dataflow
+from .forks import Kind
 from .graph import Graph, Node, current_graph, eager
 from .registry import function
 from .runstate import SessionState
@@ -26,7 +26,8 @@ from .values import convert_to_tensor
 from .variables import Variable
 
 _implicit: list[Graph] = []  # the graph of 1.x code that names none; a list of at most one, guarded by _implicit_lock
-_implicit_lock = threading.Lock()
+_implicit_lock = Kind("session", "a list of at most one, changed by one call").lock()
+_KIND = Kind("Session._lock", "executables are complete when they are added; nobody waits for what another began")
 _sessions: ContextVar[tuple[Session, ...]] = ContextVar("autoloop_default_session", default=())
 
 
@@ -100,7 +101,7 @@ class Session:
             graph = target
         self.graph = (graph or get_default_graph()).root
         self._state = SessionState()
-        self._lock = threading.Lock()  # guards _executables and _closed
+        self._lock = _KIND.lock()  # guards _executables and _closed
         self._executables: dict[Any, tuple[Callable[..., list[Any]], tuple[Tensor, ...]]] = {}
         #: what fetching a variable computes; only added to
         self._reads: dict[Variable, Tensor] = {}

@@ -8,7 +8,6 @@ done in place, and an old version is reached from the newer one by undoing: the 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,11 +16,13 @@ import numpy as np
 from . import dtypes
 from .applying import apply
 from .dtypes import DType
+from .forks import Kind
 from .registry import Op, call, register
 from .shapes import SCALAR, TensorShape
 from .tensor import Tensor
 
-_write = threading.Lock()  # held while a newer version of any table is made
+_KIND = Kind("slots", "a version is complete before another one refers to it; one that was being made is nobody's")
+_write = _KIND.lock()  # held while a newer version of any table is made
 
 
 class Slots:

@@ -25,8 +25,8 @@ def small_blocks(monkeypatch):
     al.config.set_swap_budget(None)
     gc.collect()
     assert swap._space.resident == 0
-    assert swap._file.blocks == 0
-    assert swap._file._handle is None
+    assert swap._space.file.blocks == 0
+    assert swap._space.file._descriptor == -1
 
 
 def loss(swapped, n=200):
@@ -83,7 +83,7 @@ def test_nested_loops_and_other_values_than_arrays():
 
 
 def test_a_full_disk_is_reported_and_the_next_run_works(monkeypatch):
-    def full(self, data):
+    def full(self, data, at):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     al.config.set_swap_budget(0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextvars
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import config
+from ..forks import Kind, undivided
 
 #: of the widest array: a few of them fit into the cache of one processor, and a call of NumPy for one takes much longer
 #: than threads take to hand the interpreter's lock to each other
@@ -85,6 +85,9 @@ def in_blocks(
     return results[0] if len(results) == 1 else tuple(results)
 
 
+_KIND = Kind("_Blocks.lock", "who works on blocks in a child is alone there, see ``left_alone``")
+
+
 class _Blocks:
     """One call of ``in_blocks``, on which several threads may work."""
 
@@ -100,7 +103,7 @@ class _Blocks:
         self.step = step
         self.starts = range(0, results[0].size, step)
         #: guards every field below
-        self.lock = threading.Lock()
+        self.lock = _KIND.lock()
         self.next = iter(self.starts)
         #: what the function raised first; no block is begun after it
         self.error: BaseException | None = None
@@ -109,14 +112,15 @@ class _Blocks:
         #: no worker may join any more
         self.closed = False
         #: held until the last worker has left after ``closed`` was set
-        self.left = threading.Lock()
+        self.left = _KIND.gate()
         #: how many workers may help, see ``workers.Pool``
         self.most = 0  # set before any worker knows of this
         self.context: contextvars.Context | None = None  # likewise
 
     def share(self, threads: int) -> None:
         """Work with the help of up to ``threads - 1`` others; the caller never waits for one that has not begun."""
-        from ..scheduler import workers
+        with undivided():
+            from ..scheduler import workers
 
         self.most, self.context = threads - 1, contextvars.copy_context()
         self.left.acquire()
@@ -152,6 +156,15 @@ class _Blocks:
                 self.present -= 1
                 if self.closed and not self.present:
                     self.left.release()
+
+    def left_alone(self) -> None:
+        """In a forked child: blocks that other threads had begun will never be there."""
+        if self.present:
+            self.error = RuntimeError("this process was forked while other threads were computing blocks of an array")
+            self.next = iter(())
+            self.present = 0
+        if self.closed and self.left.locked():
+            self.left.release()
 
     def work(self) -> None:
         """Compute blocks until there are no more."""

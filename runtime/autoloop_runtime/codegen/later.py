@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import background, config
 from ..dataclass import dataclass
+from ..forks import generation, undivided
 from ..graph import Graph
 
 Shapes = tuple[tuple[int, ...], ...]
@@ -41,7 +42,7 @@ class Made:
     seconds : float
         How long it took.
     generation : int
-        Of ``background``.
+        Of the process, see ``forks``.
     """
 
     run: Run | None
@@ -106,7 +107,7 @@ class Later:
     def find(self, shapes: Shapes) -> Made | None:
         """What became of the code for ``shapes``; ``None`` if nobody asked for it."""
         made = self._made.get(shapes)
-        if made is not None and made.is_pending and made.generation != background.generation():
+        if made is not None and made.is_pending and made.generation != generation():
             return None  # the process that was making it is another one
         return made
 
@@ -115,7 +116,7 @@ class Later:
         if len(self._made) >= MOST_SHAPES:
             self._made[shapes] = Made(None, Exception, "the shapes of its inputs change too often")
             return
-        self._made[shapes] = Made(None, Exception, generation=background.generation())
+        self._made[shapes] = Made(None, Exception, generation=generation())
         if not background.submit(partial(self._make, shapes)):
             self._made[shapes] = Made(None, Exception, "no thread could be started to make it")
 
@@ -147,8 +148,9 @@ class Later:
 
 
 def _made(graph: Graph, shapes: Shapes) -> Made:
-    from .native.call import make  # not small, and most programs never need it
-    from .native.refusal import NativeRefusal
+    with undivided():
+        from .native.call import make  # not small, and most programs never need it
+        from .native.refusal import NativeRefusal
 
     try:
         return Made(make(graph, shapes), NativeRefusal)
@@ -158,8 +160,9 @@ def _made(graph: Graph, shapes: Shapes) -> Made:
 
 def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
     """Why there can be no machine code for ``graph``; empty if there can be."""
-    from .native.function import write_function
-    from .native.refusal import NativeRefusal
+    with undivided():
+        from .native.function import write_function
+        from .native.refusal import NativeRefusal
 
     try:
         write_function(graph, shapes, frozenset())

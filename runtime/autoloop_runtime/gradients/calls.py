@@ -8,20 +8,24 @@ halves are ordinary graphs, made once per graph and set of sources.
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Sequence
 
 from ..dataclass import dataclass
 from ..execution import Runner, prepare, set_outputs
+from ..forks import Kind, in_child, is_mine
 from ..graph import Graph
 from ..registry import OPS
 from ..tensor import Tensor
 from .reach import Key, Marks, is_differentiable, reached
 from .residuals import BackwardGraph, Definition
+from .undoing import Undoing
 from .walk import Adjoints, Walk
 
 _IDENTITY = OPS["identity"]
-_lock = threading.RLock()  # held while a graph is split, which adds nodes to it
+#: held while a graph is split, which adds nodes to it
+_lock = Kind("gradients.calls", "the graph that another thread was splitting is put back as it was").lock()
+#: how the graphs were that are being split; guarded by ``_lock``
+_underway: list[Undoing] = []
 
 #: key of ``Graph.collections``: [(executor, sources, outputs, Split or None), ...]
 _SPLITS = "gradient: splits"
@@ -98,9 +102,26 @@ def split(graph: Graph, outputs: Sequence[Tensor], executor: str, sources: Seque
             if with_executor == executor and _same(with_sources, sources) and _same(with_outputs, outputs):
                 found: Split | None = made
                 return found
-        found = _split(graph, outputs, executor, sources)
-        known.append((executor, tuple(sources), tuple(outputs), found))
+        before = Undoing(graph)
+        _underway.append(before)
+        try:
+            found = _split(graph, outputs, executor, sources)
+            known.append((executor, tuple(sources), tuple(outputs), found))
+        except BaseException:
+            before.undo()
+            raise
+        finally:
+            _underway.remove(before)
         return found
+
+
+@in_child
+def _take_back() -> None:
+    """What another thread was splitting nobody will ever finish."""
+    if not is_mine(_lock):
+        for before in reversed(_underway):
+            before.undo()
+        _underway.clear()
 
 
 def _same(a: Sequence[Key], b: Sequence[Key]) -> bool:

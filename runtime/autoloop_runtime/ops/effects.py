@@ -7,7 +7,6 @@ with an effect strips the token from its inputs and appends a new one (``np.True
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from .. import dtypes, nest
 from ..applying import apply
 from ..deadlines import call_in_time
 from ..dtypes import DType
+from ..forks import Kind
 from ..locations import Location
 from ..shapes import SCALAR, UNKNOWN
 from ..tensor import Tensor
@@ -178,11 +178,14 @@ def format_string(template: str, *values: Any, name: str | None = None) -> Any:
 # -- the 1.x Print ----------------------------------------------------------------------------------------
 
 
+_KIND = Kind("_Countdown.lock", "one number; whether another thread has taken its turn is as good either way")
+
+
 class _Countdown:
     """How often a ``Print`` may still print; ``lock`` guards ``left``."""
 
     def __init__(self, left: int | None) -> None:
-        self.lock = threading.Lock()
+        self.lock = _KIND.lock()
         self.left = left
 
     def __call__(self) -> bool:

@@ -6,7 +6,6 @@ numbers, whatever the executor and the number of threads; ``split`` makes indepe
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,28 +13,31 @@ import numpy as np
 
 from .. import dtypes
 from ..applying import apply
+from ..forks import Kind, in_child
 from ..shapes import TensorShape
 from ..tensor import Tensor
 from ..values import convert_to_tensor
 from .define import as_dtype, dim, is_weak, primitive
 from .extents import Extents, extents
 
+_KIND = Kind("random", "the generator is one reference; a child replaces it")
 _KEY = TensorShape([2])
 
 
 class _Process:
     """The process's own generator, made when it is first needed; ``lock`` guards making and seeding it.
 
-    Drawing needs no lock of ours: a generator has its own.
+    Drawing needs no lock of ours: a generator has its own. ``seeded``: its numbers were asked for by a seed.
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = _KIND.lock()
         self.generator: np.random.Generator | None = None
+        self.seeded = False
 
     def seed(self, seed: Any) -> None:
         with self.lock:
-            self.generator = np.random.default_rng(seed)
+            self.generator, self.seeded = np.random.default_rng(seed), True
 
     def get(self) -> np.random.Generator:
         generator = self.generator
@@ -48,6 +50,24 @@ class _Process:
 
 
 _process = _Process()
+
+
+@in_child
+def _renew() -> None:
+    """Another thread may have been drawing, and holds the generator's own lock: go on with the same stream in another.
+
+    Without a seed a child has a stream of its own.
+    """
+    old = _process.generator
+    if old is None:
+        return
+    if not _process.seeded:
+        _process.generator = None
+        return
+    bits = type(old.bit_generator)()
+    bits.state = old.bit_generator.state
+    _process.generator = np.random.Generator(bits)
+
 
 #: where in a key's stream the keys that ``split`` makes lie: far from the numbers drawn with it
 _SPLIT_COUNTER = (0, 0, 0, 1)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from .. import config
 from ..dataclass import dataclass
+from ..forks import undivided
 from ..graph import CONST, PARAMETER, Graph, Node
 from ..tensor import Tensor
 from .safety import ELEMENTWISE
@@ -192,7 +193,8 @@ def choose(graph: Graph) -> Choice:
 
 def _blas_threads(most: int) -> int:
     """How many threads a matrix product uses by itself."""
-    from threadpoolctl import threadpool_info
+    with undivided():
+        from threadpoolctl import threadpool_info
 
     found = [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
     return min(max(found, default=1), most)

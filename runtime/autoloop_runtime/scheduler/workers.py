@@ -10,15 +10,19 @@ Order of locks: a thread holds at most one of the locks of this file at a time. 
 from __future__ import annotations
 
 import contextvars
-import os
 import threading
 import time
 from collections import deque
 from typing import Any, Protocol
 
+from ..forks import Kind, in_child, undivided
 from ..runstate import RunState
 from .frames import Item, State
 from .kernels import Watch, call, explained
+
+_RUN = Kind("SharedRun.lock", "who works on a run in a child is alone there, see ``left_alone``")
+_POOL = Kind("Pool.changed", "a child has a pool of its own, without workers")
+_BLAS = Kind("BlasLimit.lock", "the limit is taken back where nobody is left who wants it")
 
 #: after this many light kernels, a thread calls for help with the heavy ones it has not got to yet
 PATIENCE = 8
@@ -36,7 +40,8 @@ class SharedRun:
 
     def __init__(self, tokens: State, state: RunState, watch: Watch | None, threads: int) -> None:
         #: guards every field below and ``tokens``
-        self.lock = threading.Lock()
+        self.lock = _RUN.lock()
+        self.caller = threading.get_ident()  # not changed
         self.tokens = tokens
         self.state = state  # not changed
         self.watch = watch  # not changed
@@ -52,7 +57,7 @@ class SharedRun:
         #: the caller is blocked on ``wake`` and nobody has released it yet; who clears this must release it
         self.waiting = False
         #: locked except between a release by whoever cleared ``waiting`` and the caller's waking up
-        self.wake = threading.Lock()
+        self.wake = _RUN.gate()
         self.wake.acquire()
         #: the first failure of a kernel; no kernel is started after it
         self.error: BaseException | None = None
@@ -143,6 +148,19 @@ class SharedRun:
                 self._fail(error)
                 self._leave(True)
 
+    def left_alone(self) -> None:
+        """In a forked child: what the other threads were computing will never be there."""
+        alone = threading.get_ident() == self.caller
+        if not alone or self.present:
+            self._fail(RuntimeError(
+                "this process was forked by a function that a graph called, while other threads were computing parts "
+                "of the same graph; they do not exist here, so the graph cannot be run to its end. Fork outside of "
+                "graphs, or run them with config.set_num_threads(1)"
+            ))  # fmt: skip
+        self.present = 0 if alone else 1
+        self.openings = 0
+        self._wake_caller()
+
     def work(self, light: deque[Item], member: bool = False) -> None:
         """Run kernels until none is ready for this thread.
 
@@ -212,11 +230,16 @@ class SharedRun:
 
 
 class Work(Protocol):
-    """What workers can be called to. ``most``: how many at once; ``assist``: what each of them calls, once."""
+    """What workers can be called to.
+
+    ``most``: how many at once; ``assist``: what each of them calls, once; ``left_alone``: called in a forked child,
+    which has no workers, or only the one that forked.
+    """
 
     most: int
 
     def assist(self) -> None: ...
+    def left_alone(self) -> None: ...
 
 
 class Pool:
@@ -224,9 +247,11 @@ class Pool:
 
     def __init__(self) -> None:
         #: guards every field below; idle workers wait on it
-        self.changed = threading.Condition()
+        self.changed = _POOL.condition()
         #: runs that want help, and how many more workers each wants
         self.calls: dict[Work, int] = {}
+        #: runs that have wanted help and are not over
+        self.shared: set[Work] = set()
         #: workers that are waiting
         self.idle = 0
         #: workers there are
@@ -237,13 +262,14 @@ class Pool:
     def call(self, run: Work, count: int) -> None:
         """Ask for ``count`` workers for ``run``; if none is free the run goes on without."""
         with self.changed:
+            self.shared.add(run)
             self.calls[run] = self.calls.get(run, 0) + count
             self.most = max(self.most, run.most)
             self.changed.notify(count)
             missing = min(sum(self.calls.values()) - self.idle, self.most - self.size)
             for _ in range(missing):
                 try:
-                    threading.Thread(target=self._work, name=f"autoloop-{self.size}", daemon=True).start()
+                    _POOL.thread(self._work, name=f"autoloop-{self.size}").start()
                 except RuntimeError:
                     break  # no more threads to be had: the calling threads do the work
                 self.size += 1
@@ -251,11 +277,12 @@ class Pool:
     def forget(self, run: Work) -> None:
         """``run`` has ended and wants no help any more."""
         with self.changed:
+            self.shared.discard(run)
             self.calls.pop(run, None)
 
     def _work(self) -> None:
-        """The life of a worker."""
-        while True:
+        """The life of a worker; it ends in a child that it forked."""
+        while self is _pool:
             run = self._next()
             run.assist()
             del run  # an idle worker must not keep a run's arrays
@@ -281,12 +308,12 @@ class BlasLimit:
 
     def __init__(self) -> None:
         #: guards every field below
-        self.lock = threading.Lock()
+        self.lock = _BLAS.lock()
         #: runs that want the limit
         self.users: set[SharedRun] = set()
         #: the loaded libraries; looked for, which takes a millisecond, when first wanted
         self.libraries: list[Any] | None = None
-        #: how many threads each library had before
+        #: how many threads each library had before, while there is a limit
         self.before: list[int] = []
 
     def limit(self, run: SharedRun) -> None:
@@ -294,10 +321,12 @@ class BlasLimit:
         with self.lock:
             if not self.users:
                 if self.libraries is None:
-                    from threadpoolctl import ThreadpoolController
+                    with undivided():
+                        from threadpoolctl import ThreadpoolController
 
-                    self.libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-                self.before = [library.get_num_threads() for library in self.libraries]
+                        self.libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+                if not self.before:
+                    self.before = [library.get_num_threads() for library in self.libraries]
                 for library, count in zip(self.libraries, self.before):
                     _set_threads(library, max(1, count // (run.most + 1)))
             self.users.add(run)
@@ -306,9 +335,20 @@ class BlasLimit:
         """``run`` wants it no more; also after a ``limit`` that was interrupted half-way."""
         with self.lock:
             self.users.discard(run)
-            if not self.users:
-                for library, count in zip(self.libraries or (), self.before):
-                    _set_threads(library, count)
+            self._settle()
+
+    def after_fork_in_child(self) -> None:
+        """The runs of other threads are over."""
+        me = threading.get_ident()
+        self.users = {run for run in self.users if run.caller == me}
+        self._settle()
+
+    def _settle(self) -> None:
+        """Give back the threads if nobody wants the limit. The lock is held."""
+        if not self.users:
+            for library, count in zip(self.libraries or (), self.before):
+                _set_threads(library, count)
+            self.before = []
 
 
 def _set_threads(library: Any, count: int) -> None:
@@ -330,12 +370,11 @@ def forget_work(work: Work) -> None:
     _pool.forget(work)
 
 
+@in_child
 def _after_fork() -> None:
-    """A forked child has none of its parent's workers, and locks that nobody will release."""
-    global _pool, _blas
-    _pool = Pool()
-    _blas = BlasLimit()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    """A forked child has none of its parent's workers."""
+    global _pool
+    old, _pool = _pool, Pool()
+    for work in old.shared:
+        work.left_alone()
+    _blas.after_fork_in_child()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import struct
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from ...array_values import ArrayValue
 from ...config import get_num_threads
 from ...failures import annotate
+from ...forks import Kind
 from ...graph import Graph
 from ...runstate import EAGER, RunState
 from ...variables import ASSIGN, READ
@@ -51,12 +51,15 @@ def compile_native(graph: Graph) -> Run:
     return _Compiled(graph)
 
 
+_KIND = Kind("_Compiled._lock", "code is added when it is there")
+
+
 class _Compiled:
     """The machine code of a graph, one piece for each set of shapes; ``_lock`` guards the making of them."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._lock = threading.Lock()
+        self._lock = _KIND.lock()
         self._made: dict[tuple[Shape, ...], _Runnable] = {}
         self._only: _Runnable | None = None
         host()  # without llvmlite it is said now, not at the first call

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...background import exclusive
 from ...dataclass import dataclass
+from ...forks import undivided
 from . import compiler, linker, process
 from .cache import DiskCache, default_cache
 from .gemm import OLD_MASKS
@@ -102,7 +103,8 @@ def _ask(request: dict[str, Any]) -> tuple[Any, bytes]:
         if linker.is_supported():
             with contextlib.suppress(process.Unavailable):
                 return process.ask(request)
-        return compiler.answer(request)
+        with undivided():  # LLVM has locks of its own
+            return compiler.answer(request)
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
     h = host()
     key = hashlib.sha256("\0".join((ir, h.triple, h.cpu, h.flags, str(h.version))).encode()).hexdigest()
     name = f"autoloop_{key[:32]}"
-    with exclusive:  # nobody forks between the question and the answer, and nothing is compiled twice
+    with exclusive:  # nothing is compiled twice
         image = cache.load(key) if cache is not None else None
         if image is None:
             image = _compiled(ir.replace("{name}", name))
@@ -145,7 +147,8 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
             with contextlib.suppress(linker.Unsupported):
                 linked = linker.link(image, name, lambda symbol: addresses.get(symbol) or c_address(symbol))
                 return Code(linked, linked.address)
-        return Code(*compiler.link_in_process(image, addresses, name, h.described()))
+        with undivided():
+            return Code(*compiler.link_in_process(image, addresses, name, h.described()))
 
 
 def _compiled(ir: str) -> bytes:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...dataclass import dataclass
+from ...forks import undivided
 from .elements import FLOAT, LType
 
 #: machine -> (letter of the vector ABI, CPU feature that it needs, bits of a vector), widest first
@@ -111,7 +112,8 @@ class Libraries:
 def _blas(name: str) -> int | None:
     """The address of a BLAS routine that SciPy exports to Cython."""
     try:
-        capsules = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__
+        with undivided():
+            capsules = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__
     except ImportError:
         return None
     api = ctypes.pythonapi

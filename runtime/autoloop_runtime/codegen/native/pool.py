@@ -14,10 +14,9 @@ atomically, ``busy``, which is the right to have a job, and the words that are r
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
-import threading
 
+from ...forks import Kind, in_child
 from .cache import DiskCache
 from .compile import Code, compile_ir
 
@@ -310,8 +309,7 @@ class Pool:
         self._state: int = share(None, None, 0, 0)
         self._wanted = ctypes.c_int64.from_address(self._state)
         _keep(code)
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forget)
+        in_child(self._forget)
 
     def use(self, threads: int) -> None:
         """Let jobs have up to ``threads`` threads, the one that has the job included."""
@@ -327,7 +325,7 @@ def _keep(code: Code) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(code.engine))
 
 
-_lock = threading.Lock()
+_lock = Kind("native.pool", "the pool is added when it is there; a child clears its state, as it has no helpers").lock()
 #: made under ``_lock``, then never replaced
 _made: list[Pool] = []
 

@@ -1,6 +1,6 @@
 """The compiler in a process of its own, so that its memory is given back and its crashes are not the program's.
 
-Whoever asks holds ``background.exclusive``, so there is one request at a time, and none while the process forks.
+Whoever asks holds ``background.exclusive``, so there is one request at a time.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ class _Compiler:
 
 # guarded by ``background.exclusive``
 _running: _Compiler | None = None
+#: those of the process that this one was forked from: a thread that does not exist here may hold their pipes
+_left: list[_Compiler] = []
 
 
 def is_running() -> bool:
@@ -132,6 +134,9 @@ def _start() -> _Compiler:
 def _forget() -> int:
     global _running
     running, _running = _running, None
+    if running is not None and running.owner != os.getpid():
+        _left.append(running)
+        return 0
     return 0 if running is None else running.stop()
 
 
