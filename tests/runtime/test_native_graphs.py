@@ -12,7 +12,6 @@ import pytest
 from autoloop_runtime.branches import cond
 from autoloop_runtime.codegen.native.compile import host
 from autoloop_runtime.codegen.native.function import write_function
-from autoloop_runtime.codegen.native.refusal import NativeRefusal
 from autoloop_runtime.codegen.python import compile_graph
 from autoloop_runtime.control_flow import while_loop
 from autoloop_runtime.functional import map_fn, scan
@@ -489,12 +488,6 @@ def test_checkpoints():
     for n in (0, 1, 2, 3, 4, 9, 60, 300):
         for got, want in zip(run([a, x, np.int32(n)]), python([a, x, np.int32(n)])):
             np.testing.assert_allclose(got, want, rtol=1e-12)
-
-    def limited(x):
-        return while_loop(lambda x: x < 9, lambda x: x * x, (x,), gradient_memory=3)[0]
-
-    with pytest.raises(NativeRefusal, match="limited number of checkpoints"):
-        compile_native(graph_of(lambda x: value_and_grad(limited)(x)[1], np.float64(2)))
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs /proc")

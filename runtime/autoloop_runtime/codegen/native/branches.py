@@ -11,6 +11,7 @@ from .context import Context, Place, Target
 from .elements import BOOL
 from .loops import parts_of, spread_targets
 from .nests import store
+from .owned import as_owned, copied
 from .plan import CHAINS
 from .rows import new_like
 from .values import Array, Buffer, Nothing, Rows, Splat, Value, buffers, fills, registers, resolve, with_registers
@@ -29,7 +30,7 @@ def _cond(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     found = []
     for label, key in ((then, "then"), (other, "else")):
         writer.start(label)
-        scalars = _branch(ctx, node.attrs[key], captured, meeting)
+        scalars = _branch(ctx, node, node.attrs[key], captured, meeting)
         found.append((writer.block, scalars))
         writer.jump(join)
     writer.start(join)
@@ -101,7 +102,9 @@ def _origin(graph: Graph, tensor: Tensor) -> int | None:
     return None
 
 
-def _branch(ctx: Context, graph: Graph, captured: Sequence[Value], meeting: Sequence[Value | None]) -> dict[int, Value]:
+def _branch(
+    ctx: Context, node: Node, graph: Graph, captured: Sequence[Value], meeting: Sequence[Value | None]
+) -> dict[int, Value]:  # fmt: skip
     """Write one branch; gives its results that are in registers."""
     block = open_block(ctx, graph, captured)
     targets: dict[Tensor, Target] = {}
@@ -111,10 +114,25 @@ def _branch(ctx: Context, graph: Graph, captured: Sequence[Value], meeting: Sequ
     block.targets = spread_targets(graph, targets, block.plan.uses)
     write_nodes(ctx)
     results = [resolve(value_of(ctx, t)) for t in graph.outputs]
+    _own(ctx, node, results)
     with ctx.holding(results):
         move_all(ctx, [(v, p) for v, p in zip(results, meeting) if p is not None])
     ctx.blocks.pop()
     return {k: v for k, (v, p) in enumerate(zip(results, meeting)) if p is None}
+
+
+def _own(ctx: Context, node: Node, results: list[Value]) -> None:
+    """Make the collections among the results of a branch its own: nobody else holds them when it ends."""
+    block = ctx.blocks.pop()
+    needed = ctx.referenced()
+    ctx.blocks.append(block)
+    for k, tensor in enumerate(node.outputs):
+        if ctx.types.is_owned(tensor):
+            value = as_owned(results[k])
+            if not value.owned or value.buffer in needed:
+                value = copied(ctx, node, ctx.types.piles[tensor], value.pointer)
+            needed.add(value.buffer)
+            results[k] = value
 
 
 def move_all(ctx: Context, moves: Sequence[tuple[Value, Value]]) -> None:

@@ -18,7 +18,6 @@ from ...graph import Graph
 from ...runstate import EAGER, RunState
 from ...variables import ASSIGN, READ
 from .cache import default_cache
-from .collected import TABLES
 from .compile import Code, callable_of, compile_ir, host
 from .context import OUT_OF_MEMORY, Check, Operand
 from .factors import UNDECIDED
@@ -27,6 +26,7 @@ from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
 from .pool import SHARE, Pool, pool
 from .refusal import refusal
 from .slices import INDEXED
+from .tabled import TABLES
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {

@@ -10,20 +10,15 @@ import numpy as np
 
 from ...dtypes import DType, variant
 from ...graph import Node
-from ...shapes import TensorShape
 from ...tensor import Tensor
 from .elements import TYPES
 from .facts import Count, Pile, Rows, Shape, Types, Unresolved
 from .refusal import refuse
+from .tabled import TABLES, Tables
 
 #: ops on stacks; checkpoints are a stack that is thinned out
 _EMPTY, _PUSH = frozenset({"EmptyStack", "NoCheckpoints"}), frozenset({"StackPush", "AddCheckpoint"})
-_STACKS = _EMPTY | _PUSH | {"StackRead", "GetCheckpoint", "Interval"}
-#: ops on tables of gradients
-TABLES = frozenset(
-    {"EmptySlots", "UnstackSlots", "AddToSlot", "GetSlot", "MergeSlots", "StackSlots"}
-    | {"gather_slots", "scatter_slots"}
-)
+_STACKS = _EMPTY | _PUSH | {"StackRead", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints"}
 #: what is known of the elements of a TensorArray from an earlier round
 Elements = dict[Tensor, "Shape | None"]
 
@@ -49,13 +44,14 @@ class Collections:
         self.types = types
         self._elements = elements
         self._made: dict[Tensor, Rows | Pile] = {}
+        self.tables = Tables(types)
 
     def found(self) -> Elements:
         """The element shapes of all TensorArrays, as far as they are known."""
         out: Elements = {}
         for tensor, made in self._made.items():
             if isinstance(made, Rows):
-                out[tensor] = made.root().element
+                out[tensor] = made.shape()
             else:
                 element = made.root().element
                 out[tensor] = element[1] if isinstance(element, tuple) else None
@@ -68,21 +64,13 @@ class Collections:
         if node.op.name in _STACKS:
             self._stack(node)
         elif node.op.name in TABLES:
-            self._table(node)
+            self.tables.type(node)
         elif node.op.name == "tensor_array":
             self._new(node)
         elif node.inputs[0] in self.types.piles:
             self._growing(node)
         else:
             self._tensor_array(node)
-
-    def size_tables(self) -> None:
-        """Tables of gradients whose size nothing says are as large as the largest TensorArray of such elements."""
-        roots = {id(r.root()): r.root() for r in self.types.rows.values()}.values()
-        for table in roots:
-            if table.size is None:
-                alike = [r.size or 0 for r in roots if r.spec and (r.dtype, r.element) == (table.dtype, table.element)]
-                table.size = max(alike, default=None)
 
     # -- meeting ------------------------------------------------------------------------------------------
 
@@ -97,33 +85,23 @@ class Collections:
         """True if ``a`` and ``b`` are collections, which then are one and the same from here on."""
         types = self.types
         if a in types.rows and b in types.rows:
-            self._merge(node, types.array(a), types.array(b))
+            self.tables.merge(node, types.array(a), types.array(b))
         elif a in types.piles and b in types.piles and (a in types.counts) == (b in types.counts):
             self._join(node, types.piles[a], types.piles[b])
         elif a.dtype == variant:
             refuse(node, "it mixes collections of different kinds")
         return a.dtype == variant
 
-    def _merge(self, node: Node, first: Rows, second: Rows) -> None:
-        if first is second:
-            return
-        if first.clear != second.clear or not all(
-            None in pair or pair[0] == pair[1]
-            for pair in ((first.dtype, second.dtype), (first.size, second.size), (first.element, second.element))
-        ):
-            refuse(node, "it mixes collections of different sizes, dtypes or elements")
-        first.dtype, first.spec = first.dtype or second.dtype, first.spec or second.spec
-        first.size = second.size if first.size is None else first.size
-        first.element = second.element if first.element is None else first.element
-        second.merged = first
-
     def _join(self, node: Node, a: Pile, b: Pile) -> None:
         a, b = a.root(), b.root()
         if a is b:
             return
-        b.merged, a.spec = a, a.spec or b.spec
+        b.merged, a.spec, a.most = a, a.spec or b.spec, a.most or b.most
+        a.kind = b.kind if a.kind == "stack" else a.kind
         if isinstance(a.element, Pile) and isinstance(b.element, Pile):
             self._join(node, a.element, b.element)
+        elif isinstance(a.element, Rows) and isinstance(b.element, Rows):
+            self.tables.merge(node, a.element, b.element)
         elif a.element is None:
             a.element = b.element
         elif b.element is not None and a.element != b.element:
@@ -137,32 +115,46 @@ class Collections:
         if node.op.name in _EMPTY:
             types.piles[tensor] = Pile()
             return
-        if node.attrs.get("most") is not None:
-            refuse(node, "a limited number of checkpoints has no machine code")
         if node.inputs[0] not in types.piles:
             refuse(node, "its operand is no stack of known elements")
         pile = types.piles[node.inputs[0]].root()
-        if node.op.name == "Interval":
+        if node.op.name in ("Interval", "LatestCheckpoint"):
             return
-        if node.op.name in _PUSH:
+        if node.op.name == "RewindCheckpoints":
+            types.piles[tensor] = pile
+        elif node.op.name in _PUSH:
             if node.inputs[0].op.name in _EMPTY:
                 pile = Pile()
+            if node.attrs.get("most") is not None:
+                pile.kind, pile.most = "checkpoints", node.attrs["most"]
             self._push(node, pile, node.inputs[2])
         elif tensor.dtype == variant:
             pile.element = pile.element or Pile()
-            if not isinstance(pile.element, Pile):
+            if isinstance(pile.element, Rows):
+                types.rows[tensor] = pile.element
+            elif isinstance(pile.element, Pile):
+                types.piles[tensor] = pile.element
+            else:
                 refuse(node, "it mixes stacks and arrays")
-            types.piles[tensor] = pile.element
         else:
             types.shapes[tensor] = self._element_of(node, pile)
 
     def _push(self, node: Node, pile: Pile, value: Tensor) -> None:
         types = self.types
-        if value in types.rows or value in types.counts:
-            refuse(node, "a collection of TensorArrays has no machine code")
-        self._join(node, pile, Pile(types.piles.get(value) or (value.dtype, types.shapes[value])))
+        if value in types.counts:
+            refuse(node, "a collection of TensorArrays that grow has no machine code")
+        self._join(node, pile, Pile(self._element(value)))
         types.piles[node.outputs[0]] = pile
         types.pushed.append((node.graph, pile))
+
+    def _element(self, value: Tensor) -> tuple[DType, Shape] | Pile | Rows:
+        """What is pushed on a pile."""
+        types = self.types
+        if value in types.rows:
+            rows = types.array(value)
+            rows.inside = True
+            return rows
+        return types.piles.get(value) or (value.dtype, types.shapes[value])
 
     def _element_of(self, node: Node, pile: Pile) -> Shape:
         """The shape of what ``node`` reads from ``pile``."""
@@ -226,7 +218,7 @@ class Collections:
         rows = types.array(node.inputs[0])
         if name in ("_write", "_unstack", "_scatter"):
             item = types.shapes[node.inputs[-1]]
-            self._fill(node, rows, None, item if name == "_write" else item[1:], node.inputs[-1].dtype)
+            self.tables.fill(node, rows, None, item if name == "_write" else item[1:], node.inputs[-1].dtype)
             if name == "_unstack" and item[0] != rows.size:
                 refuse(node, f"{item[0]} rows do not fit a TensorArray of size {rows.size}")
             types.rows[node.outputs[0]] = rows
@@ -240,61 +232,9 @@ class Collections:
             lead: Shape = (rows.size or 0,) if name == "_stack" else ()
             if name == "_gather":
                 lead = types.shapes[node.inputs[1]]
-            types.shapes[node.outputs[0]] = (*lead, *rows.element)
+            types.shapes[node.outputs[0]] = (*lead, *(rows.shape() or ()))
         else:
             refuse(node, "the sizes of its elements depend on values")
-
-    def _fill(self, node: Node, rows: Rows, size: int | None, element: Shape, dtype: DType) -> None:
-        """Take down what is known of the elements of ``rows``."""
-        there = (rows.size, rows.element, rows.dtype)
-        if any(None not in pair and pair[0] != pair[1] for pair in zip(there, (size, element, dtype))):
-            refuse(node, "the elements of a collection have different shapes or dtypes")
-        rows.size, rows.element, rows.dtype = size if rows.size is None else rows.size, element, dtype
-
-    # -- tables of gradients ------------------------------------------------------------------------------
-
-    def _table(self, node: Node) -> None:
-        types, name, tensor = self.types, node.op.name, node.outputs[0]
-        if name == "EmptySlots":
-            types.rows[tensor] = Rows()
-        elif name == "UnstackSlots":
-            size, *element = types.shapes[node.inputs[0]]
-            types.rows[tensor] = Rows(node.inputs[0].dtype, size, tuple(element))
-        elif name == "scatter_slots":
-            types.rows[tensor] = Rows(node.inputs[1].dtype, None, types.shapes[node.inputs[1]][1:])
-        else:
-            self._of_table(node)
-
-    def _of_table(self, node: Node) -> None:
-        types, name, tensor = self.types, node.op.name, node.outputs[0]
-        tables = 2 if name == "MergeSlots" else 1
-        for k, t in enumerate(node.inputs):
-            if (t.dtype == variant) != (t in types.rows) or (t.dtype == variant) != (k < tables):
-                refuse(node, "a collection of collections has no machine code")
-        empty = node.inputs[0].op.name == "EmptySlots"
-        rows = Rows() if empty else types.array(node.inputs[0])
-        if name == "MergeSlots":
-            types.rows[tensor] = rows
-            if node.inputs[1].op.name != "EmptySlots":
-                types.rows[tensor] = types.array(node.inputs[1]) if empty else rows
-                self._merge(node, types.array(tensor), types.array(node.inputs[1]))
-        elif name == "AddToSlot":
-            types.rows[tensor] = rows
-            self._fill(node, rows, None, types.shapes[node.inputs[2]], node.inputs[2].dtype)
-        else:
-            shape = types.shapes[tensor] = self._promised(node)
-            size = shape[0] if name == "StackSlots" else None
-            self._fill(node, rows, size, shape if name == "GetSlot" else shape[1:], tensor.dtype)
-
-    def _promised(self, node: Node) -> Shape:
-        """The shape of what is read from a table: as declared, or as the last input says."""
-        shape: TensorShape = node.attrs["shape"]
-        if shape.is_fully_defined():
-            return shape.as_tuple()
-        value = self.types.constants.get(node.inputs[-1])
-        if value is None or node.outputs[0].dtype == variant:
-            refuse(node, "the shape of its result depends on values")
-        return tuple(np.ravel(value).tolist())
 
 
 def _only_returned(node: Node) -> bool:

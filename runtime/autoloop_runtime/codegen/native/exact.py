@@ -46,7 +46,7 @@ def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
             for tensor, shape in zip(graph.inputs, shapes):
                 typer.types.shapes[tensor] = shape
             typer.graph(graph)
-            typer.collections.size_tables()
+            typer.collections.tables.settle()
             return typer.types
         except Unresolved as error:
             found = typer.collections.found()

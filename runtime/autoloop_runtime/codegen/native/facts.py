@@ -24,17 +24,20 @@ class Rows:
     Attributes
     ----------
     dtype, element
-        Of the elements.
+        Of the elements; a table may hold tables.
     size : int or None
         How many there are.
+    inside : bool
+        It is an element of another collection.
     spec : ArraySpec or None
         What was declared of a TensorArray; ``None`` for a table of gradients, whose elements may be added to.
     """
 
     dtype: DType | None = None
     size: int | None = None
-    element: Shape | None = None
+    element: Shape | Rows | None = None
     spec: ArraySpec | None = None
+    inside: bool = False
     merged: Rows | None = None
 
     @property
@@ -47,6 +50,11 @@ class Rows:
         """True if elements that were not written are zeros, whatever else was."""
         return self.spec is None or self.spec.element_shape.is_fully_defined()
 
+    def shape(self) -> Shape | None:
+        """Of the elements, if it is known."""
+        element = self.root().element
+        return None if isinstance(element, Rows) else element
+
     def root(self) -> Rows:
         """The one that speaks for this and all that were found to be the same array."""
         return self if self.merged is None else self.merged.root()
@@ -56,12 +64,29 @@ class Rows:
 class Pile:
     """What is known of a stack of saved values or a growing TensorArray; all versions of it share one of these.
 
-    ``element`` is the dtype and shape of its elements, or the ``Pile`` they are, once something was pushed.
+    Attributes
+    ----------
+    element
+        The dtype and shape of its elements, or the ``Pile`` or ``Rows`` they are, once something was pushed.
+    spec : ArraySpec or None
+        What was declared of a TensorArray.
+    kind : str
+        "stack", or, of those whose values are ``Owned``, "checkpoints", of a limited number, or "table", of gradients,
+        whose size is not known.
+    most : int
+        How many checkpoints.
     """
 
-    element: tuple[DType, Shape] | Pile | None = None
+    element: tuple[DType, Shape] | Pile | Rows | None = None
     spec: ArraySpec | None = None
+    kind: str = "stack"
+    most: int = 0
     merged: Pile | None = None
+
+    @property
+    def is_owned(self) -> bool:
+        """True if its values are ``Owned``."""
+        return self.root().kind != "stack"
 
     def root(self) -> Pile:
         """The one that speaks for this and all that were found to be the same stack."""
@@ -120,6 +145,10 @@ class Types:
             self.counts[inner] = self.counts[outer]
         if constant and outer in self.constants:
             self.constants[inner] = self.constants[outer]
+
+    def is_owned(self, tensor: Tensor) -> bool:
+        """True if the value of ``tensor`` is a collection that is changed in place by whoever holds it alone."""
+        return tensor in self.piles and self.piles[tensor].is_owned
 
     def array(self, tensor: Tensor) -> Rows:
         """What is known of a TensorArray."""

@@ -30,6 +30,7 @@ from . import (
     factors,
     growing,
     indexing,
+    kept,
     loops,
     points,
     pointwise,
@@ -37,6 +38,7 @@ from . import (
     reductions,
     rows,
     sorting,
+    spread,
     stacks,
     tables,
     views,
@@ -57,10 +59,11 @@ from .writer import Module
 
 #: the modules that fill the table of rules
 RULE_MODULES = (
-    branches, effects, factors, growing, indexing, loops, pointwise, points, products, reductions, rows, sorting,
-    stacks, tables, views,
+    branches, effects, factors, growing, indexing, kept, loops, pointwise, points, products, reductions, rows, sorting,
+    spread, stacks, tables, views,
 )  # fmt: skip
 growing.extend(RULES)
+spread.extend(RULES)
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
 #: with more nodes than this, loops over elements are functions of their own

@@ -71,6 +71,7 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         # the number of elements was found beforehand; that it is right is made sure of
         ctx.check(ctx.writer.let(f"icmp eq i64 {array.length}, {shape[0]}"), node, values)
         first = place_in(ctx, array.stack, "0", ctx.types.piles[node.inputs[0]])
+        assert isinstance(first, Array)
         whole = Array(first.pointer, t, shape, dense(shape), first.buffer)
         store(ctx, whole, out)
     return [seen(ctx, out)]

@@ -16,15 +16,18 @@ from .blocks import array_of, open_block, rule, value_of, write_nodes
 from .context import Context, Target
 from .cost import polling_period
 from .nests import store
+from .owned import as_owned, changeable
+from .owned import copied as copied_collection
 from .plan import CHAINS
 from .rows import cleared, copied, new_like
-from .stacks import leaves_rubbish
+from .stacks import give_back, leaves_rubbish
 from .values import (
     Array,
     Buffer,
     Expr,
     Grown,
     Nothing,
+    Owned,
     Pending,
     Rows,
     Scalar,
@@ -121,6 +124,8 @@ def with_parts(value: Value, parts: Sequence[Array]) -> Value:
 
 def borrowed(value: Value) -> Value:
     """``value``, not to be written to."""
+    if isinstance(value, Owned):
+        return replace(value, owned=False)
     return with_parts(value, [replace(a, owned=False) for a in parts_of(value)])
 
 
@@ -139,6 +144,13 @@ def spread_targets(graph: Graph, targets: dict[Tensor, Target], uses: dict[Tenso
 
 def _home(ctx: Context, tensor: Tensor, value: Value, taken: set[Buffer]) -> Value:
     """The initial value of a variable in memory that is the loop's own."""
+    if ctx.types.is_owned(tensor):
+        mine = as_owned(value)
+        if mine.buffer in taken:
+            mine = replace(mine, owned=False)
+        return changeable(ctx, tensor.op, tensor, mine)
+    if isinstance(value, (Scalar, Grown)):
+        return value
     if isinstance(value, Nothing):
         return cleared(ctx, new_like(ctx, tensor))
     parts = parts_of(value)
@@ -158,8 +170,8 @@ def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     taken = {b for v in captured for b in buffers(v)}
     initial: list[Value] = []
     for tensor, value in zip(node.outputs, map(resolve, values)):
-        home = value if isinstance(value, (Scalar, Grown)) else _home(ctx, tensor, value, taken)
-        taken.update(a.buffer for a in parts_of(home))
+        home = _home(ctx, tensor, value, taken)
+        taken.update(buffers(home) if isinstance(home, Owned) else [a.buffer for a in parts_of(home)])
         ctx.held.extend(a.buffer for a in parts_of(home))
         initial.append(home)
     pinned = len(ctx.pinned)
@@ -221,7 +233,7 @@ class _Running:
         return phi
 
     def _variable(self, k: int, value: Value) -> Value:
-        if isinstance(value, (Scalar, Grown)):
+        if isinstance(value, (Scalar, Grown, Owned)):
             phis = [self._phi(type_name, text) for type_name, text in registers(value)]
             self.scalars.append((k, phis))
             return with_registers(value, [phi.name for phi in phis])
@@ -262,10 +274,12 @@ class _Running:
         """Make the new values the current ones and go back to ``head``."""
         ctx, writer = self.ctx, self.ctx.writer
         outputs = [resolve(value_of(ctx, t)) for t in self.node.attrs["body"].outputs[: len(self.initial)]]
+        self._own(outputs)
         pointers = self._placed(outputs)
         ctx.blocks.pop()
         if self.stacks_before:
-            writer.do(f"call void @free_stacks(ptr %stacks, ptr {self.stacks_before})")
+            collections = [outputs[k] for k, _ in self.scalars if self.node.outputs[k] in ctx.types.piles]
+            give_back(ctx, self.stacks_before, [registers(value)[0][1] for value in collections])
         following = writer.let(f"add nuw nsw i64 {self.counter.name}, 1")
         fuel = self._poll() if self.fuel is not None else ""
         block = writer.block
@@ -283,6 +297,17 @@ class _Running:
             left.remove(free)
             phi.add(free.pointer, block)
         writer.jump(head)
+
+    def _own(self, outputs: list[Value]) -> None:
+        """Make the collections of the next iteration the loop's own, each one that of one variable only."""
+        ctx, seen = self.ctx, set[Buffer]()
+        for k, tensor in enumerate(self.node.outputs):
+            if ctx.types.is_owned(tensor):
+                value = as_owned(outputs[k])
+                if not value.owned or value.buffer in seen:
+                    value = copied_collection(ctx, self.node, ctx.types.piles[tensor], value.pointer)
+                seen.add(value.buffer)
+                outputs[k] = value
 
     def _placed(self, outputs: Sequence[Value]) -> list[str]:
         """Where the arrays of the next iteration are, each in a buffer of the pool of its own."""

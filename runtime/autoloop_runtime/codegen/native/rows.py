@@ -30,7 +30,7 @@ def new_like(ctx: Context, tensor: Tensor) -> Rows:
         ctx.refuse(tensor.op, "how many elements the collection has is not known")
         raise AssertionError
     t = ctx.element_type(rows.dtype)
-    items = ctx.result(tensor, t, (rows.size, *rows.element))
+    items = ctx.result(tensor, t, (rows.size, *(rows.shape() or ())))
     written = ctx.temporary(BOOL, (rows.size,))
     read = ctx.temporary(BOOL, (rows.size,)) if rows.clear else None
     return Rows(items, written, read)

@@ -1,12 +1,9 @@
 """Stacks of saved values: memory that grows while a loop runs, for the loop of its gradient to read.
 
-A stack is the address of five words: its elements, how many there are, how many there is room for, the stack
-that was made before it, by which all are found and given back at the end, and the interval between checkpoints. The
-empty stack is a null address. Pushing at the end of a stack writes in place; older versions do not look behind their
-own end.
-
-Checkpoints (``gradients.stores.Growing``) are a stack that only the loop that adds to it knows, and that is thinned out
-in place.
+A stack is the address of some words: its elements, how many there are, how many there is room for, the stack that was
+made before it, by which all are found and given back at the end, the interval between checkpoints (``kept``), and
+whether it outlives the iteration that ends. The empty stack is a null address. Pushing at the end of a stack writes in
+place; older versions do not look behind their own end.
 """
 
 from __future__ import annotations
@@ -20,14 +17,19 @@ from ...graph import Graph, Node
 from .blocks import rule
 from .casts import cast
 from .context import Context
-from .elements import INT64, POINTER
-from .facts import Pile
+from .elements import BOOL, INT64, POINTER
+from .facts import Pile, Rows
 from .nests import store
-from .values import Array, Buffer, Scalar, Value, dense, resolve, size_of
+from .owned import as_owned, copied, is_alone
+from .rows import copied as duplicate
+from .values import Array, Buffer, Nothing, Owned, Scalar, Splat, Value, dense, resolve, size_of
+from .values import Rows as Table
 from .views import loaded, put
 
 #: elements that a new stack has room for
 FIRST = 16
+#: words of a stack
+HEAD = 6
 
 _FUNCTIONS = f"""
 declare ptr @malloc(i64)
@@ -35,6 +37,36 @@ declare ptr @realloc(ptr, i64)
 declare void @free(ptr)
 
 {{HUGE_PAGES}}
+
+; a new stack of so many bytes with %space bytes for %room elements; null if there is no memory
+define internal ptr @stack_made(ptr %list, i64 %words, i64 %space, i64 %room) noinline nounwind {{
+entry:
+  %made = call ptr @malloc(i64 %words)
+  %data = call ptr @malloc(i64 %space)
+  %a = icmp eq ptr %made, null
+  %b = icmp eq ptr %data, null
+  %bad = or i1 %a, %b
+  br i1 %bad, label %fail, label %fill
+fill:
+  store ptr %data, ptr %made
+  %length_at = getelementptr i64, ptr %made, i64 1
+  store i64 0, ptr %length_at
+  %room_at = getelementptr i64, ptr %made, i64 2
+  store i64 %room, ptr %room_at
+  %next_at = getelementptr i64, ptr %made, i64 3
+  %before = load ptr, ptr %list
+  store ptr %before, ptr %next_at
+  store ptr %made, ptr %list
+  %interval_at = getelementptr i64, ptr %made, i64 4
+  store i64 1, ptr %interval_at
+  %keep_at = getelementptr i64, ptr %made, i64 5
+  store i64 0, ptr %keep_at
+  ret ptr %made
+fail:
+  call void @free(ptr %made)
+  call void @free(ptr %data)
+  ret ptr null
+}}
 
 ; a stack with exactly %position elements, those of %stack, and room for one more; null if there is no memory
 define internal ptr @stack_with_room(ptr %list, ptr %stack, i64 %position, i64 %size) noinline nounwind {{
@@ -64,24 +96,13 @@ make:
   %twice = shl i64 %position, 1
   %first = call i64 @llvm.umax.i64(i64 %twice, i64 {FIRST})
   %space = mul i64 %first, %size
-  %made = call ptr @malloc(i64 40)
-  %data = call ptr @malloc(i64 %space)
-  %a = icmp eq ptr %made, null
-  %b = icmp eq ptr %data, null
-  %bad = or i1 %a, %b
+  %made = call ptr @stack_made(ptr %list, i64 {8 * HEAD}, i64 %space, i64 %first)
+  %bad = icmp eq ptr %made, null
   br i1 %bad, label %fail, label %fill
 fill:
-  store ptr %data, ptr %made
+  %data = load ptr, ptr %made
   %made_length = getelementptr i64, ptr %made, i64 1
   store i64 %position, ptr %made_length
-  %made_room = getelementptr i64, ptr %made, i64 2
-  store i64 %first, ptr %made_room
-  %made_next = getelementptr i64, ptr %made, i64 3
-  %before = load ptr, ptr %list
-  store ptr %before, ptr %made_next
-  store ptr %made, ptr %list
-  %made_interval = getelementptr i64, ptr %made, i64 4
-  store i64 1, ptr %made_interval
   %copies = icmp ne i64 %position, 0
   br i1 %copies, label %copy, label %done
 copy:
@@ -116,82 +137,45 @@ done:
   ret ptr %result
 }}
 
-; those that were made after %last
+; those that were made after %last, but for those whose word 5 says that they are kept
 define internal void @free_stacks(ptr %list, ptr %last) noinline nounwind {{
 entry:
-  %first = load ptr, ptr %list
   br label %loop
 loop:
-  %stack = phi ptr [ %first, %entry ], [ %next, %one ]
+  %link = phi ptr [ %list, %entry ], [ %link, %gone ], [ %next_at, %kept ]
+  %stack = load ptr, ptr %link
   %end = icmp eq ptr %stack, %last
   br i1 %end, label %done, label %one
 one:
   %next_at = getelementptr i64, ptr %stack, i64 3
+  %keep_at = getelementptr i64, ptr %stack, i64 5
+  %keep = load i64, ptr %keep_at
+  %is_kept = icmp ne i64 %keep, 0
+  br i1 %is_kept, label %kept, label %gone
+kept:
+  br label %loop
+gone:
   %next = load ptr, ptr %next_at
+  store ptr %next, ptr %link
   %data = load ptr, ptr %stack
   call void @free(ptr %data)
   call void @free(ptr %stack)
   br label %loop
 done:
-  store ptr %last, ptr %list
   ret void
-}}"""
+}}
 
-
-#: word 1 or 4 of a stack, and what an empty one has; whether the last of the checkpoints, of iteration %n, is kept
-_CHECKPOINTS = """
-define internal i64 @stack_word(ptr %stack, i64 %word, i64 %empty) alwaysinline nounwind {
+define internal void @keep_stack(ptr %stack, i64 %keep) alwaysinline nounwind {{
 entry:
   %none = icmp eq ptr %stack, null
-  br i1 %none, label %done, label %look
-look:
-  %at = getelementptr i64, ptr %stack, i64 %word
-  %found = load i64, ptr %at
+  br i1 %none, label %done, label %mark
+mark:
+  %keep_at = getelementptr i64, ptr %stack, i64 5
+  store i64 %keep, ptr %keep_at
   br label %done
 done:
-  %result = phi i64 [ %empty, %entry ], [ %found, %look ]
-  ret i64 %result
-}
-
-define internal void @thin_out(ptr %stack, i64 %n, i64 %size) noinline nounwind {
-entry:
-  %length_at = getelementptr i64, ptr %stack, i64 1
-  %length = load i64, ptr %length_at
-  %interval_at = getelementptr i64, ptr %stack, i64 4
-  %interval = load i64, ptr %interval_at
-  %within = urem i64 %n, %interval
-  %between = icmp ne i64 %within, 0
-  br i1 %between, label %drop, label %keep
-drop:
-  %before = sub i64 %length, 1
-  store i64 %before, ptr %length_at
   ret void
-keep:
-  %twice = shl i64 %interval, 1
-  %many = icmp ugt i64 %length, %twice
-  br i1 %many, label %halve, label %done
-halve:
-  %data = load ptr, ptr %stack
-  %more = add i64 %length, 1
-  %half = lshr i64 %more, 1
-  store i64 %half, ptr %length_at
-  store i64 %twice, ptr %interval_at
-  br label %loop
-loop:
-  %k = phi i64 [ 1, %halve ], [ %next, %move ]
-  %end = icmp uge i64 %k, %half
-  br i1 %end, label %done, label %move
-move:
-  %to_at = mul i64 %k, %size
-  %from_at = shl i64 %to_at, 1
-  %to = getelementptr i8, ptr %data, i64 %to_at
-  %from = getelementptr i8, ptr %data, i64 %from_at
-  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)
-  %next = add i64 %k, 1
-  br label %loop
-done:
-  ret void
-}"""
+}}"""
 
 
 #: asks for large pages, each of which costs one page fault instead of five hundred; for all of the mapping, because one
@@ -224,6 +208,11 @@ def _functions() -> str:
     return _FUNCTIONS.replace("{HUGE_PAGES}", pages)
 
 
+def define_stacks(ctx: Context) -> None:
+    """Let the module have what stacks need."""
+    ctx.module.define("stacks", _functions)
+
+
 def uses_stacks(ctx: Context) -> bool:
     """True if the function makes stacks, so that they must be given back."""
     return ctx.module.has("stacks")
@@ -234,22 +223,72 @@ def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Scalar("null", POINTER)]
 
 
-def _size(pile: Pile) -> int:
+def element_size(pile: Pile) -> int:
+    """Bytes of an element."""
     element = pile.root().element
+    if isinstance(element, Rows):
+        rows = element.root()
+        flags = (2 if rows.clear else 1) * (rows.size or 0)
+        return -(-(_items_size(rows) + flags) // 8) * 8 or 8
     if isinstance(element, tuple):
         dtype, shape = element
         return max(1, size_of(shape) * np.dtype(dtype).itemsize)
     return 8
 
 
-def place_in(ctx: Context, stack: str, position: str, pile: Pile) -> Array:
-    """The element at ``position``, in the memory of the stack."""
-    writer, element = ctx.writer, pile.root().element
-    data = writer.let(f"load ptr, ptr {stack}")
-    offset = writer.let(f"mul nsw i64 {position}, {_size(pile)}")
-    pointer = writer.let(f"getelementptr i8, ptr {data}, i64 {offset}")
+def _items_size(rows: Rows) -> int:
+    return (rows.size or 0) * size_of(rows.shape() or ()) * np.dtype(rows.dtype).itemsize
+
+
+def element_at(ctx: Context, pointer: str, pile: Pile) -> Value:
+    """The element at an address."""
+    element = pile.root().element
+    if isinstance(element, Rows):
+        return _record(ctx, pointer, element.root(), element_size(pile))
     t, shape = (ctx.element_type(element[0]), element[1]) if isinstance(element, tuple) else (POINTER, ())
-    return Array(pointer, t, shape, dense(shape), Buffer(pointer, _size(pile)))
+    return Array(pointer, t, shape, dense(shape), Buffer(pointer, element_size(pile)))
+
+
+def _record(ctx: Context, pointer: str, rows: Rows, size: int) -> Table:
+    """A TensorArray at an address: its elements, then its flags."""
+    assert rows.dtype is not None and rows.size is not None
+    buffer, parts, offset = Buffer(pointer, size), [], 0
+    shape = (rows.size, *(rows.shape() or ()))
+    for t, extents in ((ctx.element_type(rows.dtype), shape), (BOOL, shape[:1]), (BOOL, shape[:1])):
+        at = ctx.writer.let(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+        parts.append(Array(at, t, extents, dense(extents), buffer))
+        offset += size_of(extents) * t.size
+    return Table(parts[0], parts[1], parts[2] if rows.clear else None)
+
+
+def place_in(ctx: Context, stack: str, position: str, pile: Pile) -> Value:
+    """The element at ``position``, in the memory of the stack."""
+    writer = ctx.writer
+    data = writer.let(f"load ptr, ptr {stack}")
+    offset = writer.let(f"mul nsw i64 {position}, {element_size(pile)}")
+    return element_at(ctx, writer.let(f"getelementptr i8, ptr {data}, i64 {offset}"), pile)
+
+
+def put_element(ctx: Context, node: Node, pile: Pile, value: Value, place: Value) -> None:
+    """Write ``value`` at the place of an element of ``pile``."""
+    inner = pile.root().element
+    if isinstance(inner, Pile) and inner.is_owned:
+        mine = as_owned(value)
+        if not is_alone(ctx, mine):
+            mine = copied(ctx, node, inner, mine.pointer)
+        value = Scalar(mine.pointer, POINTER)
+    if isinstance(place, Table):
+        sources = [Splat("false", BOOL, place.written.shape)] * 2
+        targets = [place.written, place.read]
+        if not isinstance(value, Nothing):
+            assert isinstance(value, Table)
+            sources, targets = [value.items, value.written, value.read], [place.items, *targets]  # type: ignore[list-item]
+        for source, target in zip(sources, targets):
+            if target is not None:
+                store(ctx, source, target)
+    else:
+        assert isinstance(place, Array)
+        put(ctx, value, place)
 
 
 def index_of(ctx: Context, value: Value) -> str:
@@ -267,45 +306,38 @@ def _push(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 def push(ctx: Context, node: Node, stack: str, position: str, value: Value) -> tuple[str, str]:
     """Put ``value`` at the end of a stack with ``position`` elements; gives the stack after that and its length."""
     writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
-    ctx.module.define("stacks", _functions)
-    arguments = f"ptr %stacks, ptr {stack}, i64 {position}, i64 {_size(pile)}"
+    define_stacks(ctx)
+    arguments = f"ptr %stacks, ptr {stack}, i64 {position}, i64 {element_size(pile)}"
     stack = writer.let(f"call ptr @stack_at({arguments})")
     ctx.check(writer.let(f"icmp ne ptr {stack}, null"), node, [], out_of_memory=True)
-    put(ctx, value, place_in(ctx, stack, position, pile))
+    put_element(ctx, node, pile, value, place_in(ctx, stack, position, pile))
     length = writer.let(f"add nsw i64 {position}, 1")
     writer.do(f"store i64 {length}, ptr {writer.let(f'getelementptr i64, ptr {stack}, i64 1')}")
     return stack, length
 
 
-@rule("AddCheckpoint")
-def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    writer, stack, n = ctx.writer, ctx.scalar(values[0]), index_of(ctx, values[1])
-    ctx.module.define("checkpoints", lambda: _CHECKPOINTS)
-    stack, _ = push(ctx, node, stack, writer.let(f"call i64 @stack_word(ptr {stack}, i64 1, i64 0)"), values[2])
-    size = _size(ctx.types.piles[node.outputs[0]])
-    writer.do(f"call void @thin_out(ptr {stack}, i64 {n}, i64 {size})")
-    return [Scalar(stack, POINTER)]
-
-
-@rule("Interval")
-def _interval(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    ctx.module.define("checkpoints", lambda: _CHECKPOINTS)
-    stack = ctx.scalar(values[0])
-    return [Scalar(ctx.writer.let(f"call i64 @stack_word(ptr {stack}, i64 4, i64 1)"), INT64)]
-
-
-@rule("StackRead", "GetCheckpoint")
+@rule("StackRead")
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [read(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]))]
 
 
 def read(ctx: Context, node: Node, stack: str, position: str) -> Value:
     """The element at ``position`` of the stack that ``node`` reads."""
-    pile = ctx.types.piles[node.inputs[0]]
-    place = place_in(ctx, stack, position, pile)
+    pile = ctx.types.piles[node.inputs[0]].root()
+    return looked_at(ctx, node, pile, place_in(ctx, stack, position, pile))
+
+
+def looked_at(ctx: Context, node: Node, pile: Pile, place: Value) -> Value:
+    """The value of the element of ``pile`` at ``place``, for as long as it is needed."""
+    changes = grows_here(ctx, node.graph, pile)
+    if isinstance(place, Table):
+        return duplicate(ctx, place, ctx.temporary(place.items.t, place.items.shape)) if changes else place
+    assert isinstance(place, Array)
     if not place.shape:
-        return loaded(ctx, place)
-    if _grows_here(ctx, node.graph, pile):
+        found = loaded(ctx, place)
+        inner = pile.root().element
+        return Owned(found.text, place.buffer) if isinstance(inner, Pile) and inner.is_owned else found
+    if changes:
         # pushing may move what is looked at
         copy: Array = ctx.temporary(place.t, place.shape)
         store(ctx, place, copy)
@@ -313,8 +345,8 @@ def read(ctx: Context, node: Node, stack: str, position: str) -> Value:
     return place
 
 
-def _grows_here(ctx: Context, graph: Graph, pile: Pile) -> bool:
-    """True if something is pushed on ``pile`` in ``graph`` or inside it."""
+def grows_here(ctx: Context, graph: Graph, pile: Pile) -> bool:
+    """True if ``pile`` is added to in ``graph`` or inside it."""
     return any(other.root() is pile.root() and _is_inside(pushing, graph) for pushing, other in ctx.types.pushed)
 
 
@@ -325,6 +357,20 @@ def _is_inside(inner: Graph | None, graph: Graph) -> bool:
 
 
 def leaves_rubbish(ctx: Context, body: Graph) -> bool:
-    """True if an iteration of the loop with ``body`` makes stacks, and none that the next one sees."""
-    passed_on = any(t in ctx.types.piles for t in body.outputs)
-    return not passed_on and any(_is_inside(pushing, body) for pushing, _ in ctx.types.pushed)
+    """True if an iteration of the loop with ``body`` makes stacks, and what the next one sees of them is plain.
+
+    What is inside other stacks is not found when the others are given back.
+    """
+    passed_on = [ctx.types.piles[t].root() for t in body.outputs if t in ctx.types.piles]
+    plain = not any(isinstance(pile.element, Pile) for pile in passed_on)
+    return plain and any(_is_inside(pushing, body) for pushing, _ in ctx.types.pushed)
+
+
+def give_back(ctx: Context, last: str, passed_on: Sequence[str]) -> None:
+    """Free the stacks that were made after ``last``, but those at the addresses ``passed_on``."""
+    writer = ctx.writer
+    for pointer in passed_on:
+        writer.do(f"call void @keep_stack(ptr {pointer}, i64 1)")
+    writer.do(f"call void @free_stacks(ptr %stacks, ptr {last})")
+    for pointer in passed_on:
+        writer.do(f"call void @keep_stack(ptr {pointer}, i64 0)")

@@ -67,6 +67,14 @@ def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [seen(ctx, row)]
 
 
+@rule("WithoutSlot")
+def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    rows = changeable(ctx, node, values[0], values[1:])
+    at = position(ctx, node, values[1], rows.items.shape[0], [rows, *values[1:]])
+    ctx.writer.do(f"store i8 0, ptr {flag_at(ctx, rows.written, at)[0]}")
+    return [rows]
+
+
 @rule("MergeSlots")
 def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if isinstance(values[0], Nothing) or isinstance(values[1], Nothing):

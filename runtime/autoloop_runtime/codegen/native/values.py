@@ -159,18 +159,42 @@ class Grown:
     shape: Shape = ()
 
 
-Value: TypeAlias = Grown | Nothing | Scalar | Array | Splat | Count | Expr | Pending | Rows
+@dataclass(frozen=True, eq=False)
+class Owned:
+    """A collection outside the scratch memory that is changed in place by whoever holds it alone.
+
+    Attributes
+    ----------
+    pointer : str
+        Its address; null if it is empty.
+    buffer : Buffer
+        Stands for it where it is asked who holds it.
+    owned : bool
+        May be changed once nobody else needs it.
+    """
+
+    pointer: str
+    buffer: Buffer
+    owned: bool = False
+    shape: Shape = ()
+
+
+Value: TypeAlias = Grown | Nothing | Owned | Scalar | Array | Splat | Count | Expr | Pending | Rows
 
 
 def registers(value: Value) -> list[tuple[str, str]]:
     """The LLVM type and the text of each register that a value consists of."""
     if isinstance(value, Scalar):
         return [(value.t.name, value.text)]
+    if isinstance(value, Owned):
+        return [("ptr", value.pointer)]
     return [("ptr", value.stack), ("i64", value.length)] if isinstance(value, Grown) else []
 
 
 def with_registers(value: Value, texts: list[str]) -> Value:
     """``value`` in other registers."""
+    if isinstance(value, Owned):
+        return Owned(texts[0], Buffer(texts[0], 0), True)
     return Grown(texts[0], texts[1]) if isinstance(value, Grown) else Scalar(texts[0], value.t)  # type: ignore[union-attr]
 
 
@@ -238,7 +262,7 @@ def leaves(value: Value, seen: set[int] | None = None) -> Iterator[Value]:
 
 
 def buffers(value: Value) -> Iterator[Buffer]:
-    """The memory that an array is computed from."""
+    """The memory that an array is computed from, and what stands for a collection."""
     for leaf in leaves(value):
-        if isinstance(leaf, Array):
+        if isinstance(leaf, (Array, Owned)):
             yield from leaf.buffer.all()

@@ -1,0 +1,159 @@
+"""Machine code takes the gradients, of any order and however values are kept, of the loops that it takes."""
+
+from __future__ import annotations
+
+import os
+
+import autoloop as al
+import numpy as np
+import pytest
+from autoloop.differentiation import gradients, value_and_grad
+from autoloop_runtime.codegen.native import NativeRefusal
+from gradient_checks import slopes
+from test_gradients_loops import PROGRAMS, A, X
+
+pytest.importorskip("llvmlite")
+os.environ.setdefault("AUTOLOOP_CACHE", "0")
+#: the shapes or sizes in these depend on values: refused forward, too
+REFUSED = {"array_split_and_joined", "shape_that_changes", "rank_that_is_unknown"}
+#: running the body again would be noticed
+EFFECTS = {"array_read_once"}
+#: order of the derivative and ``gradient_memory``
+KINDS = {
+    "first": (1, None), "second": (2, None), "third": (3, None), "first, growing": (1, "checkpoint"),
+    "second, growing": (2, "checkpoint"), "first, limited": (1, 2), "second, limited": (2, 3),
+}  # fmt: skip
+TAKEN = sorted(PROGRAMS.keys() - REFUSED)
+
+
+def derivatives(f, order):
+    """All gradients of ``f`` of that order, with those that are not there left out."""
+    for _ in range(order - 1):
+        f = slopes(f)
+
+    def g(*xs):
+        return [found for found in gradients(f(*xs), list(xs)) if found is not None]
+
+    return g
+
+
+def compare(name, kind):
+    f, arrays = PROGRAMS[name]
+    arrays = [np.asarray(a, float) for a in arrays]
+    order, memory = KINDS[kind]
+    made = [
+        al.function(derivatives(f, order), autograph=False, executor=executor, gradient_memory=memory)
+        for executor in ("native", "sequential")
+    ]
+    again, found, expected = made[0](*arrays), made[0](*arrays), made[1](*arrays)
+    assert len(found) == len(expected) > 0
+    for first, second, right in zip(again, found, expected):
+        np.testing.assert_allclose(first, right, rtol=1e-11, atol=1e-13)
+        np.testing.assert_array_equal(first, second)
+
+
+def pairs():
+    """Every program with every kind; most are for the night, every other program with one kind is there in the day."""
+    for k, name in enumerate(TAKEN):
+        for j, kind in enumerate(KINDS):
+            if KINDS[kind][1] is None or name not in EFFECTS:
+                rare = k % 2 or (k // 2 + j) % len(KINDS)
+                yield pytest.param(name, kind, marks=[pytest.mark.nightly] if rare else [])
+
+
+@pytest.mark.parametrize("name, kind", list(pairs()))
+def test_as_generated_python_gives_them(name, kind):
+    compare(name, kind)
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_what_is_refused_forward(name):
+    f, arrays = PROGRAMS[name]
+    with pytest.raises(NativeRefusal, match="executor='native' cannot take"):
+        al.function(f, autograph=False, executor="native")(*[np.asarray(a, float) for a in arrays])
+
+
+def recurrence(a, x, n):
+    i = 0
+    while i < n:
+        x = al.sin(x) * a
+        i += 1
+    return al.sum(x)
+
+
+@pytest.mark.parametrize("most", [2, 3, 10])
+def test_the_same_checkpoints_are_kept(most):
+    # fewer steps than checkpoints, as many, and so many that the plan has several levels
+    a, x = np.linspace(0.9, 1.1, 5), np.linspace(0.5, 1.0, 5)
+    native, python = (
+        al.function(value_and_grad(recurrence, (0, 1)), executor=executor, gradient_memory=most)
+        for executor in ("native", "sequential")
+    )
+    for n in (0, 1, 2, most, most + 1, 7 * most, 300, 1111):
+        found, expected = native(a, x, np.int32(n)), python(a, x, np.int32(n))
+        for g, e in zip((found[0], *found[1]), (expected[0], *expected[1])):
+            np.testing.assert_allclose(g, e, rtol=1e-12)
+
+
+def test_the_checkpoints_of_two_gradients_of_one_loop_do_not_meet():
+    @al.function(gradient_memory=2, executor="native")
+    def both(x):
+        i, u, v = 0, x, x * 2.0
+        while i < 9:
+            u, v = al.sin(v), al.cos(u) * v
+            i += 1
+        first, second = gradients(al.sum(u), [x])[0], gradients(al.sum(v * v), [x])[0]
+        return first, second, gradients(al.sum(u) + al.sum(v * v), [x])[0]
+
+    first, second, total = both(X)
+    np.testing.assert_allclose(first + second, total, rtol=1e-12)
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs /proc")
+@pytest.mark.parametrize("memory, most", [(4, 4e6), ("checkpoint", 12e6)])
+def test_checkpoints_bound_the_memory(memory, most):
+    a, x = np.ones(4000), np.linspace(0.5, 1.0, 4000)
+    run = al.function(value_and_grad(recurrence), executor="native", gradient_memory=memory)
+    run(a, x, np.int32(1))
+    with open("/proc/self/statm") as file:
+        before = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # the peak starts anew
+    run(a, x, np.int32(2000))
+    with open("/proc/self/status") as file:
+        (peak,) = [int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM")]
+    assert peak - before < most  # all of them would be 64 MB
+
+
+def test_an_error_in_a_segment_that_runs_again_is_at_the_users_line():
+    table = np.linspace(0.5, 1.0, 8)
+
+    def look_up(x, table, n):
+        i = 0
+        while i < n:
+            x = x * table[i]
+            i += 1
+        return x
+
+    run = al.function(value_and_grad(look_up), executor="native", gradient_memory=3)
+    assert run(np.float64(1.0), table, np.int32(8))[1] == pytest.approx(table.prod())
+    with pytest.raises(IndexError, match="index 8 is out of bounds") as caught:
+        run(np.float64(1.0), table, np.int32(9))
+    assert "iteration 8" in "".join(caught.value.__notes__)
+    assert any(entry.name == "look_up" for entry in caught.traceback)
+    assert run(np.float64(1.0), table, np.int32(8))[1] == pytest.approx(table.prod())
+
+
+def test_a_table_that_somebody_still_needs_is_copied():
+    # the gradient of the inner loop's values is used twice: as it is, and with more added to it
+    def f(x, a):
+        def body(i, x, s):
+            y = al.while_loop(lambda j, y: j < i, lambda j, y: (j + 1, al.tanh(y) * a), (0, x))[1]
+            return i + 1, y, s + al.sum(gradients(al.sum(y * y), [a])[0] ** 2)
+
+        return al.while_loop(lambda i, *_: i < 4, body, (0, x, al.constant(0.0, dtype=al.float64)))[2]
+
+    for order in (1, 2):
+        made = [al.function(derivatives(f, order), autograph=False, executor=e) for e in ("native", "sequential")]
+        for found, expected in zip(*[g(X, A) for g in made]):
+            np.testing.assert_allclose(found, expected, rtol=1e-11)
