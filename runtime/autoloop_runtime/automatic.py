@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from . import background, config
+from .codegen import extra
 from .codegen.handover import Site
-from .codegen.later import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_installed, is_wanted
+from .codegen.later import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_wanted
 from .codegen.python import compile_graph, compile_region
 from .dataclass import dataclass
 from .dataflow import compile_dataflow
@@ -46,12 +47,10 @@ TRIALS = 3
 PLAIN = 0.8
 #: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
 NOTICE = 3.0
-#: how to get the extra
-INSTALL = "pip install 'autoloop[native]'"
 
 
 class MissingNativeWarning(UserWarning):
-    """A loop ran long that machine code would take, and the extra ``native`` is not installed; said once."""
+    """A loop ran long that machine code would take, and the extra ``native`` is missing or too old; said once."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ class Automatic:
         self._later = Later(lambda: graph, [graph])
         self._look = SMALLEST if self._wanted else inf
         #: seconds of calls after which it is said that the extra is missing
-        self._notable = inf if self.choice.no_gain or not config.get_native() or is_installed() else NOTICE
+        self._notable = inf if self.choice.no_gain or not config.get_native() or not extra.remedy() else NOTICE
         #: only added to, one entry per set of shapes
         self._times: dict[Shapes, _Times] = {}
         #: of the only one there can be
@@ -221,7 +220,8 @@ class Automatic:
         line = loop.location[-1] if loop.location else None
         warnings.warn_explicit(
             f"the loop {loop.name!r} ran for more than {NOTICE:.0f} seconds in generated Python; as machine code it "
-            f"would be much faster: {INSTALL} (or set AUTOLOOP_NATIVE=0, and nothing is said)",
+            f"would be much faster, but {extra.why_not()}: {extra.remedy()} (or set AUTOLOOP_NATIVE=0, and nothing is "
+            "said)",
             MissingNativeWarning, line.filename if line else __name__, line.lineno if line else 0,
         )  # fmt: skip
 
@@ -252,8 +252,8 @@ class Automatic:
         why = later.would_take(shapes)
         if why:
             return f"machine code {why}"
-        if not is_installed():
-            return f"machine code would take it: {INSTALL}"
+        if extra.remedy():
+            return f"machine code would take it: {extra.remedy()}"
         if later.find(shapes) is not None:
             return "machine code is being made, or tried"
         return f"machine code follows when calls have taken {later.price():.2g} s (so far {times.spent:.2g} s)"

@@ -18,11 +18,6 @@ Job = Callable[[], None]
 
 _KIND = Kind("background", "a child has a queue of its own, which is empty")
 
-#: held while a job runs, and by whoever asks the compiler for something
-exclusive = Kind(
-    "exclusive", "what the jobs make is added when it is there; a compiler is used by its own process"
-).lock()
-
 #: seconds that a busy thread runs, and that it then leaves to the job; without it the job, which reads many small files
 #: and has to win the interpreter's lock back each time, takes several times as long
 BUSY, LEFT = 0.001, 0.0005
@@ -63,8 +58,7 @@ class _Queue:
                     self.idle.set()
                     return
                 job = self.jobs.popleft()
-            with exclusive:
-                Context().run(job)
+            Context().run(job)
 
 
 # one reference, replaced as a whole, and only in the one thread of a process that was just forked
@@ -87,6 +81,11 @@ def give_way() -> None:
 def is_ending() -> bool:
     """True once the main thread is over: what has not begun need not be done any more."""
     return not threading.main_thread().is_alive()
+
+
+def is_here() -> bool:
+    """True on the thread that does the jobs."""
+    return threading.current_thread() is _queue.thread
 
 
 def wait(timeout: float | None = None) -> None:

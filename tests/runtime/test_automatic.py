@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import tomllib
 import types
 from pathlib import Path
 
@@ -14,13 +15,13 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop_runtime import automatic, background, config
-from autoloop_runtime.codegen import handover, later
+from autoloop_runtime.codegen import extra, handover, later
 from autoloop_runtime.codegen.python import compile_graph
 from autoloop_runtime.passes.resume import resumable
 from autoloop_runtime.runstate import EAGER
 
 pytestmark = pytest.mark.auto
-needs_native = pytest.mark.skipif(not later.is_installed(), reason="needs the extra 'native'")
+needs_native = pytest.mark.skipif(bool(extra.remedy()), reason="needs the extra 'native'")
 ROOT = Path(__file__).parent.parent.parent
 N = np.int32
 
@@ -477,6 +478,40 @@ def test_without_the_extra_it_works_and_says_so_once(tmp_path):
     assert "machine code would take it: pip install 'autoloop[native]'" in why
     quiet = run_python(ABSENT + LONG, tmp_path, AUTOLOOP_NATIVE="0")[0].splitlines()
     assert len(quiet) == 4 and "switched off" in quiet[3]
+
+
+def test_an_extra_that_is_too_old_is_said_once_and_not_loaded(tmp_path):
+    package = tmp_path / "llvmlite"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemError('imported')")
+    (package / "_version.py").write_text("version_version = '0.44.0'\nversion_full = 'ab12'\n")
+    old = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+    out = run_python(old + LONG, tmp_path)[0].splitlines()
+    assert out[:3] == ["50"] * 3
+    warned, why = out[3:]
+    assert warned.startswith("MissingNativeWarning")
+    assert "the llvmlite that is installed is 0.44.0, and 0.45 is the oldest that will do: pip install -U" in warned
+    assert "machine code would take it: pip install -U 'autoloop[native]'" in why
+    native = "import numpy as np, autoloop as al\ntry:\n al.function(abs, executor='native')(np.float64(1))\n"
+    native += "except ImportError as error: print(error)"
+    assert "0.44" in run_python(old + native, tmp_path)[0]
+
+
+@pytest.mark.parametrize("text, version", [
+    ("version_version = '0.45.1'\nversion_full = 'a1b2'", (0, 45, 1)),
+    ('version = "1.17.1"\nfull_version = version', (1, 17, 1)),
+    ("__version__ = '0.60'", (0, 60)), ("version = None", None), ("", None),
+])  # fmt: skip
+def test_a_version_is_read_without_importing(tmp_path, text, version):
+    (tmp_path / "_version.py").write_text(text)
+    assert extra.version(tmp_path) == version
+    assert extra.version(tmp_path / "nowhere") is None
+
+
+def test_the_metadata_ask_for_what_will_do():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    needs = project["project"]["optional-dependencies"]["native"]
+    assert f"llvmlite>={'.'.join(map(str, extra.OLDEST))}" in needs
 
 
 def test_a_short_program_never_loads_the_compiler(tmp_path):

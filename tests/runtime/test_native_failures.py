@@ -1,9 +1,8 @@
-"""How machine code fails, refuses, stops, is shared between threads, and is kept on disk."""
+"""How machine code fails, refuses, stops, and is shared between threads."""
 
 from __future__ import annotations
 
 import importlib
-import os
 import signal
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from autoloop_runtime.branches import cond
 from autoloop_runtime.codegen import native
 from autoloop_runtime.codegen.native import call as calling
 from autoloop_runtime.codegen.native import compile as compiling
-from autoloop_runtime.codegen.native.cache import DiskCache, default_cache
 from autoloop_runtime.codegen.python import compile_graph
 from autoloop_runtime.control_flow import while_loop
 from autoloop_runtime.ops import random
@@ -229,89 +227,6 @@ def test_many_threads_may_call_at_once():
     for t in threads:
         t.join()
     assert not wrong
-
-
-# -- the cache on disk --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("AUTOLOOP_CACHE", "1")
-    monkeypatch.setenv("AUTOLOOP_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-def result_of(number):
-    graph = graph_of(lambda x: x * number, np.float32(1))
-    return compile_native(graph)([np.float32(2)])[0]
-
-
-def test_code_is_kept_and_used_again(folder, monkeypatch):
-    assert result_of(3.25) == 6.5
-    assert len(list(folder.iterdir())) == 1
-    assert folder.stat().st_mode & 0o077 == 0 or os.name != "posix"
-    monkeypatch.setattr(compiling, "_compiled", lambda ir: pytest.fail("compiled again"))
-    assert result_of(3.25) == 6.5
-
-
-@pytest.mark.parametrize("damage", [b"", b"garbage", None])
-def test_a_damaged_entry_is_made_again(folder, damage):
-    assert result_of(4.5) == 9
-    (entry,) = folder.iterdir()
-    whole = entry.read_bytes()
-    entry.write_bytes(whole[:-7] + b"1234567" if damage is None else damage)
-    assert result_of(4.5) == 9
-    assert entry.read_bytes() == whole
-
-
-def test_an_entry_under_another_name_is_not_taken(folder):
-    result_of(5.0), result_of(6.0)
-    first, second = sorted(folder.iterdir())
-    first.write_bytes(second.read_bytes())
-    assert (result_of(5.0), result_of(6.0)) == (10, 12)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="POSIX modes")
-def test_a_folder_that_others_may_write_to_is_not_used(folder):
-    folder.mkdir(mode=0o777)
-    folder.chmod(0o777)
-    assert result_of(7.0) == 14
-    assert not list(folder.iterdir())
-
-
-def test_the_oldest_entries_go_first(tmp_path, monkeypatch):
-    cache = DiskCache(tmp_path / "cache")
-    monkeypatch.setattr("autoloop_runtime.codegen.native.cache.LIMIT", 500)
-    for k in range(5):
-        cache.store(f"key{k}", b"x" * 150)
-        os.utime(tmp_path / "cache" / f"key{k}.o", (k, k))
-    assert cache.load("key0") is None and cache.load("key4") == b"x" * 150
-
-
-def test_a_disk_that_cannot_be_written_is_no_error(tmp_path):
-    (tmp_path / "file").write_text("")
-    cache = DiskCache(tmp_path / "file" / "cache")
-    cache.store("key", b"content")
-    assert cache.load("key") is None
-
-
-def test_the_cache_can_be_turned_off(monkeypatch):
-    monkeypatch.setenv("AUTOLOOP_CACHE", "0")
-    assert default_cache() is None
-
-
-def test_processes_share_the_cache(folder):
-    code = """
-import numpy as np
-import autoloop_runtime.ops
-from native_checks import graph_of, compile_native
-print(compile_native(graph_of(lambda x: x * 8.5, np.float32(1)))([np.float32(2)])[0])
-"""
-    paths = os.pathsep.join([os.path.dirname(__file__), *sys.path])
-    env = {**os.environ, "PYTHONPATH": paths}
-    jobs = [subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE) for _ in range(3)]
-    assert [job.communicate()[0].strip() for job in jobs] == [b"17.0"] * 3
-    assert len(list(folder.iterdir())) == 2  # the code, and what the machine is
 
 
 def test_a_function_gives_its_memory_back():

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.codegen.native import compiler, linker, process
+from autoloop_runtime.codegen.native import child, compiler, interpreter, linker, process
 from autoloop_runtime.codegen.native.compile import compile_ir, host
 from native_checks import compile_native, graph_of
 
@@ -50,22 +53,87 @@ with open("/proc/self/maps") as maps:
     assert done.returncode == 0 and done.stderr == "", done.stderr
 
 
-def test_a_compiler_that_has_ended_is_started_again():
+def waiting():
+    """The compiler that waits for work."""
+    (one,) = process._waiting
+    return one
+
+
+def until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def is_gone(pid):
+    """True if nothing is left of a process, not even its exit code."""
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_a_compiler_that_has_ended_leaves_nothing_and_another_one_is_started():
     assert function(101)(1) == 102
-    running = process._running
-    running._process.stdin.close()  # nothing more will be asked
-    assert running._process.wait(timeout=30) == 0
+    one = waiting()
+    one._socket.shutdown(socket.SHUT_WR)  # nothing more will be asked
+    until(lambda: is_gone(one.pid))
+    until(lambda: not process.is_running())
     assert function(102)(1) == 103
-    assert process._running is not running
+    assert waiting() is not one
 
 
-def test_a_compiler_that_crashes_is_an_error_and_the_next_one_works():
+def test_a_compiler_that_was_killed_while_it_waited_is_replaced():
     function(103)
-    os.kill(process._running._process.pid, signal.SIGKILL)
-    process._running._process.wait()
-    with pytest.raises(process.CompilerDied):
-        function(104)
-    assert function(105)(1) == 106
+    one = waiting()
+    os.kill(one.pid, signal.SIGKILL)
+    assert function(104)(1) == 105
+    assert waiting().pid != one.pid and is_gone(one.pid)
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGSTOP, signal.SIGSEGV])
+def test_a_compiler_that_is_lost_in_its_work_is_replaced_once(monkeypatch, signal_):
+    monkeypatch.setattr(child, "LOOK", 0.1)
+    lost, left = [], [1]
+    answered = process._answered
+
+    def lose(one, request, *rest):
+        if "ir" in request and left[0]:
+            left[0] -= 1
+            lost.append(one.pid)
+            os.kill(one.pid, signal.SIGSTOP)  # it does not read what is sent now
+            if signal_ != signal.SIGSTOP:
+                os.kill(one.pid, signal_)
+                os.kill(one.pid, signal.SIGCONT)
+        return answered(one, request, *rest)
+
+    monkeypatch.setattr(process, "_answered", lose)
+    number = 120 + signal_
+    assert function(number)(1) == number + 1
+    # one that waited does not count, as it may have been lost before it was asked
+    process._waiting.pop().stop()
+    left[0] = 2
+    with pytest.raises(process.CompilerDied, match="stopped" if signal_ == signal.SIGSTOP else "ended"):
+        function(number + 100)
+    assert function(number + 100)(1) == number + 101
+    assert len(lost) == 3 and all(map(is_gone, lost))
+
+
+def test_a_compiler_that_does_nothing_is_given_up(monkeypatch):
+    """Frozen with its group, perhaps: then it has a state like any other, and none of the processor's time."""
+    monkeypatch.setattr(child, "LOOK", 0.05)
+    monkeypatch.setattr(child, "IDLE", 0.2)
+    command = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"]
+    one = child.Child(command, dict(os.environ))
+    with pytest.raises(child.Ended, match="did nothing"):
+        one.ask(b"anything\n").line()
+    assert one.stop() == -signal.SIGKILL
+
+
+def test_a_compiler_that_never_gets_done_is_given_up(monkeypatch):
+    monkeypatch.setattr(child, "LOOK", 0.05)
+    one = child.Child([sys.executable, "-I", "-S", "-c", "while True: pass"], dict(os.environ))
+    with pytest.raises(child.TooLate):
+        one.ask(b"anything\n", longest=0.2).line()
+    assert one.stop() == -signal.SIGKILL
 
 
 def test_what_llvm_rejects_is_an_error_with_its_message():
@@ -74,17 +142,9 @@ def test_what_llvm_rejects_is_an_error_with_its_message():
     assert function(107)(1) == 108
 
 
-@pytest.mark.parametrize("executable", ["", "/usr/sbin/uwsgi", "/nowhere/python3"])
-def test_without_an_interpreter_llvm_works_in_this_process(monkeypatch, executable):
-    process._forget()
-    monkeypatch.setattr(sys, "executable", executable)
-    assert function(201 + len(executable))(1) == 202 + len(executable)
-    assert not process.is_running()
-
-
 def test_what_is_interrupted_leaves_no_answer_behind(monkeypatch):
     function(108)
-    running = process._running
+    one = waiting()
 
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -93,8 +153,224 @@ def test_what_is_interrupted_leaves_no_answer_behind(monkeypatch):
         patch.setattr(process.json, "loads", interrupted)
         with pytest.raises(KeyboardInterrupt):
             function(109)
-    assert running._process.returncode is not None
+    assert is_gone(one.pid)
     assert function(110)(1) == 111
+
+
+def test_a_signal_handler_may_have_something_compiled_too(monkeypatch):
+    """In the middle of a question: each compiler is asked one thing at a time."""
+    inner, look = [], child._Patience.look
+
+    def interrupted(self):
+        if not inner:
+            inner.append(None)
+            inner.append(function(151)(1))
+        look(self)
+
+    monkeypatch.setattr(child._Patience, "look", interrupted)
+    monkeypatch.setattr(child, "SLICE", 0.0)
+    assert function(150)(1) == 151
+    assert inner == [None, 152]
+    assert len(process._waiting) == 1
+
+
+def test_a_write_to_a_compiler_that_ended_is_no_signal():
+    """Programs may want a broken pipe to end them."""
+    code = """
+import signal, sys
+from test_native_process import function, os, process, until, is_gone
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+function(1)
+one = process._waiting[0]
+one.is_over = property  # nobody has noticed
+os.kill(one.pid, signal.SIGKILL)
+until(lambda: is_gone(one.pid))
+one.is_over = False
+print(function(2)(1))
+"""
+    assert run_python(code) == "3\n"
+
+
+# -- which program it is ------------------------------------------------------------------------------------
+
+
+def run_python(code, *flags, **environment):
+    paths = os.pathsep.join([os.path.dirname(__file__), *sys.path])
+    done = subprocess.run(
+        [sys.executable, *flags, "-c", code], env={**os.environ, "PYTHONPATH": paths, **environment},
+        capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("executable", ["", "/usr/sbin/uwsgi", "/nowhere/python3", "/opt/python-shop/pythonista"])
+def test_without_an_interpreter_llvm_works_in_this_process(monkeypatch, executable):
+    process._waiting.clear()
+    monkeypatch.setattr(sys, "executable", executable)
+    assert function(201 + len(executable))(1) == 202 + len(executable)
+    assert not process.is_running()
+
+
+@pytest.mark.parametrize("mark", ["frozen", "_MEIPASS", "oxidized", "__compiled__", interpreter.STARTED])
+def test_a_frozen_application_is_not_started_again(monkeypatch, mark):
+    assert process.why_not() == ""
+    if mark == interpreter.STARTED:
+        monkeypatch.setenv(mark, "1")
+    else:
+        monkeypatch.setattr(sys.modules["__main__"] if mark == "__compiled__" else sys, mark, True, raising=False)
+    monkeypatch.setattr(child.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
+    process._waiting.clear()
+    number = 250 + len(mark)
+    assert function(number)(1) == number + 1
+
+
+APPLICATION = """#!{python}
+# an application with an interpreter's name, that has everything in it: it takes no notice of an interpreter's options
+import os, sys
+with open({log!r}, "a") as file:
+    file.write(f"{{os.getpid()}} {{os.environ.get('AUTOLOOP_COMPILER')}}\\n")
+sys.path[:] = {path!r}
+sys.executable = {self!r}
+from test_native_process import function
+print(function(1)(1), function(2)(1))
+"""
+
+
+def test_an_application_that_looks_like_an_interpreter_is_started_once_at_most(tmp_path):
+    """It is asked who it is, does not know, and is not asked again; in it nothing is started."""
+    name, log = tmp_path / "python3.11", tmp_path / "log"
+    path = [os.path.dirname(__file__), *sys.path]
+    name.write_text(APPLICATION.format(python=sys.executable, log=str(log), path=path, self=str(name)))
+    name.chmod(0o755)
+    done = subprocess.run([name], capture_output=True, text=True, timeout=100)
+    assert done.stdout == "2 3\n", done.stderr
+    starts = [line.split()[1] for line in log.read_text().splitlines()]
+    assert starts[0] == "None" and starts[1:] in ([], ["1"])
+
+
+POISON = "import pathlib; pathlib.Path({log!r}).open('a').write(__name__ + '\\n')\nraise SystemExit(1)\n"
+
+
+@pytest.mark.parametrize("flags", [(), ("-I",), ("-E",), ("-s",)])
+def test_the_compiler_is_as_isolated_as_the_program(tmp_path, flags):
+    """Nothing comes from PYTHONPATH, from the working folder, or from site's customisations."""
+    log, poison = tmp_path / "log", tmp_path / "poison"
+    poison.mkdir()
+    names = ("json", "struct", "ctypes", "platform", "select", "contextlib", "sitecustomize", "usercustomize")
+    for name in names:
+        (poison / f"{name}.py").write_text(POISON.format(log=str(log)))
+    # the poison comes once the program itself is under way
+    code = f"""
+import os, sys
+sys.path[:0] = {[os.path.dirname(__file__), *sys.path]!r}
+from test_native_process import function, process, waiting
+os.chdir({str(poison)!r})
+sys.path.insert(0, "")
+os.environ["PYTHONPATH"] = os.environ["PYTHONUSERBASE"] = {str(poison)!r}
+assert function(1)(1) == 2
+print(waiting().pid > 0)
+"""
+    paths = {} if "-I" in flags or "-E" in flags else {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, *flags, "-c", code], env={**os.environ, **paths}, capture_output=True, text=True, timeout=100
+    )
+    assert done.stdout == "True\n", done.stderr
+    assert not log.exists(), log.read_text()
+
+
+def test_the_compiler_writes_no_byte_code_where_the_program_writes_none(monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(sys, "pycache_prefix", "/nowhere")
+    command = interpreter.command("compiler.py")
+    assert command[1:6] == ["-I", "-S", "-B", "-X", "pycache_prefix=/nowhere"] and os.path.isabs(command[6])
+
+
+# -- files, forks and ends ----------------------------------------------------------------------------------
+
+
+def test_a_number_that_is_somebody_elses_by_now_is_left_alone(tmp_path):
+    """Programs that become daemons close all files there are, and open their own."""
+    function(301)
+    one = waiting()
+    number = one._socket.fileno()
+    with open(tmp_path / "mine", "wb") as file:
+        keep = os.dup(number)
+        os.dup2(file.fileno(), number)
+        assert function(302)(1) == 303
+        os.write(number, b"still open")  # and nothing was written to it
+        os.close(number)
+        os.close(keep)
+    assert (tmp_path / "mine").read_bytes() == b"still open"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_closes_only_what_is_its_own(tmp_path):
+    function(303)
+    number = waiting()._socket.fileno()
+    pid = os.fork()
+    if pid == 0:
+        fine = not os.path.exists(f"/proc/self/fd/{number}")
+        with open(tmp_path / "mine", "wb") as file:
+            os.dup2(file.fileno(), number)
+        fine = fine and function(304)(1) == 305
+        os.write(number, b"x")
+        os._exit(0 if fine else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert (tmp_path / "mine").read_bytes() == b"x"
+    assert function(305)(1) == 306
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_nobody_waits_for_a_stopped_compiler_to_fork():
+    """Nor in the child; the thread that asked gets its answer from another one."""
+    function(306)
+    one, results, asking = waiting(), [], threading.Event()
+    os.kill(one.pid, signal.SIGSTOP)
+    ask = one.ask
+
+    def asks(*args, **options):
+        asking.set()
+        return ask(*args, **options)
+
+    one.ask = asks
+    thread = threading.Thread(target=lambda: results.append(function(307)(1)))
+    thread.start()
+    assert asking.wait(30)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if function(308)(1) == 309 else 1)
+    assert not results or is_gone(one.pid)
+    assert os.waitpid(pid, 0)[1] == 0
+    thread.join(60)
+    assert results == [308]
+
+
+def test_nobody_waits_for_a_stopped_compiler_to_end():
+    """Machine code that is made in the background is not wanted once the program is over."""
+    code = """
+import os, signal, sys, threading
+from autoloop_runtime import background
+from autoloop_runtime.codegen.native import child
+from test_native_process import function, waiting
+child.LOOK = 1e9  # it would be waited for without end
+function(1)
+pid = waiting().pid
+os.kill(pid, signal.SIGSTOP)
+begun = threading.Event()
+def job():
+    begun.set()
+    try:
+        function(2)
+    except child.Unwanted:
+        print("unwanted")
+background.submit(job)
+begun.wait()
+print(pid)
+"""
+    pid, said = run_python(code).split()
+    assert said == "unwanted"
+    until(lambda: is_gone(pid))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -102,7 +378,7 @@ def test_a_forked_process_has_a_compiler_of_its_own():
     function(111)
     pid = os.fork()
     if pid == 0:
-        os._exit(0 if function(112)(1) == 113 and process._running.owner == os.getpid() else 1)
+        os._exit(0 if function(112)(1) == 113 and process.is_running() else 1)
     assert os.waitpid(pid, 0)[1] == 0
     assert function(113)(1) == 114
 

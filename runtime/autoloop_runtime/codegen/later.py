@@ -6,17 +6,17 @@ extra is only a reason to go on as before.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from .. import background, config
 from ..dataclass import dataclass
 from ..forks import generation, undivided
 from ..graph import Graph
+from . import extra
 
 Shapes = tuple[tuple[int, ...], ...]
 Run = Callable[..., list[Any]]
@@ -57,15 +57,9 @@ class Made:
         return self.run is None and not self.why_not
 
 
-@lru_cache(maxsize=1)
-def is_installed() -> bool:
-    """True if the extra is there; it is not imported."""
-    return importlib.util.find_spec("llvmlite") is not None
-
-
 def is_wanted() -> bool:
     """True if machine code may be made and can be."""
-    return config.get_native() and is_installed()
+    return config.get_native() and not extra.remedy()
 
 
 def price(nodes: int) -> float:

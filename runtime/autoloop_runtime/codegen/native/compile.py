@@ -7,23 +7,31 @@ import ctypes
 import hashlib
 import importlib.util
 import json
+import os
 import platform
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ...background import exclusive
+import numpy as np
+
+from ... import forks
 from ...dataclass import dataclass
-from ...forks import undivided
+from .. import extra
 from . import compiler, linker, process
 from .cache import DiskCache, default_cache
 from .gemm import OLD_MASKS
 from .libraries import c_address
 
-#: what the package is called that people install
-EXTRA = "autoloop[native]"
-#: before this intrinsics had to be declared; llvmlite 0.45 has it
+#: before this intrinsics had to be declared
 OLDEST_LLVM = 20
+#: raised when the same IR is to become other code: part of what compiled code is kept under, and the IR another
+CODE = 1
+
+#: held while code is made, so that nothing is compiled twice; nobody forks waiting for it
+_making = forks.Kind(
+    "machine code", "what a thread of the parent had made is in the cache on disk, or made again"
+).lock()
 
 
 class MissingExtra(ImportError, NotImplementedError):
@@ -39,6 +47,7 @@ class Host:
     flags: str
     features: frozenset[str]
     version: tuple[int, ...]
+    binding: str
 
     def described(self) -> dict[str, str]:
         """What ``compiler`` is told of it."""
@@ -54,57 +63,60 @@ def host() -> Host:
     MissingExtra
         If llvmlite is not installed, or too old.
     """
-    cache, key = default_cache(), _fingerprint()
+    package = extra.folder()
+    why_not = extra.why_not()
+    if package is None or why_not:
+        raise _missing(why_not)
+    # elsewhere LLVM is in this process anyway, and what CPU this is is not so easily told
+    cache = default_cache() if linker.is_supported() else None
+    key = _fingerprint(package)
     known = cache.load(key) if cache is not None else None
     if known is None:
         try:
             found = _ask({"describe": True})[0]
         except ImportError as error:
-            raise _missing() from error
+            raise _missing(f"llvmlite cannot be imported ({error})") from error
         if cache is not None:
             cache.store(key, json.dumps(found).encode())
     else:
         found = json.loads(known)
     version = tuple(found["version"])
     if version[0] < OLDEST_LLVM:
-        raise MissingExtra(
-            f"executor='native' needs LLVM {OLDEST_LLVM} or newer, the llvmlite that is installed has "
-            f"{'.'.join(map(str, version))}; upgrade it with pip install -U '{EXTRA}'"
-        )
+        raise _missing(f"the LLVM of the llvmlite that is installed is {version[0]}, not {OLDEST_LLVM} or newer")
     features = frozenset(found["features"])
     if version[0] < 22:
         features |= {OLD_MASKS}
-    return Host(found["triple"], found["cpu"], found["flags"], features, version)
+    return Host(found["triple"], found["cpu"], found["flags"], features, version, found["binding"])
 
 
-def _missing() -> MissingExtra:
-    return MissingExtra(
-        f"executor='native' needs llvmlite, which is not installed; install it with pip install '{EXTRA}'"
-    )
+def _missing(why: str) -> MissingExtra:
+    return MissingExtra(f"executor='native' needs llvmlite: {why}; {extra.UPGRADE} mends it")
 
 
-def _fingerprint() -> str:
+def _fingerprint(package: Path) -> str:
     """A key for this CPU and this llvmlite, found without loading it."""
-    spec = importlib.util.find_spec("llvmlite")
-    if spec is None or spec.origin is None:
-        raise _missing()
-    parts = [platform.platform(), platform.machine(), spec.origin]
-    for path in (Path(spec.origin), *Path(spec.origin).parent.glob("binding/*llvmlite*")):
-        parts.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
+    parts = [str(CODE), platform.system(), platform.release(), platform.machine(), str(package)]
+    for path in (package / "__init__.py", *sorted(package.glob("binding/*llvmlite*"))):
+        found = path.stat()
+        parts.append(f"{path.name} {found.st_size} {found.st_mtime_ns}")
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
         parts += [line for line in lines if line.startswith(("vendor_id", "cpu family", "model", "stepping", "flags"))]
-    return f"host-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}"
+    return f"host-{_digest(parts)}"
+
+
+def _digest(parts: list[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _ask(request: dict[str, Any]) -> tuple[Any, bytes]:
     """What the compiler answers: in a process of its own where its work can be used without it."""
-    with exclusive:
-        if linker.is_supported():
-            with contextlib.suppress(process.Unavailable):
-                return process.ask(request)
-        with undivided():  # LLVM has locks of its own
-            return compiler.answer(request)
+    if linker.is_supported():
+        # what can be imported here and not there comes from where only this process looks
+        with contextlib.suppress(process.Unavailable, ImportError):
+            return process.ask(request)
+    with forks.undivided():
+        return compiler.answer(request)
 
 
 @dataclass(frozen=True)
@@ -135,20 +147,38 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
         Where compiled code is kept.
     """
     h = host()
-    key = hashlib.sha256("\0".join((ir, h.triple, h.cpu, h.flags, str(h.version))).encode()).hexdigest()
+    key = key_of(ir, h)
     name = f"autoloop_{key[:32]}"
-    with exclusive:  # nothing is compiled twice
+    with _making:
         image = cache.load(key) if cache is not None else None
         if image is None:
             image = _compiled(ir.replace("{name}", name))
             if cache is not None:
                 cache.store(key, image)
-        if linker.is_supported():
-            with contextlib.suppress(linker.Unsupported):
-                linked = linker.link(image, name, lambda symbol: addresses.get(symbol) or c_address(symbol))
-                return Code(linked, linked.address)
-        with undivided():
-            return Code(*compiler.link_in_process(image, addresses, name, h.described()))
+    if linker.is_supported():
+        with contextlib.suppress(linker.Unsupported):
+            linked = linker.link(image, name, lambda symbol: addresses.get(symbol) or c_address(symbol))
+            return Code(linked, linked.address)
+    with forks.undivided():
+        return Code(*compiler.link_in_process(image, addresses, name, h.described()))
+
+
+def key_of(ir: str, h: Host) -> str:
+    """What the code of ``ir`` for a machine is kept under: all that it depends on."""
+    machine = [h.triple, h.cpu, h.flags, str(h.version), h.binding]
+    alone = linker.is_supported() and not process.why_not()
+    options = [compiler.LEVEL, compiler.LOOPS, compiler.PROCESS if alone else ()]
+    return _digest([str(CODE), ir, *machine, repr(options), *_libraries()])
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> tuple[str, ...]:
+    """The versions of the libraries that machine code calls, or does as they do."""
+    scipy = importlib.util.find_spec("scipy")
+    found = extra.version(Path(scipy.origin).parent, "version.py") if scipy is not None and scipy.origin else None
+    name = "CS_GNU_LIBC_VERSION"
+    c_library = os.confstr(name) if name in getattr(os, "confstr_names", ()) else platform.libc_ver()
+    return np.__version__, str(found), str(c_library)
 
 
 def _compiled(ir: str) -> bytes:

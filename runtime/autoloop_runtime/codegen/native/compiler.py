@@ -3,9 +3,10 @@
 LLVM takes some 90 MB and keeps them, so ``process`` starts this file by its path in an interpreter of its own, which
 ends when nothing was asked for a while. It imports nothing of this package.
 
-The program reads requests, one JSON object per line: ``{"path": [...]}``, where to look for modules, once; then
-``{"describe": true}`` or ``{"ir": ..., "machine": ...}``. Each answer is a line of JSON, ``{"error": ...}`` or
-``{"answer": ..., "size": n}``, and n bytes.
+The program reads requests, one JSON object per line: ``{"greet": folder}``, once, to which it says what interpreter it
+is; ``folder`` is where llvmlite lies, and comes behind all that the interpreter has itself. Then ``{"describe": true}``
+or ``{"ir": ..., "machine": ...}``. Each answer is a line of JSON, ``{"error": ...}`` or ``{"answer": ..., "size": n}``,
+and n bytes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import os
 import platform
 import select
 import sys
@@ -21,6 +23,16 @@ from typing import Any
 
 #: seconds without a request after which the program ends
 IDLE = 5.0
+#: how LLVM optimises: its level, and what it does with loops
+LEVEL, LOOPS = 3, ("loop_vectorization", "loop_interleaving", "loop_unrolling")
+#: Options of a whole process, for the program below: on x86 LLVM makes branches of choices that a loop waits for. Those
+#: of ``where``, ``minimum`` and their kin depend on data, and to guess them wrong takes longer than to wait.
+PROCESS = ("-x86-cmov-converter=0",) if platform.machine() in ("x86_64", "AMD64") else ()
+
+
+def identity() -> list[Any]:
+    """What two runs of one interpreter have in common, and no other program says."""
+    return [sys.implementation.name, sys.version, sys.maxsize]
 
 
 @lru_cache(maxsize=1)
@@ -33,7 +45,10 @@ def _binding() -> Any:
 
 
 def describe() -> dict[str, Any]:
-    """The machine as LLVM describes it: ``triple``, ``cpu``, ``flags`` (a string), ``features``; LLVM's ``version``."""
+    """The machine as LLVM describes it: ``triple``, ``cpu``, ``flags`` (a string), ``features``; LLVM's ``version``.
+
+    ``binding`` is the version of llvmlite.
+    """
     binding = _binding()
     found = binding.get_host_cpu_features()
     return {
@@ -42,13 +57,14 @@ def describe() -> dict[str, Any]:
         "flags": found.flatten(),
         "features": sorted(name for name, there in found.items() if there),
         "version": list(binding.llvm_version_info),
+        "binding": str(getattr(sys.modules["llvmlite"], "__version__", "")),
     }
 
 
 def target_machine(machine: dict[str, Any]) -> Any:
     """LLVM's own description of a machine that ``describe`` gave."""
     target = _binding().Target.from_triple(machine["triple"])
-    return target.create_target_machine(cpu=machine["cpu"], features=machine["flags"], opt=3, jit=True)
+    return target.create_target_machine(cpu=machine["cpu"], features=machine["flags"], opt=LEVEL, jit=True)
 
 
 def to_object(ir: str, machine: dict[str, Any]) -> bytes:
@@ -58,8 +74,9 @@ def to_object(ir: str, machine: dict[str, Any]) -> bytes:
     # in a context of its own: what LLVM remembers of a module it would otherwise remember for ever
     module = binding.parse_assembly(head + ir, binding.create_context())
     module.verify()
-    options = binding.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
+    options = binding.create_pipeline_tuning_options(speed_level=LEVEL)
+    for name in LOOPS:
+        setattr(options, name, True)
     builder = binding.create_pass_builder(target, options)
     passes = builder.getModulePassManager()
     passes.run(module, builder)
@@ -81,44 +98,43 @@ def link_in_process(image: bytes, addresses: dict[str, int], name: str, machine:
     return engine, engine.get_function_address(name)
 
 
-def _settle() -> None:
-    """Options of the whole process, which is this program's own.
-
-    On x86 LLVM makes branches of choices that a loop waits for. Those of ``where``, ``minimum`` and their kin depend
-    on data, and to guess them wrong takes longer than to wait.
-    """
-    if platform.machine() in ("x86_64", "AMD64"):
-        with contextlib.suppress(ImportError):
-            _binding().set_option("", "-x86-cmov-converter=0")
-
-
 def answer(request: dict[str, Any]) -> tuple[Any, bytes]:
     """The answer to a request, and the bytes that come with it."""
-    if "path" in request:
-        sys.path[:] = request["path"]
-        _settle()
-        return None, b""
     if "describe" in request:
         return describe(), b""
     return None, to_object(request["ir"], request["machine"])
 
 
+def _greeted(folder: str | None) -> list[Any]:
+    """The answer to the first request."""
+    if folder is not None:
+        sys.path.append(folder)
+    with contextlib.suppress(ImportError):
+        for option in PROCESS:
+            _binding().set_option("", option)
+    return identity()
+
+
 def main() -> None:
     """Answer requests until there are none."""
-    out = sys.stdout.buffer
-    while select.select([sys.stdin], [], [], IDLE)[0]:
-        line = sys.stdin.buffer.readline()
-        if not line:
-            return
-        data = b""
-        try:
-            value, data = answer(json.loads(line))
-            head = {"answer": value, "size": len(data)}
-        except Exception as error:
-            head = {"error": type(error).__name__, "message": str(error)}
-        out.write(json.dumps(head).encode() + b"\n" + data)
-        out.flush()
+    # what a module prints is no answer
+    with open(os.dup(1), "wb") as out:
+        os.dup2(2, 1)
+        while select.select([sys.stdin], [], [], IDLE)[0]:
+            line = sys.stdin.buffer.readline()
+            if not line:
+                return
+            data = b""
+            try:
+                request = json.loads(line)
+                value, data = (_greeted(request["greet"]), b"") if "greet" in request else answer(request)
+                head = {"answer": value, "size": len(data)}
+            except Exception as error:
+                head = {"error": type(error).__name__, "message": str(error)}
+            out.write(json.dumps(head).encode() + b"\n" + data)
+            out.flush()
 
 
 if __name__ == "__main__":
-    main()
+    with contextlib.suppress(BrokenPipeError, ConnectionError, KeyboardInterrupt):
+        main()

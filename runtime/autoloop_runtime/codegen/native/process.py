@@ -1,20 +1,25 @@
 """The compiler in a process of its own, so that its memory is given back and its crashes are not the program's.
 
-Whoever asks holds ``background.exclusive``, so there is one request at a time.
+A compiler that waits for work is kept until it ends by itself. Whoever asks takes it away and puts it back, so each is
+asked one thing at a time, whoever comes in between: another thread, or a signal handler.
 """
 
 from __future__ import annotations
 
 import atexit
-import contextlib
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
-from . import compiler
+from ... import background
+from .. import extra
+from . import child, compiler, interpreter
+from .child import LONGEST, Child, Ended, TooLate
+
+#: seconds in which an interpreter says who it is
+GREETING = 10.0
+#: how many compilers may end, one after the other, before what they were asked is what ends them
+TRIES = 2
 
 
 class Unavailable(Exception):
@@ -22,73 +27,23 @@ class Unavailable(Exception):
 
 
 class CompilerDied(RuntimeError):
-    """The compiler ended in the middle of its work."""
+    """The compiler ended in the middle of its work, and so did another one."""
 
 
-class _Compiler:
-    """A running compiler; used by one thread at a time."""
-
-    def __init__(self) -> None:
-        # a group of its own: Ctrl-C is for this process, which stops it then
-        command = [sys.executable, "-S", "-P", compiler.__file__]  # -P: this folder is no place for modules
-        self.owner = os.getpid()
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        self.ask({"path": sys.path})
-
-    def ask(self, request: dict[str, Any]) -> tuple[Any, bytes]:
-        """The answer to a request and the bytes that come with it.
-
-        Raises
-        ------
-        EOFError
-            If the process has ended.
-        """
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None and stdout is not None
-        try:
-            stdin.write(json.dumps(request).encode() + b"\n")
-            stdin.flush()
-        except (BrokenPipeError, ValueError):
-            raise EOFError from None
-        line = stdout.readline()
-        if not line:
-            raise EOFError
-        head = json.loads(line)
-        if "error" in head:
-            kind = ImportError if head["error"] in ("ImportError", "ModuleNotFoundError") else RuntimeError
-            raise kind(head["message"])
-        data = stdout.read(head["size"])
-        if len(data) < head["size"]:
-            raise EOFError
-        return head["answer"], data
-
-    def stop(self) -> int:
-        """End the process, if it is this one's; gives its exit code."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(OSError):  # it did not read all that was written
-                pipe.close()
-        if self.owner != os.getpid():
-            self._process.returncode = 0  # the child of another process
-            return 0
-        code = self._process.poll()
-        if code is None:
-            self._process.kill()
-            code = self._process.wait()
-        return code
-
-
-# guarded by ``background.exclusive``
-_running: _Compiler | None = None
-#: those of the process that this one was forked from: a thread that does not exist here may hold their pipes
-_left: list[_Compiler] = []
+#: the one that waits for work, if there is one; taking it out and putting it in are atomic
+_waiting: list[Child] = []
+#: what was started as an interpreter and is none
+_rejected: dict[str, str] = {}
 
 
 def is_running() -> bool:
     """True if the next request need not wait for the compiler to be loaded."""
-    return _running is not None and _running.owner == os.getpid()
+    return any(not one.is_over for one in _waiting)
+
+
+def why_not() -> str:
+    """Why there can be no other process; empty if there can be one."""
+    return _rejected.get(sys.executable) or interpreter.why_not()
 
 
 def ask(request: dict[str, Any]) -> tuple[Any, bytes]:
@@ -98,46 +53,105 @@ def ask(request: dict[str, Any]) -> tuple[Any, bytes]:
     ------
     Unavailable
         If no process can be started.
+    CompilerDied
+        If processes are started, and end at this request.
     ImportError, RuntimeError
         As the compiler does.
     """
-    global _running
-    fresh = not is_running()
-    if _running is not None and fresh:
-        _forget()
+    died = 0
+    while True:
+        one, is_fresh = _taken()
+        try:
+            head, data = _answered(one, request)
+        except Ended as error:
+            code = one.stop()
+            died += is_fresh  # what waited for work may have been killed before it got some
+            if died == TRIES or isinstance(error, TooLate):
+                raise CompilerDied(f"LLVM ended while it compiled: {error} (exit code {code})") from None
+        except BaseException:
+            one.stop()  # in the middle, perhaps by Ctrl-C: the next answer would not belong to the next question
+            raise
+        else:
+            _put_back(one)
+            return _content(head), data
+
+
+def _answered(one: Child, request: dict[str, Any], longest: float = LONGEST) -> tuple[dict[str, Any], bytes]:
+    answer = one.ask(json.dumps(request).encode() + b"\n", longest, _is_waited_for)
+    head = json.loads(answer.line())
+    return head, answer.read(head.get("size", 0))
+
+
+def _is_waited_for() -> bool:
+    """False for a job once the interpreter ends, which waits for it and for nothing that it makes."""
+    return not (background.is_ending() and background.is_here())
+
+
+def _content(head: dict[str, Any]) -> Any:
+    if "error" in head:
+        kind = ImportError if head["error"] in ("ImportError", "ModuleNotFoundError") else RuntimeError
+        raise kind(head["message"])
+    return head["answer"]
+
+
+def _taken() -> tuple[Child, bool]:
+    """A compiler that nobody else asks, and whether it was started for this."""
+    while True:
+        try:
+            found = _waiting.pop()
+        except IndexError:
+            return _started(), True
+        if not found.is_over:
+            return found, False
+        found.stop()
+
+
+def _put_back(one: Child) -> None:
+    if _waiting or one.is_over:
+        one.stop()
+    else:
+        _waiting.append(one)
+
+
+def _started() -> Child:
+    """A compiler that has said who it is."""
+    reason = why_not()
+    if reason:
+        raise Unavailable(reason)
+    for _ in range(TRIES):
+        try:
+            one = Child(interpreter.command(compiler.__file__), interpreter.environment())
+        except OSError as error:
+            raise Unavailable(f"{type(error).__name__}: {error}") from None
+        try:
+            wrong = _wrong_with(one)
+        except Ended as error:
+            code = one.stop()
+            reason = f"{error} (exit code {code})"
+            if code is None or code < 0:
+                continue  # somebody ended it
+            wrong = reason
+        except BaseException:
+            one.stop()
+            raise
+        if not wrong:
+            return one
+        one.stop()
+        _rejected[sys.executable] = f"{sys.executable} is not the interpreter that runs this program: {wrong}"
+        raise Unavailable(_rejected[sys.executable])
+    raise Unavailable(reason)
+
+
+def _wrong_with(one: Child) -> str:
+    """Why what was started is not the interpreter of this program; empty if it is."""
+    package = extra.folder()
     try:
-        if _running is None:
-            _running = _start()
-        return _running.ask(request)
-    except EOFError:
-        code = _forget()
-        if fresh or code:
-            raise CompilerDied(f"LLVM ended with code {code} while it compiled") from None
-        return ask(request)  # it had nothing to do for a while
-    except (ImportError, RuntimeError, Unavailable):
-        raise
-    except BaseException:
-        _forget()  # stopped half way, by Ctrl-C perhaps: the next answer would not belong to the next question
-        raise
+        head, _ = _answered(one, {"greet": None if package is None else str(package.parent)}, GREETING)
+        return "" if head["answer"] == compiler.identity() else "it is another one"
+    except TooLate as error:
+        return str(error)
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return "it says something else"
 
 
-def _start() -> _Compiler:
-    name = Path(sys.executable or "").name
-    if not name.startswith("python"):
-        raise Unavailable(f"sys.executable is {sys.executable!r}")
-    try:
-        return _Compiler()
-    except (OSError, EOFError) as error:
-        raise Unavailable(f"{type(error).__name__}: {error}") from None
-
-
-def _forget() -> int:
-    global _running
-    running, _running = _running, None
-    if running is not None and running.owner != os.getpid():
-        _left.append(running)
-        return 0
-    return 0 if running is None else running.stop()
-
-
-atexit.register(_forget)
+atexit.register(child.stop_all)

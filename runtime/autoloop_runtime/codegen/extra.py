@@ -1,0 +1,57 @@
+"""The extra ``native``: whether llvmlite is there, and new enough. It is looked for and not imported."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from functools import lru_cache
+from pathlib import Path
+
+#: what people install, and how
+NAME = "autoloop[native]"
+INSTALL = f"pip install '{NAME}'"
+UPGRADE = f"pip install -U '{NAME}'"
+#: the oldest llvmlite that will do: it is the first with LLVM 20, before which intrinsics had to be declared
+OLDEST = (0, 45)
+
+
+def folder() -> Path | None:
+    """The folder of the package llvmlite; ``None`` without it."""
+    try:
+        spec = importlib.util.find_spec("llvmlite")
+    except ValueError:  # somebody put something else in its place
+        return None
+    return None if spec is None or spec.origin is None else Path(spec.origin).absolute().parent
+
+
+def version(package: Path, file: str = "_version.py") -> tuple[int, ...] | None:
+    """The version that a file of the package in a folder tells; ``None`` if it does not."""
+    try:
+        text = (package / file).read_text(errors="replace")
+    except OSError:
+        return None
+    found = re.search(r"""version(?:__)?\s*=\s*['"](\d+(?:\.\d+)*)""", text)
+    return tuple(map(int, found[1].split("."))) if found else None
+
+
+def why_not() -> str:
+    """Why machine code cannot be made; empty if it can."""
+    package = folder()
+    if package is None:
+        return "llvmlite is not installed"
+    found = version(package)
+    if found is not None and found < OLDEST:
+        return f"the llvmlite that is installed is {_dotted(found)}, and {_dotted(OLDEST)} is the oldest that will do"
+    return ""
+
+
+@lru_cache(maxsize=1)
+def remedy() -> str:
+    """What to do to have machine code; empty if there is nothing to be done. Found out once."""
+    if not why_not():
+        return ""
+    return INSTALL if folder() is None else UPGRADE
+
+
+def _dotted(numbers: tuple[int, ...]) -> str:
+    return ".".join(map(str, numbers))
