@@ -100,4 +100,4 @@ def test_the_boxes_are_what_the_code_makes():
 
 @pytest.mark.parametrize("module", re.findall(r"^\| \d\w* .*?\| `([\w.]+)`", PAGE.read_text(), re.M))
 def test_the_modules_it_names_exist(module):
-    __import__(module)
+    assert __import__(module)
