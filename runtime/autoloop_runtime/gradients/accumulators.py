@@ -1,9 +1,12 @@
 """Sums that grow in place: how a backward loop collects the gradient of a captured tensor.
 
-To the graph an accumulator is an ordinary tensor and ``accumulate`` an ordinary addition, so second derivatives
-need nothing special. At run time the first addition allocates a buffer and the following ones write to it.
-That is safe because whoever builds these nodes uses each value once: ``accumulate`` consumes its first
-input, and ``settle`` hands the buffer out as an array when no addition follows.
+To the graph an accumulator is an ordinary tensor and ``accumulate`` an ordinary addition. At run time the first
+addition allocates a buffer and the following ones write to it. That is safe because each value is used once:
+
+* ``accumulate`` consumes its first input, and ``settle`` hands the buffer out as an array when no addition follows;
+* who builds derivatives of these nodes asks for no value of theirs: the reverse rules take only the gradient, and the
+  tangent of a sum is a sum of its own (``tangent``), which follows it step by step;
+* an addition to a sum that another one has consumed is an error (``Accumulator.consumed``), never a wrong number.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..applying import apply
+from ..graph import Node
 from ..ops.define import unbroadcast
 from ..ops.index import Index
 from ..registry import OPS, Op, call, register
@@ -28,12 +32,25 @@ GETITEM = OPS["getitem"]
 
 
 class Accumulator:
-    """The buffer behind a sum that is still growing; looks like its array to shape checks."""
+    """The buffer behind a sum that is still growing; looks like its array to shape checks.
+
+    Attributes
+    ----------
+    array : ndarray or None
+        The buffer; ``None`` once it belongs to the next sum.
+    """
 
     __slots__ = ("array",)
 
     def __init__(self, array: Any) -> None:
         self.array = array
+
+    def consumed(self) -> Any:
+        """The buffer, for the sum that takes the place of this one."""
+        array, self.array = self.array, None
+        if array is None:
+            raise AssertionError("a sum that grows in place was used twice")
+        return array
 
     @property
     def dtype(self) -> Any:
@@ -48,26 +65,25 @@ class Accumulator:
 
 def _accumulate(total: Any, part: Any, state: Any = None) -> Any:
     if type(total) is Accumulator:
-        array = total.array
+        array = total.consumed()
         np.add(array, part, out=array)
-        return total
+        return Accumulator(array)
     made = np.add(total, part)
     return Accumulator(made) if isinstance(made, np.ndarray) else made
 
 
 def _accumulate_at(total: Any, part: Any, *inputs: Any, index: Index, state: Any = None) -> Any:
-    if type(total) is not Accumulator:
-        total = Accumulator(np.array(total))
-    array, where = total.array, index.resolve(inputs)
+    array = total.consumed() if type(total) is Accumulator else np.array(total)
+    where = index.resolve(inputs)
     if isinstance(where, (int, np.integer, slice)):
         array[where] += part
     else:
         np.add.at(array, where, part)
-    return total
+    return Accumulator(array)
 
 
 def _settle(total: Any) -> Any:
-    return total.array[()] if type(total) is Accumulator else total
+    return total.consumed()[()] if type(total) is Accumulator else total
 
 
 def _accumulate_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
@@ -117,6 +133,23 @@ def settle(total: Tensor) -> Tensor:
     if total.shape == SCALAR:
         return total
     made: Tensor = apply(SETTLE, [total])
+    return made
+
+
+def is_sum(node: Node) -> bool:
+    """True for the nodes that ``accumulate`` and ``settle`` make."""
+    return node.op in (ACCUMULATE, ACCUMULATE_AT, SETTLE)
+
+
+def tangent(node: Node, tangents: Sequence[Tensor | None]) -> Tensor | None:
+    """The tangent of the sum that ``node`` makes, from those of its inputs; it is a sum that grows in place, too."""
+    total, *rest = tangents
+    if node.op is SETTLE:
+        return None if total is None else settle(total)
+    assert total is not None  # a sum begins as a loop variable, which has a tangent if any part of the sum has one
+    if rest[0] is None:
+        return total
+    made: Tensor = apply(node.op, [total, rest[0], *node.inputs[2:]], node.attrs)
     return made
 
 

@@ -18,7 +18,7 @@ from ..registry import call
 from ..structured import COND, WHILE, LoopVar, StructureError
 from ..tensor import Tensor
 from ..values import convert_to_tensor
-from . import rewriting
+from . import accumulators, rewriting
 from .reach import FLAT, Key, Marks, is_differentiable, reached, reached_in_branch, reached_in_loop
 from .residuals import sorted_nodes
 from .walk import Adjoints, Walk, apply_rule, nothing
@@ -53,10 +53,17 @@ class Pushforward:
                     self._while(node)
                 elif node.op is COND:
                     self._cond(node)
+                elif accumulators.is_sum(node):
+                    self._sum(node)
                 else:
                     self._plain(node)
         # the tangents of what goes into a loop were built after the loop
         self.graph.nodes = sorted_nodes(self.graph.nodes)
+
+    def _sum(self, node: Node) -> None:
+        total = accumulators.tangent(node, [self.of(t) for t in node.inputs])
+        if total is not None:
+            self.tangents[node.outputs[0]] = total
 
     def _plain(self, node: Node) -> None:
         graph, first = self.graph, len(self.graph.nodes)
@@ -158,9 +165,13 @@ def _needed(targets: Iterable[Tensor], nodes: Sequence[Node]) -> list[Node]:
 
 
 def tangents(ys: Sequence[Tensor], xs: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor | None]:
-    """The derivatives of ``ys`` when each of ``xs`` moves in its direction; all are of the current graph."""
+    """The derivatives of ``ys`` when each of ``xs`` moves in its direction.
+
+    ``xs`` are of the current graph, the others may also be of one around it, or values.
+    """
     graph = current_graph()
     assert graph is not None
+    ys, directions = [graph.capture(y) for y in ys], [graph.capture(d) for d in directions]
     marks = Marks(graph, xs)
     push = Pushforward(graph, reached(graph.nodes, xs, marks), marks, dict(zip(xs, directions)))
     push.run()
