@@ -121,8 +121,9 @@ class Session:
 
         Parameters
         ----------
-        fetches : structure of Tensor, Variable, operation or name
-            Operations give ``None``; composites (a SparseTensor, a TensorArray) one of concrete tensors.
+        fetches : structure of Tensor, Variable, operation, name or None
+            Operations give ``None``, and so does ``None``, which ``gradients`` gives where no path leads; composites (a
+            SparseTensor, a TensorArray) one of concrete tensors.
         feed_dict : mapping, optional
             Values for tensors (any tensor, not only placeholders). A composite (a SparseTensor, IndexedSlices) takes
             one of its kind, or a tuple of its parts.
@@ -175,8 +176,10 @@ class Session:
         results: list[Any] = executable(list(feeds.values()), self._state, timeout=timeout)
         return results
 
-    def _fetch(self, leaf: Any) -> tuple[Tensor, bool]:
+    def _fetch(self, leaf: Any) -> tuple[Tensor | None, bool]:
         """The tensor to compute for one fetch, and whether its value is to be hidden (operations)."""
+        if leaf is None:
+            return None, True
         if isinstance(leaf, str):
             leaf = self._by_name(leaf)
         if isinstance(leaf, Variable):
@@ -295,14 +298,16 @@ class _Fetches:
 
     __slots__ = ("_composed", "_places", "_structure", "tensors")
 
-    def __init__(self, structure: Any, composed: list[tuple[int, Any]], resolved: list[tuple[Tensor, bool]]) -> None:
+    def __init__(
+        self, structure: Any, composed: list[tuple[int, Any]], resolved: list[tuple[Tensor | None, bool]]
+    ) -> None:
         self._structure = structure
         #: per leaf: the number of its tensors, and how they make it
         self._composed = composed
-        self.tensors = list(dict.fromkeys([t for t, _ in resolved if t.is_symbolic]))
+        self.tensors = list(dict.fromkeys([t for t, _ in resolved if t is not None and t.is_symbolic]))
         numbers = {t: i for i, t in enumerate(self.tensors)}
         #: per tensor: where its value is among those computed, or -1 and the value that is known
-        self._places = [(-1, None) if hidden else (numbers[t], None) if t.is_symbolic else (-1, t.value)
+        self._places = [(-1, None) if t is None or hidden else (numbers[t], None) if t.is_symbolic else (-1, t.value)
                         for t, hidden in resolved]  # fmt: skip
 
     def packed(self, values: list[Any]) -> Any:

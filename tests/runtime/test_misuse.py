@@ -311,7 +311,7 @@ MISUSES = {
     "assign another dtype": (lambda: al.Variable(1.0).assign(al.constant(1)), TypeError, "float32.*int32.*cast"),
     "assign another shape": (lambda: al.Variable([1.0]).assign([1.0, 2.0]), ValueError, r"\(1,\).*\(2,\)"),
     "a variable of nothing": (al.Variable, ValueError, "initial_value"),
-    "fetch None": (fetched(lambda: None), TypeError, "cannot fetch None"),
+    "fetch a number": (fetched(lambda: 3), TypeError, "cannot fetch 3"),
     "fetch an unknown name": (fetched(lambda: "nothing:0"), ValueError, "no operation named 'nothing'"),
     "fetch from another graph": (fetched(foreign), ValueError, "another graph"),
     "nothing fed": (fetched(lambda: tf.placeholder(tf.int32) + 1), ValueError, "'Placeholder:0'.*feed"),

@@ -48,6 +48,16 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
         If ``ys`` are values: then there is no graph to go back through.
     LookupError
         If an operation on the way has no gradient; the message names it and the line.
+
+    Notes
+    -----
+    A *differentiable path* is made of floating (or complex) tensors and of operations that are not constant in them.
+    Integers, ``stop_gradient``, rounding, comparisons, the predicate of a branch or loop, and a loop with
+    ``back_prop=False`` end it. Loops and branches are no exception: what goes into one has a path if one of its
+    branches, or some number of iterations of its body, has one to a result that ``ys`` depend on. No iteration at all
+    is such a number, which hands the initial value of a loop variable on. So ``None`` depends on the program, never on
+    values; a path whose derivative happens to be zero gives zeros. ``GradientTape.gradient`` keeps the same rule;
+    ``grad``, ``vjp`` and ``jacobian`` give zeros instead of ``None``.
     """
     targets = [convert_to_tensor(y) for y in nest.flatten(ys, expand_composites=True)]
     sources = Sources.of(list(nest.flatten(xs)))

@@ -52,14 +52,17 @@ def backward(node: Node, gradients: Sequence[Tensor | None], walk: Walk) -> None
     for side in ("then", "else"):
         forward: Graph = node.attrs[side]
         reached = reached_in_branch(node, forward, walk.reached, walk.marks)
-        relevant = reached & needed(forward, [forward.outputs[k] for k, _ in given])
+        relevant = needed(forward, [forward.outputs[k] for k, _ in given])
         branch = BackwardBranch(f"{scope}/{side}", graph, node, forward)
         sides.append((branch, reached, relevant))
+    passing = [
+        {k for k, p in enumerate(b.forward.inputs) if p in reached and p in relevant} for b, reached, relevant in sides
+    ]
     pairs = [
         (outer, position) for position, outer in enumerate(node.inputs[1:])
-        if outer in walk.reached and any(b.forward.inputs[position] in relevant for b, _, relevant in sides)
+        if outer in walk.reached and any(position in side for side in passing)
     ]  # fmt: skip
-    collected = walk.collected(pairs, [b.forward for b, _, _ in sides])
+    collected = walk.collected(pairs, [t for _, _, relevant in sides for t in relevant])
     if not collected:
         return
     results = [_fill(branch, reached, given, collected, walk.marks) for branch, reached, _ in sides]

@@ -16,7 +16,7 @@ from ..forks import Kind, in_child, is_mine
 from ..graph import Graph
 from ..registry import OPS
 from ..tensor import Tensor
-from .reach import Key, Marks, is_differentiable, reached
+from .reach import Key, Marks, is_differentiable, needed, reached
 from .residuals import BackwardGraph, Definition
 from .undoing import Undoing
 from .walk import Adjoints, Walk
@@ -79,6 +79,10 @@ class Split:
         The outputs that can have a gradient.
     sources : tuple of Key
         The sources that can get one.
+    graph : Graph
+        What was split.
+    marks : Marks
+        Where the sources show up in it.
     """
 
     outputs: tuple[Tensor, ...]
@@ -87,11 +91,19 @@ class Split:
     backward: Runner
     given: tuple[int, ...]
     sources: tuple[Key, ...]
+    graph: Graph
+    marks: Marks
 
     @property
     def saved(self) -> int:
         """The number of saved values."""
         return len(self.backward_graph.inputs) - len(self.given)
+
+    def connected(self, wanted: Sequence[int]) -> list[bool]:
+        """For each of ``sources``: whether a differentiable path leads to it from one of the outputs ``wanted``."""
+        inside = needed(self.graph, [self.outputs[k] for k in wanted])
+        found = self.marks.among(inside)
+        return [x in inside or x in found for x in self.sources]
 
 
 def split(graph: Graph, outputs: Sequence[Tensor], executor: str, sources: Sequence[Key]) -> Split | None:
@@ -149,5 +161,5 @@ def _split(graph: Graph, outputs: Sequence[Tensor], executor: str, sources: Sequ
     forward.outputs = [*outputs, *backward.taken]
     return Split(
         tuple(forward.outputs), prepare(forward, executor), backward, prepare(backward, executor), tuple(given),
-        tuple([x for x, _ in results]),
+        tuple([x for x, _ in results]), graph, marks,
     )  # fmt: skip

@@ -40,11 +40,11 @@ class Marks:
     Attributes
     ----------
     sources : tuple of Key
-        What gradients are taken of; tensors belong to ``graph`` or are concrete.
+        What gradients are taken of, those that can have one; tensors belong to ``graph`` or are concrete.
     """
 
     def __init__(self, graph: Graph, sources: Iterable[Key]) -> None:
-        self.sources = tuple(sources)
+        self.sources = tuple([x for x in sources if is_differentiable(x)])
         self._keys: dict[Tensor, Key] = {}
         #: sub-graph -> the sources that show up in it by themselves
         self._inside: dict[Graph, set[Key]] = {}
@@ -61,6 +61,10 @@ class Marks:
     def inside(self, graph: Graph) -> set[Key]:
         """The sources that show up in ``graph`` or below by themselves."""
         return self._inside.get(graph, set())
+
+    def among(self, tensors: Iterable[Tensor]) -> set[Key]:
+        """The sources that some of ``tensors`` stand for."""
+        return {self._keys[t] for t in tensors if t in self._keys}
 
     def _scan(self, graph: Graph) -> set[Key]:
         found: set[Key] = set()
@@ -94,7 +98,7 @@ def reached(
 
     Nothing depends on ``stops`` but themselves.
     """
-    found = set(seeds)
+    found = {t for t in seeds if is_differentiable(t)}
     for node in nodes:
         if stops and any(t in stops for t in node.outputs):
             continue
@@ -146,7 +150,7 @@ def reached_in_branch(node: Node, branch: Graph, outside: set[Tensor], marks: Ma
 
 
 def needed(graph: Graph, targets: Iterable[Tensor]) -> set[Tensor]:
-    """The tensors of ``graph`` that ``targets`` depend on, themselves included."""
+    """The tensors of ``graph``, and of the graphs inside it, that ``targets`` depend on, themselves included."""
     found = set(targets)
     for node in reversed(graph.nodes):
         wanted = {k for k, t in enumerate(node.outputs) if t in found}
@@ -154,12 +158,14 @@ def needed(graph: Graph, targets: Iterable[Tensor]) -> set[Tensor]:
             continue
         if node.op is WHILE:
             variables, inside = needed_in_loop(node, wanted)
+            found |= inside
             body = node.attrs["body"]
             found.update(t for k, t in enumerate(node.inputs) if k in variables or
                          (k >= node.attrs["n_vars"] and body.inputs[k] in inside))  # fmt: skip
         elif node.op is COND:
             for branch in (node.attrs["then"], node.attrs["else"]):
                 inside = needed(branch, [branch.outputs[k] for k in wanted])
+                found |= inside
                 found.update(t for p, t in zip(branch.inputs, node.inputs[1:]) if p in inside)
         elif node.op.name not in FLAT:
             found.update(t for t in node.inputs if is_differentiable(t))

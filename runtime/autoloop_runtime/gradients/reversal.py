@@ -14,6 +14,7 @@ from ..structured import LoopOptions, LoopVar, finish_while, subgraph
 from ..tensor import Tensor
 from .accumulators import GETITEM
 from .reach import needed_in_loop, reached_in_loop
+from .residuals import sorted_nodes
 from .walk import Collected, Walk, nothing
 
 #: ``x[i]``
@@ -90,7 +91,7 @@ def plan_reversal(node: Node, gradients: Sequence[Tensor | None], walk: Walk) ->
         if outer in walk.reached and inner in relevant and (position >= count or is_fixed(node, position))
     ]
     moving = [k for k in sorted(wanted & variables) if not is_fixed(node, k)]
-    collected = walk.collected(pairs, [body])
+    collected = walk.collected(pairs, inside)
     return Reversal(node, graph, moving, collected, reached, tuple(node.inputs), tuple(body.inputs))
 
 
@@ -131,3 +132,4 @@ def _read_rows(body: Graph, table: Tensor, rows: Tensor) -> None:
     for node in body.nodes:
         if node.op is slots.GET and node.inputs[0] is table:
             node.op, node.inputs, node.attrs = GETITEM, (body.capture(rows), node.inputs[1]), {"index": ROW}
+    body.nodes = sorted_nodes(body.nodes)  # what stands for the rows in the body, a constant maybe, was made last

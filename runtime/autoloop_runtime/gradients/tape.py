@@ -183,7 +183,8 @@ class GradientTape:
         Returns
         -------
         structure of Tensor, IndexedSlices or None
-            In the structure of ``sources``; ``IndexedSlices`` where all there is comes from ``gather``.
+            In the structure of ``sources``; ``IndexedSlices`` where all there is comes from ``gather``, ``None`` where
+            no differentiable path leads (see ``gradients``).
 
         Raises
         ------
@@ -315,8 +316,11 @@ def _run_recorded(
 def _call_backward(half: Split, outputs: Sequence[Tensor], saved: Sequence[Tensor]) -> Backward:
     def backward(gs: list[Tensor | None]) -> Sequence[Tensor | None]:
         given = [nothing(outputs[k]) if (g := gs[k]) is None else g for k in half.given]
-        results = run_graph(half.backward_graph, half.backward, [*given, *saved])
-        return results[: len(half.sources)]
+        results = run_graph(half.backward_graph, half.backward, [*given, *saved])[: len(half.sources)]
+        wanted = [k for k in half.given if gs[k] is not None]
+        if len(wanted) < len(half.given):
+            return [g if there else None for g, there in zip(results, half.connected(wanted))]
+        return results
 
     return backward
 

@@ -7,7 +7,7 @@ beside its op. The new nodes go into the current default graph, which is the for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import dtypes, slots
@@ -109,13 +109,15 @@ class Walk:
         if tensor is not None:
             self.add(tensor, part)
 
-    def collected(self, pairs: Sequence[tuple[Tensor, Any]], graphs: Sequence[Graph]) -> list[Collected]:
-        """What the sub-graphs ``graphs`` of a structured node add to.
+    def collected(self, pairs: Sequence[tuple[Tensor, Any]], relevant: Iterable[Tensor]) -> list[Collected]:
+        """What the sub-graphs of a structured node add to.
 
-        ``pairs`` are captured tensors and what they are inside; sources may show up inside by themselves, too.
+        ``pairs`` are captured tensors and what they are inside. Sources may show up inside by themselves, too: those
+        among the tensors that are ``relevant``, which are what the results with a gradient depend on.
         """
         found: list[tuple[Key, Any]] = [(self.marks.key(outer), inner) for outer, inner in pairs]
-        found += [(key, key) for key in self.marks.sources if any(key in self.marks.inside(g) for g in graphs)]
+        own = self.marks.among(relevant)
+        found += [(key, key) for key in self.marks.sources if key in own]
         sinks, taken = self.adjoints.sinks, set()
         out = []
         for outer, inner in found:

@@ -490,7 +490,7 @@ def identity(x: Any, name: str | None = None) -> Any:
 
 @public()
 def stop_gradient(x: Any, name: str | None = None) -> Any:
-    """``x``, through which no gradient flows.
+    """``x``, through which no gradient flows; what has no other way to a result has the gradient ``None``.
 
     Parameters
     ----------
