@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = {"autoloop": ROOT / "autoloop", "autoloop_runtime": ROOT / "runtime" / "autoloop_runtime"}
 #: the modules that import nothing of their package but each other, in this order
-GROUND_FLOOR = ("dataclass", "forks", "shapes", "dtypes", "nest", "registry")
+GROUND_FLOOR = ("dataclass", "forks", "shapes", "dtypes", "nest", "callbacks", "registry")
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
     ("autoloop_runtime.dataflow", "autoloop_runtime.lowering"),

@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from autoloop_runtime import control_flow, dtypes, functional, nest, ops, sparse, variables, vectorize
+from autoloop_runtime.callbacks import calls_back
 from autoloop_runtime.dtypes import (
     bool_,
     complex64,
@@ -49,7 +50,7 @@ from autoloop_runtime.sparse import IndexedSlices, IndexedSlicesSpec, SparseTens
 from autoloop_runtime.tensor import TensorSpec
 from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.values import constant, convert_to_tensor
-from autoloop_runtime.variables import global_variables_initializer, group
+from autoloop_runtime.variables import awaited, global_variables_initializer, group
 
 Operation = Node
 Dimension = int
@@ -71,6 +72,7 @@ def _building(f: Callable[..., Any]) -> Callable[..., Any]:
     return build
 
 
+@calls_back("cond", "body")
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
@@ -248,10 +250,8 @@ def assign_sub(ref: variables.Variable, value: Any, name: str | None = None) -> 
 
 def control_dependencies(control_inputs: Sequence[Any] | None) -> Any:
     """What is made inside runs only after ``control_inputs`` (operations or tensors); ``None``: after nothing."""
-    tensors = None
-    if control_inputs is not None:
-        tensors = [c if isinstance(c, Node) else convert_to_tensor(c) for c in control_inputs]
-    return get_default_graph().control_dependencies(tensors)
+    graph = get_default_graph()
+    return graph.control_dependencies(None if control_inputs is None else awaited(list(control_inputs)))
 
 
 def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:

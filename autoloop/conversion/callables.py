@@ -16,6 +16,7 @@ import numpy as np
 from autoloop.conversion.nodes import Node
 from autoloop.conversion.scopes import FRAME_READERS, path_of
 from autoloop.errors import is_own_file
+from autoloop_runtime.callbacks import CALLS_BACK
 from autoloop_runtime.dataclass import dataclass, field
 
 OPTIONS = "set_loop_options"
@@ -34,6 +35,7 @@ STAGED_FUNCTIONS: frozenset[Any] = frozenset(
     + (math.log2, math.pow, math.sin, math.sinh, math.sqrt, math.tan, math.tanh)
     + (np.array, np.asarray, np.concatenate, np.stack)
 )
+_REDUCE: dict[Any, tuple[str, ...]] = {functools.reduce: ("function",)}
 # Builtins that must be called by the user's own frame.
 _FRAME_CALLS = FRAME_READERS | {"breakpoint", "globals", "super", "__import__"}
 # Builtins that always give a Python bool.
@@ -78,12 +80,19 @@ def is_converted(code: types.CodeType) -> bool:
     return bool(constants) and isinstance(constants[-1], str) and constants[-1] == CONVERTED_MARK
 
 
+def function_parameters(f: Any) -> tuple[str, ...]:
+    """The parameters of a library function that take functions of the user's, which it calls."""
+    if isinstance(f, types.BuiltinFunctionType):
+        return _REDUCE.get(f, ())
+    return getattr(f, CALLS_BACK, ()) if isinstance(f, types.FunctionType) else ()
+
+
 def is_plain(target: Any) -> bool:
     """Whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
-    if isinstance(target, Hashable) and target in STAGED_FUNCTIONS:
+    if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE):
         return False
     if isinstance(target, types.FunctionType):
-        return is_library_file(target.__code__.co_filename)
+        return is_library_file(target.__code__.co_filename) and not function_parameters(target)
     if isinstance(target, functools.partial | functools._lru_cache_wrapper):
         return is_plain(target.func if isinstance(target, functools.partial) else target.__wrapped__)
     try:

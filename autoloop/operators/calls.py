@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from typing import Any
 
 import numpy as np
+from autoloop.conversion.callables import function_parameters
 from autoloop.conversion.pipeline import convert_callee, lent_by
 from autoloop.operators.builtins import STAGED
 from autoloop.operators.door import guarded, is_outside
@@ -31,6 +33,8 @@ def call(f: Any) -> Any:
         staged = None
     if staged is not None:
         return staged if current_graph() is not None else f
+    if names := function_parameters(f):
+        return _calling_back(f, names)
     if isinstance(f, types.BuiltinFunctionType):
         if type(f.__self__) is str and f.__name__ == "format":
             return functools.partial(formatted, f.__self__)
@@ -43,6 +47,36 @@ def call(f: Any) -> Any:
     if converted is f:
         return guarded(f) if is_outside(f) else f
     return _borrowing(converted, lent) if (lent := lent_by(f)) else converted
+
+
+def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
+    """Return ``f``, which calls what it is given as ``names``, handed converted functions."""
+    positions = [name in names for name in _parameters(f)]
+
+    @functools.wraps(f)
+    def handing_on(*args: Any, **kwargs: Any) -> Any:
+        given = [_converted(v) if takes else v for v, takes in zip(args, positions, strict=False)]
+        named = {name: _converted(value) if name in names else value for name, value in kwargs.items()}
+        return f(*given, *args[len(given) :], **named)
+
+    return handing_on
+
+
+@functools.lru_cache(maxsize=64)
+def _parameters(f: Any) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(f).parameters)
+    except ValueError:  # functools.reduce, in versions of Python that do not say
+        return ("function",)
+
+
+def _converted(value: Any) -> Any:
+    """A function, or one in a list of branches, converted; anything else as it is."""
+    if type(value) in (list, tuple):
+        return type(value)([_converted(v) for v in value])
+    if type(value) is dict:
+        return {key: _converted(v) for key, v in value.items()}
+    return convert_callee(value) if callable(value) else value
 
 
 def _borrowing(f: Any, lent: tuple[str, ...]) -> Any:

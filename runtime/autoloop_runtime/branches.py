@@ -6,14 +6,18 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import numpy as np
+
 from . import dtypes, nest
-from .graph import Node, current_graph
+from .callbacks import calls_back
+from .graph import Graph, Node, current_graph
 from .registry import call
 from .structured import StructureError, check_predicate, finish_cond, subgraph
 from .tensor import Tensor
 from .values import as_constant, convert_to_tensor, to_array
 
 
+@calls_back("true_fn", "false_fn")
 def cond(
     pred: Any,
     true_fn: Callable[[], Any] | None = None,
@@ -33,7 +37,8 @@ def cond(
     Returns
     -------
     structure of Tensor
-        Dimensions that differ between the branches are unknown.
+        Dimensions that differ between the branches are unknown. What an operation (of 1.x: an initializer, ``no_op``,
+        ``group``) leaves is the truth value of ``pred``, when the operation has run.
 
     Raises
     ------
@@ -58,13 +63,30 @@ def cond(
         a = true_fn()
     with otherwise.as_default():
         b = false_fn()
+    # what a branch gives that was made before is no part of the branch: it runs, and the branches wait for it
+    operations = [leaf for leaf in nest.flatten((a, b)) if isinstance(leaf, Node)]
+    before = [node for node in operations if node.graph is not then and node.graph is not otherwise]
+    if operations:
+        a, b = _without_operations(then, a, True), _without_operations(otherwise, b, False)
     merge = BranchValues(a, b)
     with then.as_default():
         a_tensors = merge.tensors(0)
     with otherwise.as_default():
         b_tensors = merge.tensors(1)
-    with graph.as_default():
+    with graph.as_default(), graph.control_dependencies(before):
         return merge.pack(finish_cond(graph, scope, tensor, then, a_tensors, otherwise, b_tensors))
+
+
+def _without_operations(branch: Graph, value: Any, taken: bool) -> Any:
+    """``value`` with ``taken`` for each operation in it, a constant of ``branch`` that waits for the operation."""
+
+    def stands(leaf: Any) -> Any:
+        if not isinstance(leaf, Node):
+            return leaf
+        with branch.as_default(), branch.control_dependencies([leaf]):
+            return as_constant(np.bool_(taken))
+
+    return nest.map_structure(stands, value)
 
 
 class BranchValues:
@@ -184,6 +206,7 @@ def _kind(number: Any) -> str:
     return dtypes.DEFAULTS[next(t for t in (bool, int, float, complex) if isinstance(number, t))].kind
 
 
+@calls_back("branch_fns", "default")
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
 ) -> Any:
@@ -248,6 +271,7 @@ def _branch_table(branch_fns: Any) -> dict[int, Callable[[], Any]]:
     return dict(pairs)
 
 
+@calls_back("pred_fn_pairs", "default")
 def case(
     pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False,
     strict: bool = False, name: str | None = None,

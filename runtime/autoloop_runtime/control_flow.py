@@ -12,6 +12,7 @@ from typing import Any
 
 from . import nest
 from .branches import BranchValues, case, cond, switch_case
+from .callbacks import calls_back
 from .dataclass import replace
 from .execution import run_now
 from .graph import Graph, current_graph
@@ -32,6 +33,7 @@ from .tensor import Tensor
 __all__ = ["BranchValues", "case", "cond", "switch_case", "while_loop"]
 
 
+@calls_back("cond", "body")
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],

@@ -8,11 +8,12 @@ trace, when dtype and shape of what it emits are known.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from . import dtypes, nest
+from .callbacks import calls_back
 from .dataclass import dataclass
 from .execution import run_now
 from .graph import Graph, current_graph
@@ -29,6 +30,8 @@ from .values import convert_to_tensor
 #: step(state, row) -> (next state, emitted); either may be _NOTHING
 _Step = Callable[[Any, Any], tuple[Any, Any]]
 _NOTHING: tuple[()] = ()
+#: what has rows to loop over
+Rows: TypeAlias = Tensor | SparseTensor
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def in_graph(build: Callable[[], Any], *values: Any) -> Any:
         return build()
 
 
-def length_of(leaves: list[Tensor]) -> Any:
+def length_of(leaves: list[Rows]) -> Any:
     """The common number of rows: an int where it is known, else a scalar tensor."""
     if not leaves:
         raise ValueError("elems is empty: there is nothing to loop over")
@@ -60,16 +63,20 @@ def length_of(leaves: list[Tensor]) -> Any:
             known.add(leaf.shape[0])
     if len(known) > 1:
         raise ValueError(f"the elems must have the same first dimension, they have {sorted(known)}")
-    return known.pop() if known else call("shape", leaves[0])[0]
+    if known:
+        return known.pop()
+    first = leaves[0]
+    return call("cast", first.dense_shape[0] if isinstance(first, SparseTensor) else call("shape", first)[0], "int32")
 
 
-def rows_of(elems: Any) -> tuple[list[Tensor], Any]:
+def rows_of(elems: Any) -> tuple[list[Rows], Any]:
+    """What to loop over, each a tensor or SparseTensor of which ``x[i]`` is a row, and the structure they are in."""
     leaves, structure = nest.flatten_with_structure(elems)
-    return [convert_to_tensor(leaf) for leaf in leaves], structure
+    return [leaf if isinstance(leaf, SparseTensor) else convert_to_tensor(leaf) for leaf in leaves], structure
 
 
 def _loop(
-    step: _Step, rows: list[Tensor], structure: Any, state: Any, *,
+    step: _Step, rows: list[Rows], structure: Any, state: Any, *,
     reverse: bool, options: LoopOptions, name: str,
 ) -> _Result:  # fmt: skip
     """The loop all four are made of, over the rows in the given direction."""
@@ -90,8 +97,8 @@ def _loop(
         emitted_leaves, emitted_structure = nest.flatten_with_structure(emitted)
         emissions = [_emission(leaf, index) for leaf in emitted_leaves]
     structures = []
-    for part in (part for emission in emissions for part in emission.parts):
-        structures.append(_declare(graph, cond, body, variables, count, part))
+    for part, alike in ((part, emission.alike) for emission in emissions for part in emission.parts):
+        structures.append(_declare(graph, cond, body, variables, count, part, alike))
         with body.as_default():
             array = nest.unflatten(structures[-1], [body.inputs[len(variables) - 1]])
             results.extend(nest.flatten(array.write(index, part), True))
@@ -118,18 +125,19 @@ def _growing(form: LoopForm) -> dict[str, TensorShape]:
 class _Emission:
     """What a leaf of an emitted value writes to TensorArrays, and how the rows become one value.
 
-    ``stacked(arrays, count)`` makes it of one array for each of ``parts``.
+    ``stacked(arrays, count)`` makes it of one array for each of ``parts``. ``alike``: a part has one shape in all rows.
     """
 
     parts: tuple[Tensor, ...]
     stacked: Callable[[list[TensorArray], Any], Any]
+    alike: bool = True
 
 
 def _emission(value: Any, index: Any) -> _Emission:
     if isinstance(value, SparseTensor):
         row = call("cast", index, dtypes.int64)
         places = call("pad", value.indices, [[0, 0], [1, 0]], constant_values=row)
-        return _Emission((places, value.values, value.dense_shape), _stack_sparse)
+        return _Emission((places, value.values, value.dense_shape), _stack_sparse, alike=False)
     if not nest.structure_of(value, True).is_leaf():
         raise TypeError(
             f"the values that fn gives at each row are stacked, and a {type(value).__name__} cannot be; foldl and "
@@ -154,10 +162,12 @@ def _stack_sparse(arrays: list[TensorArray], count: Any) -> SparseTensor:
     return SparseTensor.of(places.concat(), values.concat(), call("concat", [rows, sizes], 0))
 
 
-def _declare(graph: Graph, cond: Graph, body: Graph, variables: list[LoopVar], count: Any, leaf: Tensor) -> Any:
+def _declare(
+    graph: Graph, cond: Graph, body: Graph, variables: list[LoopVar], count: Any, leaf: Tensor, alike: bool
+) -> Any:
     """Add a TensorArray as a loop variable to a loop that is being traced; gives its structure."""
     with graph.as_default():
-        array = TensorArray(leaf.dtype, size=count, element_shape=leaf.shape)
+        array = TensorArray(leaf.dtype, size=count, element_shape=leaf.shape, infer_shape=alike)
     (flow,), structure = nest.flatten_with_structure(array, True)
     position = len(variables)
     variables.append(LoopVar("out", flow, SCALAR))
@@ -182,6 +192,7 @@ def _options(parallel_iterations: Any, back_prop: bool, swap_memory: bool) -> Lo
     return LoopOptions(10 if parallel_iterations is None else parallel_iterations, None, back_prop, swap_memory)
 
 
+@calls_back("fn")
 def map_fn(
     fn: Callable[[Any], Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
@@ -194,7 +205,7 @@ def map_fn(
     fn : callable
         Takes one row (in the structure of ``elems``); traced once.
     elems : structure of tensors
-        With the same first dimension.
+        With the same first dimension. A row of a SparseTensor is one of a dimension less.
     dtype, fn_output_signature : structure of dtypes, optional
         What ``fn`` gives; found by tracing when left out, checked when given.
 
@@ -228,11 +239,13 @@ def map_fn(
     return in_graph(build, elems)
 
 
-def _check_dtype(value: Any, wanted: Any) -> Tensor:
+def _check_dtype(value: Any, wanted: Any) -> Any:
     dtype = dtypes.as_dtype(getattr(wanted, "dtype", wanted))
-    if isinstance(value, (int, float)):
+    if not isinstance(value, SparseTensor):
         return convert_to_tensor(value, dtype)
-    return convert_to_tensor(value, dtype)
+    if value.dtype != dtype:
+        raise TypeError(f"fn gives a SparseTensor of {value.dtype}, {dtype} was declared; cast its values")
+    return value
 
 
 def check_callable(fn: Any) -> None:
@@ -240,12 +253,14 @@ def check_callable(fn: Any) -> None:
         raise TypeError(f"fn must be callable, got {fn!r} of type {type(fn).__name__}")
 
 
-def _first_row(rows: list[Tensor], structure: Any, reverse: bool) -> Any:
-    if length_of(rows) == 0:
+def _first_row(rows: list[Rows], structure: Any, reverse: bool) -> Any:
+    count = length_of(rows)
+    if isinstance(count, int) and count == 0:
         raise ValueError("elems has no rows: without an initializer there is no first value")
     return nest.unflatten(structure, [r[-1 if reverse else 0] for r in rows])
 
 
+@calls_back("fn")
 def scan(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
@@ -311,6 +326,7 @@ def _fold(
     return in_graph(build, elems, initializer)
 
 
+@calls_back("fn")
 def foldl(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
@@ -322,6 +338,7 @@ def foldl(
     return _fold(fn, elems, initializer, _options(parallel_iterations, back_prop, swap_memory), False, name or "foldl")
 
 
+@calls_back("fn")
 def foldr(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,

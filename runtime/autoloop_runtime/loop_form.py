@@ -8,6 +8,7 @@ from typing import Any
 
 from . import dtypes, nest
 from .shapes import TensorShape
+from .sparse.specs import CompositeSpec
 from .structured import LoopVar, StructureError
 from .tensor import Tensor, TensorSpec
 from .values import as_constant, convert_to_tensor, to_array
@@ -235,14 +236,24 @@ def _up_to(structure: Any, invariant: Any) -> list[Any]:
 
 def _component_invariants(leaf: Any, given: Any) -> list[TensorShape]:
     """The invariants of a leaf's component tensors; ``given`` is the user's for the leaf or ``None``."""
-    if isinstance(given, TensorSpec):
-        if given.dtype != leaf.dtype:
-            raise TypeError(f"a shape invariant is a spec of dtype {given.dtype}, the loop variable has {leaf.dtype}")
-        given = given.shape
+    if isinstance(given, (TensorSpec, CompositeSpec)):
+        given = _shape_of_spec(leaf, given)
     composite = getattr(leaf, "__autoloop_invariants__", None)
     if composite is not None:
         return list(composite(None if given is None else _shape(given)))
     return [leaf.shape if given is None else _shape(given)]
+
+
+def _shape_of_spec(leaf: Any, spec: TensorSpec | CompositeSpec) -> TensorShape:
+    """The shape invariant that a spec of the loop variable ``leaf`` states."""
+    if spec.dtype != leaf.dtype:
+        raise TypeError(f"a shape invariant is a spec of dtype {spec.dtype}, the loop variable has {leaf.dtype}")
+    if not isinstance(spec, CompositeSpec):
+        return spec.shape
+    if not isinstance(leaf, spec.value_type):
+        kind, given = type(spec).__name__, type(leaf).__name__
+        raise TypeError(f"a {kind} is no shape invariant of a loop variable of type {given}")
+    return spec.invariant
 
 
 def _shape(value: Any) -> TensorShape:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .callbacks import calls_back
 from .forks import Kind, undivided
 
 if TYPE_CHECKING:
@@ -235,6 +236,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     return unflatten(spec, flat_sequence)
 
 
+@calls_back("func")
 def map_structure(func: Callable[..., Any], *structures: Any, expand_composites: bool = False) -> Any:
     """Call ``func`` with the leaves of the structures, position by position; the result has the same structure.
 

@@ -262,13 +262,18 @@ for _name in [d for d in vars(Tensor) if d.startswith("__")]:
     setattr(Variable, _name, _delegate(_name))
 
 
+def awaited(operations: Any) -> list[Tensor | Node]:
+    """The operations and tensors in a nested structure of them, parts of composites among them, to be waited for."""
+    leaves = nest.flatten(operations, expand_composites=True)
+    return [leaf if isinstance(leaf, Node) else convert_to_tensor(leaf) for leaf in leaves]
+
+
 def group(*operations: Any, name: str | None = None) -> Any:
-    """One operation that runs after all the given ones (1.x); does nothing outside a graph."""
+    """One operation that runs after all the given ones, which may be in lists (1.x); does nothing outside a graph."""
     graph = current_graph()
     if graph is None:
         return None
-    tensors = [t for op in operations for t in (op.outputs[-1:] if isinstance(op, Node) else [convert_to_tensor(op)])]
-    with graph.control_dependencies(tensors):
+    with graph.control_dependencies(awaited(operations)):
         return graph.add(GROUP, [], {}, name or "group")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import nest
 from .applying import apply
+from .callbacks import calls_back
 from .functional import check_callable, in_graph, length_of, map_fn, rows_of
 from .graph import CONST, PARAMETER, Graph, Node, current_graph
 from .passes.safety import ELEMENTWISE
@@ -24,6 +25,7 @@ from .values import as_constant, convert_to_tensor
 _REDUCTIONS = frozenset({"sum", "prod", "mean", "max", "min", "any", "all"})
 
 
+@calls_back("fn")
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, name: str | None = None
 ) -> Any:
@@ -59,9 +61,10 @@ def vectorized_map(
         count = length_of(rows)
         graph = current_graph()
         assert graph is not None
-        obstacle = "elems of unknown rank"
-        if all(r.shape.rank is not None for r in rows):
-            row = subgraph(graph, "row", [(r.dtype, r.shape[1:], "row") for r in rows])
+        tensors = [r for r in rows if isinstance(r, Tensor)]
+        obstacle = "elems of unknown rank" if len(tensors) == len(rows) else "a SparseTensor"
+        if len(tensors) == len(rows) and all(r.shape.rank is not None for r in tensors):
+            row = subgraph(graph, "row", [(r.dtype, r.shape[1:], "row") for r in tensors])
             with row.as_default():
                 leaves, form = nest.flatten_with_structure(fn(nest.unflatten(structure, row.inputs)))
                 plain = [leaf for leaf in leaves if nest.structure_of(leaf, True).is_leaf()]
@@ -69,7 +72,7 @@ def vectorized_map(
             composite = len(outputs) < len(leaves)
             obstacle = "a value that is no tensor" if composite else _obstacle(row, outputs, len(rows))
             if not obstacle:
-                return nest.unflatten(form, _at_once(row, outputs, rows, count))
+                return nest.unflatten(form, _at_once(row, outputs, tensors, count))
         if not fallback_to_while_loop:
             raise ValueError(f"vectorized_map: {obstacle} stands in the way of computing all rows at once; use map_fn")
         return map_fn(fn, elems, name=name)

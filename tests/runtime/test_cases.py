@@ -153,3 +153,78 @@ def test_the_order_of_numbered_branches_does_not_matter(executor, default):
             == int(al.switch_case(al.constant(k), branches, default))
             == expected
         )
+
+
+def _operations(v, w):
+    """Branches that give operations, and what they leave in ``v`` and ``w`` where the predicate is true, and is not."""
+    there = w.assign_add(7).op
+    return {
+        "no_op": (lambda: tf.no_op(), lambda: tf.no_op(), (0, 0), (0, 0)),
+        "group": (lambda: tf.group([v.assign_add(1), [w.assign_add(2)]]), lambda: tf.no_op(), (1, 2), (0, 0)),
+        "assignments": (lambda: v.assign_add(1).op, lambda: w.assign_add(2).op, (1, 0), (0, 2)),
+        "initializers": (lambda: tf.global_variables_initializer(), lambda: v.assign(5).op, (0, 0), (5, 0)),
+        "what is there": (lambda: there, lambda: w.assign_add(1).op, (0, 7), (0, 8)),
+        "in a structure": (lambda: [v.assign_add(1).op, 3], lambda: [tf.no_op(), 4], (1, 0), (0, 0)),
+        "branches in branches": (
+            lambda: tf.cond(v.read_value() > 0, lambda: w.assign(1).op, lambda: v.assign_add(2).op), lambda: tf.no_op(),
+            (2, 0), (0, 0),
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("what", _operations(*[tf.Variable(0) for _ in range(2)]))
+@pytest.mark.parametrize("pred", [True, False])
+def test_branches_may_give_operations(what, pred):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v, w = tf.Variable(0), tf.Variable(0)
+        p = tf.placeholder(tf.bool, [])
+        then, other, *left = _operations(v, w)[what]
+        made = {
+            "cond": tf.cond(p, then, other),
+            "case": tf.case([(p, then)], default=other),
+            "switch_case": tf.switch_case(tf.cast(p, tf.int32), [other, then]),
+        }
+        for fetch in made.values():
+            sess.run([v.initializer, w.initializer])
+            sess.run(fetch, {p: pred})
+            assert tuple(sess.run([v, w])) == left[not pred]
+        value = sess.run(made["cond"], {p: pred})
+        assert (value == [pred, 3 if pred else 4]) if isinstance(value, list) else (value == pred)
+
+
+def test_an_operation_of_a_branch_runs_in_each_iteration_that_waits_for_it():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.Variable(0)
+
+        def body(i):
+            with tf.control_dependencies([tf.cond(i > 0, lambda: v.assign_add(1).op, lambda: tf.no_op())]):
+                return i + 1
+
+        loop = tf.while_loop(lambda i: i < 4, body, [tf.constant(0)])
+        sess.run(v.initializer)
+        assert sess.run([loop, v.initializer])[0] == 4
+        sess.run(v.initializer)
+        sess.run(loop)
+        assert sess.run(v) == 3
+
+
+def test_an_operation_beside_a_tensor_is_a_truth_value():
+    with tf.Graph().as_default():
+        p = tf.placeholder(tf.bool, [])
+        with pytest.raises(TypeError, match="the same dtypes, they return bool and int32"):
+            tf.cond(p, lambda: tf.no_op(), lambda: 1)
+
+
+def test_groups_and_control_dependencies_take_structures():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v, w = tf.Variable(0), tf.Variable(0)
+        slices = tf.IndexedSlices(tf.reshape(w.assign_add(1), [1]), tf.constant([0]))
+        both = tf.group([v.assign_add(1), slices], {"a": v.assign_add(10)}, ())
+        with tf.control_dependencies([slices, [v.assign_add(100)]]):
+            third = tf.constant(3)
+        sess.run(tf.global_variables_initializer())
+        assert sess.run([both, tf.group([])]) == [None, None]
+        assert tuple(sess.run([v, w])) == (11, 1)
+        assert sess.run(third) == 3 and tuple(sess.run([v, w])) == (111, 2)
+        with pytest.raises(TypeError, match="None cannot be converted"):
+            tf.group(None)

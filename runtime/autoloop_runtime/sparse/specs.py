@@ -41,6 +41,11 @@ class CompositeSpec:
         """The specs of its parts."""
         raise NotImplementedError
 
+    @property
+    def invariant(self) -> TensorShape:
+        """The shape invariant that it states of a loop variable."""
+        raise NotImplementedError
+
     def is_compatible_with(self, value: Any) -> bool:
         """True if a value (or spec) has as many parts and fits in dtype and shape."""
         ours = isinstance(value, self.value_type) or type(value) is type(self)
@@ -97,6 +102,11 @@ class SparseTensorSpec(CompositeSpec):
         return cls(value.shape, value.dtype)
 
     @property
+    def invariant(self) -> TensorShape:
+        """That of the dense shape, for any number of entries."""
+        return TensorShape([self.shape.rank])
+
+    @property
     def components(self) -> tuple[TensorSpec, ...]:
         """The specs of indices, values and dense shape."""
         rank = self.shape.rank
@@ -138,6 +148,11 @@ class IndexedSlicesSpec(CompositeSpec):
         """The spec of a value."""
         extents = None if value.dense_shape is None else dtypes.int64
         return cls(value.shape, value.dtype, dtypes.int64, extents, value.indices.shape)
+
+    @property
+    def invariant(self) -> TensorShape:
+        """That of the rows, of which there may be another number in each iteration."""
+        return self.components[0].shape
 
     @property
     def components(self) -> tuple[TensorSpec, ...]:
