@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
-import os
 import pkgutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -16,11 +12,10 @@ import autoloop
 import autoloop_runtime
 import pytest
 from autoloop_runtime import forks
+from forking import needs_fork, run
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = sorted([*(ROOT / "autoloop").rglob("*.py"), *(ROOT / "runtime" / "autoloop_runtime").rglob("*.py")])
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-NATIVE = importlib.util.find_spec("llvmlite") is not None
 
 # -- everything goes through the registry -------------------------------------------------------------------
 
@@ -115,120 +110,6 @@ def test_kinds_have_names_of_their_own_and_say_why():
 
 # -- a child does everything, whoever held what ------------------------------------------------------------------
 
-PROGRAM = '''
-import faulthandler, os, sys, signal, threading, warnings, dataclasses
-warnings.simplefilter("ignore")
-import numpy as np
-import autoloop as al
-import autoloop.compat.v1 as tf
-from autoloop_runtime import forks
-EXECUTORS = [e for e in ("auto", "sequential", "dataflow", "native") if e != "native" or NATIVE]
-al.config.set_num_threads(2)
-al.config.set_swap_budget(0)
-
-def heavy_loop(x):
-    y = x
-    for _ in al.range(4):
-        x = al.tanh(x @ x) * 0.5
-        y = al.tanh(y @ y) * 0.25
-    return al.sum(x) + al.sum(y)
-
-class Everything:
-    """Objects whose locks may be held, and what is done with them."""
-
-    def __init__(self):
-        self.v = al.Variable(np.float64(1.0))
-        def step(x, n):
-            s = al.sum(x)
-            for i in al.range(n):
-                s = s * 0.5 + al.cast(i, al.float64)
-            self.v.assign_add(s)
-            return s
-        self.steps = {e: al.function(step, executor=e) for e in EXECUTORS}
-        self.heavy = al.function(heavy_loop, executor="dataflow")
-        def loss(a, x):
-            for _ in al.range(30):
-                al.set_loop_options(swap_memory=True)
-                x = al.sin(x) * a
-            return al.sum(x)
-        self.grads = {e: al.function(al.value_and_grad(loss), executor=e) for e in ("auto", "sequential")}
-        self.graph = tf.Graph()
-        with self.graph.as_default():
-            self.p = tf.placeholder(np.float64, [])
-            self.w = tf.Variable(np.float64(2.0))
-            self.out = tf.Print(self.w.assign_add(self.p), [self.p], first_n=0)
-            self.init = tf.global_variables_initializer()
-        self.session = tf.Session(graph=self.graph)
-        self.session.run(self.init)
-        self.array = al.TensorArray(al.float64, size=3, element_shape=[2]).write(0, np.ones(2))
-
-    def use(self, size):
-        @dataclasses.dataclass
-        class Pair:
-            a: object
-            b: object
-        assert len(al.nest.flatten(Pair([1, (2,)], {"c": 3}))) == 3
-        x = np.linspace(0.0, 1.0, size)
-        found = {float(f(x, np.int32(5))) for f in self.steps.values()}
-        assert len({round(v, 9) for v in found}) == 1, found
-        m = np.full((200, 200), 0.001)
-        assert np.isfinite(float(self.heavy(m)))
-        for f in self.grads.values():
-            value, gradient = f(np.float64(1.01), x)
-            h = 1e-6
-            slope = (float(f(np.float64(1.01 + h), x)[0]) - float(f(np.float64(1.01 - h), x)[0])) / (2 * h)
-            assert abs(slope - float(gradient)) < 1e-4 * max(1, abs(slope)), (slope, float(gradient))
-        with al.GradientTape() as tape:
-            y = self.v * 3.0
-        assert float(tape.gradient(y, self.v)) == 3.0
-        before = self.session.run(self.w)
-        assert self.session.run([self.out], {self.p: 1.0}) == [before + 1.0]
-        assert self.session.run(self.w, timeout=30.0) == before + 1.0
-        with tf.Session(graph=tf.Graph()) as s:
-            u = tf.Variable(np.float32(1.0))
-            s.run(u.initializer)
-            assert s.run(u) == 1.0
-        tf.reset_default_graph(); tf.get_default_graph()
-        rows = self.array.write(1, np.full(2, 2.0)).write(2, np.zeros(2)).stack()
-        assert rows.numpy().tolist() == [[1, 1], [2, 2], [0, 0]]
-        assert al.random.normal([3]).numpy().shape == (3,)
-        got = al.map_fn(lambda r: r * 2.0, al.constant(x))
-        assert np.allclose(got.numpy(), 2 * x)
-
-def child(work):
-    pid = os.fork()
-    if pid:
-        return pid
-    code = 1
-    try:
-        faulthandler.register(signal.SIGALRM, all_threads=True, chain=True)
-        signal.alarm(40)
-        work()
-        code = 0
-    except BaseException:
-        import traceback
-        traceback.print_exc()
-    finally:
-        os._exit(code)
-
-def reap(children):
-    bad = {name: code for name, pid in children.items() if (code := os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))}
-    assert not bad, bad
-'''.replace("NATIVE", repr(NATIVE))
-
-
-def run(code, folder):
-    path = folder / "program.py"
-    path.write_text(PROGRAM + code)
-    env = {
-        **os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "TMPDIR": str(folder),
-        "AUTOLOOP_CACHE": "1", "AUTOLOOP_CACHE_DIR": str(folder / "cache"),
-    }  # fmt: skip
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=110, env=env)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
-
-
 #: only those have them who are at work themselves; the tests below fork there
 TRANSIENT = {"SharedRun.lock", "_Blocks.lock", "deadlines"}
 
@@ -268,53 +149,95 @@ mine = Everything()
 mine.use(6)
 children = {}
 
-def fork_in_the_middle(name, begin):
-    # ``begin(inside)`` calls ``inside`` somewhere in the middle, on another thread
-    there, done = threading.Event(), threading.Event()
-    def inside(*_):
-        there.set(); done.wait(); return np.float64(1.0)
-    thread = threading.Thread(target=begin, args=(inside,))
-    thread.start(); there.wait()
-    children[name] = child(lambda: mine.use(6))
-    done.set(); thread.join()
+parent = os.getpid()
+class Middle:  # called somewhere in the middle of something: waits there until the fork is over
+    def __init__(self):
+        self.there, self.done = threading.Event(), threading.Event()
+    def __call__(self, value=None):
+        if os.getpid() == parent:
+            self.there.set(); self.done.wait()
+        return value
 
-def traces(inside):
+def fork_in_the_middle(begin):
+    middle = Middle()
+    again = begin(middle)
+    thread = threading.Thread(target=again)
+    thread.start(); middle.there.wait()
+    def use():
+        again(); mine.use(6)
+    children[begin.__name__] = child(use)
+    middle.done.set(); thread.join()
+
+# each gives what both the thread and the child do: the same function, graph, session
+def traces(middle):
     @al.function
     def f(x):
-        inside()
+        middle()
         return x + 1
-    f(1.0)
-def traces_the_same(inside):
-    mine.steps["auto"].python_function.__closure__  # the same code object, another key
-    def hook(x, n):
-        inside(); return x
-    f = mine.steps["auto"]; old = f._converted
-    f._converted = hook
-    f(np.ones(77), np.int32(1)); f._converted = old; f._cache.clear(); f._quick.clear()
-def runs(inside):
-    al.function(lambda x: al.py_function(inside, [x], al.float64), executor="dataflow")(np.float64(1.0))
-def runs_in_session(inside):
+    return lambda: f(1.0)
+def converts(middle):
+    from autoloop.conversion import pipeline
+    convert_code = pipeline.convert_code
+    pipeline.convert_code = lambda f: (middle(), convert_code(f))[1]
+    @al.function
+    def f(x):
+        while x < 5: x += 1
+        return x
+    return lambda: f(al.constant(1))
+def runs(middle):
+    f = al.function(lambda x: al.py_function(middle, [x], al.float64), executor="dataflow")
+    return lambda: f(np.float64(1.0))
+def runs_in_session(middle):
     with mine.graph.as_default():
-        t = tf.py_function(inside, [mine.p], tf.float64)
-    mine.session.run(t, {mine.p: 1.0})
-def in_time(inside):
+        t = tf.py_function(middle, [mine.p], tf.float64)
+    return lambda: mine.session.run(t, {mine.p: 1.0})
+def in_time(middle):
     with tf.Graph().as_default():
-        t = tf.py_function(inside, [np.float64(1.0)], tf.float64)
-        tf.Session().run(t, timeout=60.0)
-def differentiates(inside):
+        t = tf.py_function(middle, [np.float64(1.0)], tf.float64)
+        session = tf.Session()
+    return lambda: session.run(t, timeout=60.0)
+def differentiates(middle):
     @al.custom_gradient
     def g(x):
         def back(d):
-            inside(); return d
+            middle(); return d * 1.0
         return x * 1.0, back
     @al.function
     def f(x):
         for _ in al.range(3):
-            x = g(x)
+            x = al.sin(g(x)) * 2.0
         return x
-    al.grad(f)(np.float64(1.0))
-for f in (traces, runs, runs_in_session, in_time, differentiates):
-    fork_in_the_middle(f.__name__, f)
+    def slope():
+        with al.GradientTape() as tape:
+            x = al.constant(0.3); tape.watch(x)
+            y = f(x)
+        return float(tape.gradient(y, x))
+    def check(v=0.3, d=1.0):
+        for _ in range(3): d, v = d * 2 * np.cos(v), np.sin(v) * 2
+        return d
+    def again():
+        assert abs(slope() - check()) < 1e-5
+    return again
+def compiles(middle):
+    if "native" not in EXECUTORS: return middle
+    from autoloop_runtime.codegen.native import call
+    compile_ir = call.compile_ir
+    def slow(*args):
+        middle()
+        return compile_ir(*args)
+    call.compile_ir = slow
+    return lambda: mine.steps["native"](np.linspace(0.0, 1.0, 9), np.int32(3))
+def updates(middle):
+    from autoloop_runtime import variables
+    op = variables.ASSIGN_ADD.kernel
+    def update(delta, *, variable, state):
+        with state.storage(variable).lock:
+            middle()
+        return op(delta, variable=variable, state=state)
+    object.__setattr__(variables.ASSIGN_ADD, "kernel", update)
+    return lambda: mine.v.assign_add(np.float64(1.0))
+for begin in (traces, converts, runs, runs_in_session, in_time, differentiates, compiles, updates):
+    fork_in_the_middle(begin)
 reap(children)
 """,
         tmp_path,
