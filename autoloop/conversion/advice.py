@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import gast
 from autoloop.conversion.callables import is_converted, is_generator_code
-from autoloop.conversion.jumps import binds_in
 from autoloop.conversion.nodes import Node, children, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS
+from autoloop.conversion.unfolding import may_leave_out
 from autoloop.conversion.unsupported import must_stay_python
 from autoloop.errors import is_own_file
 
@@ -57,15 +57,23 @@ def _position(link: types.TracebackType) -> Position:
 def _advice(code: types.CodeType, position: Position) -> str:
     for node in reversed(list(_around(_tree(code.co_filename), position))):
         if isinstance(node, gast.GeneratorExp) or _consumes_a_generator(node):
-            return "A generator expression stays Python: append to a list in a `for` loop, or use array functions."
+            return (
+                "The condition of a generator expression that no builtin uses up at once stays Python: append to a "
+                "list in a `for` loop, or use array functions."
+            )
         if isinstance(node, COMPREHENSIONS):
-            return "A comprehension stays Python: append to a list in a `for` loop, or use autoloop.map_fn."
+            return (
+                "The condition of a set or dict comprehension, and of one that sets a name by `:=`, stays Python: "
+                "append to a list in a `for` loop, or use autoloop.map_fn."
+            )
         if isinstance(node, gast.Match) and _is_in_a_pattern(node, position):
             return "`match` stays Python: use `if` and `elif`."
         if isinstance(node, gast.While | gast.If | gast.For) and must_stay_python(node, {}):
             kind = {"While": "`while` loop", "If": "`if`", "For": "`for` loop"}[type(node).__name__]
             return f"This {kind} stays Python, because it holds {_reason(node)}: move that to a function of its own."
-        if isinstance(node, gast.BoolOp | gast.IfExp | gast.Compare) and any(map(binds_in, children(node))):
+        if isinstance(node, gast.Try) and must_stay_python(node, {}):
+            return f"What follows {_reason(node)} stays Python: put the jumps behind the `try` statement."
+        if may_leave_out(node):
             return "An expression that sets a name by `:=` in a part that may be left out stays Python: use `if`."
         if isinstance(node, gast.FunctionDef | gast.Lambda):
             break

@@ -26,8 +26,8 @@ DO_NOT_CONVERT = "__autoloop_do_not_convert__"
 
 # Builtins that mean something else when an argument is a tensor.
 STAGED_BUILTINS: frozenset[Any] = frozenset(
-    (abs, all, any, bool, complex, divmod, enumerate, filter, float, format, int, isinstance, len, list, map, max)
-    + (min, pow, print, range, repr, reversed, round, sorted, str, sum, tuple, zip)
+    (abs, all, any, bool, complex, divmod, enumerate, filter, float, format, frozenset, int, isinstance, len, list)
+    + (map, max, min, pow, print, range, repr, reversed, round, set, sorted, str, sum, tuple, zip)
 )
 # Library functions that look into their arguments before a tensor can take over.
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(
@@ -166,6 +166,11 @@ class Environment:
         target = self.resolve(function, local_names)
         code = getattr(target, "__code__", None)
         return code is not None and code.co_name == OPTIONS and is_own_file(code.co_filename)
+
+    def is_users_class(self, node: Node, local_names: frozenset[str]) -> bool:
+        """Whether an expression certainly is a class of the user's."""
+        target = self.resolve(node, local_names)
+        return isinstance(target, type) and is_users_class(target)
 
     def is_property(self, name: str) -> bool:
         """Whether a class of the user's in reach has a property of this name."""

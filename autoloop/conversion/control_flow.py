@@ -21,6 +21,7 @@ from autoloop.conversion.callables import OPTIONS, Environment
 from autoloop.conversion.dataflow import analyse
 from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
 from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
+from autoloop.conversion.matching import class_patterns
 from autoloop.conversion.nodes import Maker, Node, copy_tree, header, method_name, statements_in
 from autoloop.conversion.plan import Plan, plan_function
 from autoloop.conversion.scopes import Scope, parameter_names, scope_of
@@ -367,7 +368,7 @@ class _StatementRewriter(SimpleStatements):
         for item in getattr(node, "items", []):
             item.context_expr = self.expr(item.context_expr)
         if hasattr(node, "subject"):
-            node.subject = self.expr(node.subject)
+            node.subject = self._subject(node)
         for case in getattr(node, "cases", []):
             if case.guard is not None:
                 case.guard = self.expr(case.guard)
@@ -382,6 +383,16 @@ class _StatementRewriter(SimpleStatements):
                 done = self._handler(owner, done)
             setattr(owner, name, done or ([Maker(node).pass_()] if block else []))
         return [node]
+
+    def _subject(self, node: Node) -> Node:
+        """Return the subject of a ``match``, checked where it is asked for a class that no tensor tells."""
+        environment, names = self.expressions.environment, self.around.local_names
+        asked = [whole for cls, whole in class_patterns(node) if not environment.is_users_class(cls, names)]
+        subject = self.expr(node.subject)
+        if not asked:
+            return subject
+        make = Maker(node.subject)
+        return make.call(self.expressions.operator(make, "subject"), subject, make.constant(not all(asked)))
 
     def _caught(self, node: Node) -> Block:
         """Return what the handlers of a ``try``, or the arguments of ``suppress``, catch."""

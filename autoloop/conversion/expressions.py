@@ -7,9 +7,9 @@ from collections.abc import Callable
 import gast
 import numpy as np
 from autoloop.conversion.callables import Environment
-from autoloop.conversion.jumps import binds_in
 from autoloop.conversion.nodes import Maker, Node, branching_fields, children, copy_tree, method_name, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS, parameter_names
+from autoloop.conversion.unfolding import binds_in, may_leave_out
 from autoloop_runtime.dataclass import dataclass, replace
 
 AUGMENTED = {
@@ -28,6 +28,8 @@ _COMPARISONS = {
 _UNARY = {gast.USub: ("-", "__neg__"), gast.UAdd: ("+", "__pos__"), gast.Invert: ("~", "__invert__")}
 _NAMED_COMPARISONS = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
 _SIMPLE = (gast.Name, gast.Constant)
+# Builtins that use up a generator expression before they return.
+_TAKE_ALL = ("all", "any", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class ExpressionRewriter:
     # -- logic ------------------------------------------------------------------------------------------
 
     def _boolop(self, node: Node, around: Surroundings) -> Node:
-        if any(map(binds_in, node.values[1:])) or self.environment.is_static_test(node, around.local_names):
+        if may_leave_out(node) or self.environment.is_static_test(node, around.local_names):
             return self._children(node, around)
         make = Maker(node)
         first = self.rewrite(node.values[0], around)
@@ -126,7 +128,7 @@ class ExpressionRewriter:
 
     def _ifexp(self, node: Node, around: Surroundings) -> Node:
         static = self.environment.is_static_test(node.test, around.local_names)
-        if static or binds_in(node.body) or binds_in(node.orelse):
+        if static or may_leave_out(node):
             return self._children(node, around)
         make = Maker(node)
         test = self.rewrite(node.test, around)
@@ -134,7 +136,7 @@ class ExpressionRewriter:
         return make.call(self.operator(make, "if_exp"), test, *branches)
 
     def _compare(self, node: Node, around: Surroundings) -> Node:
-        if len(node.ops) == 1 or any(map(binds_in, node.comparators[1:])):
+        if len(node.ops) == 1 or may_leave_out(node):
             return self._single_compare(node, around)
         if all(isinstance(op, gast.Is | gast.IsNot) for op in node.ops):
             return self._children(node, around)
@@ -205,8 +207,11 @@ class ExpressionRewriter:
             special = self._frame_call(node, around)
             if special is not None:
                 return special
+        operator = self._consumed(node, around)
         function = self.rewrite(node.func, around)
         node.args = [self.rewrite(arg, around) for arg in node.args]
+        if operator:
+            node.args[0] = self._kept(node.args[0], operator)
         for keyword in node.keywords:
             keyword.value = self.rewrite(keyword.value, around)
         if not plain:
@@ -257,6 +262,14 @@ class ExpressionRewriter:
 
     # -- functions inside expressions ---------------------------------------------------------------------
 
+    def _starred(self, node: Node, around: Surroundings) -> Node:
+        """Return ``*ops.elements(v)`` for ``*v`` in a call, a list or a tuple."""
+        node = self._children(node, around)
+        if isinstance(node.ctx, gast.Load) and not isinstance(node.value, gast.List | gast.Tuple | gast.Constant):
+            make = Maker(node.value)
+            node.value = make.call(self.operator(make, "elements"), node.value)
+        return node
+
     def _lambda(self, node: Node, around: Surroundings) -> Node:
         args = node.args
         args.defaults = [self.rewrite(one, around) for one in args.defaults]
@@ -272,23 +285,73 @@ class ExpressionRewriter:
         return node
 
     def _comprehension(self, node: Node, around: Surroundings) -> Node:
-        """Leave a comprehension as it is, but for the calls in it."""
+        """Let a comprehension run over the rows of tensors, and its conditions and logic be for the graph to decide.
+
+        One that sets names by ``:=`` does so in its own frame: of that only the calls are rewritten.
+        """
+        binds = any(map(binds_in, children(node)))
         targets = {
             one.id for generator in node.generators for one in walk(generator.target)
             if isinstance(one, gast.Name)
         }  # fmt: skip
-        first = node.generators[0]
-        first.iter = self.rewrite(first.iter, around)
-        inner = _CallsOnly(self.ops, self.environment, self.fresh)
+        inner: ExpressionRewriter = _CallsOnly(self.ops, self.environment, self.fresh) if binds else self
         inside = replace(around, local_names=around.local_names | targets, checked=around.checked - targets)
         for index, generator in enumerate(node.generators):
-            if index:
-                generator.iter = inner.rewrite(generator.iter, inside)
+            iterable = inner.rewrite(generator.iter, inside) if index else self.rewrite(generator.iter, around)
+            if not isinstance(iterable, gast.List | gast.Tuple | gast.Constant | gast.Dict):
+                iterable = Maker(iterable).call(self.operator(Maker(iterable), "elements"), iterable)
+            generator.iter = iterable
             generator.ifs = [inner.rewrite(test, inside) for test in generator.ifs]
         for name in ("elt", "key", "value"):
             if hasattr(node, name):
                 setattr(node, name, inner.rewrite(getattr(node, name), inside))
+        if isinstance(node, gast.ListComp) and not binds and node.generators[-1].ifs:
+            return self._kept(node, "kept")
+        key = {gast.SetComp: "elt", gast.DictComp: "key"}.get(type(node), "")
+        if key and not isinstance(part := getattr(node, key), gast.Constant):
+            setattr(node, key, Maker(part).call(self.operator(Maker(part), "hashed"), part))
         return node
+
+    def _kept(self, node: Node, operator: str) -> Node:
+        """Return ``ops.kept((test, lambda: x) for x in v)`` for ``[x for x in v if test]``; all is rewritten."""
+        make = Maker(node)
+        last = node.generators[-1]
+        pair = make.tuple([self._all(make, last.ifs), make.lambda_(node.elt)])
+        last.ifs = []
+        pairs = make.place(gast.GeneratorExp(pair, node.generators))
+        return make.call(self.operator(make, operator), pairs)
+
+    def _all(self, make: Maker, tests: list[Node]) -> Node:
+        later = [make.lambda_(test) for test in tests[1:]]
+        return make.call(self.operator(make, "and_"), tests[0], *later) if later else tests[0]
+
+    def _consumed(self, node: Node, around: Surroundings) -> str:
+        """Let the condition of a generator expression that a builtin uses up at once be for the graph to decide.
+
+        ``any(x for x in v if t)`` asks ``t and x`` of each, ``all`` asks ``not t or x``; the others ask for all
+        elements anyway, so they may as well get a list. Returns the operator that is still to be put around what
+        becomes of the argument.
+        """
+        generator = node.args[0] if node.args else None
+        name = getattr(node.func, "id", "")
+        if not isinstance(generator, gast.GeneratorExp) or not generator.generators[-1].ifs or name not in _TAKE_ALL:
+            return ""
+        if any(map(binds_in, children(generator))):
+            return ""
+        if not self.environment.is_builtin(node.func, name, around.local_names):
+            return ""
+        make = Maker(generator)
+        last = generator.generators[-1]
+        if name == "sum":
+            return "summands"
+        if name not in ("any", "all"):
+            node.args[0] = make.place(gast.ListComp(generator.elt, generator.generators))
+            return ""
+        test = last.ifs[0] if len(last.ifs) == 1 else make.place(gast.BoolOp(gast.And(), last.ifs))
+        parts = [test, generator.elt] if name == "any" else [make.not_(test), generator.elt]
+        generator.elt = make.place(gast.BoolOp(gast.And() if name == "any" else gast.Or(), parts))
+        last.ifs = []
+        return ""
 
     def _attribute(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.attribute(a, 'name')`` for ``a.name`` where that may call a property of the user's."""

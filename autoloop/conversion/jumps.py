@@ -14,8 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import gast
-from autoloop.conversion.nodes import Maker, Node, children, copy_tree, header
+from autoloop.conversion.leaving import followed
+from autoloop.conversion.matching import as_branches
+from autoloop.conversion.nodes import Maker, Node, copy_tree, header
 from autoloop.conversion.scopes import FUNCTIONS
+from autoloop.conversion.unfolding import binds_in, unfolded
 from autoloop.conversion.unsupported import must_stay_python
 from autoloop_runtime.dataclass import dataclass, field, replace
 
@@ -122,7 +125,8 @@ class _Lowering:
         done: Block = []
         rest = list(statements)
         while rest:
-            statement = rest.pop(0)
+            statement, *new = self._simpler(rest.pop(0))
+            rest[:0] = new
             if isinstance(statement, gast.Return | gast.Break | gast.Continue):
                 done += self._jump(statement, context)
                 break
@@ -137,6 +141,14 @@ class _Lowering:
                 if isinstance(statement, gast.Raise):
                     break
         return done
+
+    def _simpler(self, statement: Node) -> Block:
+        """Return the statements that a statement is short for, itself in most cases."""
+        if isinstance(statement, gast.Match) and not must_stay_python(statement, self.looked_through):
+            return as_branches(statement, self._new_flag)
+        if isinstance(statement, gast.Try):
+            return followed(statement, self._new_flag)
+        return unfolded(statement, self._new_flag)
 
     def _lowered(self, blocks: Sequence[Block], context: _Context) -> tuple[list[Block], set[str]]:
         """Lower blocks; also return the kinds of flags that they may raise."""
@@ -442,10 +454,3 @@ def block_fields(statement: Node) -> Iterator[tuple[Node, str, Block]]:
     for name in ("handlers", "cases"):
         for part in getattr(statement, name, None) or []:
             yield part, "body", part.body
-
-
-def binds_in(expression: Node) -> bool:
-    """Whether an expression binds a name of the function around it (nested functions bind their own)."""
-    if isinstance(expression, gast.NamedExpr):
-        return True
-    return not isinstance(expression, gast.Lambda) and any(map(binds_in, children(expression)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import gast
+from autoloop.conversion.leaving import can_follow, is_left_by_a_jump
 from autoloop.conversion.nodes import Node, children
 from autoloop.conversion.scopes import FRAME_READERS, FUNCTIONS
 from autoloop.conversion.source import FunctionSource, place_of
@@ -61,8 +62,8 @@ def is_generator(function: Node) -> bool:
 def must_stay_python(node: Node, known: dict[Node, bool]) -> bool:
     """Whether a loop or branch has to stay a Python statement.
 
-    It has to if it looks at its own frame (``locals()``), or if a jump leaves a ``finally`` block: such a
-    jump swallows the exception on its way, which no flag can imitate.
+    It has to if it looks at its own frame (``locals()``), or if a jump leaves a ``finally`` block that cannot follow
+    its ``try``: such a jump swallows the exception on its way, which no flag can imitate.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def must_stay_python(node: Node, known: dict[Node, bool]) -> bool:
         known[node] = (
             _reads_frame(node)
             or isinstance(node, gast.TryStar)
-            or (isinstance(node, gast.Try) and any(map(_has_jump, node.finalbody)))
+            or (is_left_by_a_jump(node) and not can_follow(node))
             or any(must_stay_python(child, known) for child in children(node) if not isinstance(child, _SCOPES))
         )
     return known[node]
@@ -83,9 +84,3 @@ def must_stay_python(node: Node, known: dict[Node, bool]) -> bool:
 
 def _reads_frame(node: Node) -> bool:
     return isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_READERS
-
-
-def _has_jump(node: Node) -> bool:
-    if isinstance(node, gast.Return | gast.Break | gast.Continue):
-        return True
-    return any(_has_jump(child) for child in children(node) if not isinstance(child, _SCOPES))

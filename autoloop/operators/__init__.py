@@ -22,6 +22,9 @@ Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a
 class has a property ``p``. Where a class of the user's says what an operator does: ``binary(a, '+', b)``,
 ``compare(a, '<', b)``, ``unary('-', a)``, ``a = update(a, '+=', b)``.
 
+Comprehensions: ``[f(x) for x in elements(v)]``, ``kept((test, lambda: value) for x in ...)`` for one with an ``if``,
+``hashed(key)``. ``match subject(x, False):`` where patterns ask for classes.
+
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
 
@@ -32,6 +35,7 @@ what runs, not in what is shown. Text: ``fstring('{:.2f}', x)``.
 from autoloop.errors import hide_own_frames, refusals
 from autoloop.operators.branches import if_exp, if_return, if_stmt
 from autoloop.operators.calls import attribute, call
+from autoloop.operators.comprehensions import elements, hashed, kept, summands
 from autoloop.operators.effects import checked, raised
 from autoloop.operators.items import (
     item,
@@ -50,6 +54,7 @@ from autoloop.operators.options import misplaced_options, set_loop_options
 from autoloop.operators.overloads import binary, compare, unary, update
 from autoloop.operators.text import fstring
 from autoloop.operators.undefined import Undefined, defined, returned, user_variables
+from autoloop.operators.values import subject
 
 __all__ = [
     "Undefined",
@@ -60,8 +65,10 @@ __all__ = [
     "checked",
     "compare",
     "defined",
+    "elements",
     "for_stmt",
     "fstring",
+    "hashed",
     "hide_own_frames",
     "if_exp",
     "if_return",
@@ -70,6 +77,7 @@ __all__ = [
     "is_",
     "is_not",
     "item",
+    "kept",
     "misplaced_options",
     "not_",
     "not_in",
@@ -81,6 +89,8 @@ __all__ = [
     "set_item_of",
     "set_items",
     "set_loop_options",
+    "subject",
+    "summands",
     "unary",
     "unpack",
     "update",

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from autoloop.conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
 from autoloop.conversion.pipeline import convert_callee
 from autoloop.operators import libraries
+from autoloop.operators.comprehensions import (
+    all_of,
+    any_of,
+    elements,
+    extreme_of,
+    has_known_length,
+    hashed_all,
+    sorted_list,
+)
 from autoloop.operators.growing import GrowingList, refuse_moved
 from autoloop.operators.iterables import (
     StagedIterable,
@@ -98,6 +107,37 @@ def _cast(dtype: Any) -> Callable[..., Any]:
     return cast
 
 
+def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a builtin that takes a third way for one Python iterable: what that gives may be tensors."""
+    chosen = _with_staged(plain, staged)
+
+    def iterated(*args: Any, **kwargs: Any) -> Any:
+        by_key = plain in (max, min) and kwargs.get("key") is not None and has_known_length(args[0])
+        if len(args) == 1 and (by_key or not _is_staged(args[0])) and isinstance(args[0], Iterable):
+            refuse_moved(args[0])
+            return over(elements(args[0]), **kwargs)
+        return chosen(*args, **kwargs)
+
+    return iterated
+
+
+def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``max`` or ``min`` of what an iterable gives."""
+
+    def extreme(values: Any, *, key: Any = None, **default: Any) -> Any:
+        convert = key is not None and (STAGED.get(key) or convert_callee(key))
+        return extreme_of(plain, list(values), convert or None, **default)
+
+    return extreme
+
+
+def _sorted_of(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    made = list(values)
+    if builtins.any(map(is_staged, made)):
+        return _sorted(made, key=key, reverse=reverse)
+    return sorted(made, key=key, reverse=reverse)
+
+
 def _reduced(name: str, pair: str) -> Callable[..., Any]:
     """``min`` and ``max``: over the elements of one tensor, or over several arguments."""
 
@@ -142,8 +182,7 @@ def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
         raise TypeError("sorted(..., key=...) does not work on tensors")
-    result = call("sort", _as_array(values))
-    return call("flip", result) if reverse else result
+    return sorted_list(_as_array(values), reverse)
 
 
 def _isinstance(value: Any, classes: Any) -> bool:
@@ -200,8 +239,8 @@ def _as_array(values: Any) -> Any:
 
 STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, lambda x: call("abs", x)),
-    all: _with_staged(all, lambda x: call("all", _as_array(x))),
-    any: _with_staged(any, lambda x: call("any", _as_array(x))),
+    all: _iterated(all, lambda x: call("all", _as_array(x)), all_of),
+    any: _iterated(any, lambda x: call("any", _as_array(x)), any_of),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
     complex: _with_staged(complex, _cast(dtypes.complex128)),
     divmod: _with_staged(divmod, lambda a, b: (call("floor_divide", a, b), call("mod", a, b))),
@@ -209,20 +248,22 @@ STAGED: dict[Any, Callable[..., Any]] = {
     filter: _applied(filter, staged_filter),
     float: _with_staged(float, _cast(dtypes.float32)),
     format: _as_text(format, formatted_as),
+    frozenset: _with_staged(frozenset, functools.partial(hashed_all, frozenset)),
     int: _with_staged(int, _cast(dtypes.int32)),
     isinstance: _with_staged(isinstance, _isinstance),
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),
     map: _applied(map, staged_map),
-    max: _with_staged(max, _reduced("max", "maximum")),
-    min: _with_staged(min, _reduced("min", "minimum")),
+    max: _iterated(max, _reduced("max", "maximum"), _extreme(max)),
+    min: _iterated(min, _reduced("min", "minimum"), _extreme(min)),
     pow: _with_staged(pow, _pow),
     print: _print,
     repr: _as_text(repr, repr_of),
     range: _with_staged(range, staged_range),
     reversed: _with_staged(reversed, staged_reversed),
     round: _with_staged(round, _round),
-    sorted: _with_staged(sorted, _sorted),
+    set: _with_staged(set, functools.partial(hashed_all, set)),
+    sorted: _iterated(sorted, _sorted, _sorted_of),
     str: _as_text(str, text_of),
     sum: _sum_of,
     tuple: _with_staged(tuple, _tuple),

@@ -100,7 +100,7 @@ def raised(error: Any, caught: Kinds = None, caught_outside: Kinds = None) -> An
     caught_outside : callable, optional
         Gives what ``except`` clauses around the loop or branch catch: no graph can do that.
     """
-    if not _DEPTH.get() or _catches(caught, error):
+    if not _DEPTH.get() or isinstance(error, StagedRaise) or _catches(caught, error):
         return error
     _refuse_if_caught(error, caught_outside)
     return StagedRaise(error)

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Any, TypeGuard
 
 from autoloop.operators.overloads import method_of
+from autoloop_runtime import nest
 from autoloop_runtime.graph import CONST, current_graph
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
@@ -108,3 +109,19 @@ def truth(value: Any) -> Tensor:
     if tensor.dtype.kind != "b":
         tensor = call("not_equal", tensor, 0)
     return tensor
+
+
+def subject(value: Any, looks_inside: bool) -> Any:
+    """Return the subject of a ``match`` that asks for a class of Python's or NumPy's.
+
+    Raises
+    ------
+    TypeError
+        If a tensor would be asked, which stands for an array or a number of the user's and is neither.
+    """
+    if is_staged(value) or (looks_inside and any(map(is_staged, nest.flatten(value)))):
+        raise TypeError(
+            "`match` asks a tensor here for the class of a number or an array, which it only stands for: compare "
+            "values, `case 3 | 4`, or ask for its dtype by `if`"
+        )
+    return value

@@ -131,28 +131,29 @@ def test_works_with_tensors_inside(function):
 # -- a tensor that decides gets advice -------------------------------------------------------------------------
 
 
-def list_over_a_tensor(x):
-    return [v * 2 for v in x]
+def set_with_a_condition(x):
+    return {i for i in range(5) if i < x[0]}
 
 
-def list_with_a_condition(x):
-    return [i for i in range(5) if i < x[0]]
+def list_with_a_walrus(x):
+    return [y for i in range(5) if (y := i + 1) < x[0]]
 
 
 def generator_expression(x):
-    return any(i > x[0] for i in range(5))
+    later = (i for i in range(5) if i > x[0])
+    return next(later)
 
 
 def matched(x):
-    match x[0]:
-        case 3:
+    match (x[0], 1):
+        case (3, 1):
             return 1
     return 2
 
 
 def guarded(x):
-    match 3:
-        case y if y > x[0]:
+    match (3, 1):
+        case (y, _) if y > x[0]:
             return y
     return 2
 
@@ -188,6 +189,14 @@ def jump_out_of_finally(x):
     return i
 
 
+def two_jumps_and_a_finally(x):
+    try:
+        return x[0]
+    finally:
+        if x[0] > 2:
+            return x[1]
+
+
 def generator(x):
     def count():
         i = 0
@@ -202,9 +211,7 @@ def generator(x):
 
 
 def walrus_in_and(x):
-    while x[0] > 5 and (y := x[0]) > 6:
-        x = x - y
-    return x
+    return dict(a=x[0] > 5 and (y := x[0]) > 6 and y)
 
 
 class Managed:
@@ -236,14 +243,15 @@ def called_by_a_library(x):
 
 
 ADVICE = [
-    (list_over_a_tensor, "A comprehension stays Python: append to a list in a `for` loop"),
-    (list_with_a_condition, "A comprehension stays Python"),
-    (generator_expression, "A generator expression stays Python"),
+    (set_with_a_condition, "The condition of a set or dict comprehension, and of one that sets a name by `:=`, stays"),
+    (list_with_a_walrus, "The condition of a set or dict comprehension, and of one that sets a name by `:=`, stays"),
+    (generator_expression, "The condition of a generator expression that no builtin uses up at once stays Python"),
     (matched, "`match` stays Python: use `if` and `elif`"),
     (guarded, "`match` stays Python"),
     (loop_around_a_group, "This `while` loop stays Python, because it holds `except*`: move that to a function"),
     (branch_with_locals, "This `if` stays Python, because it holds `locals()`"),
     (walrus_in_and, "An expression that sets a name by `:=` in a part that may be left out stays Python"),
+    (two_jumps_and_a_finally, "stays Python: put the jumps behind the `try` statement"),
     (generator, "A generator stays Python: let 'count' return a list"),
     (manager, "'Managed.__enter__' is not converted, because converted code did not call it itself"),
     (called_by_a_library, "'larger' is not converted, because converted code did not call it itself"),
