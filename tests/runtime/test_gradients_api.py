@@ -632,3 +632,17 @@ def test_python_code_gets_its_gradient_from_the_user():
     np.testing.assert_allclose(al.grad(known)(x), np.cos(x))
     y = np.sin(x)
     np.testing.assert_allclose(al.grad(loop(known))(x), np.cos(x) * np.cos(y) * np.cos(np.sin(y)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0, 0.5])
+def test_mixed_derivatives_of_powers(exponent):
+    x, expected = 3.0, 3.0 ** (exponent - 1) * (1 + exponent * np.log(3.0))
+
+    def slope(a, b):
+        return grad(lambda v: v**b)(a)
+
+    y = al.constant(exponent, dtype=al.float64)
+    staged = al.function(lambda a, b: grad(slope, 1)(a, b))
+    captured = al.function(lambda a: gradients(gradients(a**y, [a]), [y])[0])
+    for found in (grad(slope, 1)(np.float64(x), y), staged(np.float64(x), y), captured(np.float64(x))):
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import threading
@@ -15,7 +16,7 @@ from autoloop_runtime.codegen.native.function import write_function
 from autoloop_runtime.codegen.python import compile_graph
 from autoloop_runtime.control_flow import while_loop
 from autoloop_runtime.functional import map_fn, scan
-from autoloop_runtime.gradients.api import value_and_grad
+from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.values import convert_to_tensor
@@ -93,6 +94,20 @@ def test_logical_reductions_and_running_sums():
         return [call("any", x > 1), call("all", x > -9, axis=1), call("cumprod", x, 1), reduce_sum(x > 0), *runs]
 
     check(build, normal(5, 4))
+
+
+def test_gradients_of_running_products():
+    def build(x, g):
+        found = []
+        for axis, exclusive, reverse in itertools.product((0, 1), (False, True), (False, True)):
+            y = call("cumprod", x, axis, exclusive=exclusive, reverse=reverse)
+            (slope,) = gradients(y, [x], [g])
+            found += [slope, gradients(slope, [x], [g])[0]]
+        return found
+
+    x = normal(5, 4, dtype=np.float64)
+    x[1, 2] = x[3, :2] = 0
+    check(build, x, normal(5, 4, dtype=np.float64))
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])

@@ -15,13 +15,13 @@ FLOATS = [
 ]  # fmt: skip
 DTYPES = ("bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 UNARY = (
-    "negative sign square abs sqrt rsqrt reciprocal cbrt exp expm1 exp2 log log1p log2 log10 sin cos tan arcsin "
+    "negative sign square abs sqrt length rsqrt reciprocal cbrt exp expm1 exp2 log log1p log2 log10 sin cos tan arcsin "
     "arccos arctan sinh cosh tanh arcsinh arccosh arctanh sigmoid relu softplus erf floor ceil trunc rint isnan "
     "isinf isfinite logical_not invert"
 ).split()
 BINARY = (
-    "add subtract multiply divide floor_divide mod maximum minimum arctan2 hypot copysign equal not_equal less "
-    "less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor "
+    "add subtract multiply divide floor_divide mod maximum minimum arctan2 hypot logaddexp copysign equal not_equal "
+    "less less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor "
     "left_shift right_shift"
 ).split()
 

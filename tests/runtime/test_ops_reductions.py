@@ -157,6 +157,39 @@ def test_second_derivatives_exist():
     check_gradient(lambda x: _slope(ops.softmax, x), X[0], blurs=["exact"])
 
 
+ZEROS = np.array([[[2.0, 0.0, 3.0, -1.5], [0.0, 0.0, 1.0, 2.0]], [[1.0, 2.0, 0.5, 0.0], [0.0, 1.0, 0.0, 4.0]]])
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_running_products_of_zeros(axis, exclusive, reverse):
+    def f(x):
+        return ops.cumprod(x, axis, exclusive, reverse)
+
+    check_gradient(f, ZEROS, blurs=["exact", "extents unknown", "rank unknown"])
+    check_gradient(lambda x: _slope(f, x), ZEROS[:, :, :2], blurs=["exact"])
+    check_gradient(f, ZEROS[:, :0], blurs=["exact"])
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 2), (0, 1, 2)])
+def test_products_of_zeros(axis):
+    check_gradient(lambda x: ops.prod(x, axis), ZEROS, blurs=["exact", "extents unknown"])
+    check_gradient(lambda x: _slope(lambda v: ops.prod(v, axis), x), ZEROS[:, :1, 1:], blurs=["exact"])
+
+
+def test_running_products_of_complex_zeros():
+    x, weights = np.array([1 + 2j, 0, 3 - 1j, 0.5j]), np.array([1.0, -2j, 0.5 + 1j, 3.0])
+    graph = Graph()
+    p = graph.parameter(x.dtype, TensorShape([4]))
+    with graph.as_default():
+        (g,) = pullback(graph, [ops.cumprod(p, 0)], [graph.constant(weights)], [p])
+    (found,) = run(graph, [g], [x])
+    for k in range(4):
+        others = [np.prod(np.delete(x[: j + 1], k)) if j >= k else 0 for j in range(4)]
+        np.testing.assert_allclose(found[k], np.sum(weights * np.conj(others)), rtol=1e-12)
+
+
 def _slope(f, x):
     """The gradient of ``sum(f(x) ** 2)``, by the reverse walk, eagerly and in a graph."""
     if x.node is not None:

@@ -20,8 +20,8 @@ from .uses import VIEWS, places
 
 #: operations whose result never shares memory with an input
 _FRESH = ELEMENTWISE - {"identity", "stop_gradient", "real", "imag", "conj"} | {
-    "matmul", "sum", "prod", "max", "min", "mean", "any", "all", "argmax", "argmin", "cumsum", "cumprod", "sort",
-    "argsort", "shape", "size", "rank", "fill", "concat", "stack", "tile", "repeat", "pad", "gather", "softmax",
+    "matmul", "sum", "prod", "max", "min", "mean", "any", "all", "argmax", "argmin", "cumsum", "cumprod", "sum_between",
+    "sort", "argsort", "shape", "size", "rank", "fill", "concat", "stack", "tile", "repeat", "pad", "gather", "softmax",
     "set_item",
 }  # fmt: skip
 _END = None

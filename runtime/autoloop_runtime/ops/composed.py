@@ -11,32 +11,14 @@ from ..registry import call
 from ..tensor import Tensor
 from ..values import convert_to_tensor
 from .array import concat, expand_dims, reshape, stack
-from .define import floating, inexact, is_tensor, operands, public
+from .define import inexact, is_tensor, operands, public
 from .elementwise import abs as absolute
-from .elementwise import cast, conj, exp, log1p, maximum, where
+from .elementwise import cast, conj
 from .extents import axis_of
 from .indexing import argwhere
 from .linalg import tensordot
 from .reductions import all as every
 from .reductions import sum as total
-
-
-@public(numpy=np.logaddexp)
-def logaddexp(x: Any, y: Any, name: str | None = None) -> Any:
-    """``log(exp(x) + exp(y))``, without overflow.
-
-    Parameters
-    ----------
-    x, y : tensor-like, broadcast together
-    name : str, optional
-    """
-    x, y = operands("logaddexp", x, y)
-    dtype = floating(x.dtype)[0]
-    x, y = cast(x, dtype), cast(y, dtype)
-    top = maximum(x, y)
-    # equal infinities have no difference
-    gap = where(call("equal", x, y), 0, absolute(x - y))
-    return call("add", top, log1p(exp(-gap)), name=name)
 
 
 @public(numpy=np.isclose)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtypes
 from ..applying import apply
+from ..recording import recorders
 from ..registry import call
 from ..tensor import Tensor
 from ..values import as_constant, convert_to_tensor
@@ -137,15 +138,53 @@ mod = binary(
 )  # fmt: skip
 
 
+def _is_number(y: Tensor) -> bool:
+    """True for a constant that nobody outside can name: its own derivatives are not asked for."""
+    if y.constant_value() is None or y.shape.rank != 0:
+        return False
+    if y.node is None:
+        return not any(r.tracks(y) for r in recorders())
+    return not y.node.graph.holds_captured(y)
+
+
 def _pow_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
-    exponent = y.fixed_value()
-    if exponent is not None and exponent.ndim == 0 and exponent == 2:
+    if _is_number(y) and y.constant_value() == 2:
         slope = 2 * x
     else:
-        # where y is 0 the slope is 0, also at x = 0
-        slope = y * x ** where(call("equal", y, 0), 1, y - 1)
-    defined = x > 0 if x.dtype.kind != "c" else call("not_equal", x, 0)
-    return g * slope, g * z * where(defined, log(where(defined, x, 1)), 0)
+        # x ** 0 is 1 for every x: flat at 0, too, where x ** (y - 1) is infinite
+        corner = call("logical_and", call("equal", x, 0), call("equal", y, 0))
+        slope = y * x ** where(corner, 1, y - 1)
+    # 0 ** y is 0 for every y above 0; of negative bases there is no logarithm
+    return g * slope, g * z * log(where(call("equal", x, 0), 1, x))
+
+
+def _larger_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
+    """Equal operands share; where one is nan neither has a slope."""
+    tie = call("equal", x, y)
+    return where(tie, g / 2, where(x > y, g, 0)), where(tie, g / 2, where(x < y, g, 0))
+
+
+def _smaller_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
+    return _larger_grad(g, z, y, x)
+
+
+def _hypot_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
+    """Flat at the tip, as ``abs`` is."""
+    tip = call("equal", z, 0)
+    size = where(tip, 1, z)
+    return where(tip, 0, g * x / size), where(tip, 0, g * y / size)
+
+
+def _length_grad(g: Any, y: Any, x: Any) -> Any:
+    tip = call("equal", y, 0)
+    return where(tip, 0, g / (2 * where(tip, 1, y)))
+
+
+def _logaddexp_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
+    """The share of each operand; equal infinities, which have no difference, share, too."""
+    same = call("logical_and", call("equal", x, y), call("isinf", x))
+    gap = where(same, 0, x - y)
+    return g * sigmoid(gap), g * sigmoid(-gap)
 
 
 def _sign_grad(g: Any, y: Any, x: Any) -> Any:
@@ -164,14 +203,12 @@ pow = binary(
 )
 maximum = binary(
     "maximum", np.maximum, "np.maximum({0}, {1})",
-    lambda g, z, x, y: (where(x >= y, g, 0), where(x >= y, 0, g)),
-    rule=ordered, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
+    _larger_grad, rule=ordered, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
     scalar={"biu": "max({0}, {1})"},
 )
 minimum = binary(
     "minimum", np.minimum, "np.minimum({0}, {1})",
-    lambda g, z, x, y: (where(x <= y, g, 0), where(x <= y, 0, g)),
-    rule=ordered, doc="The smaller of ``x`` and ``y``; nan if either is.", numpy=np.minimum,
+    _smaller_grad, rule=ordered, doc="The smaller of ``x`` and ``y``; nan if either is.", numpy=np.minimum,
     scalar={"biu": "min({0}, {1})"},
 )
 arctan2 = binary(
@@ -180,8 +217,12 @@ arctan2 = binary(
     rule=floating, doc="The angle whose tangent is ``x / y``, in the right quadrant.", numpy=np.arctan2,
 )
 hypot = binary(
-    "hypot", np.hypot, "np.hypot({0}, {1})", lambda g, z, x, y: (g * x / z, g * y / z),
+    "hypot", np.hypot, "np.hypot({0}, {1})", _hypot_grad,
     rule=floating, doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot,
+)
+logaddexp = binary(
+    "logaddexp", np.logaddexp, "np.logaddexp({0}, {1})", _logaddexp_grad,
+    rule=floating, doc="``log(exp(x) + exp(y))``, without overflow.", numpy=np.logaddexp,
 )
 copysign: Function = binary(
     "copysign", np.copysign, "np.copysign({0}, {1})",
@@ -227,6 +268,10 @@ abs = unary(
 sqrt = unary(
     "sqrt", np.sqrt, "np.sqrt({0})", lambda g, y, x: g / (2 * y),
     rule=inexact, doc="The square root; nan for negative real numbers.", numpy=np.sqrt,
+)
+length = unary(
+    "length", np.sqrt, "np.sqrt({0})", _length_grad, rule=inexact,
+    doc="The square root of a sum of squares; its slope at 0 is that of ``abs``, 0.",
 )
 rsqrt = unary(
     "rsqrt", lambda x: 1 / np.sqrt(x), "1 / np.sqrt({0})", lambda g, y, x: g * y / x / -2,
@@ -310,7 +355,7 @@ arctanh = unary(
     "arctanh", np.arctanh, "np.arctanh({0})", lambda g, y, x: g / (1 - x * x),
     rule=inexact, doc="The inverse of ``tanh``.", numpy=np.arctanh,
 )
-sigmoid = unary(
+sigmoid: Function = unary(
     "sigmoid", lambda x: 1 / (1 + np.exp(-x)), "1 / (1 + np.exp(-{0}))", lambda g, y, x: g * y * (1 - y),
     rule=inexact, doc="``1 / (1 + exp(-x))``.",
     into="np.divide(1, np.add(1, np.exp(np.negative({0}, out={out}), out={out}), out={out}), out={out})",

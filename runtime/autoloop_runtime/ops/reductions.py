@@ -34,7 +34,7 @@ from .define import (
     reshape_like,
 )
 from .elementwise import abs as absolute
-from .elementwise import cast, exp, sqrt
+from .elementwise import cast, exp, length
 from .extents import axes_of, axis_of, product
 
 
@@ -165,6 +165,14 @@ def _extreme_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
     return hits * (g / sum(hits, attrs["axis"], keepdims=True))
 
 
+def _logsumexp_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
+    """The share of each element; infinities that are the largest share, as equal elements do."""
+    endless = call("isinf", y)
+    hits = cast(call("equal", x, y), x.dtype)
+    gap = call("where", endless, 0, x - y)
+    return g * call("where", endless, hits / sum(hits, attrs["axis"], keepdims=True), exp(gap))
+
+
 def _prod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
     """The product of the other elements, made of running products from both ends: right at zeros too."""
     y, x = conjugated(y), conjugated(x)
@@ -173,6 +181,8 @@ def _prod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
         return g * reshape_like(_others(call("ravel", x)), x)
     if not axes:
         return g
+    if len(axes) == 1:
+        return g * _others(x, axes[0])
     if rank is None:
         return g * y / x
     order = [a for a in range(rank) if a not in axes] + list(axes)
@@ -182,9 +192,9 @@ def _prod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
     return g * call("transpose", reshape_like(_others(flat), moved), np.argsort(order).tolist())
 
 
-def _others(x: Tensor) -> Any:
-    """For each element the product of the others along the last axis."""
-    return cumprod(x, -1, exclusive=True) * cumprod(x, -1, exclusive=True, reverse=True)
+def _others(x: Tensor, axis: int = -1) -> Any:
+    """For each element the product of the others along an axis."""
+    return cumprod(x, axis, exclusive=True) * cumprod(x, axis, exclusive=True, reverse=True)
 
 
 # fmt: off
@@ -225,7 +235,7 @@ argmin = reduction(
     numpy=np.argmin,
 )
 logsumexp = reduction(
-    "logsumexp", _logsumexp, lambda g, y, x, attrs: g * exp(x - y), rule=floating,
+    "logsumexp", _logsumexp, _logsumexp_grad, rule=floating,
     doc="``log(sum(exp(x)))``, without overflow.",
 )
 # fmt: on
@@ -277,10 +287,41 @@ def _cumsum_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
     return cumsum(g, attrs["axis"], attrs["exclusive"], not attrs["reverse"])
 
 
+def _sum_between_kernel(a: Any, b: Any, axis: int, reverse: bool) -> Any:
+    out = np.empty(b.shape, b.dtype)
+    factors, terms, rows = (np.moveaxis(v, axis, 0) for v in (a, b, out))
+    total: Any = np.zeros(rows.shape[1:], b.dtype)[()]
+    order = builtins.range(len(rows))
+    for i in reversed(order) if reverse else order:
+        rows[i] = total
+        total = factors[i] * total + terms[i]
+    return out
+
+
+def _sum_between_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+    # it is its own transpose from the other end; a factor stands between what comes before it and what comes after
+    back = _sum_between(conjugated(inputs[0]), g, attrs["axis"], not attrs["reverse"])
+    return [conjugated(outputs[0]) * back, back]
+
+
+_SUM_BETWEEN = primitive(
+    "sum_between", lambda a, b, axis, reverse: (b.dtype, b.shape), _sum_between_kernel, _sum_between_vjp,
+    doc="At each place the sum of b before it, each element times the product of a strictly between the two places.",
+)  # fmt: skip
+
+
+def _sum_between(a: Tensor, b: Tensor, axis: int, reverse: bool) -> Tensor:
+    made: Tensor = apply(_SUM_BETWEEN, [a, b], {"axis": axis, "reverse": reverse})
+    return made
+
+
 def _cumprod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
-    # not defined where an element is 0
+    """The product before an element times what follows it, without a division: right at zeros, too."""
+    axis, exclusive, reverse = attrs["axis"], attrs["exclusive"], attrs["reverse"]
     y, x = conjugated(y), conjugated(x)
-    return _cumsum_grad(g * y, y, x, attrs) / x
+    if exclusive:
+        return y * _sum_between(x, g, axis, not reverse)
+    return cumprod(x, axis, exclusive=True, reverse=reverse) * (g + _sum_between(x, g * x, axis, not reverse))
 
 
 cumsum = _scan("cumsum", np.add, _cumsum_grad, "The running sum along an axis; integers keep their dtype.", np.cumsum)
@@ -362,7 +403,7 @@ def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: s
     ddof : int
     name : str, optional
     """
-    return sqrt(var(x, axis, keepdims, ddof), name)
+    return length(var(x, axis, keepdims, ddof), name)
 
 
 @public(numpy=np.linalg.norm)
@@ -384,11 +425,15 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, name
     size = absolute(x)
     if ord in (None, 2, "euclidean", "fro"):
         squares = x * x if x.dtype.kind != "c" else size * size
-        return sqrt(sum(squares, axis, keepdims), name)
+        return length(sum(squares, axis, keepdims), name)
     if ord == 1:
         return sum(size, axis, keepdims, name)
     if ord in (np.inf, -np.inf):
         return (max if ord > 0 else min)(size, axis, keepdims, name)
     if isinstance(ord, str):
         raise ValueError(f"norm: ord must be a number, 'euclidean' or 'fro', got {ord!r}")
-    return sum(size**ord, axis, keepdims) ** (1 / ord)
+    total = sum(size**ord, axis, keepdims)
+    if ord < 0:
+        return total ** (1 / ord)
+    tip = call("equal", total, 0)
+    return call("where", tip, total, call("where", tip, 1, total) ** (1 / ord), name=name)

@@ -29,8 +29,9 @@ PER_PICK = 2.0
 PRODUCTS = {"float32": 50.0, "float64": 25.0, "complex64": 12.0, "complex128": 6.0}
 _FUNCTIONS = frozenset({
     "exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh",
-    "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sigmoid", "softplus", "erf", "pow", "arctan2", "hypot", "cbrt",
-    "mod", "floor_divide", "sort", "argsort", "softmax", "log_softmax", "logsumexp", "unique", "random_normal",
+    "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sigmoid", "softplus", "logaddexp", "erf", "pow", "arctan2",
+    "hypot", "cbrt", "mod", "floor_divide", "sort", "argsort", "softmax", "log_softmax", "logsumexp", "unique",
+    "random_normal",
 })  # fmt: skip
 #: have threads of their own
 _PRODUCTS = frozenset({"matmul", "einsum"})

@@ -10,10 +10,10 @@ from ..graph import CONST, PARAMETER, Graph, Node
 #: one value per element, of arguments that broadcast together
 ELEMENTWISE = frozenset({
     "add", "subtract", "multiply", "divide", "floor_divide", "mod", "maximum", "minimum", "arctan2", "hypot",
-    "copysign", "negative", "sign", "reciprocal", "square", "abs", "sqrt", "rsqrt", "cbrt", "exp", "expm1",
+    "copysign", "negative", "sign", "reciprocal", "square", "abs", "sqrt", "length", "rsqrt", "cbrt", "exp", "expm1",
     "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh",
-    "tanh", "arcsinh", "arccosh", "arctanh", "sigmoid", "relu", "softplus", "erf", "floor", "ceil", "trunc",
-    "rint", "real", "imag", "conj", "complex", "equal", "not_equal", "less", "less_equal", "greater",
+    "tanh", "arcsinh", "arccosh", "arctanh", "sigmoid", "relu", "softplus", "logaddexp", "erf", "floor", "ceil",
+    "trunc", "rint", "real", "imag", "conj", "complex", "equal", "not_equal", "less", "less_equal", "greater",
     "greater_equal", "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_xor", "logical_not",
     "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "where", "identity",
     "stop_gradient", "cast", "pow",
@@ -21,8 +21,9 @@ ELEMENTWISE = frozenset({
 #: never fail once their static shapes have been inferred from fully defined ones
 SHAPED = frozenset({
     "expand_dims", "squeeze", "transpose", "flip", "concat", "stack", "unstack", "split", "broadcast_to", "matmul",
-    "sum", "prod", "mean", "any", "all", "cumsum", "cumprod", "tril", "triu", "diagonal", "embed_diagonal", "sort",
-    "argsort", "softmax", "log_softmax", "logsumexp", "reshape", "tile", "pad", "roll", "sum_to",
+    "sum", "prod", "mean", "any", "all", "cumsum", "cumprod", "sum_between", "tril", "triu",
+    "diagonal", "embed_diagonal", "sort", "argsort", "softmax", "log_softmax", "logsumexp", "reshape", "tile", "pad",
+    "roll", "sum_to",
 })  # fmt: skip
 #: never fail at all; what gradients keep their values in is only read where the forward pass has written
 TOTAL = frozenset({

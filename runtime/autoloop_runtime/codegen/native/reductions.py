@@ -300,23 +300,46 @@ def _first_extreme(ctx: Context, node: Node, nest: Nest, value: Value, place: Va
 
 @rule("cumsum", "cumprod")
 def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    value, tensor = resolve(values[0]), node.outputs[0]
+    exclusive, op = node.attrs["exclusive"], "add" if node.op.name == "cumsum" else "multiply"
+    t = ctx.type_of(node.outputs[0])
+
+    def step(total: str, nest: Nest, sources: Sequence[Value], target: Array) -> str:
+        following = apply(ctx, op, t, [t, t], [total, nest.element(sources[0])])
+        nest.store(target, total if exclusive else following)
+        return following
+
+    return _along(ctx, node, values, 0 if op == "add" else 1, step)
+
+
+@rule("sum_between")
+def _between(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    t = ctx.type_of(node.outputs[0])
+
+    def step(total: str, nest: Nest, sources: Sequence[Value], target: Array) -> str:
+        nest.store(target, total)
+        grown = apply(ctx, "multiply", t, [t, t], [nest.element(sources[0]), total])
+        return apply(ctx, "add", t, [t, t], [grown, nest.element(sources[1])])
+
+    return _along(ctx, node, values, 0, step)
+
+
+def _along(
+    ctx: Context, node: Node, values: list[Value], start: int, step: Callable[[str, Nest, Sequence[Value], Array], str]
+) -> Sequence[Value]:
+    """A number that goes along an axis: ``step(number, nest, sources, target)`` stores, and gives the next."""
+    tensor = node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
     out = ctx.result(tensor, t, shape)
     if 0 in shape:
         return [out]
-    axis, exclusive = node.attrs["axis"] % len(shape), node.attrs["exclusive"]
-    op = "add" if node.op.name == "cumsum" else "multiply"
-    source, target = value, out
+    axis = node.attrs["axis"] % len(shape)
+    sources: list[Value] = [resolve(value) for value in values]
+    target = out
     if node.attrs["reverse"]:
-        source, target = reverse(ctx, array_of(ctx, value), axis), reverse(ctx, out, axis)
+        sources = [reverse(ctx, array_of(ctx, value), axis) for value in sources]
+        target = reverse(ctx, out, axis)
     order = [a for a in range(len(shape)) if a != axis] + [axis]
-    nest = Nest(ctx, shape, [source, target], [axis], order)
-
-    def step(total: str, nest: Nest) -> str:
-        following = apply(ctx, op, t, [t, t], [total, nest.element(source)])
-        nest.store(target, total if exclusive else following)
-        return following
+    nest = Nest(ctx, shape, [*sources, target], [axis], order)
 
     def level() -> None:
         depth = len(nest._indices)
@@ -324,7 +347,7 @@ def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             with nest.level():
                 level()
         else:
-            accumulate(nest, t, literal(0 if op == "add" else 1, t), step, sequential=True)
+            accumulate(nest, t, literal(start, t), lambda number, nest: step(number, nest, sources, target), True)
 
     level()
     return [out]

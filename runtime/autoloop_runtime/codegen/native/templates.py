@@ -67,6 +67,7 @@ RULES: dict[str, dict[str, str]] = {
         "f": "call $t @llvm.fabs.$s($t $x)",
     },
     "sqrt": _intrinsic("sqrt"),
+    "length": _intrinsic("sqrt"),
     "rsqrt": {"f": "call $t @llvm.sqrt.$s($t $x); fdiv $t 1.0, $1"},
     "floor": _intrinsic("floor"),
     "ceil": _intrinsic("ceil"),
@@ -76,6 +77,11 @@ RULES: dict[str, dict[str, str]] = {
     "relu": {"i": "~maximum $x, 0", "u": "=$x", "f": "@max_f $x, 0.0"},
     # log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))
     "softplus": {"f": "~abs $x; fneg $t $1; ~exp $2; ~log1p $3; ~relu $x; fadd $t $5, $4"},
+    # the larger + log1p(exp(-gap)); equal infinities have no difference
+    "logaddexp": {
+        "f": "fsub $t $x, $y; ~abs $1; fcmp oeq $t $x, $y; select i1 $3, $t 0.0, $t $2; fneg $t $4; ~exp $5; "
+        "~log1p $6; ~maximum $x, $y; fadd $t $8, $7"
+    },
     "equal": _compare("eq", "eq", "oeq"),
     "not_equal": _compare("ne", "ne", "une"),
     "less": _compare("slt", "ult", "olt"),
@@ -131,7 +137,16 @@ CHEAP = frozenset(
     | BOOLEAN
 )
 #: ops that are scalar calls or divisions
-_SLOW = {"floor_divide": 3.0, "mod": 3.0, "pow": 0.8, "sqrt": 0.06, "rsqrt": 0.1, "divide": 0.05, "reciprocal": 0.05}
+_SLOW = {
+    "floor_divide": 3.0,
+    "mod": 3.0,
+    "pow": 0.8,
+    "sqrt": 0.06,
+    "length": 0.06,
+    "rsqrt": 0.1,
+    "divide": 0.05,
+    "reciprocal": 0.05,
+}
 _INFINITY = {"half": "0xH7C00", "float": "0x7FF0000000000000", "double": "0x7FF0000000000000"}
 
 
