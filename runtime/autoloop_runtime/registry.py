@@ -62,6 +62,8 @@ class Op:
         Which attributes are graphs (structured nodes only).
     cost : callable or None
         ``cost(*tensors, **attrs)`` estimates nanoseconds from static shapes, ``None``: by element count.
+    appends : Appending or None
+        Of an op that gives its first input with one element more, its third, at the end, where the second says.
     culprit : callable or None
         Of an op that stands for several nodes: ``culprit(error)`` gives the node whose kernel raised ``error`` and the
         loops around it within the op, innermost first, with the iterations they were in.
@@ -81,6 +83,7 @@ class Op:
     into: str | None = None
     culprit: Callable[[BaseException], Any] | None = None
     several: bool = False
+    appends: Appending | None = None
 
     def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
         """The ``(dtype, shape)`` of each output, without the effect token."""
@@ -104,6 +107,17 @@ class Op:
 
 #: every primitive by name; written while the ``ops`` modules are imported, read-only afterwards
 OPS: dict[str, Op] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Appending:
+    """How a loop may hold what an op appends to: the op of the ``empty`` value, and one whose kernel gives a ``new``
+    list that is changed in place."""
+
+    empty: Op
+    new: Op
+
+
 #: the public function of a name, for callers below the ``ops`` floor (tensor operators)
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 

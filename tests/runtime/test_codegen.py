@@ -19,6 +19,7 @@ from autoloop_runtime.codegen.names import Names, identifier
 from autoloop_runtime.codegen.python import compile_graph, emit
 from autoloop_runtime.codegen.spare import Spare
 from autoloop_runtime.execution import set_outputs
+from autoloop_runtime.gradients import gradients
 from autoloop_runtime.graph import Graph
 from autoloop_runtime.lowering import lower
 from autoloop_runtime.passes.pipeline import optimize
@@ -139,9 +140,59 @@ def test_a_counter_that_must_be_numpys_stays_one(loop):
     assert "range(" not in counting(**loop)
 
 
-def test_a_counter_of_which_the_end_is_asked_stays():
-    graph = traced(lambda n: control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), (0, 0)), N)
-    assert "range(" not in code(optimize(graph)) and run(optimize(graph), np.int32(4)) == [4, 6]
+@pytest.mark.parametrize(("n", "expected"), [(4, [4, 6]), (1, [2, 0]), (-3, [2, 0])])
+@pytest.mark.parametrize("limit", ["captured", "constant"])
+def test_the_end_of_a_counter_is_its_limit_or_its_start(n, expected, limit):
+    start = 0 if expected == [4, 6] else 2
+
+    def loop(m):
+        return control_flow.while_loop(
+            lambda i, s: i < (m if limit == "captured" else n), lambda i, s: (i + 1, s + i), (start, 0)
+        )
+
+    graph = optimize(traced(loop, N))
+    found = run(graph, np.int32(n))
+    assert found == expected and [x.dtype for x in found] == [np.int32, np.int32]
+    assert "range(" in code(graph)
+
+
+def test_a_counter_that_stops_early_stays_if_its_end_is_asked():
+    graph = traced(
+        lambda n: control_flow.while_loop(
+            lambda i, s: call("logical_and", i < n, s < 3), lambda i, s: (i + 1, s + i), (0, 0)
+        ),
+        N,
+    )
+    assert "range(" not in code(optimize(graph)) and run(optimize(graph), np.int32(9)) == [3, 3]
+
+
+def down(body, test=lambda t, s: t >= 0, start=lambda n: n - 1):
+    return traced(lambda n, x: control_flow.while_loop(test, lambda t, s: body(t, s, x), (start(n), 0.0))[1], N, X)
+
+
+@pytest.mark.parametrize(
+    ("loop", "text"),
+    [
+        (down(lambda t, s, x: (t - 1, s * 2.0 + x[t])), "range(n - int32_1, -1, -1)"),
+        (down(lambda t, s, x: (t - 1, s * 2.0 + x[t]), lambda t, s: t >= 2), "range(n - int32_1, 1, -1)"),
+        (down(lambda t, s, x: (t - 2, s * 2.0 + x[t])), None),
+        (down(lambda t, s, x: (t + 1, s * 2.0 + x[0]), lambda t, s: t >= 0, lambda n: n * 0 - 3), None),
+        (down(lambda t, s, x: (t - 1, s * 2.0 + call("sum", call("stack", [t, t])))), None),
+    ],
+)
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_counting_down(loop, text, n):
+    graph = optimize(loop)
+    assert text in code(graph) if text is not None else "range(" not in code(graph)
+    values = [np.int32(n), np.array([1.0, 2.0, 4.0], np.float32)]
+    np.testing.assert_array_equal(run(graph, *values), interpret(graph, values))
+
+
+def test_a_failure_in_a_loop_that_counts_down_knows_the_iteration():
+    graph = down(lambda t, s, x: (t - 1, s + x[t]))
+    with pytest.raises(IndexError) as caught:
+        run(optimize(graph), np.int32(5), np.array([1.0, 2.0, 4.0], np.float32))
+    assert "iteration 0" in caught.value.__notes__[0]
 
 
 def test_a_failure_in_a_loop_that_counts_knows_the_iteration():
@@ -643,3 +694,16 @@ def test_emitted_source_is_valid_and_names_everything_it_uses():
         arguments = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}
         assert loaded - stored - arguments - defined <= set(emitted.namespace) | {"abs", "max", "min", "range"}
         assert not stored & set(emitted.namespace)
+
+
+def test_what_a_gradient_needs_is_appended():
+    def slope(x, n):
+        with_n = control_flow.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, call("sin", y) * y), (0, x))[1]
+        return [with_n, *gradients(call("sum", with_n), [x])]
+
+    graph = optimize(traced(slope, ("x", dtypes.float64, [3]), N))
+    assert ".append(y)" in code(graph) and "StackPush(" not in code(graph)
+    for n in (0, 1, 5):
+        values = [np.array([0.5, -0.25, 1.5]), np.int32(n)]
+        np.testing.assert_allclose(run(graph, *values), interpret(graph, values), rtol=1e-15)
+        np.testing.assert_array_equal(run(graph, *values), run(graph, *values))  # each run has a list of its own

@@ -1,5 +1,7 @@
 """Loops that count: ``for i in range(n)`` in place of a variable that is compared and added to in every iteration.
 
+Up by ones from a constant while it is less than a limit, or, as loops of gradients do, down by ones to a constant.
+
 The counter is then a Python number. That is as good as NumPy's, and faster, where it picks an element or meets a
 NumPy scalar or array of its dtype, which makes the result NumPy's; elsewhere its dtype, or how it overflows, could be
 seen, and the loop stays as it is.
@@ -9,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from ..dataclass import dataclass
+from ..dataclass import dataclass, replace
 from ..dtypes import DType
 from ..graph import CONST, Graph, Node
 from ..passes.fold import fold
@@ -17,7 +19,7 @@ from ..passes.prune import prune
 from ..passes.rewrite import Copy, constant_of, rewrite
 from ..passes.safety import graph_can_fail
 from ..tensor import Tensor
-from .scope import counts_from, proved
+from .scope import counts_down, counts_from, proved
 from .templates import Expr
 from .uses import places
 
@@ -26,7 +28,7 @@ _COMPARISON = frozenset({"less", "less_equal", "greater", "greater_equal", "equa
 #: operations that take positions -> which inputs they are
 _POSITIONS = {
     "getitem": slice(1, None), "set_item": slice(2, None), "tensor_array_write": slice(1, 2),
-    "tensor_array_read": slice(1, 2), "StackPush": slice(1, 2),
+    "tensor_array_read": slice(1, 2), "StackPush": slice(1, 2), "SwapPush": slice(1, 2), "StackRead": slice(1, 2),
 }  # fmt: skip
 
 # nanoseconds that a Python number saves: in the loop itself, as a position, in a cast; and what it costs to meet a
@@ -44,30 +46,31 @@ class Counted:
     ----------
     variable : int
         The loop variable that counts, by ones.
-    start : int
-        Its first value.
+    start : int or None
+        Its first value; ``None`` if it counts down, from what the variable has at first.
     limit : int or None
         The input of the loop that it stays below; ``None`` for a constant.
-    constant : Tensor or None
-        That constant.
+    constant : int
+        That constant; of a loop that counts down, the last value.
     cond : Graph or None
         What is left of the condition; ``None`` if that was all.
     """
 
     variable: int
-    start: int
+    start: int | None
     limit: int | None
-    constant: Tensor | None
+    constant: int
     cond: Graph | None
 
     def bounds(self, values: Sequence[Expr]) -> list[str | Expr]:
         """The arguments of ``range``, given the values of the inputs of the loop."""
-        if self.limit is not None:
-            limit: str | Expr = values[self.limit]
-        else:
-            assert self.constant is not None
-            limit = str(int(constant_of(self.constant)))
+        if self.start is None:
+            return [values[self.variable], f", {self.constant - 1}, -1"]
+        limit = self._limit(values)
         return [limit] if self.start == 0 else [f"{self.start}, ", limit]
+
+    def _limit(self, values: Sequence[Expr]) -> str | Expr:
+        return str(self.constant) if self.limit is None else values[self.limit]
 
 
 def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, Counted]:
@@ -104,26 +107,42 @@ def _counted(node: Node, read: set[Tensor], numbers: set[Tensor]) -> Counted | N
     if len(cond.outputs) != 1 or cond.outputs[0].shape.rank != 0 or graph_can_fail(cond):
         return None
     for test in cond.nodes:
-        if test.op.name != "less" or test.outputs[0].shape.rank != 0:
+        found = _bounded(node, test)
+        if found is None or not proved(node, found.variable) or not _ends_with(cond.outputs[0], test.outputs[0]):
             continue
-        (k, *_), limits = places(cond.inputs, test.inputs[0]) or [-1], places(cond.inputs, test.inputs[1])
-        fixed = limits[0] >= node.attrs["n_vars"] if limits else test.inputs[1].op.op is CONST
-        if not fixed or not 0 <= k < node.attrs["n_vars"] or node.outputs[k] in read or not proved(node, k):
-            continue
-        start = counts_from(node, k)
-        if start is None or not _ends_with(cond.outputs[0], test.outputs[0]):
-            continue
+        k = found.variable
         # the counter is read by the test, and by what makes its next value; the rest must take a Python number
         rest = _without(cond, test)
+        if node.outputs[k] in read and (rest is not None or found.start is None):
+            continue  # where it stopped is told by the limit, if nothing else ends the loop
         users = _Users(numbers)
         step = body.outputs[k].op
         gain = _LOOP + users.graph(body, body.inputs[k], step)
         gain += users.graph(rest, rest.inputs[k], None) if rest is not None else 0.0
         if users.fine and gain > 0 and len(places(body.outputs, body.outputs[k])) == 1:
             numbers |= users.seen
-            limit = limits[0] if limits else None
-            return Counted(k, start, limit, None if limits else test.inputs[1], rest)
+            return replace(found, cond=rest)
     return None
+
+
+def _bounded(node: Node, test: Node) -> Counted | None:
+    """The loop variable of ``node`` that goes by ones until ``test`` fails, if there is one."""
+    name, count = test.op.name, node.attrs["n_vars"]
+    if name not in ("less", "greater_equal") or test.outputs[0].shape.rank != 0:
+        return None
+    (k, *_), limits = places(node.attrs["cond"].inputs, test.inputs[0]) or [-1], test.inputs[1]
+    if not 0 <= k < count:
+        return None
+    known = limits.op.op is CONST and constant_of(limits).ndim == 0
+    constant = int(constant_of(limits)) if known else 0
+    if name == "greater_equal":
+        down = known and counts_down(node, k) and node.inputs[k].shape.rank == 0
+        return Counted(k, None, None, constant, None) if down else None
+    captured = [i for i in places(node.attrs["cond"].inputs, limits) if i >= count]
+    start = counts_from(node, k)
+    if start is None or not (known or captured):
+        return None
+    return Counted(k, start, captured[0] if captured else None, constant, None)
 
 
 def _ends_with(whole: Tensor, part: Tensor) -> bool:

@@ -191,6 +191,8 @@ class Emitter:
         assert held.name is not None
         if node.op.name == "set_item":
             self.lines.add(*self.expressions.set_item(node, scope.env), node=node)
+        elif node.op.appends is not None:
+            self.lines.add(held, ".append(", scope.env[node.inputs[2]], ")", node=node)
         else:
             self.lines.add(self.expressions.into(node, scope.env, held), node=node)
         scope.env[output] = held
@@ -269,8 +271,9 @@ class Emitter:
         current = [local(loop_names[k]) if k in loop_names else inits[k] for k in range(len(inits))]
         if counting is not None:
             k = counting.variable
+            bounds = counting.bounds(current)
             current[k] = local(self.names.new_local(names.identifier(attrs["names"][k])))
-            scope.env[node.outputs[k]] = inits[k]  # nobody reads it
+            scope.env[node.outputs[k]] = inits[k]  # until the loop has ended
         for k in variables:
             self._bind(scope, node.outputs[k], loop_names[k])
         self._drop_inits(node, position, scope)
@@ -289,10 +292,10 @@ class Emitter:
         made |= self._body(node, uses, current, loop_names, loop.counter)
         self.lines = outside
         if counting is not None:
-            made.add(str(current[counting.variable].name))
-            outside.add(f"for {current[counting.variable].name} in range(", *counting.bounds(current), "):")
+            self._range(counting, bounds, counter, str(current[counting.variable].name))
             outside.extend(inside.lines or [Line("pass", inside.depth)])
-            self.names.release(made)
+            self._counted_to(node, position, scope, counting, current)
+            self.names.release(made | {str(current[counting.variable].name)} | ({counter} if counter else set()))
             return
         if turns is not None:
             outside.add(f"while {turns}.left:")
@@ -308,6 +311,27 @@ class Emitter:
             self.sited = False
             self._boundary(node, turns, current, list(loop_names.values()))
         self.names.release(made | ({counter} if counter else set()))
+
+    def _range(self, counting: Counted, bounds: Sequence[str | Expr], counter: str | None, name: str | None) -> None:
+        """``for i in range(n):``, with the iterations counted beside it where that is another number."""
+        if counter is None:
+            self.lines.add(f"for {name} in range(", *bounds, "):")
+        else:
+            self.lines.add(f"for {counter}, {name} in enumerate(range(", *bounds, ")):")
+
+    def _counted_to(self, node: Node, position: int, scope: Scope, counting: Counted, current: Sequence[Expr]) -> None:
+        """What a counter is after the loop, if that is read: the limit, or its first value if there was none."""
+        tensor = node.outputs[counting.variable]
+        if tensor not in scope.uses.last_read:
+            return
+        start = self.expressions.constant(tensor.dtype.type(counting.start), node.name)
+        if counting.limit is None:
+            value = tensor.dtype.type(max(counting.start or 0, counting.constant))
+            scope.env[tensor] = self.expressions.constant(value, node.name)
+            return
+        name = self._new(scope, names.identifier(node.attrs["names"][counting.variable]))
+        self.lines.add(f"{name} = max(", current[counting.limit], ", ", start, ")")
+        self._bind(scope, tensor, name)
 
     def _turns(self, node: Node) -> str | None:
         """The variable that says when the loop ``node`` may be handed over; none if a loop around it may be."""
@@ -342,7 +366,7 @@ class Emitter:
         Nothing is counted where nothing can fail; a loop variable that counts already does it for nothing.
         """
         cond, body = node.attrs["cond"], node.attrs["body"]
-        if counting is not None:
+        if counting is not None and counting.start is not None:
             return Loop(node, current[counting.variable].name, counting.start), None
         checked = any(not proved(node, k) for k in loop_names)
         if not (self.counted or checked or graph_can_fail(cond) or graph_can_fail(body)):
@@ -357,6 +381,8 @@ class Emitter:
     def _entry(self, node: Node, k: int, init: Expr) -> Expr:
         """The initial value of loop variable ``k``, checked, and copied if the loop writes to it."""
         tensor = node.inputs[k]
+        if (node, k) in self.owned.begun:
+            return self.expressions.begun(self.owned.begun[node, k], node)
         expr = self._invariant(node, k, tensor, init, True)
         if (node, k) in self.owned.copied and not (init.node is not None and is_fresh(tensor)):
             expr = self.expressions.copy(expr, node)

@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping
 from ..dataclass import dataclass, field
 from ..graph import Graph, Node
 from ..passes.safety import ELEMENTWISE
+from ..registry import Op
 from ..tensor import Tensor
 from .uses import VIEWS, places
 
@@ -41,11 +42,14 @@ class Ownership:
         While and loop variable that must start with a copy of its own.
     spare : set of Node
         Nodes in loops whose results, large arrays, nobody holds on to for long.
+    begun : dict
+        While and loop variable that must start with an empty list of its own -> the op that appends to it.
     """
 
     in_place: dict[Node, int] = field(default_factory=dict)
     copied: set[tuple[Node, int]] = field(default_factory=set)
     spare: set[Node] = field(default_factory=set)
+    begun: dict[tuple[Node, int], Op] = field(default_factory=dict)
 
 
 def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:

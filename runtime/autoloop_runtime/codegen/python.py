@@ -17,6 +17,7 @@ from ..graph import Graph, Node, eager
 from ..profiler import Recorder, active
 from ..quiet import restore, silence
 from ..runstate import EAGER, RunState
+from .appending import find_appended
 from .chains import find_chains
 from .counting import find_counted
 from .emitter import Emitter
@@ -72,9 +73,9 @@ def emit(graph: Graph, counted: bool = False, sites: dict[Node, Site] | None = N
     stateful = any(node.op.stateful for node in _nodes(graph))
     pool = Names()
     chains = find_chains(graph)
-    emitter = Emitter(
-        pool, stateful, token_tensors(graph), find_owned(graph, chains), chains, find_counted(graph), counted, sites
-    )
+    owned = find_owned(graph, chains)
+    find_appended(graph, owned)
+    emitter = Emitter(pool, stateful, token_tensors(graph), owned, chains, find_counted(graph), counted, sites)
     parameters = (["state"] if stateful else []) + emitter.function(graph)
     lines = [Line(f"# {name}: {note}") for name, note in emitter.expressions.notes.items()]
     main = [Line(f"def run({', '.join(parameters)}):"), *emitter.prologue, *emitter.lines.finished(1)]

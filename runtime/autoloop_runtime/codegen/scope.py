@@ -84,6 +84,16 @@ def counts_from(node: Node, k: int) -> int | None:
     return int(init.attrs["value"]) if one and scalar and others[0].op.attrs["value"] == 1 else None
 
 
+def counts_down(node: Node, k: int) -> bool:
+    """True if each iteration takes 1 from loop variable ``k``."""
+    body = node.attrs["body"]
+    step = body.outputs[k].op
+    if step.op.name != "subtract" or node.inputs[k].dtype.kind not in "iu" or step.inputs[0] is not body.inputs[k]:
+        return False
+    one = step.inputs[1].op
+    return one.op is CONST and np.ndim(one.attrs["value"]) == 0 and bool(one.attrs["value"] == 1)
+
+
 def token_tensors(graph: Graph) -> set[Tensor]:
     """The effect tokens of ``graph`` and the graphs inside it: generated code has its own order and needs none."""
     tokens: set[Tensor] = set()

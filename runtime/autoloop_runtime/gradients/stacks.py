@@ -8,14 +8,14 @@ empty stack may be shared, folded or hoisted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import dtypes, slots
 from ..applying import apply
 from ..array_values import ArrayValue
 from ..dtypes import DType
-from ..registry import Op, register
+from ..registry import Appending, Op, register
 from ..shapes import SCALAR, TensorShape
 from ..tensor import Tensor
 from .swap import SwapStack
@@ -77,10 +77,28 @@ def _peek(array: ArrayValue, position: Any, dtype: DType, shape: TensorShape) ->
     return array.peek(int(position), shape)
 
 
+def _new(name: str, kernel: Callable[[], Any]) -> Op:
+    """What makes an empty stack that elements are appended to; it is never in a graph."""
+    return Op(name, lambda: (dtypes.variant, SCALAR), kernel)
+
+
 EMPTY = register(Op("EmptyStack", lambda: (dtypes.variant, SCALAR), lambda: _EMPTY))
-PUSH = register(Op("StackPush", lambda *_: (dtypes.variant, SCALAR), _push, _push_vjp))
+PUSH = register(
+    Op(
+        "StackPush",
+        lambda *_: (dtypes.variant, SCALAR),
+        _push,
+        _push_vjp,
+        appends=Appending(EMPTY, _new("Stack", Stack)),
+    )
+)
 #: as PUSH, of a stack that may leave memory
-SWAP_PUSH = register(Op("SwapPush", lambda *_: (dtypes.variant, SCALAR), _swap_push, _push_vjp))
+SWAP_PUSH = register(
+    Op(
+        "SwapPush", lambda *_: (dtypes.variant, SCALAR), _swap_push, _push_vjp,
+        appends=Appending(EMPTY, _new("SwapStack", SwapStack)),
+    )
+)  # fmt: skip
 READ = register(Op("StackRead", lambda *_, dtype, shape: (dtype, shape), _read, _read_vjp, code="{0}[{1}]"))
 
 #: an element of a TensorArray that the forward pass has read; this does not count as a second read
