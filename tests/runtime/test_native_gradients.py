@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 
 import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients, value_and_grad
-from autoloop_runtime.codegen.native import NativeRefusal
+from autoloop_runtime.codegen.native import NativeRefusal, swapped
+from autoloop_runtime.gradients import swap
 from gradient_checks import slopes
 from test_gradients_loops import PROGRAMS, A, X
 
@@ -157,3 +160,83 @@ def test_a_table_that_somebody_still_needs_is_copied():
         made = [al.function(derivatives(f, order), autograph=False, executor=e) for e in ("native", "sequential")]
         for found, expected in zip(*[g(X, A) for g in made]):
             np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+# -- swap_memory ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_stacks(monkeypatch):
+    """Stacks count from a few values on; in the end nothing of them is left."""
+    monkeypatch.setattr(swapped, "SMALLEST", 4000)
+    yield swapped.space
+    al.config.set_swap_budget(None)
+    assert not swapped.space.stacks
+
+
+def swapping(x, w):
+    for i in al.range(40):
+        al.set_loop_options(swap_memory=True)
+        for _ in al.range(i % 5):
+            al.set_loop_options(swap_memory=True)
+            x = al.tanh(x @ w)
+        x = x + al.sin(x)
+    return al.sum(x)
+
+
+W = np.random.default_rng(1).normal(size=(6, 6)) * 0.3
+
+
+def test_stacks_that_leave_memory(small_stacks, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(swapped, "reserve", lambda f, count, was=swapped.reserve: (sizes.append(count), was(f, count)))
+    expected = al.function(value_and_grad(swapping, (0, 1)), executor="sequential")(W, W)
+    native = al.function(value_and_grad(swapping, (0, 1)), executor="native")
+    for budget, leaves in ((None, False), (8_000, True), (0, True)):
+        al.config.set_swap_budget(budget)
+        sizes.clear()
+        found = native(W, W)
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+        for g, e in zip(found[1], expected[1]):
+            np.testing.assert_allclose(g, e, rtol=1e-11)
+        assert bool(sizes) == leaves
+        assert not [n for n in os.listdir(tempfile.gettempdir()) if n.startswith("autoloop-swap-")]
+
+
+@pytest.mark.parametrize("executor", ["native", "sequential", "dataflow"])
+def test_a_full_disk_is_an_error_at_the_users_line(small_stacks, monkeypatch, executor):
+    native = al.function(value_and_grad(swapping, (0, 1)), executor=executor)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    al.config.set_swap_budget(0)
+    with monkeypatch.context() as m:
+        m.setattr(swapped, "reserve", full)
+        m.setattr(swap, "BLOCK", 4000)
+        m.setattr(swap._File, "_write", full)
+        with pytest.raises(OSError, match="No space left.*saving values of a loop.*set_swap_budget") as caught:
+            native(W, W)
+    assert caught.value.errno == errno.ENOSPC
+    assert any(entry.name == "swapping" for entry in caught.traceback)
+    assert np.isfinite(native(W, W)[0])
+
+
+def test_what_interrupts_the_making_of_a_file_is_raised(small_stacks, monkeypatch):
+    def interrupted(descriptor, count):
+        raise KeyboardInterrupt
+
+    al.config.set_swap_budget(0)
+    native = al.function(value_and_grad(swapping, (0, 1)), executor="native")
+    with monkeypatch.context() as m:
+        m.setattr(swapped, "reserve", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            native(W, W)
+    assert np.isfinite(native(W, W)[0])
+
+
+def test_a_file_is_there_before_it_is_written_to(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    with open(tmp_path / "file", "w+b", buffering=0) as file:
+        swapped.reserve(file.fileno(), 2_500_000)
+        assert os.fstat(file.fileno()).st_size == 2_500_000

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from ..graph import Graph, Node
+from ..locations import Location
 from ..registry import call
 from ..shapes import SCALAR
 from ..structured import COND, LoopVar
@@ -30,8 +31,12 @@ _RESULTS = "gradient: results"  # [(tensor of the branch, position of the result
 
 
 @contextmanager
-def building(graph: Graph) -> Iterator[None]:
-    """Nodes made inside go into ``graph``, without the control dependencies that happen to be in force."""
+def building(graph: Graph, location: Location = ()) -> Iterator[None]:
+    """Nodes made inside go into ``graph``, without the control dependencies that happen to be in force.
+
+    They are told of at ``location`` unless the user has a line of his own for them.
+    """
+    count = len(graph.nodes)
     chain: list[Graph] = []
     up: Graph | None = graph
     while up is not None:
@@ -46,6 +51,8 @@ def building(graph: Graph) -> Iterator[None]:
     finally:
         for g, control in zip(chain, controls):
             g._control = control
+        for made in graph.nodes[count:]:
+            made.location = made.location or location
 
 
 @contextmanager
@@ -53,7 +60,7 @@ def before(node: Node) -> Iterator[None]:
     """What is built inside comes before ``node`` in its graph."""
     graph = node.graph
     count = len(graph.nodes)
-    with building(graph):
+    with building(graph, node.location):
         yield
     made = graph.nodes[count:]
     del graph.nodes[count:]
@@ -99,7 +106,7 @@ def add_variables(
     node.attrs = attrs
     node.inputs = (*node.inputs[:first], *[v.init for v in loop_vars], *node.inputs[first:])
     node.outputs += tuple([Tensor(None, d, s, node, first + i) for i, (d, s) in enumerate(specs)])
-    with building(body):
+    with building(body, node.location):
         body.outputs += step(body.inputs[first:last])
     adopt_captures(node)
     return first
@@ -190,7 +197,7 @@ def complete_stack_of(node: Node, k: int) -> Tensor:
         if position == k:
             return made
     stack = stack_of(node, node.attrs["body"].inputs[k])
-    with building(node.graph):
+    with building(node.graph, node.location):
         made = stacks.push(stack, trips_of(node), node.outputs[k], node.attrs["swap_memory"])
     known.append((k, made))
     return made
@@ -208,7 +215,7 @@ def result_of(node: Node, branch: Graph, tensor: Tensor) -> Tensor:
             return found
     values = []
     for graph in (node.attrs["then"], node.attrs["else"]):
-        with building(graph):
+        with building(graph, node.location):
             values.append(tensor if graph is branch else _nothing(tensor))
     position = add_result(node, values[0], values[1])
     known.append((tensor, position))

@@ -26,6 +26,7 @@ from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
 from .pool import SHARE, Pool, pool
 from .refusal import refusal
 from .slices import INDEXED
+from .swapped import failure
 from .tabled import TABLES
 
 #: how a scalar of a dtype is written into eight bytes
@@ -216,6 +217,8 @@ class _Runnable:
         operands = [_operand(o, start) for o in check.operands]
         if self._function.stacks:
             self._call(None, memory.address)
+        if check.node.op.name == "SwapPush":
+            return annotate(failure(), check.node, frames)
         inputs = operands[:-1] if check.node.op.effect else operands
         try:
             with np.errstate(all="ignore"):

@@ -17,7 +17,7 @@ from .refusal import refuse
 from .tabled import TABLES, Tables
 
 #: ops on stacks; checkpoints are a stack that is thinned out
-_EMPTY, _PUSH = frozenset({"EmptyStack", "NoCheckpoints"}), frozenset({"StackPush", "AddCheckpoint"})
+_EMPTY, _PUSH = frozenset({"EmptyStack", "NoCheckpoints"}), frozenset({"StackPush", "SwapPush", "AddCheckpoint"})
 _STACKS = _EMPTY | _PUSH | {"StackRead", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints"}
 #: what is known of the elements of a TensorArray from an earlier round
 Elements = dict[Tensor, "Shape | None"]
@@ -97,7 +97,7 @@ class Collections:
         if a is b:
             return
         b.merged, a.spec, a.most = a, a.spec or b.spec, a.most or b.most
-        a.kind = b.kind if a.kind == "stack" else a.kind
+        a.kind, a.swaps = b.kind if a.kind == "stack" else a.kind, a.swaps or b.swaps
         if isinstance(a.element, Pile) and isinstance(b.element, Pile):
             self._join(node, a.element, b.element)
         elif isinstance(a.element, Rows) and isinstance(b.element, Rows):
@@ -125,6 +125,7 @@ class Collections:
         elif node.op.name in _PUSH:
             if node.inputs[0].op.name in _EMPTY:
                 pile = Pile()
+            pile.swaps = pile.swaps or node.op.name == "SwapPush"
             if node.attrs.get("most") is not None:
                 pile.kind, pile.most = "checkpoints", node.attrs["most"]
             self._push(node, pile, node.inputs[2])

@@ -75,12 +75,15 @@ class Pile:
         whose size is not known.
     most : int
         How many checkpoints.
+    swaps : bool
+        It may leave memory.
     """
 
     element: tuple[DType, Shape] | Pile | Rows | None = None
     spec: ArraySpec | None = None
     kind: str = "stack"
     most: int = 0
+    swaps: bool = False
     merged: Pile | None = None
 
     @property
@@ -145,6 +148,10 @@ class Types:
             self.counts[inner] = self.counts[outer]
         if constant and outer in self.constants:
             self.constants[inner] = self.constants[outer]
+
+    def swaps(self) -> bool:
+        """True if there is a stack that may leave memory."""
+        return any(pile.root().swaps for pile in self.piles.values())
 
     def is_owned(self, tensor: Tensor) -> bool:
         """True if the value of ``tensor`` is a collection that is changed in place by whoever holds it alone."""

@@ -1,0 +1,127 @@
+"""Stacks of loops with ``swap_memory=True`` that do not stay in memory: past a budget a stack goes to a file.
+
+Machine code asks here whenever such a stack is to become larger. The file is mapped, so what reads the stack need not
+know; it has no name and no open descriptor, so nobody else can read it and nothing is left of it. All of it is there on
+the disk before anything is written, so a full disk is an exception and not a signal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import os
+import tempfile
+import threading
+
+from ... import config
+from ...forks import Kind, in_child, undivided
+
+#: smaller stacks stay in memory and do not count
+SMALLEST = 1 << 20
+#: what machine code calls these functions
+GROW, RELEASE = "autoloop_swap_grow", "autoloop_swap_release"
+#: answer: it may stay in memory
+STAYS = 1
+_KIND = Kind("native.swapped", "stacks belong to the thread that runs the code; a child without it counts none")
+
+
+class _Mapped:
+    """A file without a name, in memory at ``address``."""
+
+    def __init__(self, count: int) -> None:
+        with undivided():  # ``tempfile`` has a lock of its own
+            file = tempfile.TemporaryFile(prefix="autoloop-swap-", buffering=0)  # noqa: SIM115
+        with file:
+            reserve(file.fileno(), count)
+            self._map = mmap.mmap(file.fileno(), count)
+        self._first = ctypes.c_char.from_buffer(self._map)
+        self.address = ctypes.addressof(self._first)
+
+    def fill(self, source: int, count: int) -> None:
+        """Take over ``count`` bytes; they are the first that memory may be taken of."""
+        ctypes.memmove(self.address, source, count)
+        if hasattr(mmap, "MADV_DONTNEED") and count >= mmap.PAGESIZE:
+            self._map.madvise(mmap.MADV_DONTNEED, 0, count)
+
+    def close(self) -> None:
+        """Give the file up."""
+        del self._first
+        self._map.close()
+
+
+def reserve(descriptor: int, count: int) -> None:
+    """Make a file of ``count`` bytes that are there on the disk."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, count)
+        return
+    zeros, done = bytes(1 << 20), 0
+    while done < count:
+        done += os.write(descriptor, zeros[: count - done])
+
+
+class _Space:
+    """The larger stacks by their addresses: the bytes of each that is in memory, or its file; ``lock`` guards them."""
+
+    def __init__(self) -> None:
+        self.lock = _KIND.lock()
+        self.stacks: dict[int, int | _Mapped] = {}
+        #: what went wrong on each thread, which raises it at once
+        self.failed: dict[int, BaseException] = {}
+
+    def grow(self, stack: int, data: int, used: int, count: int) -> int:
+        """Where a stack with ``used`` bytes at ``data`` has room for ``count``: an address, ``STAYS``; 0: it failed."""
+        try:
+            with self.lock:
+                before = self.stacks.get(stack)
+                others = sum(n for k, n in self.stacks.items() if k != stack and isinstance(n, int))
+                if not isinstance(before, _Mapped) and others + count <= config.get_swap_budget():
+                    self.stacks[stack] = count
+                    return STAYS
+                made = self.stacks[stack] = _mapped(count)
+                made.fill(data, used)
+            if isinstance(before, _Mapped):
+                before.close()
+        except BaseException as error:  # it cannot leave through machine code
+            self.failed[threading.get_ident()] = error
+            return 0
+        return made.address
+
+    def release(self, stack: int) -> None:
+        """A stack is not needed any more."""
+        with contextlib.suppress(Exception), self.lock:
+            mapped = self.stacks.pop(stack, None)
+            if isinstance(mapped, _Mapped):
+                mapped.close()
+
+    def after_fork_in_child(self) -> None:
+        """The threads that had the stacks are not here."""
+        self.stacks = {}
+
+
+def _mapped(count: int) -> _Mapped:
+    try:
+        return _Mapped(count)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"swap_memory: {os.strerror(error.errno or 0)} while saving values of a loop in {tempfile.gettempdir()} "
+            f"({count >> 20} MiB are needed); set TMPDIR to a larger disk, or raise config.set_swap_budget",
+        ) from None
+
+
+space = _Space()
+in_child(space.after_fork_in_child)
+_grow = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(lambda *words: space.grow(*words))
+_release = ctypes.CFUNCTYPE(None, ctypes.c_int64)(lambda stack: space.release(stack))
+
+
+def addresses() -> dict[str, int]:
+    """The functions, for the linker."""
+    return {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in ((GROW, _grow), (RELEASE, _release))}
+
+
+def failure() -> BaseException:
+    """Why a stack on this thread could not become larger."""
+    error = space.failed.pop(threading.get_ident(), None)
+    return error if error is not None else MemoryError("there is no memory for the values that the gradient needs")
