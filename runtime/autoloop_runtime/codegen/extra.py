@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 from functools import lru_cache
-from pathlib import Path
 
 #: what people install, and how
 NAME = "autoloop[native]"
@@ -15,19 +15,20 @@ UPGRADE = f"pip install -U '{NAME}'"
 OLDEST = (0, 45)
 
 
-def folder() -> Path | None:
+def folder() -> str | None:
     """The folder of the package llvmlite; ``None`` without it."""
     try:
         spec = importlib.util.find_spec("llvmlite")
     except ValueError:  # somebody put something else in its place
         return None
-    return None if spec is None or spec.origin is None else Path(spec.origin).absolute().parent
+    return None if spec is None or spec.origin is None else os.path.dirname(os.path.abspath(spec.origin))
 
 
-def version(package: Path, file: str = "_version.py") -> tuple[int, ...] | None:
+def version(package: str | os.PathLike[str], file: str = "_version.py") -> tuple[int, ...] | None:
     """The version that a file of the package in a folder tells; ``None`` if it does not."""
     try:
-        text = (package / file).read_text(errors="replace")
+        with open(os.path.join(package, file), errors="replace") as source:
+            text = source.read()
     except OSError:
         return None
     found = re.search(r"""version(?:__)?\s*=\s*['"](\d+(?:\.\d+)*)""", text)

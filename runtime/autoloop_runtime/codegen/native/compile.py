@@ -69,7 +69,7 @@ def host() -> Host:
         raise _missing(why_not)
     # elsewhere LLVM is in this process anyway, and what CPU this is is not so easily told
     cache = default_cache() if linker.is_supported() else None
-    key = _fingerprint(package)
+    key = _fingerprint(Path(package))
     known = cache.load(key) if cache is not None else None
     if known is None:
         try:

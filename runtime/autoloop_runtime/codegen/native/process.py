@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import sys
 from typing import Any
 
@@ -146,7 +147,7 @@ def _wrong_with(one: Child) -> str:
     """Why what was started is not the interpreter of this program; empty if it is."""
     package = extra.folder()
     try:
-        head, _ = _answered(one, {"greet": None if package is None else str(package.parent)}, GREETING)
+        head, _ = _answered(one, {"greet": package and os.path.dirname(package)}, GREETING)
         return "" if head["answer"] == compiler.identity() else "it is another one"
     except TooLate as error:
         return str(error)
