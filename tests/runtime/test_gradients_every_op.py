@@ -1,0 +1,194 @@
+"""Every differentiable operation at ordinary points: gradients, theirs, and forward mode, against differences.
+
+The table is checked for completeness: an operation with a gradient rule that no program reaches fails.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import autoloop as al
+import numpy as np
+import pytest
+from autoloop.differentiation import grad, jvp
+from autoloop_runtime.registry import FUNCTIONS, OPS, call
+
+F64 = al.float64
+#: what tests of its own hold: the identity of a print, the read of a TensorArray that clears, a check of a shape
+ELSEWHERE = {"print_through", "tensor_array_read_once", "ensure_shape"}
+
+_rng = np.random.default_rng(3)
+#: away from every tie, bound and integer
+A = _rng.uniform(0.3, 0.8, (2, 3))
+B = _rng.uniform(-0.8, -0.3, (2, 3))
+BIG = _rng.uniform(1.2, 2.8, (2, 3))
+ROW = _rng.uniform(0.2, 0.9, 3)
+SQUARE = np.eye(3) * 2 + _rng.normal(0, 0.3, (3, 3))
+ONE = np.array(0.7)
+
+UNARY = {
+    "negative square abs sign sqrt length rsqrt cbrt reciprocal exp expm1 exp2 log log1p log2 log10 sin cos tan arcsin "
+    "arccos arctan sinh cosh tanh arcsinh arctanh sigmoid relu softplus erf floor ceil trunc rint": A,
+    "abs sign cbrt reciprocal exp expm1 exp2 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh "
+    "sigmoid relu softplus erf floor trunc": B,
+    "arccosh rsqrt floor": BIG,
+}  # fmt: skip
+COMPLEX = (
+    "negative square abs sign sqrt rsqrt reciprocal exp expm1 exp2 log log1p log2 log10 sin cos tan arcsin arccos "
+    "arctan sinh cosh tanh arcsinh arccosh arctanh sigmoid real imag conj angle"
+)
+BINARY = "add subtract multiply divide mod pow maximum minimum arctan2 hypot logaddexp copysign"
+
+
+def z(x):
+    """A complex tensor that moves with the real ``x``."""
+    return al.complex(x, x * x + 0.2)
+
+
+def _programs():
+    for names, x in UNARY.items():
+        for name in names.split():
+            yield f"{name}, {'below 0' if x is B else 'above 0'}", FUNCTIONS[name], [x]
+    for name in COMPLEX.split():
+        yield f"{name}, complex", lambda x, f=FUNCTIONS[name]: f(z(x)), [A]
+    for name in BINARY.split():
+        f = FUNCTIONS[name]
+        yield name, lambda x, y, f=f: [f(x, y), f(y, x[0]), f(x * 1.5, x)], [A, BIG]
+    for name in ("add", "subtract", "multiply", "divide", "pow"):
+        yield f"{name}, complex", lambda x, y, f=FUNCTIONS[name]: f(z(x), z(y)), [A, BIG]
+    for name in ("sum", "prod", "max", "min", "mean", "logsumexp", "var", "std", "norm"):
+        yield name, lambda x, f=FUNCTIONS[name]: [f(x), f(x, axis=0), f(x, axis=(0, 1), keepdims=True)], [A]
+    for name in ("sum", "prod", "mean"):
+        yield f"{name}, complex", lambda x, f=FUNCTIONS[name]: f(z(x), 1), [A]
+    for name in ("cumsum", "cumprod"):
+        f = FUNCTIONS[name]
+        yield name, lambda x, f=f: [f(x, 1), f(x, 1, True), f(x, 1, False, True), f(x, 0, True, True)], [A]
+        yield f"{name}, complex", lambda x, f=FUNCTIONS[name]: f(z(x), 0), [A]
+    for name, (f, *arrays) in OTHERS.items():
+        yield name, f, arrays
+
+
+def _array(x):
+    return al.TensorArray(F64, 2).unstack(x)
+
+
+OTHERS = {
+    "powers": (lambda x: [x**2, x**3, x**0.5, x**-1.0, x**0, 2.0**x], A),
+    "norms": (lambda x: [al.norm(x, 1), al.norm(x, 3), al.norm(x, np.inf), al.norm(x, -np.inf)], B),
+    "where": (lambda x, y: al.where(x > 0.5, x * y, y), A, B),
+    "clip": (lambda x, y: [al.clip(x, 0.4, 0.6), al.clip(x, y, 0.9)], A, B),
+    "softmax": (lambda x: [al.softmax(x), al.softmax(x, 0)], A),
+    "log_softmax": (lambda x: [al.log_softmax(x), al.log_softmax(x, 0)], A),
+    "average": (lambda x, w: al.average(x, 1, w), A, ROW),
+    "reshape": (lambda x: [al.reshape(x, [3, 2]), al.ravel(x), al.expand_dims(x, 1), al.squeeze(x[:1])], A),
+    "order": (lambda x: [al.transpose(x), al.flip(x, 0), al.roll(x, 1, 1), al.sort(x), al.top_k(x, 2).values], A),
+    "joined": (lambda x, y: [al.concat([x, y * x], 0), al.stack([x, y * y], 1)], A, B),
+    "parts": (lambda x: [p * q for p, q in (al.unstack(x), al.split(x, 2))], A),
+    "cast": (lambda x: al.cast(al.cast(x, al.complex128) ** 2, F64), A),
+    "getitem": (lambda x: [x[0], x[:, ::2], x[[0, 1], [2, 0]], x[..., None], x[x > 0.5]], A),
+    "set_item": (lambda x, v: [al.set_item(x, 0, v), al.set_item(x, x > 0.5, 0.1)], A, ROW),
+    "index_add": (lambda x, v: call("index_add", [2, 3], (np.array([1, 1, 0]),), al.stack([v, v, v * v])) * x, A, ROW),
+    "gather": (lambda x: [al.gather(x, [1, 1, 0]), al.gather_nd(x, [[0, 1], [1, 2]]), al.take(x, [0, 2], axis=1)], A),
+    "along": (lambda x: al.take_along_axis(x, np.array([[0, 2], [1, 1]]), 1), A),
+    "scatter": (lambda v: al.scatter([[1], [0], [1]], v, [2]), ROW),
+    "scatter_update": (lambda x, v: [al.scatter_update(x, [[1]], [v]), al.scatter_add(x, [[1]], [v])], A, ROW),
+    "matmul": (lambda x, y: [x @ al.transpose(y), x @ y[0], y[1] @ al.transpose(x), x[0] @ y[0]], A, B),
+    "matmul, complex": (lambda x, y: z(x) @ al.transpose(z(y)), A, B),
+    "einsum": (lambda x, y: [
+        al.einsum("ij,kj->ik", x, y), al.einsum("ij->", x), al.einsum("ij,ij,j->i", x, y, x[0]),
+    ], A, B),
+    "inv": (al.inv, SQUARE),
+    "det": (al.det, SQUARE),
+    "cholesky": (lambda x: al.cholesky(x @ al.transpose(x)), SQUARE),
+    "solve": (lambda a, b: [al.solve(a, b), al.solve(a, al.transpose(A) * b[0])], SQUARE, ROW),
+    "fill": (lambda x: [al.full([2, 2], x), al.full_like(A, x * x)], ONE),
+    "range": (lambda x, y: al.range(x, 4.5, y), ONE, np.array(0.9)),
+    "linspace": (lambda x, y: al.linspace(x, y, 4), ONE, np.array(2.9)),
+    "triangles": (lambda x: [al.tril(x), al.triu(x, 1), al.diagonal(x), al.diag(x[0]), al.trace(x)], SQUARE),
+    "larger": (lambda x: [al.broadcast_to(x, [3, 2, 3]), al.tile(x, [2, 1]), al.repeat(x, 2, 0)], A),
+    "pad": (lambda x, c: [al.pad(x, [[1, 0], [0, 2]], constant_values=c), al.pad(x, 1, "reflect")], A, ONE),
+    "sparse": (lambda v, m: al.SparseTensor([[0, 1], [1, 0], [1, 1]], v * v, [2, 2]) @ m, ROW, A),
+    "identity": (lambda x: al.identity(x) * al.stop_gradient(np.float64(2.0)), A),
+    "array": (lambda x: [_array(x).read(1), _array(x).stack(), _array(x).gather([1, 0]), _array(x).concat()], A),
+    "array, written": (lambda x: [
+        al.TensorArray(F64, 2).write(0, x[1]).write(1, x[0] * x[1]).stack(),
+        al.TensorArray(F64, 2).scatter([1, 0], x).stack(),
+        al.TensorArray(F64, 2, infer_shape=False).split(x[0], [1, 2]).concat(),
+    ], A),
+    "others": (lambda x, y: [al.diff(x), al.cross(x, y), al.ptp(x), al.vdot(x, y), al.inner(x, y), al.outer(x, y),
+                             al.tensordot(x, y, [[1], [1]]), al.nan_to_num(x), al.round(x, 1) * x], A, B),
+}  # fmt: skip
+PROGRAMS = {name: (f, arrays) for name, f, arrays in _programs()}
+
+
+def leaves(value):
+    return [leaf for v in value for leaf in leaves(v)] if isinstance(value, (list, tuple)) else [value]
+
+
+def scalar_of(f):
+    """A number with curvature of its own in every output."""
+
+    def loss(xs):
+        total = al.constant(0.0, dtype=F64)
+        for k, y in enumerate(leaves(f(*xs))):
+            if y.dtype.kind == "c":
+                y = al.real(y) + 0.6 * al.imag(y)
+            total = total + al.sum(al.sin(y * (0.7 + 0.1 * k) + 0.3) * (1 + 0.1 * y))
+        return total
+
+    return loss
+
+
+@cache
+def function(name):
+    loss = scalar_of(PROGRAMS[name][0])
+
+    @al.function(autograph=False, executor="sequential")
+    def derivatives(xs, vs):
+        def along(ys):
+            return sum(al.sum(g * v) for g, v in zip(grad(loss)(ys), vs))
+
+        value, slope = jvp(loss, [xs], [vs])
+        return value, slope, grad(loss)(xs), grad(along)(xs), jvp(grad(loss), [xs], [vs])[1]
+
+    return derivatives
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_derivatives_are_the_differences(name):
+    arrays = PROGRAMS[name][1]
+    rng = np.random.default_rng(11)
+    directions = [rng.choice([-1, 1], a.shape) * rng.uniform(0.5, 1, a.shape) for a in arrays]
+    derivatives, step = function(name), 1e-5
+
+    def at(t):
+        return derivatives([np.asarray(a + t * d) for a, d in zip(arrays, directions)], directions)
+
+    here, up, down = at(0.0), at(step), at(-step)
+    _, slope, gradient, curved, moved = here
+    expected = (float(up[0]) - float(down[0])) / (2 * step)
+    close = {"rtol": 2e-6, "atol": 2e-7}
+    np.testing.assert_allclose(float(slope), expected, **close)
+    np.testing.assert_allclose(sum(np.sum(g.numpy() * d) for g, d in zip(gradient, directions)), expected, **close)
+    for found, forward, g, h in zip(curved, moved, up[2], down[2]):
+        difference = (g.numpy() - h.numpy()) / (2 * step)
+        np.testing.assert_allclose(found.numpy(), difference, **close)
+        np.testing.assert_allclose(forward.numpy(), difference, **close)
+
+
+def _of_loops(module):
+    """What only the gradients of loops and branches are made of."""
+    return module.startswith("autoloop_runtime.gradients") or module == "autoloop_runtime.slots"
+
+
+def test_every_operation_with_a_gradient_is_among_them():
+    seen = set()
+    for name, (_, arrays) in PROGRAMS.items():
+        pending = [function(name).get_concrete_function(arrays, arrays).graph]
+        while pending:
+            graph = pending.pop()
+            seen |= {node.op.name for node in graph.nodes}
+            pending += [below for node in graph.nodes for below in node.subgraphs]
+    wanted = {op.name for op in OPS.values() if op.vjp is not None and not _of_loops(op.vjp.__module__)}
+    assert wanted - seen - ELSEWHERE == set()
+    assert ELSEWHERE <= wanted
