@@ -100,7 +100,7 @@ class Node:
 class Mark(NamedTuple):
     """How far a graph had grown."""
 
-    nodes: int
+    last: Node | None
     inputs: int
     token: Tensor | None
     token_input: Tensor | None
@@ -309,12 +309,16 @@ class Graph:
 
     def mark(self) -> Mark:
         """The present state, to come back to with ``rollback``."""
-        return Mark(len(self.nodes), len(self.inputs), self.token, self.token_input)
+        return Mark(self.nodes[-1] if self.nodes else None, len(self.inputs), self.token, self.token_input)
 
     def rollback(self, mark: Mark) -> None:
-        """Forget what was added since ``mark``; nothing may refer to it any more."""
-        removed = set(self.nodes[mark.nodes :])
-        del self.nodes[mark.nodes :], self.inputs[mark.inputs :]
+        """Forget what was added at the end since ``mark``; nothing may refer to it any more.
+
+        What a gradient has put before an older node stays, for that node takes it now.
+        """
+        first = 0 if mark.last is None else self.nodes.index(mark.last) + 1
+        removed = set(self.nodes[first:])
+        del self.nodes[first:], self.inputs[mark.inputs :]
         self.token, self.token_input = mark.token, mark.token_input
         self.captures = {outer: inner for outer, inner in self.captures.items() if inner.node not in removed}
         self._captured = {inner: outer for inner, outer in self._captured.items() if inner.node not in removed}

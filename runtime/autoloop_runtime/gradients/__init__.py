@@ -2,9 +2,9 @@
 
 In reading order: ``reach`` (what a gradient passes through), ``walk`` (the reverse walk over one graph), ``residuals``
 (what a backward graph asks of the forward one) with ``mincut``, ``loops`` and ``branches`` (the rules of the structured
-nodes), ``rewriting`` (how these get more results), ``build`` (a whole gradient), ``calls`` and ``tape`` (of what was
-run), ``forward`` (mode), ``api``. Values that only gradients know are ``stacks`` (saved), ``accumulators`` (sums) and,
-one floor below, ``slots`` (gradients of indexed collections).
+nodes), ``rewriting`` (how these get more results), ``enclosing`` (from graph to graph), ``build`` (a whole gradient),
+``calls`` and ``tape`` (of what was run), ``forward`` (mode), ``api``. Values that only gradients know are ``stacks``
+(saved), ``accumulators`` (sums) and, one floor below, ``slots`` (gradients of indexed collections).
 """
 
 from __future__ import annotations

@@ -10,12 +10,13 @@ import numpy as np
 
 from .. import nest
 from ..dataclass import dataclass
-from ..graph import current_graph
+from ..graph import Graph, current_graph
 from ..registry import call
 from ..structured import StructureError
 from ..tensor import Tensor
 from ..values import convert_to_tensor
-from .build import build, seed, seeds_of, source_in
+from .build import build, seed, seeds_of, source_in, tensor_in
+from .enclosing import enclosing, within
 from .reach import is_differentiable
 from .sources import Sources
 from .tape import GradientTape
@@ -27,7 +28,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
     Parameters
     ----------
     ys : tensor or (nested) sequence of tensors
-        Symbolic tensors, of a 1.x graph or of the function being traced.
+        Symbolic tensors, of a 1.x graph or of the function being traced (or of a loop's body or a branch in it).
     xs : tensor, Variable, or sequence of them
     grad_ys : sequence of tensors, optional
         The gradient that each of ``ys`` starts with; ones by default (``None`` entries, too).
@@ -58,21 +59,37 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
     is such a number, which hands the initial value of a loop variable on. So ``None`` depends on the program, never on
     values; a path whose derivative happens to be zero gives zeros. ``GradientTape.gradient`` keeps the same rule;
     ``grad``, ``vjp`` and ``jacobian`` give zeros instead of ``None``.
+
+    In the body of a loop, a branch or the function of a map, the path also leads through what was computed outside of
+    it, at any depth; the gradient is computed where it is asked for. A loop variable is a value of its own there: no
+    path leads from it to its initial value.
     """
     targets = [convert_to_tensor(y) for y in nest.flatten(ys, expand_composites=True)]
     sources = Sources.of(list(nest.flatten(xs)))
-    graph = next((y.graph for y in targets if y.graph is not None), None)
-    if graph is None:
+    if all(y.graph is None for y in targets):
         raise TypeError("gradients needs tensors of a graph: use it inside a function, or GradientTape for values")
     given = seeds_of(ys, grad_ys)
+    stops = [] if stop_gradients is None else [convert_to_tensor(t) for t in nest.flatten(stop_gradients)]
+    graph = _where([*targets, *[g for g in given if isinstance(g, Tensor)]])
     with graph.as_default(), graph.name_scope(name or "gradients"):
-        targets = [graph.capture(y) for y in targets]
+        targets = [graph.capture(y) if y.graph is None else tensor_in(graph, y) for y in targets]
         pairs = [(y, seed(y, g)) for y, g in zip(targets, given) if is_differentiable(y)]
-        stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
-        constants = frozenset([graph.capture(convert_to_tensor(t)) for t in stops])
+        constants = frozenset([tensor_in(graph, t) for t in stops])
         keys = [source_in(graph, x) for x in sources.keys]
         found = build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, constants, sparse=True)
         return sources.pack(found)
+
+
+def _where(tensors: Sequence[Tensor]) -> Graph:
+    """The graph to build a gradient in: the current one if it can use ``tensors``, else the innermost of theirs."""
+    current = current_graph()
+    graphs = [t.graph for t in tensors if t.graph is not None]
+    candidates = graphs if current is None else [current, *graphs]
+    for graph in candidates:
+        around = enclosing(graph)
+        if all(within(around, t) is not None for t in tensors):
+            return graph
+    return graphs[0]  # which says what is wrong with the others
 
 
 # -- functions --------------------------------------------------------------------------------------------
@@ -127,7 +144,8 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 
         def back(ys: Sequence[Tensor], gs: Sequence[Any]) -> list[Tensor | None]:
             seeds = [seed(y, g) for y, g in zip(ys, gs)]
-            return build(graph, [graph.capture(y) for y in ys], seeds, [source_in(graph, x) for x in flat])
+            # no path leads outside, where the arguments made for this call are not
+            return build(graph, [graph.capture(y) for y in ys], seeds, flat, spans={graph: graph.nodes})
 
         return _Point(value, arguments, back)
     tape = GradientTape(persistent=True, watch_accessed_variables=False)

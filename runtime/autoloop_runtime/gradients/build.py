@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import nest
@@ -13,6 +13,7 @@ from ..tensor import Tensor
 from ..values import convert_to_tensor
 from ..variables import Variable
 from . import branches, loops
+from .enclosing import enclosing, links, within
 from .reach import Key, Marks, reached
 from .rows import row_parts, slices
 from .walk import STRUCTURED, Adjoints, Walk
@@ -23,23 +24,25 @@ STRUCTURED.update({WHILE: loops.backward, COND: branches.backward})
 
 def build(
     graph: Graph, ys: Sequence[Tensor], seeds: Sequence[Tensor], xs: Sequence[Key],
-    stops: frozenset[Tensor] = frozenset(), nodes: Sequence[Node] | None = None, *, sparse: bool = False,
+    stops: frozenset[Tensor] = frozenset(), spans: Mapping[Graph, Sequence[Node]] | None = None, *,
+    sparse: bool = False,
 ) -> list[Any]:  # fmt: skip
     """The gradients of ``ys`` with regard to ``xs``.
 
     Parameters
     ----------
     graph : Graph
-        The graph of ``ys``; the current default graph is this one or its backward counterpart.
+        The current default graph is this one or a graph inside it. The gradient goes through it and those around it.
     ys : sequence of Tensor
+        Of any of these graphs.
     seeds : sequence of Tensor
         The gradient of each of ``ys``.
     xs : sequence of Tensor or Variable
-        Tensors of ``graph``, concrete tensors that became constants of it, or variables read in it.
+        Tensors of any of these graphs, concrete tensors that became constants there, or variables read there.
     stops : frozenset of Tensor
         Tensors that count as constants.
-    nodes : sequence of Node, optional
-        The nodes to go through, by default all.
+    spans : mapping, optional
+        The graphs, and of each the nodes, to go through; by default all.
     sparse : bool
         A gradient that is only some rows may be ``IndexedSlices``.
 
@@ -48,14 +51,22 @@ def build(
     list of Tensor, IndexedSlices or None
         ``None`` where no differentiable path leads from ``ys`` to an element of ``xs``.
     """
-    marks = Marks(graph, xs)
-    tensors = [x for x in xs if isinstance(x, Tensor) and x.graph is graph]
-    path = graph.nodes if nodes is None else nodes
-    found = reached(path, tensors, marks, stops)
+    spans = {g: list(nodes) for g, nodes in (spans or {g: g.nodes for g in enclosing(graph)}).items()}
+    marks = Marks(reversed(list(spans)), xs)
+    found = {x for x in marks.sources if isinstance(x, Tensor)}
+    for g in reversed(list(spans)):
+        starts = [x for x in found if x.graph is g]
+        starts += [here for there, here in links(g) if there in found]
+        if starts or marks.inside(g):
+            found |= reached(spans[g], starts, marks, stops)
     walk = Walk(graph, found, marks, Adjoints())
     for y, seed in zip(ys, seeds):
         walk.add(y, seed)
-    walk.run(path, stops)
+    for g, nodes in spans.items():
+        walk.run(nodes, stops)
+        for there, here in links(g):
+            for part in walk.adjoints.parts(here):
+                walk.add(there, part)
     return [_result(walk.adjoints, x, sparse) for x in xs]
 
 
@@ -65,15 +76,18 @@ def _result(adjoints: Adjoints, x: Key, sparse: bool) -> Any:
 
 
 def source_in(graph: Graph, x: Any) -> Key:
-    """What a derivative with regard to ``x`` is taken of in ``graph``."""
+    """What a derivative with regard to ``x`` is taken of in ``graph`` and those around it."""
     if isinstance(x, Variable):
         return x
     if not isinstance(x, Tensor):
         raise TypeError(f"a gradient is taken with regard to tensors and variables, not {type(x).__name__}")
-    if x.graph is None:
-        return x
-    inner = graph.capture(x)
-    return x if inner.op.op.name == "Const" else inner
+    return tensor_in(graph, x)
+
+
+def tensor_in(graph: Graph, tensor: Tensor) -> Tensor:
+    """``tensor`` (or its copy), which ``graph`` or one around it must have (``ValueError`` else); or a value."""
+    known = within(enclosing(graph), tensor)
+    return graph.capture(tensor) if known is None else known  # capture says what is wrong with a foreign tensor
 
 
 def seeds_of(ys: Any, given: Any) -> list[Any]:

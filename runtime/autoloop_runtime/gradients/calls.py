@@ -141,7 +141,7 @@ def _same(a: Sequence[Key], b: Sequence[Key]) -> bool:
 
 
 def _split(graph: Graph, outputs: Sequence[Tensor], executor: str, sources: Sequence[Key]) -> Split | None:
-    marks = Marks(graph, sources)
+    marks = Marks([graph], sources)
     tensors = [x for x in sources if isinstance(x, Tensor) and x.graph is graph]
     found = reached(graph.nodes, tensors, marks)
     given = [k for k, t in enumerate(outputs) if t in found and is_differentiable(t)]

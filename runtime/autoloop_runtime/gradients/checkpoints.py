@@ -236,7 +236,7 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
     s, entering, sinks, held = body.inputs[0], body.inputs[1:behind], body.inputs[behind:last], body.inputs[last:]
     segment, left = _segment(plan, body, s, held)
     states = segment.inputs[1:]
-    marks = Marks(body, walk.marks.sources)
+    marks = Marks([body], walk.marks.sources)
     sources = [states[k] for k in range(original_variables(node)) if plan.inner[k] in plan.reached]
     sources += [body.capture(t) for t, p in zip(plan.outer, plan.inner) if p in plan.reached and not _moves(node, p)]
     places = [body.capture(plan.outer[i.inner]) if isinstance(i.inner, int) else i.inner for i in plan.collected]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..graph import Graph, Node
+from ..graph import PARAMETER, Graph, Node, current_graph
 from ..tensor import Tensor
 
 _SOURCE = "gradient: copied from"  # [(the graph, tensor of it -> its copy)]
@@ -41,6 +41,17 @@ def twin(copy: Graph, tensor: Tensor) -> Tensor | None:
     missing = _needed([original]) - {t.op for t in of}
     copy.nodes += [_twin_node(node, copy, {}, of) for node in source.nodes if node in missing]
     return of[original]
+
+
+def inlined(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The outputs of ``graph`` for ``inputs``, computed by copies of its nodes in the current graph."""
+    into = current_graph()
+    assert into is not None
+    of = dict(zip(graph.inputs, [into.capture(t) for t in inputs]))
+    for node in graph.nodes:
+        if node.op is not PARAMETER:
+            into.nodes.append(_twin_node(node, into, {}, of))
+    return [of[t] for t in graph.outputs]
 
 
 def _needed(outputs: Sequence[Tensor]) -> set[Node]:

@@ -73,7 +73,7 @@ class Pushforward:
         given = [self.of(t) for t in inputs]
         parts = apply_rule(node, stand_ins, outputs, inputs)
         rule = graph.nodes[first:]
-        marks = Marks(Graph(), ())
+        marks = Marks((), ())
         walk = Walk(graph, reached(rule, [g for _, g in made], marks), marks, Adjoints())
         for part, tangent in zip(parts, given):
             if tangent is not None:
@@ -172,7 +172,7 @@ def tangents(ys: Sequence[Tensor], xs: Sequence[Tensor], directions: Sequence[Te
     graph = current_graph()
     assert graph is not None
     ys, directions = [graph.capture(y) for y in ys], [graph.capture(d) for d in directions]
-    marks = Marks(graph, xs)
+    marks = Marks([graph], xs)
     push = Pushforward(graph, reached(graph.nodes, xs, marks), marks, dict(zip(xs, directions)))
     push.run()
     return [push.of(y) for y in ys]

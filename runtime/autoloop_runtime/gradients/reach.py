@@ -22,10 +22,11 @@ from ..variables import READ, Variable
 #: a tensor, or the variable that some tensors were read from
 Key: TypeAlias = Tensor | Variable
 
-#: ops on floats whose result does not move with them, and ops that make floats of something else
+#: ops on floats whose result does not move with them, and ops that make floats of something else; what stands for a
+#: tensor of the forward pass (``Residual``) is a start of its own
 FLAT = frozenset({
     "Const", "Placeholder", "ReadVariable", "stop_gradient", "floor_divide", "EmptySlots", "tensor_array",
-    "EmptyStack", "random_normal", "random_uniform", "random_normal_process", "random_uniform_process",
+    "EmptyStack", "random_normal", "random_uniform", "random_normal_process", "random_uniform_process", "Residual",
 })  # fmt: skip
 
 
@@ -35,21 +36,22 @@ def is_differentiable(tensor: Key) -> bool:
 
 
 class Marks:
-    """The places in a graph and its sub-graphs where sources show up by themselves.
+    """The places in graphs and their sub-graphs where sources show up by themselves.
 
     Attributes
     ----------
     sources : tuple of Key
-        What gradients are taken of, those that can have one; tensors belong to ``graph`` or are concrete.
+        What gradients are taken of, those that can have one; tensors belong to one of ``graphs`` or are concrete.
     """
 
-    def __init__(self, graph: Graph, sources: Iterable[Key]) -> None:
+    def __init__(self, graphs: Iterable[Graph], sources: Iterable[Key]) -> None:
         self.sources = tuple([x for x in sources if is_differentiable(x)])
         self._keys: dict[Tensor, Key] = {}
         #: sub-graph -> the sources that show up in it by themselves
         self._inside: dict[Graph, set[Key]] = {}
         self._wanted = set(self.sources)
-        self._scan(graph)
+        for graph in graphs:  # a graph after those around it
+            self._scan(graph)
 
     def key(self, tensor: Tensor) -> Key:
         """The source that ``tensor`` stands for, or itself."""

@@ -163,6 +163,10 @@ class BackwardGraph(Graph):
         self.nodes.append(node)
         return node.outputs[0]
 
+    def asked(self) -> list[tuple[Tensor, Tensor]]:
+        """``(tensor of the forward graph, what stands for it here)`` so far."""
+        return [(t, here) for t, here in self._asked.items() if here.graph is self]
+
     # -- finishing ----------------------------------------------------------------------------------------
 
     def finish(self, outputs: Sequence[Tensor]) -> None:

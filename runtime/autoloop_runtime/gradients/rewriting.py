@@ -8,7 +8,7 @@ added once is found again by the next gradient (the keys below, in the ``collect
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ def building(graph: Graph, location: Location = ()) -> Iterator[None]:
 
 
 @contextmanager
-def before(node: Node) -> Iterator[None]:
+def before(node: Node, offset: int = 0) -> Iterator[None]:
     """What is built inside comes before ``node`` in its graph."""
     graph = node.graph
     count = len(graph.nodes)
@@ -64,8 +64,13 @@ def before(node: Node) -> Iterator[None]:
         yield
     made = graph.nodes[count:]
     del graph.nodes[count:]
-    position = graph.nodes.index(node)
+    position = graph.nodes.index(node) + offset
     graph.nodes[position:position] = made
+
+
+def after(node: Node) -> AbstractContextManager[None]:
+    """What is built inside comes right after ``node``, and stays when what was made later is undone."""
+    return before(node, 1)
 
 
 # -- loops ------------------------------------------------------------------------------------------------
@@ -197,8 +202,9 @@ def complete_stack_of(node: Node, k: int) -> Tensor:
         if position == k:
             return made
     stack = stack_of(node, node.attrs["body"].inputs[k])
-    with building(node.graph, node.location):
-        made = stacks.push(stack, trips_of(node), node.outputs[k], node.attrs["swap_memory"])
+    trips = trips_of(node)
+    with after(node):
+        made = stacks.push(stack, trips, node.outputs[k], node.attrs["swap_memory"])
     known.append((k, made))
     return made
 

@@ -25,6 +25,8 @@ from ..values import convert_to_tensor
 from ..variables import READ, Variable
 from .build import build, seed, seeds_of, source_in
 from .calls import Split, split
+from .copying import inlined
+from .enclosing import enclosing
 from .reach import FLAT, Key, is_differentiable
 from .rows import rows
 from .sources import Sources
@@ -33,6 +35,7 @@ from .walk import gradients_of, nothing
 #: from gradients of the outputs to gradients of the inputs
 Backward = Callable[[list[Tensor | None]], Sequence[Any]]
 _GATHER = OPS["gather"]
+_ELSEWHERE = "the target was not computed inside the tape's with block"
 
 
 @dataclass(frozen=True)
@@ -199,7 +202,7 @@ class GradientTape:
         seeds = seeds_of(target, output_gradients)
         inside = recorders() if self.persistent else [r for r in recorders() if r is not self]
         with recording(inside):
-            if any(t.is_symbolic for t in targets):
+            if self._graph is not None and any(t.is_symbolic for t in targets):
                 found = self._in_graph(targets, seeds, wanted.keys)
             else:
                 found = self._in_values(targets, seeds, wanted.keys)
@@ -244,9 +247,11 @@ class GradientTape:
 
     def _in_values(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Any]:
         found: dict[Key, Any] = {}
-        for y, g in zip(targets, seeds):
-            if is_differentiable(y):
-                _add(found, y, seed(y, g))
+        pairs = [(y, seed(y, g)) for y, g in zip(targets, seeds) if is_differentiable(y)]
+        for y, start in pairs:
+            if not y.is_symbolic:
+                _add(found, y, start)
+        self._through_graph([(y, start) for y, start in pairs if y.is_symbolic], found)
         for entry in reversed(list(self._entries)):
             gs = [None if (g := found.get(t)) is None else convert_to_tensor(g) for t in entry.outputs]
             if any(g is not None for g in gs):
@@ -255,19 +260,44 @@ class GradientTape:
                         _add(found, key, g)
         return [found.get(x) if x in self._tracked else None for x in sources]
 
+    def _through_graph(self, pairs: list[tuple[Tensor, Tensor]], found: dict[Key, Any]) -> None:
+        """Go back from tensors of a loop that is being built to the values that it uses."""
+        graph = current_graph()
+        if not pairs:
+            return
+        if graph is None or self._context is None:
+            raise ValueError(_ELSEWHERE)
+        used = dict.fromkeys([x for g in enclosing(graph) for x in _mentioned(g)])
+        keys = [x for x in used if self._sees(x) and is_differentiable(x)]
+        for source, part in zip(keys, build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys)):
+            if part is not None:
+                _add(found, source, part)
+
     def _in_graph(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Any]:
-        graph = self._graph
-        if graph is None or any(t.graph is not graph for t in targets):
-            raise ValueError("the target was not computed inside the tape's with block")
+        graph, spans = self._recorded(targets)
         with graph.name_scope("gradients"):
             pairs = [(y, seed(y, g)) for y, g in zip(targets, seeds) if is_differentiable(y)]
             keys = [source_in(graph, x) for x in sources]
-            nodes = self._nodes() if self._span is None else self._span
-            found = build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, nodes=nodes, sparse=True)
+            found = build(graph, [y for y, _ in pairs], [g for _, g in pairs], keys, spans=spans, sparse=True)
         return [
             g if x in self._watched or (isinstance(x, Variable) and x.trainable and self._watches_variables) else None
             for g, x in zip(found, sources)
         ]
+
+    def _recorded(self, targets: list[Tensor]) -> tuple[Graph, dict[Graph, Sequence[Node]]]:
+        """The innermost graph of ``targets``, and what was recorded of it and of those around it."""
+        own, spans = self._graph, dict[Graph, Sequence[Node]]()
+        if own is not None:
+            nodes = self._nodes() if self._span is None else self._span
+            current = current_graph()
+            around = [] if self._span is not None or current is None else enclosing(current)
+            around = around if own in around else enclosing(own)
+            # what is inside the tape's graph was all made since, what is around it was all made before
+            place = around.index(own)
+            spans = {g: g.nodes if k < place else nodes if k == place else () for k, g in enumerate(around)}
+        if any(t.graph is not None and t.graph not in spans for t in targets):
+            raise ValueError(_ELSEWHERE)
+        return next(iter(spans)), spans
 
     def _nodes(self) -> list[Node]:
         """The nodes of the graph since the tape was entered."""
@@ -316,7 +346,11 @@ def _run_recorded(
 def _call_backward(half: Split, outputs: Sequence[Tensor], saved: Sequence[Tensor]) -> Backward:
     def backward(gs: list[Tensor | None]) -> Sequence[Tensor | None]:
         given = [nothing(outputs[k]) if (g := gs[k]) is None else g for k in half.given]
-        results = run_graph(half.backward_graph, half.backward, [*given, *saved])[: len(half.sources)]
+        if any(t.is_symbolic for t in given):
+            results = inlined(half.backward_graph, [*given, *saved])
+        else:
+            results = run_graph(half.backward_graph, half.backward, [*given, *saved])
+        results = results[: len(half.sources)]
         wanted = [k for k in half.given if gs[k] is not None]
         if len(wanted) < len(half.given):
             return [g if there else None for g, there in zip(results, half.connected(wanted))]
