@@ -93,6 +93,46 @@ def test_an_element_that_was_not_written_is_zero():
     assert compile_native(graph)(list(values)) == compile_graph(graph)(list(values)) == [2.0]
 
 
+#: more bytes than an int of C can count
+MANY = (1 << 31) + 8
+
+
+@pytest.mark.parametrize("index", [MANY, -MANY - 1])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x, i: x[i],
+        lambda x, i: call("gather", x, i),
+        lambda x, i: call("gather", x, call("stack", [i, i])),
+        lambda x, i: counted(3, lambda k, s: (s + x[i + k],), np.int8(0)),
+    ],
+)
+def test_an_index_out_of_range_of_a_very_large_array(build, index):
+    """The array is looked at where it is: its pages of zeros are not even made."""
+    x, i = np.zeros(MANY, np.int8), np.int64(index)
+    graph = graph_of(build, x, i)
+    with pytest.raises(IndexError, match=f"index {index} is out of bounds for axis 0 with size {MANY}"):
+        compile_native(graph)([x, i])
+
+
+def test_what_failed_may_be_looked_at_after_the_call(monkeypatch):
+    """A traceback may keep operands: their memory lives as long as they do."""
+    seen, look = [], calling._seen
+    monkeypatch.setattr(calling, "_seen", lambda *args: seen.append(look(*args)) or seen[-1])
+
+    def build(x, i):
+        y = x * 2.0 + 1.0
+        return call("gather", call("concat", [y, y[::-1]], 0), i)
+
+    run = compile_native(graph_of(build, np.ones(5000), np.int64(0)))
+    with pytest.raises(IndexError):
+        run([np.ones(5000), np.int64(10000)])
+    for _ in range(20):
+        run([np.zeros(5000), np.int64(7)])
+    (operand,) = [array for array in seen if array.size == 10000]
+    assert (operand == 3.0).all() and not operand.flags.writeable
+
+
 def test_assertions_and_raised_errors():
     def asserts(x, n):
         def step(i):

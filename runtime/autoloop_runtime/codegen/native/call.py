@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -166,7 +167,7 @@ class _Runnable:
             self._helpers.use(get_num_threads())
         code = self._call(packed, memory.address)
         if code:
-            raise self._failure(code, memory, done)
+            raise self._failure(code, memory, done, (memory, values, kept, made))
         words = self._unpack(memory.view, memory.offset)
         numbers = self._grown(words, memory) if self._grows else [t(v) for t, v in zip(self._scalars, words)]
         self._free.append(memory)
@@ -183,7 +184,7 @@ class _Runnable:
             if port.grows:
                 stack, length = next(values), next(values)
                 data = ctypes.c_void_p.from_address(stack).value if stack else None
-                out.append(_copied(data, port.dtype, (length, *port.shape)).copy())
+                out.append(_copied(data, port.dtype, (length, *port.shape)))
             elif not port.is_array:
                 out.append(port.dtype.type(next(values)))
         self._call(None, memory.address)
@@ -204,8 +205,11 @@ class _Runnable:
 
     # -- failures -----------------------------------------------------------------------------------------
 
-    def _failure(self, code: int, memory: _Memory, done: int) -> BaseException:
-        """What the kernel of the operation that failed raises for the operands it failed for."""
+    def _failure(self, code: int, memory: _Memory, done: int, owners: object) -> BaseException:
+        """What the kernel of the operation that failed raises for the operands it failed for.
+
+        They lie in memory of ``owners``, or in stacks, which are given back before the kernel runs.
+        """
         if code == OUT_OF_MEMORY:
             return MemoryError("there is no memory for the values that the gradient needs")
         check = self._function.checks[code - 1]
@@ -214,7 +218,8 @@ class _Runnable:
         frames = [(loop, n + (0 if k else done)) for k, (loop, n) in enumerate(zip(check.loops, counts))][::-1]
         if check.node.op.name in TABLES:
             return refusal(check.node, "how many elements the collection has is not known")
-        operands = [_operand(o, start) for o in check.operands]
+        look = _copied if self._function.stacks else partial(_seen, owners)
+        operands = [_operand(o, start, look) for o in check.operands]
         if self._function.stacks:
             self._call(None, memory.address)
         if check.node.op.name == "SwapPush":
@@ -242,8 +247,8 @@ def _address(array: Any) -> int:
     return id(array) if DATA_OFFSET is not None else int(array.ctypes.data)
 
 
-def _operand(operand: Operand, start: int) -> Any:
-    """The value of an operand of an operation that failed."""
+def _operand(operand: Operand, start: int, look: Callable[[int | None, Any, Shape], Any]) -> Any:
+    """The value of an operand of an operation that failed; ``look`` gives the array at an address."""
     slot = start + 8 * operand.slot
     if operand.kind in ("rows", "grown"):
         return (_array_value if operand.kind == "rows" else _grown_value)(operand, slot)
@@ -252,14 +257,26 @@ def _operand(operand: Operand, start: int) -> Any:
         return np.broadcast_to(np.zeros((), operand.dtype), operand.shape)
     if operand.kind == "scalar":
         return np.frombuffer(ctypes.string_at(slot, operand.dtype.itemsize), operand.dtype)[0]
-    address = ctypes.c_void_p.from_address(slot).value
-    return _copied(address, operand.dtype, operand.shape)
+    return look(ctypes.c_void_p.from_address(slot).value, operand.dtype, operand.shape)
 
 
 def _copied(address: int | None, dtype: Any, shape: Shape) -> Any:
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    raw = ctypes.string_at(address, size) if address and size else b""
-    return np.frombuffer(raw, dtype).reshape(shape)
+    made = np.zeros(shape, dtype)
+    if address and made.size:
+        ctypes.memmove(made.ctypes.data, address, made.nbytes)
+    return made
+
+
+class _Seen:
+    """An array where it is, for NumPy to look at; ``owners`` keep its memory."""
+
+    def __init__(self, owners: object, address: int, dtype: Any, shape: Shape) -> None:
+        self.owners = owners
+        self.__array_interface__ = {"version": 3, "data": (address, True), "typestr": dtype.str, "shape": shape}
+
+
+def _seen(owners: object, address: int | None, dtype: Any, shape: Shape) -> Any:
+    return np.asarray(_Seen(owners, address, dtype, shape)) if address else _copied(None, dtype, shape)
 
 
 def _grown_value(operand: Operand, slot: int) -> Any:

@@ -5,12 +5,15 @@ Asking costs a microsecond or so and needs the interpreter's lock, so it is done
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
+
 import numpy as np
 
 from ...graph import CONST, PARAMETER, Graph, Node
 from ...tensor import Tensor
 from .elements import TYPES
-from .facts import Types
+from .facts import Shape, Types
 from .templates import cost_of
 from .templates import rule as template
 from .values import size_of
@@ -19,10 +22,11 @@ from .values import size_of
 INTERVAL = 5e7
 #: how often an inner loop is taken to run
 _ROUNDS = 64
-#: nanoseconds per element of an array, per scalar operation, and per multiplication of a matrix product
-_ELEMENT, _SCALAR, _PRODUCT = 0.3, 0.25, 0.02
+#: nanoseconds per element of an array, per scalar operation, per multiplication of a matrix product (of integers), per
+#: step of a sort, and per step of a search
+_ELEMENT, _SCALAR, _PRODUCT, _INTEGERS, _STEP, _SEARCH = 0.3, 0.25, 0.02, 0.3, 4.0, 20.0
 #: a loop that cannot take longer than this many nanoseconds is never stopped
-_SHORT = 3e9
+_SHORT = 1e9
 _COMPARE = frozenset({"less", "less_equal", "greater", "greater_equal"})
 
 
@@ -55,14 +59,41 @@ def graph_cost(graph: Graph, types: Types) -> float:
 
 def _node_cost(node: Node, types: Types) -> float:
     sizes = [size_of(types.shapes[t]) for t in (*node.inputs, *node.outputs) if t in types.shapes]
-    if node.op.name == "matmul":
-        a, out = types.shapes[node.inputs[0]], types.shapes[node.outputs[0]]
-        return _PRODUCT * size_of(out) * a[-1]
+    if node.op.name in _LONG and all(t in types.shapes for t in node.inputs):
+        rate = _PRODUCT if node.outputs[0].dtype.kind == "f" else _INTEGERS
+        shapes = [types.shapes[t] for t in (*node.inputs, node.outputs[0])]
+        return max(_SCALAR, _LONG[node.op.name](node, shapes, rate))
     largest = max(sizes, default=1)
     if node.op.name in ("getitem", "set_item") and node.outputs[0] in types.shapes:
         largest = min(sizes)
     slow = _slow(node)
     return max(_SCALAR, 20 * slow) if largest == 1 else max(_ELEMENT, slow) * largest
+
+
+def _einsum(node: Node, shapes: list[Shape], rate: float) -> float:
+    sizes: dict[str, int] = {}
+    for term, shape in zip(node.attrs["equation"].partition("->")[0].split(","), shapes):
+        for label, extent in zip(term, shape):
+            sizes[label] = max(extent, sizes.get(label, 1))
+    return rate * prod(sizes.values())
+
+
+def _sort(node: Node, shapes: list[Shape], rate: float) -> float:
+    shape = shapes[0]
+    return _STEP * size_of(shape) * shape[node.attrs["axis"]].bit_length() if shape else 0.0
+
+
+def _factor(node: Node, shapes: list[Shape], rate: float) -> float:
+    return rate * size_of(shapes[0]) * shapes[0][-1] + rate * size_of(shapes[-1]) * shapes[0][-1]
+
+
+#: operations that take much longer than it takes to look at their operands -> nanoseconds, roughly
+_LONG: dict[str, Callable[[Node, list[Shape], float], float]] = {
+    "matmul": lambda node, shapes, rate: rate * size_of(shapes[-1]) * shapes[0][-1],
+    "einsum": _einsum, "sort": _sort, "argsort": _sort,
+    "searchsorted": lambda node, shapes, rate: _SEARCH * size_of(shapes[1]) * shapes[0][-1].bit_length(),
+    "solve": _factor, "inv": _factor, "det": _factor, "cholesky": _factor,
+}  # fmt: skip
 
 
 def _slow(node: Node) -> float:

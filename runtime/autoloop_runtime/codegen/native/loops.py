@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ...dataclass import dataclass, field, replace
 from ...graph import Graph, Node
 from ...tensor import Tensor
+from .asking import ask
 from .blocks import array_of, open_block, rule, value_of, write_nodes
 from .context import Context, Target
 from .cost import polling_period
@@ -336,19 +337,17 @@ class _Running:
         writer, ctx = self.ctx.writer, self.ctx
         assert self.fuel is not None
         left = writer.let(f"sub nsw i64 {self.fuel.name}, 1")
-        ask, stop, go_on = writer.label("ask"), writer.label("stop"), writer.label("on")
+        asks, go_on = writer.label("ask"), writer.label("on")
         before = writer.block
-        writer.branch(writer.let(f"icmp eq i64 {left}, 0"), ask, go_on)
-        writer.start(ask)
-        answer = writer.let("call i32 @autoloop_poll(ptr %thread)")
-        writer.branch(writer.let(f"icmp eq i32 {answer}, 0"), go_on, stop)
-        with writer.at(ctx.failures):
-            writer.start(stop)
-            writer.do("ret i32 -1")
+        writer.branch(writer.let(f"icmp eq i64 {left}, 0"), asks, go_on)
+        writer.start(asks)
+        ask(ctx)
+        asked = writer.block
+        writer.jump(go_on)
         writer.start(go_on)
         phi = writer.phi("i64")
         phi.add(left, before)
-        phi.add(str(self.period), ask)
+        phi.add(str(self.period), asked)
         return phi.name
 
     def results(self) -> list[Value]:

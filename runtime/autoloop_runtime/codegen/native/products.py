@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ...dataclass import replace
 from ...graph import Node
 from . import gemm
+from .asking import FLOATS, INTEGERS, Fuel, in_pieces, part_of
 from .blocks import array_of, rule
 from .context import Context
 from .elements import FLOAT, HALF, LType, literal
@@ -108,18 +109,43 @@ def _batched(ctx: Context, a: Array, b: Array, out: Array) -> None:
     batch = out.shape[:-2]
     spread = [replace(x, shape=x.shape[:-2], strides=x.strides[:-2]) for x in (a, b)]
     spread.append(replace(out, shape=batch, strides=out.strides[:-2]))
-    nest = Nest(ctx, batch, spread)
+    nest, work = Nest(ctx, batch, spread), a.shape[-2] * a.shape[-1] * b.shape[-1]
+    fuel = Fuel(ctx, _most(out.t)) if work * size_of(batch) > _most(out.t) else None
     with nest.loops(sequential=True):
         parts = [
             replace(x, pointer=nest.address(s), shape=x.shape[-2:], strides=x.strides[-2:])
             for x, s in zip((a, b, out), spread)
         ]
         _product(ctx, *parts)
+        if fuel is not None:
+            fuel.spend(work)
 
 
 def _product(ctx: Context, a: Array, b: Array, out: Array) -> None:
+    """A product of two matrices; a long one in pieces of rows or columns, in each of which every sum is whole."""
     (m, k), n = a.shape, b.shape[1]
-    if _by_blas(ctx, a, b, out):
+    axis = 0 if m >= n else 1
+    piece = max(1, _most(out.t) // (k * min(m, n)))
+    if piece >= max(m, n):
+        _short_product(ctx, a, b, out, m * n * k)
+        return
+
+    def write(first: str, count: int) -> None:
+        sides = (part_of(ctx, a, 0, first, count), b) if axis == 0 else (a, part_of(ctx, b, 1, first, count))
+        _short_product(ctx, *sides, part_of(ctx, out, axis, first, count), m * n * k)
+
+    in_pieces(ctx, max(m, n), piece, write)
+
+
+def _most(t: LType) -> int:
+    """So many multiplications are done between two questions."""
+    return FLOATS if t.kind == "f" else INTEGERS
+
+
+def _short_product(ctx: Context, a: Array, b: Array, out: Array, work: int) -> None:
+    """A product at once; ``work`` are the multiplications of the whole that it may be a piece of."""
+    (m, k), n = a.shape, b.shape[1]
+    if _by_blas(ctx, a, b, out, work):
         return
     if b.strides[1] != 1 or _few(m, n):
         _sums(ctx, a, b, out)
@@ -185,7 +211,7 @@ def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:
     reduce(ctx, "sum", Expr("multiply", (left, right), out.t, (m, n, k)), (2,), kept)
 
 
-def _by_blas(ctx: Context, a: Array, b: Array, out: Array) -> bool:
+def _by_blas(ctx: Context, a: Array, b: Array, out: Array, work: int) -> bool:
     """Let BLAS do it, if it is there, if it pays, and if it takes the operands as they lie in memory."""
     (m, k), n = a.shape, b.shape[1]
     numbers: tuple[str | int | float, ...]
@@ -194,12 +220,12 @@ def _by_blas(ctx: Context, a: Array, b: Array, out: Array) -> bool:
         x, matrix = (b, a) if n == 1 else (a, replace(b, shape=b.shape[::-1], strides=b.strides[::-1]))
         steps = (x.strides[0], out.strides[0]) if n == 1 else (x.strides[1], out.strides[1])
         rows, columns = matrix.strides
-        if m * n * k < BLAS_VECTOR_WORK or 1 not in (rows, columns) or min(*matrix.strides, *steps) < 1:
+        if work < BLAS_VECTOR_WORK or 1 not in (rows, columns) or min(*matrix.strides, *steps) < 1:
             return False
         kind, sizes, lead = ("T", (k, m * n), rows) if columns == 1 else ("N", (m * n, k), columns)
         numbers = (*sizes, 1.0, matrix.pointer, lead, x.pointer, steps[0], 0.0, out.pointer, steps[1])
         return _call_blas(ctx, "gemv", out.t, (kind, *numbers))
-    if m * n * k < BLAS_WORK or a.strides[1] != 1 or out.strides[1] != 1 or min(a.strides[0], b.strides[0]) < 1:
+    if work < BLAS_WORK or a.strides[1] != 1 or out.strides[1] != 1 or min(a.strides[0], b.strides[0]) < 1:
         return False
     # the product of the transposes, the other way round, is the transpose of the product
     strides = (b.strides[0], a.strides[0], out.strides[0])
@@ -281,23 +307,36 @@ def _contracted(
         for c, n in zip(term, x.shape):
             sizes[c] = max(sizes[c], n) if n else 0
     full = tuple([sizes[c] for c in labels])
-    product: Value | None = None
+    spread = []
     for term, x in zip(terms, arrays):
         steps = [sum(s for c, n, s in zip(term, x.shape, x.strides) if c == label and n != 1) for label in labels]
-        spread = replace(x, shape=full, strides=tuple(steps))
-        product = spread if product is None else Expr("multiply", (product, spread), t, full)
-    assert product is not None
+        spread.append(replace(x, shape=full, strides=tuple(steps)))
     axes = tuple(range(len(right), len(labels)))
     if size_of(full) == 0:
         out = ctx.result(node.outputs[0], t, shape)
         put(ctx, Scalar(literal(0, t), t), out)
         return seen(ctx, out)
     if not right:
-        return Scalar(reduce(ctx, "sum", product, axes, None), t)
+        return Scalar(reduce(ctx, "sum", _multiplied(spread), axes, None), t)
     out = ctx.result(node.outputs[0], t, shape)
-    kept = replace(out, shape=(*shape, *[1] * len(axes)), strides=(*out.strides, *[0] * len(axes)))
-    if axes:
-        reduce(ctx, "sum", product, axes, kept)
-    else:
-        store_all(ctx, shape, [product], [out])
+
+    def write(first: str, count: int) -> None:
+        product = _multiplied([part_of(ctx, x, 0, first, count) for x in spread])
+        part = part_of(ctx, out, 0, first, count)
+        if axes:
+            ones, zeros = [1] * len(axes), [0] * len(axes)
+            reduce(
+                ctx, "sum", product, axes, replace(part, shape=(*part.shape, *ones), strides=(*part.strides, *zeros))
+            )
+        else:
+            store_all(ctx, part.shape, [product], [part])
+
+    in_pieces(ctx, full[0], max(1, INTEGERS // size_of(full[1:])), write)
     return out
+
+
+def _multiplied(arrays: Sequence[Array]) -> Value:
+    product: Value = arrays[0]
+    for x in arrays[1:]:
+        product = Expr("multiply", (product, x), x.t, x.shape)
+    return product

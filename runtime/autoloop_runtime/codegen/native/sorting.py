@@ -7,6 +7,7 @@ from string import Template
 
 from ...dataclass import replace
 from ...graph import Node
+from .asking import SEARCHES, STEPS, Fuel, end_unless_zero, in_pieces, part_of
 from .blocks import array_of, rule
 from .context import Context
 from .elements import INT64, LType
@@ -32,9 +33,12 @@ $body
 
 #: runs of this many elements are sorted by insertion, then merged two by two
 _RUN = 8
-#: sorts ``n`` keys; where positions are wanted they move along (lines that start with "p")
+#: sorts ``n`` keys; where positions are wanted they move along (lines that start with "p"); a long sort asks now and
+#: then whether the user wants to stop it (lines that start with "s"), also in the middle of a merge
 _SORT = """
-define internal void @sort.$name(ptr noalias %k, ptr noalias %k2, ptr noalias %p, ptr noalias %p2, i64 %n) nounwind {
+define internal i32 @sort.$name(
+  ptr noalias %k, ptr noalias %k2, ptr noalias %p, ptr noalias %p2, i64 %n, ptr %thread, ptr %fuel
+) nounwind {
 entry:
   br label %runs
 runs:
@@ -46,7 +50,7 @@ runs:
 insert:
   %i = phi i64 [ %second, %runs ], [ %i1, %placed ]
   %run_over = icmp uge i64 %i, %run_end
-  br i1 %run_over, label %run_done, label %take
+  br i1 %run_over, label %$run_over, label %take
 take:
   %ki = getelementptr $t, ptr %k, i64 %i
   %x = load $t, ptr %ki
@@ -78,6 +82,10 @@ p  %pp = getelementptr i64, ptr %p, i64 %j
 p  store i64 %xp, ptr %pp
   %i1 = add i64 %i, 1
   br label %insert
+s tally:
+s  %told = call i32 @autoloop_spend(ptr %thread, ptr %fuel, i64 $insertions, i64 $most)
+s  %unwanted = icmp ne i32 %told, 0
+s  br i1 %unwanted, label %stopped, label %run_done
 run_done:
   %more_runs = icmp ult i64 %run_end, %n
   br i1 %more_runs, label %runs, label %widths
@@ -95,15 +103,24 @@ pairs:
   %mid = call i64 @llvm.umin.i64(i64 %m0, i64 %n)
   %h0 = add i64 %mid, %width
   %high = call i64 @llvm.umin.i64(i64 %h0, i64 %n)
-  br label %step
+  br label %$cut
+s cut:
+s  %us = phi i64 [ %low, %pairs ], [ %u, %asked ]
+s  %vs = phi i64 [ %mid, %pairs ], [ %v, %asked ]
+s  %os = phi i64 [ %low, %pairs ], [ %o, %asked ]
+s  %u2 = add i64 %us, $most
+s  %v2 = add i64 %vs, $most
+s  %u3 = call i64 @llvm.umin.i64(i64 %u2, i64 %mid)
+s  %v3 = call i64 @llvm.umin.i64(i64 %v2, i64 %high)
+s  br label %step
 step:
-  %u = phi i64 [ %low, %pairs ], [ %u1, %both ]
-  %v = phi i64 [ %mid, %pairs ], [ %v1, %both ]
-  %o = phi i64 [ %low, %pairs ], [ %o1, %both ]
-  %left_some = icmp ult i64 %u, %mid
-  %right_some = icmp ult i64 %v, %high
+  %u = phi i64 [ %$low, %$before ], [ %u1, %both ]
+  %v = phi i64 [ %$mid, %$before ], [ %v1, %both ]
+  %o = phi i64 [ %$out, %$before ], [ %o1, %both ]
+  %left_some = icmp ult i64 %u, %$left_end
+  %right_some = icmp ult i64 %v, %$right_end
   %two = and i1 %left_some, %right_some
-  br i1 %two, label %both, label %rest
+  br i1 %two, label %both, label %$merge_over
 both:
   %au = getelementptr $t, ptr %a, i64 %u
   %av = getelementptr $t, ptr %a, i64 %v
@@ -124,9 +141,20 @@ p  store i64 %xq, ptr %ro
   %v1 = add i64 %v, %right_n
   %o1 = add i64 %o, 1
   br label %step
+s tally_merge:
+s  %merged_here = sub i64 %o, %os
+s  %said = call i32 @autoloop_spend(ptr %thread, ptr %fuel, i64 %merged_here, i64 $most)
+s  %no_more = icmp ne i32 %said, 0
+s  br i1 %no_more, label %stopped, label %asked
+s asked:
+s  %left_more = icmp ult i64 %u, %mid
+s  %right_more = icmp ult i64 %v, %high
+s  %two_more = and i1 %left_more, %right_more
+s  br i1 %two_more, label %cut, label %rest
 rest:
-  %tail = select i1 %left_some, i64 %u, i64 %v
-  %tail_end = select i1 %left_some, i64 %mid, i64 %high
+  %left_last = icmp ult i64 %u, %mid
+  %tail = select i1 %left_last, i64 %u, i64 %v
+  %tail_end = select i1 %left_last, i64 %mid, i64 %high
   %count = sub i64 %tail_end, %tail
   %bytes = mul i64 %count, $size
   %at = getelementptr $t, ptr %a, i64 %tail
@@ -153,8 +181,19 @@ p  %places = mul i64 %n, 8
 p  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 %places, i1 false)
   br label %end
 end:
-  ret void
+  ret i32 0
+s stopped:
+s  ret i32 1
 }"""
+#: names in the text above where it is short, and where it is long
+_SHORT = {
+    "run_over": "run_done", "cut": "step", "low": "low", "mid": "mid", "out": "low", "before": "pairs",
+    "left_end": "mid", "right_end": "high", "merge_over": "rest",
+}  # fmt: skip
+_LONG = {
+    "run_over": "tally", "cut": "cut", "low": "us", "mid": "vs", "out": "os", "before": "cut", "left_end": "u3",
+    "right_end": "v3", "merge_over": "tally_merge",
+}  # fmt: skip
 
 #: the first place before (after) the elements that are equal
 _SEARCH = """
@@ -201,10 +240,16 @@ def _defined(ctx: Context, t: LType, symbol: str, text: str, **parts: object) ->
     ctx.module.define(symbol, lambda: full.replace(f"@less.{t.memory}", f"@less.{_name(t)}"))
 
 
-def _sorter(ctx: Context, t: LType, positions: bool) -> str:
-    name = f"{_name(t)}{'_p' if positions else ''}"
-    lines = [line.removeprefix("p  ") for line in _SORT.splitlines() if positions or not line.startswith("p  ")]
-    _defined(ctx, t, f"sort.{name}", "\n".join(lines), name=name, run=_RUN)
+def _sorter(ctx: Context, t: LType, positions: bool, is_long: bool) -> str:
+    name = f"{_name(t)}{'_p' if positions else ''}{'_long' if is_long else ''}"
+    lines = []
+    for line in _SORT.splitlines():
+        mark, _, text = line.partition(" ")
+        wanted = {"p": positions, "s": is_long}.get(mark)
+        if wanted is None or wanted:
+            lines.append(line if wanted is None else text)
+    names = {**(_LONG if is_long else _SHORT), "name": name}
+    _defined(ctx, t, f"sort.{name}", "\n".join(lines), run=_RUN, most=STEPS, insertions=2 * _RUN, **names)
     return f"sort.{name}"
 
 
@@ -240,7 +285,8 @@ def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             x, count = reverse(ctx, x, axis), Count(str(n - 1), "-1", INT64, (n,), (1,))
     keys, spare = ctx.temporary(x.t, (n,)), ctx.temporary(x.t, (n,))
     places = [ctx.temporary(INT64, (n,)) for _ in range(2 * positions)]
-    name = _sorter(ctx, x.t, positions)
+    fuel = Fuel(ctx, STEPS) if _steps(size_of(x.shape), n) > STEPS else None
+    name, asks = _sorter(ctx, x.t, positions, fuel is not None), "null" if fuel is None else fuel.pointer
 
     def lane(parts: list[Array]) -> None:
         store(ctx, parts[0], keys)
@@ -248,11 +294,18 @@ def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             store(ctx, count, places[0])
         rest = [p.pointer for p in places] or ["null", "null"]
         given = ", ".join(f"ptr {p}" for p in [keys.pointer, spare.pointer, *rest])
-        ctx.writer.do(f"call void @{name}({given}, i64 {n})")
+        answer = ctx.writer.let(f"call i32 @{name}({given}, i64 {n}, ptr %thread, ptr {asks})")
+        if fuel is not None:
+            end_unless_zero(ctx, answer)
         store(ctx, places[0] if positions else keys, parts[1])
 
     _each_lane(ctx, [x, out], axis, lane)
     return [made]
+
+
+def _steps(count: int, n: int) -> int:
+    """How many steps it takes to find the places of ``count`` elements among ``n``."""
+    return count * n.bit_length()
 
 
 @rule("searchsorted")
@@ -276,8 +329,20 @@ def _searchsorted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Val
         text = found(x.text)
         return [Splat(text, INT64, shape) if shape else Scalar(text, INT64)]
     out = ctx.result(node.outputs[0], INT64, shape)
-    if size_of(shape):
-        nest = Nest(ctx, shape, [x, out])
+
+    def search(x: Value, out: Array) -> None:
+        nest = Nest(ctx, out.shape, [x, out])
         with nest.loops():
             nest.store(out, found(nest.element(x)))
+
+    if _steps(size_of(shape), a.shape[0]) > SEARCHES:
+        whole, axis = array_of(ctx, x), max(range(len(shape)), key=lambda k: shape[k])
+        piece = max(1, SEARCHES // _steps(size_of(shape) // shape[axis], a.shape[0]))
+
+        def write(first: str, count: int) -> None:
+            search(part_of(ctx, whole, axis, first, count), part_of(ctx, out, axis, first, count))
+
+        in_pieces(ctx, shape[axis], piece, write)
+    elif size_of(shape):
+        search(x, out)
     return [seen(ctx, out)]
