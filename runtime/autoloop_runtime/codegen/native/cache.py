@@ -144,7 +144,7 @@ def default_cache() -> DiskCache | None:
 
 def _usual() -> Path | None:
     """Where this system's programs keep what they can make again; ``None`` for a user without a home."""
-    named = os.environ.get({"win32": "LOCALAPPDATA"}.get(sys.platform, "XDG_CACHE_HOME"))
+    named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME")
     if named and sys.platform != "darwin" and os.path.isabs(named):
         return Path(named)
     if os.environ.get("HOME") == "":

@@ -325,9 +325,8 @@ def _contracted(
         part = part_of(ctx, out, 0, first, count)
         if axes:
             ones, zeros = [1] * len(axes), [0] * len(axes)
-            reduce(
-                ctx, "sum", product, axes, replace(part, shape=(*part.shape, *ones), strides=(*part.strides, *zeros))
-            )
+            kept = replace(part, shape=(*part.shape, *ones), strides=(*part.strides, *zeros))
+            reduce(ctx, "sum", product, axes, kept)
         else:
             store_all(ctx, part.shape, [product], [part])
 

@@ -1,0 +1,65 @@
+"""``docs/environment.md`` lists what the sources read from the environment, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted([*(ROOT / "autoloop").rglob("*.py"), *(ROOT / "runtime").rglob("*.py")])
+
+
+def is_environment(node):
+    return ast.unparse(node) in ("os.environ", "environ")
+
+
+def keys(tree):
+    """Each expression that names a variable of the environment which is read."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.environ.get", "os.getenv", "environ.get"):
+            yield node.args[0]
+        elif isinstance(node, ast.Subscript) and is_environment(node.value):
+            yield node.slice
+        elif isinstance(node, ast.Compare) and any(map(is_environment, node.comparators)):
+            yield node.left
+
+
+def values(key, constants):
+    """The names that an expression may be."""
+    if isinstance(key, ast.IfExp):
+        return values(key.body, constants) | values(key.orelse, constants)
+    if isinstance(key, ast.Name):
+        return {constants[key.id]}
+    assert isinstance(key, ast.Constant), f"which variable is {ast.unparse(key)}?"
+    return {key.value}
+
+
+def read():
+    found = set()
+    for path in SOURCES:
+        tree = ast.parse(path.read_text())
+        constants = {
+            node.targets[0].id: node.value.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        }
+        for key in keys(tree):
+            found |= values(key, constants)
+    return found
+
+
+def test_the_table_is_what_the_sources_read():
+    text = (ROOT / "docs" / "environment.md").read_text()
+    first = text.partition("\n## ")[0]
+    listed = re.findall(r"^\| `(\w+)` \|", first, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == read()
+
+
+def test_what_reads_in_other_ways_would_be_seen():
+    """All that speaks of the environment is one of the forms above, or hands all of it on."""
+    for path in SOURCES:
+        text = path.read_text()
+        forms = r"os\.environ(\.get\(|\[)|os\.getenv\(|\*\*os\.environ"
+        assert len(re.findall(r"\benviron\b|\bgetenv\b", text)) == len(re.findall(forms, text)), path
