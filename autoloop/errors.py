@@ -13,6 +13,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 _E = TypeVar("_E", bound=BaseException)
@@ -53,6 +54,13 @@ class SourceNotFoundError(OSError):
 
 class EndlessRecursionError(RecursionError):
     """A recursion that only a tensor would stop; its traceback shows each line once."""
+
+
+class NeverReturnsError(BaseException):
+    """What is traced never gets beyond this point: the graph raises on every path.
+
+    Not an ``Exception``, so that the user's own handlers let it pass.
+    """
 
 
 def is_own_file(filename: str) -> bool:
@@ -106,7 +114,7 @@ def refusals() -> type[BaseException] | tuple[()]:
 
 def is_refusal(error: BaseException) -> bool:
     """Whether an exception says that a loop or branch cannot be built into a graph."""
-    if hasattr(error, _REFUSAL):
+    if hasattr(error, _REFUSAL) or isinstance(error, NeverReturnsError):
         return True
     link = error.__traceback__
     if link is None or not isinstance(error, TypeError | ValueError | ConversionError):
@@ -114,6 +122,12 @@ def is_refusal(error: BaseException) -> bool:
     while link.tb_next is not None:
         link = link.tb_next
     return link.tb_frame.f_code.co_filename in _STAGING_FILES
+
+
+def passes_handlers(error: BaseException) -> None:
+    """Let an exception pass the user's ``except`` clauses, as refusals do."""
+    with suppress(AttributeError, TypeError):  # exceptions with __slots__
+        setattr(error, _REFUSAL, True)
 
 
 def hide_own_frames() -> None:

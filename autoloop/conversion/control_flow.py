@@ -338,7 +338,7 @@ class _StatementRewriter(SimpleStatements):
         shared = [one for one in plan.shared if one in written or one in self.scope.rebound]
 
         def write() -> Block:
-            falls = falls_off(statements)
+            falls = falls_off(statements, self.facts.jumps.until)
             done = [one for one in self.block(statements) if not isinstance(one, gast.Pass)]
             return self._give(make, done, plan.outputs if falls else ())
 

@@ -415,15 +415,15 @@ def _returns(statement: Node) -> bool:
     return any(_returns(one) for _, _, block in block_fields(statement) for one in block)
 
 
-def falls_off(block: Block) -> bool:
-    """Whether control may reach the end of a block."""
+def falls_off(block: Block, until: dict[int, tuple[str, ...]] | None = None) -> bool:
+    """Whether control may reach the end of a block; ``until`` holds the flags that end its lowered loops."""
     for statement in block:
         if isinstance(statement, gast.Return | gast.Raise | gast.Break | gast.Continue):
             return False
         if isinstance(statement, gast.If):
-            if statement.orelse and not falls_off(statement.body) and not falls_off(statement.orelse):
+            if statement.orelse and not falls_off(statement.body, until) and not falls_off(statement.orelse, until):
                 return False
-        elif isinstance(statement, gast.While) and _endless(statement):
+        elif isinstance(statement, gast.While) and _endless(statement) and not (until or {}).get(id(statement)):
             return False
     return True
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import gast
-from autoloop.conversion.nodes import Maker, Node, children
+from autoloop.conversion.nodes import Maker, Node, children, walk
 from autoloop.conversion.scopes import COMPREHENSIONS
 
 Block = list[Node]
@@ -176,7 +176,23 @@ class _Unfolding:
     _list = _tuple
 
     def _call(self, node: Node) -> tuple[Block, Node]:
-        if not isinstance(node.func, gast.Name) or node.keywords:
+        names = _chain(node.func)
+        if not names or names & _bound_in(node) or any(keyword.arg is None for keyword in node.keywords):
             raise _NotUnfolded
-        before, node.args = self._parts(node.args)
+        before, parts = self._parts([*node.args, *(keyword.value for keyword in node.keywords)])
+        count = len(node.args)
+        node.args = parts[:count]
+        for keyword, value in zip(node.keywords, parts[count:], strict=True):
+            keyword.value = value
         return before, node
+
+
+def _chain(function: Node) -> set[str]:
+    """Return the name at the root of ``f`` or ``a.b.f``; nothing if another expression stands there."""
+    while isinstance(function, gast.Attribute):
+        function = function.value
+    return {function.id} if isinstance(function, gast.Name) else set()
+
+
+def _bound_in(expression: Node) -> set[str]:
+    return {node.target.id for node in walk(expression) if isinstance(node, gast.NamedExpr)}

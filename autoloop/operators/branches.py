@@ -8,7 +8,7 @@ from typing import Any
 from autoloop.operators.merging import RETURN, Grown, Side, copied, staged_branch, written_back
 from autoloop.operators.optional import Ids, MaybeNone, is_, knowing, told_by
 from autoloop.operators.outside import NewPlaces, Outside, Places
-from autoloop.operators.undefined import MaybeUnset, Undefined
+from autoloop.operators.undefined import MaybeUnset
 from autoloop.operators.values import asked, is_staged, truth
 
 Branch = Callable[..., Any]
@@ -185,7 +185,7 @@ def _staged_return(
     except Grown as grown:
         raise TypeError(str(grown)) from None
     outside.write(map(written_back, before, every[1:]))
-    return None if type(every[0]) is Undefined else every[0]  # both sides raise: nobody gets to see it
+    return every[0]
 
 
 def _return_side(

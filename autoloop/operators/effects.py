@@ -7,9 +7,9 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import Any
 
-from autoloop.errors import ConversionError, EndlessRecursionError
+from autoloop.errors import ConversionError, EndlessRecursionError, NeverReturnsError, is_refusal, passes_handlers
 from autoloop.operators.standins import StandIn
-from autoloop.operators.undefined import flat_kinds, is_unbound_error
+from autoloop.operators.undefined import flat_kinds
 from autoloop.operators.values import is_staged, truth
 from autoloop_runtime import nest
 from autoloop_runtime.graph import current_graph
@@ -19,6 +19,7 @@ from autoloop_runtime.tensor import Tensor
 
 Kinds = Callable[[], tuple[Any, ...]] | None
 
+_OF_THE_RUN = (NameError, LookupError, ZeroDivisionError)
 # How many staged loops and branches are being traced around the present point, per thread and task.
 _DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)
 _MAXIMUM_DEPTH = 64
@@ -122,11 +123,13 @@ def _refuse_if_caught(error: Any, kinds: Kinds) -> None:
 
 def raise_at_run_time(error: BaseException) -> None:
     """Add the operation that raises what a staged block raised while it was traced."""
+    if isinstance(error, NeverReturnsError):
+        return  # the operations that raise are there
     if isinstance(error, StagedRaise):
         factory, values = _factory(error.error)
         if error.__suppress_context__:
             factory = _with_cause(factory, error.__cause__)
-    elif is_unbound_error(error):
+    elif is_run_time_error(error):
         factory, values = _factory(error)
     else:
         raise error
@@ -134,7 +137,9 @@ def raise_at_run_time(error: BaseException) -> None:
 
 
 def raise_when_run(error: BaseException) -> bool:
-    """Leave it to the run to raise an exception that holds what only the run knows; return whether that is so."""
+    """Leave it to the run to raise an exception that holds what only the run knows; return whether the run raises."""
+    if isinstance(error, NeverReturnsError):
+        return True
     graph = current_graph()
     leaves = nest.flatten(error.args)
     symbolic = [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.node is not None]
@@ -160,8 +165,15 @@ def _with_cause(make: Callable[..., BaseException], cause: BaseException | None)
 
 
 def is_run_time_error(error: BaseException) -> bool:
-    """Whether an exception that left a staged block belongs to the run and not to the trace."""
-    return isinstance(error, StagedRaise) or is_unbound_error(error)
+    """Whether an exception that left a staged block belongs to the run and not to the trace.
+
+    What Python raises for a missing name, item or divisor it raises only if the block is reached. Any other exception
+    is no business of handlers around the block: they would run whether it is reached or not.
+    """
+    belongs = isinstance(error, (StagedRaise, NeverReturnsError, *_OF_THE_RUN)) and not is_refusal(error)
+    if not belongs and isinstance(error, Exception):
+        passes_handlers(error)
+    return belongs or isinstance(error, NeverReturnsError)
 
 
 def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:

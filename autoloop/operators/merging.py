@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from autoloop.errors import NeverReturnsError
 from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
 from autoloop.operators.growing import GrowingList, Moved, as_growing, lengths_differ, with_growing
 from autoloop.operators.optional import MaybeNone
@@ -62,6 +63,9 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
     graphs = (subgraph(graph, f"{scope}/then"), subgraph(graph, f"{scope}/else"))
     values = [_trace(sub, side) for sub, side in zip(graphs, (then, orelse), strict=True)]
     count = len(names)
+    if all(value is _NEVER for value in values):
+        finish_cond(graph, scope, test, graphs[0], [], graphs[1], [])
+        raise NeverReturnsError
     sides = [value if value is not _NEVER else (_NEVER,) * count for value in values]
     for index, sub in enumerate(graphs):
         with sub.as_default():

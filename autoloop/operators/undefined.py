@@ -12,8 +12,6 @@ from autoloop_runtime.control_flow import cond
 from autoloop_runtime.dataclass import dataclass
 from autoloop_runtime.registry import call
 
-_OURS = "__autoloop_unbound__"
-
 
 class Undefined(StandIn):
     """Stands in for the value of a variable that has not been set.
@@ -90,13 +88,7 @@ def unbound(name: str) -> UnboundLocalError:
     """Return the error for reading a variable without a value, worded as Python words it."""
     error = UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
     error.name = name
-    setattr(error, _OURS, True)
     return error
-
-
-def is_unbound_error(error: BaseException) -> bool:
-    """Whether an error came from reading a marker."""
-    return hasattr(error, _OURS)
 
 
 def defined(value: Any, caught: Callable[[], tuple[Any, ...]] | None = None) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
+import itertools
 
 import autoloop as al
 import numpy as np
@@ -211,7 +211,7 @@ def generator(x):
 
 
 def walrus_in_and(x):
-    return dict(a=x[0] > 5 and (y := x[0]) > 6 and y)
+    return {"a": x[0] > 5 and (y := x[0]) > 6 and y}
 
 
 class Managed:
@@ -239,7 +239,7 @@ def larger(a, b):
 
 
 def called_by_a_library(x):
-    return functools.reduce(larger, [x[0], x[1]])
+    return list(itertools.accumulate([x[0], x[1]], larger))
 
 
 ADVICE = [

@@ -91,6 +91,22 @@ def in_a_call(x):
     return max(x, (x if x > 1 else (y := x + 7))) + y
 
 
+def in_a_method_call(x):
+    y, out = 0.0, []
+    out.append(x if x > 1 else (y := x + 7))
+    out.insert(0, (x * 2 if x > 2 else (y := out[0])))
+    return out[0], out[1], y
+
+
+def in_a_keyword(x):
+    y = 0.5
+    return helper(noted(x), b=(x if x > 1 else (y := x + 7)), c=y)
+
+
+def helper(a, b, c):
+    return a + 10 * b + 100 * c
+
+
 def in_a_for(x):
     s = y = 0.0
     for one in (x, x if x > 1 else (y := x + 7)):
@@ -120,7 +136,8 @@ def then_unset(x):
 
 FUNCTIONS = [
     in_and, in_or, as_a_value, number_as_a_value, in_a_while, in_a_while_with_else, in_a_ternary, in_a_chain,
-    in_a_longer_chain, under_not, in_arithmetic, in_a_call, in_a_for, in_an_assert, in_an_elif, then_unset,
+    in_a_longer_chain, under_not, in_arithmetic, in_a_call, in_a_method_call, in_a_keyword, in_a_for, in_an_assert,
+    in_an_elif, then_unset,
 ]  # fmt: skip
 VALUES = (-2.0, 0.0, 0.5, 1.2, 1.75, 2.0, 2.5, 6.75, 9.0)
 

@@ -353,7 +353,8 @@ class Emitter:
         self.lines.add("else:", indent=1)
         arguments = [part for e in captured for part in (", ", e)]
         known = "".join(f", {v}" for v in variables)
-        call = (f"({', '.join(variables)},) = {turns}.boundary({state}{known}", *arguments, ")")
+        results = f"({', '.join(variables)},) = " if variables else ""
+        call = (f"{results}{turns}.boundary({state}{known}", *arguments, ")")
         self.lines.add(*call, indent=2, node=node)
         self.lines.add("continue", indent=2)
         self.lines.add("break", indent=1)

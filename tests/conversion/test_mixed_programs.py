@@ -1,0 +1,166 @@
+"""Random functions in which Python values and tensors decide side by side: Python's answer, or a refusal."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+from mixed_functions import mixed_program
+
+INPUTS = [
+    (np.float64(1.5), np.float64(-0.5), 2.0, True, np.array([2.25, 0.75, 1.25])),
+    (np.float64(-2.0), np.float64(3.0), -1.0, False, np.array([-1.0, 0.5, 4.0])),
+]
+# Refusals: of dtypes that branches bring together, and of what has no machine code.
+REFUSALS = ("must return the same dtypes", "executor='native' cannot take", "loop variable", "TensorArray of dtype")
+
+
+def outcome(program, args):
+    try:
+        return [float(one) for one in program(*args)]
+    except NameError:
+        return NameError
+
+
+def compare(seed: int, executors=EXECUTORS) -> None:
+    program, text = mixed_program(seed)
+    for args in INPUTS:
+        expected = outcome(program, args)
+        for executor in executors:
+            try:
+                result = outcome(al.function(program, executor=executor), args)
+            except (TypeError, NotImplementedError) as error:
+                assert any(words in str(error) for words in REFUSALS), (executor, args, text)
+                continue
+            if NameError in (result, expected):
+                assert result is expected, (executor, args, text)
+            else:
+                np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9, err_msg=f"{executor} {args} {text}")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_mixed_program(seed):
+    compare(seed, EXECUTORS if seed % 5 == 0 else ("auto", "sequential"))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(1000, 2000))
+def test_many_mixed_programs(seed):
+    compare(seed)
+
+
+# -- what such programs have found ---------------------------------------------------------------------------
+
+
+def endless_with_a_break_in_a_branch(x, p):
+    if p > 1:
+        c = 0
+        while True:
+            c += 1
+            if c > 4:
+                break
+            x = x + c
+    return x
+
+
+def both_sides_raise(x, p):
+    if x > p:
+        if p > 1 and x > 3:
+            x = nowhere  # noqa: F821
+        elif x > 2:
+            x = nowhere + 1  # noqa: F821
+        else:
+            x = x + 1
+    return x
+
+
+def unset_and_captured(x, p):
+    def get():
+        return late
+
+    if x > p:
+        return get()
+    if x < -50:
+        late = x
+    return x
+
+
+def missing_global(x, p):
+    if x > p:
+        return x + nowhere  # noqa: F821
+    return x
+
+
+def missing_item(x, p):
+    if x > p:
+        return x + {"a": 1}["b"]
+    return x
+
+
+def index_out_of_range(x, p):
+    v = np.array([1.0, 2.0]) * x
+    if x > p:
+        return v[7]
+    return v[1]
+
+
+def divided_by_zero(x, p):
+    while x > p:
+        x = x - 1 // (len("") * 2)
+    return x
+
+
+def caught_around_a_branch(x, p):
+    try:
+        if x > p:
+            y = x + {"a": 1}["b"]
+        else:
+            y = x
+    except ArithmeticError:
+        y = x * 100
+    return y
+
+
+def loop_that_only_raises(x, p):
+    if x > p:
+        while True:
+            raise KeyError("always")
+    return x
+
+
+FOUND = [
+    endless_with_a_break_in_a_branch, both_sides_raise, unset_and_captured, missing_global, missing_item,
+    index_out_of_range, divided_by_zero, caught_around_a_branch, loop_that_only_raises,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("f", FOUND)
+def test_what_is_raised_is_raised_where_python_raises_it(f, executor):
+    decorated = al.function(f, executor=executor)
+    for x in (0.5, 2.5, 4.0):
+        for p in (1.0, 2.0, 3.0):
+            made = []
+            for one in (f, decorated):
+                try:
+                    made.append(float(one(np.float64(x), p)))
+                except (LookupError, ArithmeticError, NameError) as error:
+                    kind = NameError if isinstance(error, NameError) else type(error)
+                    made.append((kind, str(error) if kind is not NameError else ""))
+            assert made[0] == made[1], (x, p)
+
+
+def test_no_handler_around_a_branch_hears_what_tracing_it_raised():
+    def f(x):
+        try:
+            if x > 0:
+                y = x + int("no number")
+            else:
+                y = x
+        except ValueError:
+            y = x * 100
+        return y
+
+    with pytest.raises(ValueError, match="invalid literal"):  # where it would have been caught, it is refused
+        al.function(f)(np.float64(-1))
