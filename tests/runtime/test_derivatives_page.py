@@ -9,16 +9,19 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop.differentiation import grad, jacobian, jvp
+from autoloop.differentiation import grad, jacobian, jvp, value_and_grad
 from autoloop_runtime.dataclass import dataclass
+from autoloop_runtime.execution import prepare, run_graph, set_outputs
+from autoloop_runtime.graph import Graph
 from autoloop_runtime.registry import FUNCTIONS
+from autoloop_runtime.shapes import TensorShape
 from executors import EXECUTORS
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "derivatives.md"
 #: operations that have no machine code, or whose gradients have none
 INTERPRETED_ONLY = ("complex", "sort")
 #: a direction in which no two elements move alike
-WEIGHTS = np.array([1.0, -0.7, 0.45])
+WEIGHTS = np.array([1.0, -0.7, 0.45, 0.9, -0.3, 0.55, -1.1, 0.25, 0.8])
 
 
 @dataclass(frozen=True)
@@ -58,30 +61,37 @@ ROWS = read()
 
 def derivatives(row, x):
     """The gradient, the Hessian, and both in the direction ``WEIGHTS``, forward mode."""
-    direction = al.constant(WEIGHTS[: x.shape[0]])
-    gradient = grad(row.f)
-    return gradient(x), jacobian(gradient)(x), *(jvp(f, [x], [direction])[1] for f in (row.f, gradient))
+    (_, gradient), moved = jvp(value_and_grad(row.f), [x], [al.constant(WEIGHTS[: x.shape[0]])])
+    return gradient, jacobian(grad(row.f))(x), *moved
 
 
 @cache
-def staged(expression, count, executor):
-    """The derivatives at any point of ``count`` elements, from one trace."""
+def traced(expression, count):
+    """The derivatives at any point of ``count`` elements, as a graph."""
     row = next(row for row in ROWS if row.expression == expression)
-    return al.function(lambda x: derivatives(row, x), executor=executor, autograph=False)
+    graph = Graph(ordered=True)
+    with graph.as_default():
+        set_outputs(graph, derivatives(row, graph.parameter(np.dtype(float), TensorShape([count]))))
+    return graph
+
+
+@cache
+def runner(expression, count, executor):
+    return prepare(traced(expression, count), executor)
 
 
 @pytest.mark.parametrize("executor", ["eager", *EXECUTORS])
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_row(row, executor):
-    x = al.constant(np.array(row.at))
+    x, weights = al.constant(np.array(row.at)), WEIGHTS[: len(row.at)]
     if executor == "eager":
-        found = derivatives(row, x)
+        found = [grad(row.f)(x), jacobian(grad(row.f))(x), *jvp(value_and_grad(row.f), [x], [weights])[1]]
     elif executor == "native" and any(name in row.expression for name in INTERPRETED_ONLY):
         pytest.skip("no machine code")
     else:
-        found = staged(row.expression, len(row.at), executor)(x)
+        key = row.expression, len(row.at)
+        found = run_graph(traced(*key), runner(*key, executor), [x])
     first, second, forward, forward_again = (np.asarray(v) for v in found)
-    weights = WEIGHTS[: len(row.at)]
     close = {"rtol": 1e-9, "atol": 1e-13}
     np.testing.assert_allclose(first, row.first, **close)
     np.testing.assert_allclose(second, row.second, **close)

@@ -134,3 +134,16 @@ def test_systems_of_vectors_and_integers():
         ops.solve(ops.eye(3), ops.zeros([2]))
     with pytest.raises(np.linalg.LinAlgError):
         ops.inv(ops.zeros([2, 2]))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_determinants_of_singular_matrices(rows):
+    x = np.arange(2.0 * rows * rows).reshape(2, rows, rows) * (rows > 1)
+    x[1] = 0
+    check_gradient(ops.det, x, blurs=["exact", "first unknown"])
+
+
+def test_the_gradient_of_a_large_determinant_needs_the_inverse():
+    check_gradient(ops.det, np.eye(4) + 0.1, blurs=["exact", "extents unknown"])
+    with pytest.raises(np.linalg.LinAlgError):
+        check_gradient(ops.det, np.ones((4, 4)), blurs=["exact"])

@@ -310,8 +310,27 @@ def _inv_grad(g: Any, y: Any, x: Any) -> Any:
 
 
 def _det_grad(g: Any, y: Any, x: Any) -> Any:
+    minors = _cofactors(conjugated(x))
+    if minors is not None:
+        return call("expand_dims", g, (-1, -2)) * minors
+    # not of singular matrices
     scaled = call("expand_dims", call("multiply", g, y), (-1, -2))
     return scaled * transposed(inv(x))
+
+
+def _cofactors(x: Tensor) -> Any:
+    """The derivatives of the determinant, as the polynomials that they are, of matrices known to be small."""
+    extent = x.shape.known[-1] if x.shape.rank else None
+    if extent == 1:
+        return call("ones_like", x)
+    if extent == 2:
+        return call("flip", x, (-1, -2)) * np.array([[1, -1], [-1, 1]], x.dtype)
+    if extent == 3:
+        below, above = call("roll", x, -1, -2), call("roll", x, -2, -2)
+        return call("roll", below, -1, -1) * call("roll", above, -2, -1) - (
+            call("roll", below, -2, -1) * call("roll", above, -1, -1)
+        )
+    return None
 
 
 def _cholesky_grad(g: Any, y: Any, x: Any) -> Any:
