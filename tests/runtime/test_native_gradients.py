@@ -76,6 +76,87 @@ def test_what_is_refused_forward(name):
         al.function(f, autograph=False, executor="native")(*[np.asarray(a, float) for a in arrays])
 
 
+M = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2]])
+#: operations that gradients, or derivatives of gradients, of others are made of
+OPS = {
+    "trace": lambda x, m: al.trace(m), "diagonal": lambda x, m: al.diagonal(m, 1), "diag": lambda x, m: al.diag(x, -1),
+    "take_along_axis": lambda x, m: al.take_along_axis(m, al.constant([[0, 2, 2], [1, -1, 1]]), 1),
+    "top_k": lambda x, m: al.top_k(x, 2)[0], "sort": lambda x, m: al.sort(m, axis=0),
+    "inner": lambda x, m: al.inner(x, x),
+    "einsum": lambda x, m: al.einsum(",ij,->j", x[0], m, x[1]), "scalars": lambda x, m: al.einsum(",->", x[0], x[2]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_operations(order):
+    def f(x, m):
+        return [g for op in OPS.values() for g in derivatives(lambda *v: al.sum(al.exp(op(*v))), order)(x, m)]
+
+    native, python = (al.function(f, autograph=False, executor=e)(X[:3], M) for e in ("native", "sequential"))
+    assert len(native) == len(python) >= len(OPS)
+    for found, expected in zip(native, python):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+
+
+def test_an_index_of_a_gradient_that_is_out_of_range():
+    @al.function(executor="native")
+    def f(x, k):
+        return al.grad(lambda x: al.sum(al.take_along_axis(x, k, 0) ** 2))(x)
+
+    np.testing.assert_array_equal(f(X, np.array([1, 1, -1])), np.array([0, 4, 0, 2]) * X)
+    with pytest.raises(IndexError, match="index 4 is out of bounds"):
+        f(X, np.array([1, 4]))
+
+
+def appending(x, a, n):
+    made = []
+    for i in range(n):
+        if x[i % 4] > 0.6:
+            made.append(x * a[i % 4])
+        x = np.sin(x) * a
+    return np.sum(made[-1] * x)
+
+
+def reading_back(x, a, n):
+    rows = al.TensorArray(al.float64, 0, dynamic_size=True)
+    for i in al.range(n):
+        rows = rows.write(i, x * a[i % 4])
+        x = al.sin(x) + rows.read(i // 2)
+    return al.sum(x)
+
+
+def arrays_in_arrays(x, a, n):
+    out = al.TensorArray(al.float64, 4)
+    for i in al.range(4):
+        inner = al.TensorArray(al.float64, 3)
+        for j in al.range(3):
+            inner = inner.write(j, x * a[j] * al.cast(i + n, al.float64))
+        out = out.write(i, al.sum(inner.stack(), axis=0))
+    return al.sum(al.square(out.stack()))
+
+
+def own_gradient(x, a, n):
+    @al.custom_gradient
+    def clipped(v):
+        return al.sin(v), lambda g: al.clip(g, -0.5, 0.5)
+
+    for _ in al.range(n):
+        x = clipped(x) * a
+    return al.sum(x)
+
+
+@pytest.mark.parametrize("memory", [None, 3])
+@pytest.mark.parametrize("f", [appending, reading_back, arrays_in_arrays, own_gradient])
+def test_collections_that_grow(f, memory):
+    made = [
+        al.function(value_and_grad(f, (0, 1)), executor=e, gradient_memory=memory) for e in ("native", "sequential")
+    ]
+    for n in (5, 17):
+        found, expected = (al.nest.flatten(g(X, A, np.int32(n))) for g in made)
+        for x, e in zip(found, expected):
+            np.testing.assert_allclose(x, e, rtol=1e-12)
+
+
 def recurrence(a, x, n):
     i = 0
     while i < n:

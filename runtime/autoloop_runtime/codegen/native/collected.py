@@ -97,6 +97,8 @@ class Collections:
         if a is b:
             return
         b.merged, a.spec, a.most = a, a.spec or b.spec, a.most or b.most
+        a.counted, a.is_known = a.counted or b.counted, a.is_known or b.is_known
+        a.pushed += b.pushed
         a.kind, a.swaps = b.kind if a.kind == "stack" else a.kind, a.swaps or b.swaps
         if isinstance(a.element, Pile) and isinstance(b.element, Pile):
             self._join(node, a.element, b.element)
@@ -135,16 +137,23 @@ class Collections:
                 types.rows[tensor] = pile.element
             elif isinstance(pile.element, Pile):
                 types.piles[tensor] = pile.element
+                if pile.counted:
+                    types.counts[tensor] = None
             else:
                 refuse(node, "it mixes stacks and arrays")
         else:
             types.shapes[tensor] = self._element_of(node, pile)
+            known = pile.constant() if node.op.name == "StackRead" else None
+            if known is not None:
+                pile.is_known = True
+                types.know(tensor, known)
 
     def _push(self, node: Node, pile: Pile, value: Tensor) -> None:
         types = self.types
-        if value in types.counts:
-            refuse(node, "a collection of TensorArrays that grow has no machine code")
-        self._join(node, pile, Pile(self._element(value)))
+        known = types.constants.get(value) if value.dtype != variant else None
+        self._join(node, pile, Pile(self._element(value), counted=value in types.counts, pushed=[known]))
+        if pile.root().is_known and pile.constant() is None:
+            refuse(node, "the shape of what is saved changes")
         types.piles[node.outputs[0]] = pile
         types.pushed.append((node.graph, pile))
 

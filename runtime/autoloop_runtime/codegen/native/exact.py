@@ -26,6 +26,7 @@ from .slices import INDEXED, with_known_extents
 _EXTENTS = {
     "fill": {"known": 1}, "broadcast_to": {"known": 1}, "reshape": {"known": 1}, "tile": {"known": 1},
     "pad": {"known": 2}, "index_add": {"static": 0}, "sum_to": {"static": 1}, "embed_diagonal": {"known": 1},
+    "put_along_axis": {"static": 0},
 }  # fmt: skip
 #: constants up to this many elements are computed with while typing
 _FOLD = 64

@@ -77,6 +77,12 @@ class Pile:
         How many checkpoints.
     swaps : bool
         It may leave memory.
+    counted : bool
+        Its elements are TensorArrays that grow, each with its number of elements.
+    pushed : list
+        The values that were put in, as far as they are known.
+    is_known : bool
+        Somebody relies on all of them being the same.
     """
 
     element: tuple[DType, Shape] | Pile | Rows | None = None
@@ -84,7 +90,16 @@ class Pile:
     kind: str = "stack"
     most: int = 0
     swaps: bool = False
+    counted: bool = False
+    pushed: list[Any] = field(default_factory=list)
+    is_known: bool = False
     merged: Pile | None = None
+
+    def constant(self) -> Any:
+        """The value of all elements, if it is known."""
+        known, *others = self.root().pushed or [None]
+        same = known is not None and all(v is not None and np.array_equal(v, known) for v in others)
+        return known if same else None
 
     @property
     def is_owned(self) -> bool:

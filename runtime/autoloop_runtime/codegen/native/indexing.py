@@ -15,7 +15,7 @@ from .blocks import array_of, flush, rule
 from .casts import cast
 from .context import Context
 from .elements import INT64, literal
-from .nests import Nest, store, store_all
+from .nests import Nest, apply, store, store_all
 from .slices import span_of, step_of
 from .values import Array, Expr, Scalar, Shape, Splat, Value, buffers, resolve, size_of
 from .views import _same, _splat, loaded, put, seen, shifted
@@ -298,6 +298,26 @@ def _take_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
         offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
         start = Array(nest.address(base), x.t, (), (), x.buffer)
         nest.store(out, loaded(ctx, shifted(ctx, start, offset, (), ())).text)
+    return [out]
+
+
+@rule("put_along_axis")
+def _put_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    indices, tensor, axis = array_of(ctx, values[1]), node.outputs[0], node.attrs["axis"]
+    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    out = ctx.result(tensor, t, shape)
+    store(ctx, Splat(literal(0, t), t, shape), out)
+    if 0 in indices.shape:
+        return [out]
+    added = fitted(values[2], indices.shape)
+    base = replace(out, shape=indices.shape, strides=tuple([0 if a == axis else s for a, s in enumerate(out.strides)]))
+    nest = Nest(ctx, indices.shape, [indices, base, added])
+    with nest.loops(sequential=True):
+        at = index_of(ctx, node, Scalar(nest.element(indices), indices.t), shape[axis], [values[0], indices, added])
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
+        place = shifted(ctx, Array(nest.address(base), t, (), (), out.buffer), offset, (), ())
+        total = apply(ctx, "add", t, [t, t], [loaded(ctx, place).text, nest.element(added)])
+        put(ctx, Scalar(total, t), place)
     return [out]
 
 

@@ -11,7 +11,7 @@ from .asking import FLOATS, INTEGERS, Fuel, in_pieces, part_of
 from .blocks import array_of, rule
 from .context import Context
 from .elements import FLOAT, HALF, LType, literal
-from .nests import Nest, store, store_all
+from .nests import Nest, apply, store, store_all
 from .reductions import reduce
 from .shared import share
 from .values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
@@ -263,15 +263,17 @@ def _einsum(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     left, _, right = node.attrs["equation"].partition("->")
     terms, tensor = left.split(","), node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    if t.kind == "b" or t is HALF:
+        ctx.refuse(node, "of booleans and half precision it has no machine code")
     arrays = [_operand(ctx, v, ctx.shape_of(i)) for v, i in zip(values, node.inputs) if ctx.shape_of(i)]
-    if len(arrays) != len(terms) or t.kind == "b" or t is HALF:
-        ctx.refuse(node, "of scalars, booleans and half precision it has no machine code")
-    if len(terms) == 2 and _as_matmul(ctx, node, terms, right, arrays):
+    factors = [Scalar(ctx.scalar(v), t) for v, i in zip(values, node.inputs) if not ctx.shape_of(i)]
+    terms = [term for term in terms if term]
+    if len(terms) == 2 and not factors and _as_matmul(ctx, node, terms, right, arrays):
         out = ctx.result(tensor, t, shape)
         labels, a, b = _matrices(terms, right, arrays)
         multiply(ctx, a, b, replace(out, shape=tuple([dict(labels)[c] for c in right])))
         return [out]
-    return [_contracted(ctx, node, terms, right, arrays, t, shape)]
+    return [_contracted(ctx, node, terms, right, arrays, factors, t, shape)]
 
 
 def _as_matmul(ctx: Context, node: Node, terms: list[str], right: str, arrays: list[Array]) -> bool:
@@ -298,9 +300,10 @@ def _matrices(terms: list[str], right: str, arrays: list[Array]) -> tuple[list[t
 
 
 def _contracted(
-    ctx: Context, node: Node, terms: list[str], right: str, arrays: list[Array], t: LType, shape: Shape
+    ctx: Context, node: Node, terms: list[str], right: str, arrays: list[Array], factors: list[Scalar], t: LType,
+    shape: Shape,
 ) -> Value:  # fmt: skip
-    """A sum of products over all labels, without cleverness."""
+    """A sum of products over all labels, without cleverness; ``factors`` are operands without labels."""
     labels = list(right) + sorted(set("".join(terms)) - set(right))
     sizes = dict.fromkeys(labels, 1)
     for term, x in zip(terms, arrays):
@@ -311,17 +314,24 @@ def _contracted(
     for term, x in zip(terms, arrays):
         steps = [sum(s for c, n, s in zip(term, x.shape, x.strides) if c == label and n != 1) for label in labels]
         spread.append(replace(x, shape=full, strides=tuple(steps)))
+    factor: Scalar | None = None
+    for other in factors:
+        texts = [ctx.scalar(factor), other.text] if factor is not None else []
+        factor = Scalar(apply(ctx, "multiply", t, [t, t], texts), t) if texts else other
+    if not labels:
+        assert factor is not None
+        return factor
     axes = tuple(range(len(right), len(labels)))
     if size_of(full) == 0:
         out = ctx.result(node.outputs[0], t, shape)
         put(ctx, Scalar(literal(0, t), t), out)
         return seen(ctx, out)
     if not right:
-        return Scalar(reduce(ctx, "sum", _multiplied(spread), axes, None), t)
+        return Scalar(reduce(ctx, "sum", _multiplied(spread, factor), axes, None), t)
     out = ctx.result(node.outputs[0], t, shape)
 
     def write(first: str, count: int) -> None:
-        product = _multiplied([part_of(ctx, x, 0, first, count) for x in spread])
+        product = _multiplied([part_of(ctx, x, 0, first, count) for x in spread], factor)
         part = part_of(ctx, out, 0, first, count)
         if axes:
             ones, zeros = [1] * len(axes), [0] * len(axes)
@@ -334,8 +344,9 @@ def _contracted(
     return out
 
 
-def _multiplied(arrays: Sequence[Array]) -> Value:
+def _multiplied(arrays: Sequence[Array], factor: Scalar | None) -> Value:
     product: Value = arrays[0]
-    for x in arrays[1:]:
-        product = Expr("multiply", (product, x), x.t, x.shape)
+    others: list[Value] = [*arrays[1:]] if factor is None else [*arrays[1:], factor]
+    for x in others:
+        product = Expr("multiply", (product, x), arrays[0].t, arrays[0].shape)
     return product

@@ -24,7 +24,7 @@ from .nests import store
 from .owned import as_owned, copied, is_alone
 from .rows import copied as duplicate
 from .swapped import GROW, RELEASE, STAYS
-from .values import Array, Buffer, Nothing, Owned, Scalar, Splat, Value, dense, resolve, size_of
+from .values import Array, Buffer, Grown, Nothing, Owned, Scalar, Splat, Value, dense, resolve, size_of
 from .values import Rows as Table
 from .views import loaded, put
 
@@ -284,6 +284,8 @@ def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 def element_size(pile: Pile) -> int:
     """Bytes of an element."""
     element = pile.root().element
+    if pile.root().counted:
+        return 16
     if isinstance(element, Rows):
         rows = element.root()
         flags = (2 if rows.clear else 1) * (rows.size or 0)
@@ -299,11 +301,13 @@ def _items_size(rows: Rows) -> int:
 
 
 def element_at(ctx: Context, pointer: str, pile: Pile) -> Value:
-    """The element at an address."""
+    """The element at an address; of a TensorArray that grows, where its stack and its length are."""
     element = pile.root().element
     if isinstance(element, Rows):
         return _record(ctx, pointer, element.root(), element_size(pile))
     t, shape = (ctx.element_type(element[0]), element[1]) if isinstance(element, tuple) else (POINTER, ())
+    if pile.root().counted:
+        return Grown(pointer, ctx.writer.let(f"getelementptr i64, ptr {pointer}, i64 1"))
     return Array(pointer, t, shape, dense(shape), Buffer(pointer, element_size(pile)))
 
 
@@ -335,7 +339,11 @@ def put_element(ctx: Context, node: Node, pile: Pile, value: Value, place: Value
         if not is_alone(ctx, mine):
             mine = copied(ctx, node, inner, mine.pointer)
         value = Scalar(mine.pointer, POINTER)
-    if isinstance(place, Table):
+    if isinstance(place, Grown):
+        assert isinstance(value, Grown)
+        ctx.writer.do(f"store ptr {value.stack}, ptr {place.stack}")
+        ctx.writer.do(f"store i64 {value.length}, ptr {place.length}")
+    elif isinstance(place, Table):
         sources = [Splat("false", BOOL, place.written.shape)] * 2
         targets = [place.written, place.read]
         if not isinstance(value, Nothing):
@@ -391,6 +399,8 @@ def looked_at(ctx: Context, node: Node, pile: Pile, place: Value) -> Value:
     changes = grows_here(ctx, node.graph, pile)
     if isinstance(place, Table):
         return duplicate(ctx, place, ctx.temporary(place.items.t, place.items.shape)) if changes else place
+    if isinstance(place, Grown):
+        return Grown(ctx.writer.let(f"load ptr, ptr {place.stack}"), ctx.writer.let(f"load i64, ptr {place.length}"))
     assert isinstance(place, Array)
     if not place.shape:
         found = loaded(ctx, place)

@@ -128,6 +128,22 @@ def _diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [shifted(ctx, x, offset, ctx.shape_of(node.outputs[0]), (*x.strides[:-2], rows + columns))]
 
 
+@rule("CustomGradient")
+def _custom_gradient(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    return values[len(values) - node.attrs["count"] :]
+
+
+@rule("embed_diagonal")
+def _embed_diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    tensor, k = node.outputs[0], node.attrs["k"]
+    out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
+    store(ctx, Splat(literal(0, out.t), out.t, out.shape), out)
+    rows, columns = out.strides[-2:]
+    offset = max(-k, 0) * rows + max(k, 0) * columns
+    put(ctx, values[0], shifted(ctx, out, offset, ctx.shape_of(node.inputs[0]), (*out.strides[:-2], rows + columns)))
+    return [out]
+
+
 @rule("ensure_shape")
 def _ensure_shape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return values
