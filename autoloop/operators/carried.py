@@ -24,6 +24,7 @@ from autoloop_runtime.graph import current_graph
 from autoloop_runtime.shapes import TensorShape
 from autoloop_runtime.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.tensor_array import TensorArray
 from autoloop_runtime.values import convert_to_tensor, to_array
 
 _NUMBERS = (bool, int, float, complex, np.generic)
@@ -308,6 +309,11 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
                 f"{leaf.name!r} is a {type(value).__name__} of {was} before the loop and of {value.dtype} after one "
                 f"iteration"
             )
+        if isinstance(value, TensorArray) and structure != leaf.structure:
+            # the body shows what shape the elements have, and whether there is always the same number of them
+            either = value.__autoloop_either__(nest.unflatten(leaf.structure, leaf.tensors), True, False)
+            if (structure := nest.structure_of(either, True)) != leaf.structure:
+                return replace(leaf, structure=structure), []
         return leaf, [convert_to_tensor(part) for part in parts]
     if value is None or not _is_numeric(value):
         raise TypeError(

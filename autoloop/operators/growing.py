@@ -53,7 +53,7 @@ class GrowingList(StandIn):
 
     def empty(self) -> GrowingList:
         """Return a list of the same kind without elements."""
-        arrays = [TensorArray(one.dtype, 0, True, element_shape=one.element_shape) for one in self.arrays]
+        arrays = [TensorArray.collecting(one.dtype, 0, True, one.element_shape) for one in self.arrays]
         return GrowingList(self.name, arrays, self.structure)
 
     def append(self, value: Any) -> None:
@@ -210,7 +210,7 @@ def growing(name: str, elements: Sequence[Any], example: Any) -> GrowingList:
 def _like(name: str, element: Any) -> GrowingList:
     leaves, structure = nest.flatten_with_structure(element)
     tensors = [leaf if isinstance(leaf, TensorSpec) else convert_to_tensor(leaf) for leaf in leaves]
-    return GrowingList(name, [TensorArray(one.dtype, 0, True, element_shape=one.shape) for one in tensors], structure)
+    return GrowingList(name, [TensorArray.collecting(one.dtype, 0, True, one.shape) for one in tensors], structure)
 
 
 def example_of(*lists: Any) -> Any:

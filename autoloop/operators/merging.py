@@ -264,7 +264,7 @@ def blank(leaf: Any) -> Any:
     if isinstance(leaf, GrowingList):
         return leaf.empty()
     if isinstance(leaf, TensorArray):
-        return TensorArray(leaf.dtype, 0, True, element_shape=leaf.element_shape)
+        return leaf.unread()
     if not nest.structure_of(leaf, True).is_leaf():
         return nest.map_structure(blank, leaf, expand_composites=True)
     if isinstance(leaf, bool | int | float | complex):

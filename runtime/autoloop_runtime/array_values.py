@@ -39,6 +39,9 @@ class ArraySpec:
         An element may be read once.
     infer_shape : bool
         All elements have one shape.
+    collects : bool
+        The array of a construct that collects what a function gives: where there is nothing, an extent that is not
+        known is 0.
     """
 
     dtype: DType
@@ -46,6 +49,7 @@ class ArraySpec:
     dynamic_size: bool
     clear_after_read: bool
     infer_shape: bool
+    collects: bool = False
 
 
 def _unwritten(count: int) -> array[int]:
@@ -286,9 +290,7 @@ class ArrayValue:
                     self._mistaken(shape, buffer.rows.shape[1:])
                 return buffer.visible(self._version, self.size)
             if not self.size:
-                dims = shape.merge_with(self.spec.element_shape)
-                rest = [d or 0 for d in dims.known] if dims.rank is not None else []
-                return np.zeros((0, *rest), buffer.spec.dtype)
+                return self._none(shape)
             return self._stacked(range(self.size), shape)
 
     def gather(self, indices: Sequence[int], shape: TensorShape) -> Any:
@@ -301,9 +303,23 @@ class ArrayValue:
             if buffer.rows is not None:
                 return buffer.visible(self._version, self.size)[list(indices)]
             if not indices:
-                known = self._known_shape(shape)
-                return np.zeros((0, *(known or ())), buffer.spec.dtype)
+                return self._none(shape)
             return self._stacked(indices, shape)
+
+    def _none(self, shape: TensorShape) -> Any:
+        """No elements, as the rows of an array; the caller holds the lock."""
+        known = self._known_shape(shape)
+        return np.zeros((0, *(self.extents(shape) if known is None else known)), self.spec.dtype)
+
+    def extents(self, shape: TensorShape, first: int = 0) -> tuple[int, ...]:
+        """The extents, from the axis ``first`` on, of elements of which there are none."""
+        dims = shape.merge_with(self.spec.element_shape)
+        known = None if dims.rank is None else dims.known[first:]
+        if known is None or (None in known and not self.spec.collects):
+            raise ValueError(
+                f"TensorArray: there are no elements, and their shape {dims} is not known (give element_shape)"
+            )
+        return tuple([d or 0 for d in known])
 
     def _stacked(self, indices: Sequence[int], shape: TensorShape) -> Any:
         items = [self._get(i, shape) for i in indices]

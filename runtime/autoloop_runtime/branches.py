@@ -118,11 +118,14 @@ class BranchValues:
         self.pairs = list(zip(a, b))
         self.what = what
         self.parts: list[Any] = []
+        self.then: Graph | None = None
 
     def tensors(self, side: int) -> list[Tensor]:
         """One branch's leaves as tensors, made in the current graph; call for side 0, then side 1."""
         out: list[Tensor] = []
-        for pair in self.pairs:
+        if not side:
+            self.then = current_graph()
+        for position, pair in enumerate(self.pairs):
             leaf, other = pair[side], pair[1 - side]
             if leaf is None and other is None:
                 if side == 0:
@@ -137,8 +140,14 @@ class BranchValues:
                 parts, structure = [_common(leaf, other, self.what)], nest.structure_of(0)
             if side == 0:
                 self.parts.append(structure)
+            elif hasattr(leaf, "__autoloop_either__"):
+                self.parts[position] = nest.structure_of(other.__autoloop_either__(leaf, *self._made_here(pair)), True)
             out.extend(parts)
         return out
+
+    def _made_here(self, pair: tuple[Any, Any]) -> list[bool]:
+        """For each side whether the branch made the composite, or only passes it on."""
+        return [leaf.graph is graph for leaf, graph in zip(pair, (self.then, current_graph()))]
 
     def pack(self, tensors: Sequence[Tensor]) -> Any:
         """The conditional's value made of the node's outputs."""

@@ -8,6 +8,7 @@ trace, when dtype and shape of what it emits are known.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -77,9 +78,12 @@ def rows_of(elems: Any) -> tuple[list[Rows], Any]:
 
 def _loop(
     step: _Step, rows: list[Rows], structure: Any, state: Any, *,
-    reverse: bool, options: LoopOptions, name: str,
+    reverse: bool, options: LoopOptions, name: str, head: Any = _NOTHING,
 ) -> _Result:  # fmt: skip
-    """The loop all four are made of, over the rows in the given direction."""
+    """The loop all four are made of, over the rows in the given direction.
+
+    ``head``: what was emitted before the first row, in the structure of what is emitted; by default there is nothing.
+    """
     graph = current_graph()
     assert graph is not None
     count = length_of(rows)
@@ -95,19 +99,28 @@ def _loop(
         next_tensors, next_structures = form.next([next_state])
         results = [i + 1, *(check_result(v, t) for v, t in zip(variables[1:], next_tensors))]
         emitted_leaves, emitted_structure = nest.flatten_with_structure(emitted)
-        emissions = [_emission(leaf, index) for leaf in emitted_leaves]
+        heads = nest.flatten(head)
+        at = index + 1 if heads and not reverse else index
+        emissions = [_emission(leaf, at, like) for leaf, like in zip_longest(emitted_leaves, heads)]
+    first = 0 if not reverse else count
+    before = [part for leaf in heads for part in _emission(leaf, first).parts]
+    total = count + 1 if heads else count
     structures = []
-    for part, alike in ((part, emission.alike) for emission in emissions for part in emission.parts):
-        structures.append(_declare(graph, cond, body, variables, count, part, alike))
+    parts = [(part, emission.alike) for emission in emissions for part in emission.parts]
+    for (part, alike), earlier in zip_longest(parts, before):
+        with graph.as_default():
+            array = TensorArray.collecting(part.dtype, total, False, part.shape, alike)
+            array = array if earlier is None else array.write(first, earlier)
+        structures.append(_declare(cond, body, variables, array))
         with body.as_default():
             array = nest.unflatten(structures[-1], [body.inputs[len(variables) - 1]])
-            results.extend(nest.flatten(array.write(index, part), True))
+            results.extend(nest.flatten(array.write(at, part), True))
     with cond.as_default():
         pred = cond.inputs[0] < count
     finals = finish_while(graph, scope, variables, cond, pred, body, results, options)
     state_count = 1 + len(form.tensors)
     arrays = iter([nest.unflatten(s, [t]) for s, t in zip(structures, finals[state_count:])])
-    stacked = [emission.stacked([next(arrays) for _ in emission.parts], count) for emission in emissions]
+    stacked = [emission.stacked([next(arrays) for _ in emission.parts], total) for emission in emissions]
     (last,) = form.pack(finals[1:state_count], next_structures)
     return _Result(last, nest.unflatten(emitted_structure, stacked))
 
@@ -133,7 +146,8 @@ class _Emission:
     alike: bool = True
 
 
-def _emission(value: Any, index: Any) -> _Emission:
+def _emission(value: Any, index: Any, like: Any = None) -> _Emission:
+    """What ``value`` writes at ``index``, in the dtype of ``like`` if that is given."""
     if isinstance(value, SparseTensor):
         row = call("cast", index, dtypes.int64)
         places = call("pad", value.indices, [[0, 0], [1, 0]], constant_values=row)
@@ -143,7 +157,7 @@ def _emission(value: Any, index: Any) -> _Emission:
             f"the values that fn gives at each row are stacked, and a {type(value).__name__} cannot be; foldl and "
             f"foldr give the last one alone"
         )
-    leaf = _emitted(value)
+    leaf = _emitted(value, None if like is None else like.dtype)
 
     def stacked(arrays: list[TensorArray], count: Any) -> Tensor:
         rows: Tensor = arrays[0].stack()
@@ -162,12 +176,8 @@ def _stack_sparse(arrays: list[TensorArray], count: Any) -> SparseTensor:
     return SparseTensor.of(places.concat(), values.concat(), call("concat", [rows, sizes], 0))
 
 
-def _declare(
-    graph: Graph, cond: Graph, body: Graph, variables: list[LoopVar], count: Any, leaf: Tensor, alike: bool
-) -> Any:
+def _declare(cond: Graph, body: Graph, variables: list[LoopVar], array: TensorArray) -> Any:
     """Add a TensorArray as a loop variable to a loop that is being traced; gives its structure."""
-    with graph.as_default():
-        array = TensorArray(leaf.dtype, size=count, element_shape=leaf.shape, infer_shape=alike)
     (flow,), structure = nest.flatten_with_structure(array, True)
     position = len(variables)
     variables.append(LoopVar("out", flow, SCALAR))
@@ -291,20 +301,14 @@ def scan(
 
     def build() -> Any:
         rows, structure = rows_of(elems)
-        first = initializer is None
-        state = _first_row(rows, structure, reverse) if first else initializer
+        head: Any = _NOTHING
+        state = initializer
+        if initializer is None:
+            head = state = _first_row(rows, structure, reverse)
+            rows = [r[:-1] if reverse else r[1:] for r in rows]
         options = _options(parallel_iterations, back_prop, swap_memory)
-        if not first:
-            return _loop(step, rows, structure, state, reverse=reverse, options=options,
-                         name=name or "scan").emitted  # fmt: skip
-        trimmed = [r[:-1] if reverse else r[1:] for r in rows]
-        rest = _loop(step, trimmed, structure, state, reverse=reverse, options=options, name=name or "scan")
-
-        def join(head: Any, tail: Tensor) -> Any:
-            parts = [call("expand_dims", head, 0), tail]
-            return call("concat", parts[::-1] if reverse else parts, axis=0)
-
-        return nest.map_structure(join, state, rest.emitted)
+        return _loop(step, rows, structure, state, reverse=reverse, options=options, name=name or "scan",
+                     head=head).emitted  # fmt: skip
 
     return in_graph(build, elems, initializer)
 

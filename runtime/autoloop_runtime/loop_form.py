@@ -143,9 +143,28 @@ class LoopForm:
                         f"after one iteration"
                     )
                 tensors.extend(parts)
-                structures.append(parts_structure)
+                structures.append(self._either(position, leaf, parts_structure))
                 position += 1
         return tensors, structures
+
+    def _either(self, position: int, leaf: Any, structure: Any) -> Any:
+        """The structure of a composite of the body's after the loop, where it may be the one on entry as well."""
+        entry, name = self.leaves[position], self.leaf_names[position]
+        if not hasattr(entry, "__autoloop_either__") or structure == self.leaf_structures[position]:
+            return structure
+        either = leaf.__autoloop_either__(entry, True, False)
+        if entry.count not in (None, either.count):
+            now = "an unknown number" if leaf.count is None else leaf.count
+            raise ValueError(
+                f"loop variable {name!r} is a TensorArray of {entry.count} elements on entry and of {now} after one "
+                f"iteration; make the one on entry with dynamic_size=True"
+            )
+        if not either.element_shape.is_subsumed_by(entry.element_shape):
+            raise ValueError(
+                f"the elements of loop variable {name!r}, a TensorArray, have shape {entry.element_shape} on entry and "
+                f"{leaf.element_shape} after one iteration; give the one on entry no element_shape"
+            )
+        return nest.structure_of(either, True)
 
     def _result_args(self, value: Any) -> list[Any]:
         count = len(self.arg_structures)

@@ -20,7 +20,7 @@ from .dataclass import replace
 from .dtypes import DType
 from .graph import current_graph
 from .ops.define import is_weak, primitive
-from .ops.extents import known_int
+from .ops.extents import known_entries, known_int
 from .registry import call
 from .shapes import SCALAR, UNKNOWN, ShapeLike, TensorShape
 from .tensor import Tensor
@@ -56,7 +56,7 @@ def _concat_kernel(array: ArrayValue, dtype: DType, shape: TensorShape) -> Any:
     items = array.items(shape)
     if any(item.ndim == 0 for item in items):
         raise ValueError("TensorArray.concat: the elements are scalars; use stack")
-    return np.concatenate(items) if items else np.zeros([0, *[d or 0 for d in _tail(shape)]], dtype)
+    return np.concatenate(items) if items else np.zeros((0, *array.extents(shape, 1)), dtype)
 
 
 def _tail(shape: TensorShape) -> Sequence[int | None]:
@@ -175,6 +175,19 @@ class TensorArray:
             self._count = known_int(extent)
         self.flow = apply(_NEW, [extent], {"spec": self._spec}, self.name)
 
+    @classmethod
+    def collecting(
+        cls, dtype: DType, size: Any, dynamic_size: bool, element_shape: ShapeLike, alike: bool = True
+    ) -> Any:
+        """An array for what a function gives again and again; see ``ArraySpec.collects``."""
+        made = object.__new__(cls)
+        made._spec = ArraySpec(dtype, TensorShape(element_shape), dynamic_size, False, alike, True)
+        made.name = "TensorArray"
+        extent = convert_to_tensor(size)
+        made._count = None if dynamic_size else known_int(extent)
+        made.flow = apply(_NEW, [extent], {"spec": made._spec}, made.name)
+        return made
+
     @property
     def dtype(self) -> DType:
         """The dtype of the elements."""
@@ -189,6 +202,16 @@ class TensorArray:
     def dynamic_size(self) -> bool:
         """Whether writing behind the end makes the array longer."""
         return self._spec.dynamic_size
+
+    @property
+    def count(self) -> int | None:
+        """The number of elements, where it is known and cannot change."""
+        return self._count
+
+    @property
+    def graph(self) -> Any:
+        """The graph of the value, ``None`` for a concrete one."""
+        return self.flow.graph
 
     @property
     def handle(self) -> None:
@@ -223,6 +246,10 @@ class TensorArray:
     def _check_shape(self, shape: TensorShape, what: str) -> None:
         if not shape.is_compatible_with(self.element_shape):
             raise ValueError(f"TensorArray: {what} has shape {shape}, the elements have shape {self.element_shape}")
+
+    def unread(self) -> TensorArray:
+        """An array like this one, for a place that nobody reads."""
+        return self._after(TensorArray(self.dtype, self._count or 0, True, element_shape=self.element_shape).flow)
 
     # -- one element --------------------------------------------------------------------------------------
 
@@ -326,8 +353,12 @@ class TensorArray:
             How many rows each element has.
         name : str, optional
         """
-        rows, _ = self._check_rows(value, "split", check=False)
-        return self._after(apply(_SPLIT, [self.flow, rows, _indices(lengths, "split")], None, name))
+        rows, row = self._check_rows(value, "split", check=False)
+        vector = _indices(lengths, "split")
+        known = set(known_entries(vector) or (None,))
+        element = UNKNOWN if row.rank is None else TensorShape([known.pop() if len(known) == 1 else None]) + row
+        self._check_shape(element, "a piece of the value for split")
+        return self._after(apply(_SPLIT, [self.flow, rows, vector], None, name), element)
 
     def _check_rows(self, value: Any, method: str, check: bool = True) -> tuple[Tensor, TensorShape]:
         rows = self._tensor(value, f"the value for {method}")
@@ -372,6 +403,24 @@ class TensorArray:
                 f"shape of its elements is element_shape={given!r}"
             )
         return [SCALAR]
+
+    def __autoloop_either__(self, other: TensorArray, mine: bool = True, its: bool = True) -> TensorArray:
+        """This array, as far as what is known of it holds for ``other``, which may be in its place, as well.
+
+        ``mine``, ``its``: whether they may have elements of any shape where none is known. A branch that leaves an
+        array alone has none that the other branch, which writes to it, would not have found to differ.
+        """
+        a, b = self.element_shape, other.element_shape
+        if a.rank is not None and b.rank is not None:
+            shape = a.most_general(b)
+        else:
+            known, free = (a, its) if b.rank is None else (b, mine)
+            shape = UNKNOWN if free else known
+        made = self._after(self.flow)
+        dynamic = self.dynamic_size or other.dynamic_size
+        made._spec = replace(self._spec, element_shape=shape, dynamic_size=dynamic)
+        made._count = self._count if self._count == other._count else None
+        return made
 
     def __autoloop_tensor__(self) -> Tensor:
         raise TypeError("a TensorArray is no tensor; use .stack() or .concat() for one of all its elements")
