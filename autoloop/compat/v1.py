@@ -166,7 +166,7 @@ def variable_scope(name: str, reuse: Any = None) -> Iterator[None]:
 @_building
 def get_variable(
     name: str, shape: ShapeLike = None, dtype: Any = None, initializer: Any = None,
-    regularizer: Any = None, trainable: Any = True, **_: Any,
+    regularizer: Any = None, trainable: Any = True, **more: Any,
 ) -> variables.Variable:  # fmt: skip
     """A variable of the default graph, by name.
 
@@ -175,6 +175,7 @@ def get_variable(
     ValueError
         If it exists and the variable scope does not say ``reuse``.
     """
+    _refuse_arguments("get_variable", more)
     graph = get_default_graph().root
     prefix, reuse = _scope.get()
     full = f"{prefix}/{name}" if prefix else name
@@ -203,7 +204,15 @@ def get_variable(
 def Variable(initial_value: Any = None, trainable: Any = True, **kwargs: Any) -> variables.Variable:
     """A variable of the default graph."""
     names = {"name", "dtype", "shape"}
+    _refuse_arguments("Variable", {k: v for k, v in kwargs.items() if k not in names})
     return variables.Variable(initial_value, trainable, **{k: v for k, v in kwargs.items() if k in names})
+
+
+def _refuse_arguments(name: str, arguments: dict[str, Any]) -> None:
+    """Refuse what asks for something; where a variable is kept is nothing to us."""
+    for argument, value in arguments.items():
+        if value is not None and argument not in ("use_resource", "caching_device"):
+            raise TypeError(f"{name} does not take the argument {argument!r}; leave it out")
 
 
 def global_variables() -> list[variables.Variable]:

@@ -14,7 +14,9 @@ import numpy as np
 from autoloop.operators.growing import GrowingList
 from autoloop.operators.values import is_staged
 from autoloop_runtime import dtypes, nest
+from autoloop_runtime.numpy_arguments import refuse
 from autoloop_runtime.registry import call
+from autoloop_runtime.tensor import NUMPY_FUNCTIONS
 from autoloop_runtime.values import convert_to_tensor
 
 _SAME_NAME = ("cos", "cosh", "exp", "expm1", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
@@ -32,18 +34,33 @@ def _log(x: Any, base: Any = None) -> Any:
     return call("log", x) if base is None else call("divide", call("log", x), call("log", base))
 
 
-def _stack(arrays: Any, axis: int = 0, **_: Any) -> Any:
+def _stack(*args: Any, **kwargs: Any) -> Any:
+    _, named = NUMPY_FUNCTIONS[np.stack].arguments(args, kwargs)
+    arrays, axis = named["values"], named.get("axis", 0)
     if isinstance(arrays, GrowingList):
         return call("moveaxis", convert_to_tensor(arrays), 0, axis) if axis else arrays.stack()
     return call("stack", _rows(arrays), axis)
 
 
-def _array(value: Any, dtype: Any = None, **_: Any) -> Any:
+def _array(value: Any, dtype: Any = None, *, ndmin: int = 0, ndmax: int = 0, **more: Any) -> Any:
+    if ndmin or ndmax:
+        refuse("numpy.array", "ndmin" if ndmin else "ndmax")
+    return _asarray(value, dtype, **more)
+
+
+def _asarray(value: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, **more: Any) -> Any:
+    if order not in (None, "K", "C"):
+        refuse("numpy.array", "order")
+    given = next((argument for argument, value in more.items() if not (value is None or value is False)), None)
+    if given is not None:
+        refuse("numpy.array", given)
     tensor = convert_to_tensor(value)
     return tensor if dtype is None else call("cast", tensor, dtype)
 
 
-def _concatenate(arrays: Any, axis: int = 0, **_: Any) -> Any:
+def _concatenate(*args: Any, **kwargs: Any) -> Any:
+    _, named = NUMPY_FUNCTIONS[np.concatenate].arguments(args, kwargs)
+    arrays, axis = named["values"], named.get("axis", 0)
     if isinstance(arrays, GrowingList):
         if axis != 0 or len(arrays.arrays) != 1:
             raise TypeError(
@@ -65,7 +82,7 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     math.log: _log,
     math.pow: _floating("pow"),
     np.array: _array,
-    np.asarray: _array,
+    np.asarray: _asarray,
     np.concatenate: _concatenate,
     np.stack: _stack,
 }

@@ -11,9 +11,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from autoloop.conversion.callables import is_convertible_function, is_written
 from autoloop.conversion.pipeline import convert_callee
 from autoloop_runtime.graph import current_graph
+from autoloop_runtime.ops.define import is_tensor
 from autoloop_runtime.registry import call
 from autoloop_runtime.tensor import Tensor
 
@@ -108,7 +110,9 @@ def update(value: Any, sign: str, other: Any) -> Any:
     method = method_of(value, f"__i{_BINARY[sign[:-1]][1]}__")
     if method is not None and (result := method(other)) is not NotImplemented:
         return result
-    if method is None and hasattr(type(value), f"__i{_BINARY[sign[:-1]][1]}__"):
+    # an array and a tensor make a tensor: NumPy would be asked to write to the array
+    mixed = isinstance(value, np.ndarray) and is_tensor(other)
+    if method is None and hasattr(type(value), f"__i{_BINARY[sign[:-1]][1]}__") and not mixed:
         return _IN_PLACE[sign](value, other)
     return binary(value, sign[:-1], other)
 

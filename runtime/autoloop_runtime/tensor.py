@@ -7,6 +7,7 @@ this file knows no op.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from . import dtypes, nest
 from .dtypes import DType
+from .numpy_arguments import Counterpart, full_name, is_augmented, is_neutral, only_neutral, refuse
 from .recording import refuse_leaving
 from .registry import call
 from .shapes import ShapeLike, TensorShape
@@ -21,8 +23,10 @@ from .shapes import ShapeLike, TensorShape
 if TYPE_CHECKING:
     from .graph import Graph, Node
 
-#: NumPy function or ufunc -> our public function; filled by the ops floor
-NUMPY_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+#: ufunc of NumPy's -> our public function; filled by the ops floor, as is the next
+NUMPY_UFUNCS: dict[Any, Callable[..., Any]] = {}
+#: function of NumPy's -> ours, under its arguments
+NUMPY_FUNCTIONS: dict[Any, Counterpart] = {}
 
 #: what to write where a derivative would get lost
 _OURS = "Use autoloop's functions and operators on the tensor itself (autoloop.exp(x), x < 1, w[i])"
@@ -216,18 +220,21 @@ class Tensor:
         return out.copy() if copy or copy is None else out
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         out = kwargs.pop("out", None)
-        if out is not None and not (len(out) == 1 and out[0] is inputs[0]):
-            raise TypeError(f"numpy.{ufunc.__name__}(..., out=...) cannot write into a tensor's result; assign it")
-        ours = NUMPY_FUNCTIONS.get(ufunc)
-        if method != "__call__" or ours is None or kwargs:
-            name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        if out is not None and not (out[0] is inputs[0] and is_augmented(sys._getframe(1))):
+            refuse(f"numpy.{name}", "out")
+        ours = NUMPY_UFUNCS.get(ufunc)
+        if method != "__call__" or ours is None:
             return self._without_counterpart(name, getattr(ufunc, method), inputs, kwargs)
+        only_neutral(f"numpy.{name}", kwargs)
         return ours(*inputs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         ours = NUMPY_FUNCTIONS.get(func)
         if ours is None:
+            if not is_neutral("out", kwargs.get("out")):
+                refuse(full_name(func), "out")
             return self._without_counterpart(func.__name__, func, args, kwargs)
         return ours(*args, **kwargs)
 
@@ -348,29 +355,34 @@ class Tensor:
         """The transpose."""
         return call("transpose", self)
 
-    def astype(self, dtype: Any) -> Any:
+    def astype(self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: Any = True, copy: Any = True) -> Any:
         """``cast(self, dtype)``."""
+        if casting != "unsafe":
+            refuse("astype", "casting")
+        only_neutral("astype", {"order": order, "subok": subok})
         return call("cast", self, dtype)
 
-    def reshape(self, *shape: Any) -> Any:
+    def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
         """``reshape(self, shape)``."""
+        if order != "C":
+            refuse("reshape", "order")
         return call("reshape", self, shape[0] if len(shape) == 1 else shape)
 
-    def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """``sum(self, axis)``."""
-        return call("sum", self, axis=axis, keepdims=keepdims)
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+        """``sum(self, axis)``; the arguments are those of NumPy's method."""
+        return _reduced("sum", self, axis, keepdims, dtype=dtype, out=out, **more)
 
-    def mean(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """``mean(self, axis)``."""
-        return call("mean", self, axis=axis, keepdims=keepdims)
+    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+        """``mean(self, axis)``; the arguments are those of NumPy's method."""
+        return _reduced("mean", self, axis, keepdims, dtype=dtype, out=out, **more)
 
-    def max(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """``max(self, axis)``."""
-        return call("max", self, axis=axis, keepdims=keepdims)
+    def max(self, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+        """``max(self, axis)``; the arguments are those of NumPy's method."""
+        return _reduced("max", self, axis, keepdims, out=out, **more)
 
-    def min(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """``min(self, axis)``."""
-        return call("min", self, axis=axis, keepdims=keepdims)
+    def min(self, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+        """``min(self, axis)``; the arguments are those of NumPy's method."""
+        return _reduced("min", self, axis, keepdims, out=out, **more)
 
     def __getitem__(self, index: Any) -> Any:
         return call("getitem", self, index)
@@ -440,6 +452,11 @@ class Tensor:
         def __le__(self, other: Any) -> Any: ...
         def __gt__(self, other: Any) -> Any: ...
         def __ge__(self, other: Any) -> Any: ...
+
+
+def _reduced(name: str, x: Tensor, axis: Any, keepdims: Any, **more: Any) -> Any:
+    only_neutral(name, more)
+    return call(name, x, axis=axis, keepdims=keepdims)
 
 
 nest.opaque(Tensor)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..applying import apply
+from ..numpy_arguments import Counterpart
 from ..registry import call
 from ..shapes import TensorShape
-from ..tensor import Tensor
+from ..tensor import NUMPY_FUNCTIONS, Tensor
 from ..values import convert_to_tensor
 from .define import dim, is_tensor, operands, primitive, public, reshape_like
 from .extents import axes_of, axis_of, extents, product
@@ -471,7 +473,7 @@ _SPLIT = primitive(
 )  # fmt: skip
 
 
-@public(numpy=np.split)
+@public()
 def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None = None) -> Any:
     """Pieces of a tensor along an axis, as a list.
 
@@ -502,3 +504,17 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None =
             raise ValueError(f"split: axis {axis} of shape {value.shape} cannot be split into {num} equal pieces")
         sizes = [extent // num] * num
     return list(apply(_SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name) or ())
+
+
+def _numpy_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    """``np.split``: a sequence says where the pieces begin, not how long they are."""
+    value = convert_to_tensor(ary)
+    if not isinstance(indices_or_sections, (list, tuple, np.ndarray)):
+        return split(value, indices_or_sections, axis)
+    axis = axis_of(axis, value.shape.rank, "split")
+    ends = [0, *(int(i) for i in indices_or_sections), None]
+    lead = (slice(None),) * axis
+    return [value[(*lead, slice(start, end))] for start, end in pairwise(ends)]
+
+
+NUMPY_FUNCTIONS[np.split] = Counterpart(np.split, _numpy_split)

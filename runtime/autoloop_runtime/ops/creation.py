@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtypes
 from ..applying import apply
+from ..numpy_arguments import Counterpart
 from ..registry import call
 from ..shapes import SCALAR, TensorShape
 from ..tensor import NUMPY_FUNCTIONS, Tensor
@@ -378,9 +379,12 @@ def _int_where_known(f: Function, known: Function) -> Function:
 
 
 # NumPy's own give Python numbers, which `if np.ndim(x) == 2` relies on while a graph is built
-NUMPY_FUNCTIONS[np.shape] = _int_where_known(shape, lambda x: x.shape.as_tuple())
-NUMPY_FUNCTIONS[np.size] = _int_where_known(size, lambda x: x.size)
-NUMPY_FUNCTIONS[np.ndim] = lambda x: rank(x) if x.shape.rank is None else x.shape.rank
+for _theirs, _ours in (
+    (np.shape, _int_where_known(shape, lambda x: x.shape.as_tuple())),
+    (np.size, _int_where_known(size, lambda x: x.size)),
+    (np.ndim, lambda x: rank(x) if x.shape.rank is None else x.shape.rank),
+):
+    NUMPY_FUNCTIONS[_theirs] = Counterpart(_theirs, _ours)
 
 
 # -- triangles and diagonals ------------------------------------------------------------------------------
@@ -447,7 +451,7 @@ def _embedded(d: Tensor, dims: Any, k: int) -> Any:
     return apply(_EMBED, [d, *places.inputs], {"known": places.known, "k": k})
 
 
-@public(numpy=np.diagonal)
+@public()
 def diagonal(x: Any, k: int = 0, name: str | None = None) -> Any:
     """The ``k``-th diagonal of the last two axes.
 
@@ -480,7 +484,7 @@ def diag(x: Any, k: int = 0, name: str | None = None) -> Any:
     return _embedded(x, [extent, extent], k)
 
 
-@public(numpy=np.trace)
+@public()
 def trace(x: Any, name: str | None = None) -> Any:
     """The sum of the main diagonal of the last two axes.
 
@@ -490,3 +494,19 @@ def trace(x: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     return call("sum", diagonal(x), -1, name=name)
+
+
+def _numpy_diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """``np.diagonal``, which is of the first two axes."""
+    a = convert_to_tensor(a)
+    if a.shape.rank != 2 or (axis1 % 2, axis2 % 2) != (0, 1):
+        a = call("moveaxis", a, (axis1, axis2), (-2, -1))
+    return diagonal(a, offset)
+
+
+def _numpy_trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return call("sum", _numpy_diagonal(a, offset, axis1, axis2), -1)
+
+
+NUMPY_FUNCTIONS[np.diagonal] = Counterpart(np.diagonal, _numpy_diagonal)
+NUMPY_FUNCTIONS[np.trace] = Counterpart(np.trace, _numpy_trace)

@@ -16,9 +16,10 @@ import numpy as np
 from .. import dtypes
 from ..applying import apply
 from ..dtypes import DType
+from ..numpy_arguments import Counterpart
 from ..registry import Op, call, function, register
 from ..shapes import TensorShape, broadcast_shapes
-from ..tensor import NUMPY_FUNCTIONS, Tensor
+from ..tensor import NUMPY_FUNCTIONS, NUMPY_UFUNCS, Tensor
 from ..values import as_constant, convert_to_tensor, to_array
 
 Function: TypeAlias = Callable[..., Any]
@@ -33,7 +34,10 @@ def publish(name: str, f: Function, doc: str | None = None, numpy: Any = None) -
         f.__doc__ = doc
     for counterpart in numpy if isinstance(numpy, tuple) else (numpy,):
         if counterpart is not None:
-            NUMPY_FUNCTIONS[counterpart] = f
+            if isinstance(counterpart, np.ufunc):
+                NUMPY_UFUNCS[counterpart] = f
+            else:
+                NUMPY_FUNCTIONS[counterpart] = Counterpart(counterpart, f)
     return function(name, f)
 
 

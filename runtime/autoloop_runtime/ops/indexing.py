@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..applying import apply
+from ..numpy_arguments import Counterpart
 from ..registry import Op, call
 from ..shapes import TensorShape
 from ..tensor import NUMPY_FUNCTIONS, Tensor
@@ -517,4 +518,4 @@ def _numpy_where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return call("where", condition, x, y)
 
 
-NUMPY_FUNCTIONS[np.where] = _numpy_where
+NUMPY_FUNCTIONS[np.where] = Counterpart(np.where, _numpy_where)

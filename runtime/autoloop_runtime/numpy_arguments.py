@@ -1,0 +1,142 @@
+"""NumPy's functions as NumPy's callers call them: an argument means what it means there, or is refused by its name.
+
+NumPy hands its functions to us with the arguments as they were written. Ours have other parameters in other places
+(``np.sort(x, -1, "stable")``, ``al.sort(x, -1, descending)``): so they are bound by NumPy's own signature, and given by
+name. What we have no parameter for must have its default.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any, NoReturn
+
+import numpy as np
+
+#: NumPy's name of a parameter -> ours, where the place does not say it and the names differ
+_RENAMED = {"a_min": "min", "a_max": "max", "offset": "k"}
+#: what is as good as not given: of arguments that NumPy gives no default for its users to see, and of ufuncs
+_NEUTRAL: dict[str, tuple[Any, ...]] = {
+    "casting": ("same_kind",), "dtype": (None,), "keepdims": (False,), "order": ("K",), "out": (None, (None,)),
+    "signature": (None,), "subok": (True,), "where": (True,),
+}  # fmt: skip
+#: what changes how a result is found, not which it is: equal elements keep their order here, whatever the kind of sort
+_MEANINGLESS = frozenset({"optimize", "kind", "stable"})
+_ADVICE = {
+    "out": "tensors are not written to: assign the result",
+    "dtype": "cast an operand or the result instead: x.astype(dtype)",
+    "where": "choose between the results instead: numpy.where(condition, x, y)",
+}
+#: functions written in C do not say their signature in every version of NumPy
+_SIGNATURES: dict[Any, Callable[..., None]] = {
+    np.bincount: lambda x, /, weights=None, minlength=0: None,
+    np.concatenate: lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
+    np.dot: lambda a, b, out=None: None,
+    np.inner: lambda a, b, /: None,
+    np.vdot: lambda a, b, /: None,
+    np.where: lambda condition, x=None, y=None, /: None,
+}
+
+
+def full_name(f: Any) -> str:
+    """``numpy.linalg.norm``."""
+    return f"{getattr(f, '__module__', None) or 'numpy'}.{f.__name__}"
+
+
+def refuse(name: str, argument: str) -> NoReturn:
+    """``TypeError``: the function ``name`` of NumPy's does not take ``argument`` where tensors take part."""
+    advice = _ADVICE.get(argument, "leave it out")
+    raise TypeError(f"{name} does not take the argument {argument!r} where tensors take part; {advice}")
+
+
+def is_neutral(argument: str, value: Any) -> bool:
+    """Whether ``value`` of a well-known argument asks for nothing."""
+    return any(value is neutral or (type(value) is type(neutral) and value == neutral)
+               for neutral in _NEUTRAL.get(argument, ()))  # fmt: skip
+
+
+def only_neutral(name: str, arguments: Mapping[str, Any]) -> None:
+    """Refuse the first of ``arguments`` that asks for anything."""
+    for argument, value in arguments.items():
+        if not is_neutral(argument, value):
+            refuse(name, argument)
+
+
+def is_augmented(frame: FrameType | None) -> bool:
+    """Whether ``x += y`` called NumPy, and not the program itself with ``out=``: the names of both arrive alike."""
+    while frame is not None and frame.f_code.co_name == "__array_ufunc__":  # one that hands on to another
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_code[frame.f_lasti] == _BINARY
+
+
+_BINARY = dis.opmap["BINARY_OP"]
+
+
+class Counterpart:
+    """``ours`` under the arguments of NumPy's function ``theirs``."""
+
+    def __init__(self, theirs: Any, ours: Callable[..., Any]) -> None:
+        self.theirs = theirs
+        self.ours = ours
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given, named = self.arguments(args, kwargs)
+        return self.ours(*given, **named)
+
+    @functools.cached_property
+    def _signature(self) -> inspect.Signature:
+        try:
+            return inspect.signature(self.theirs)
+        except ValueError:
+            return inspect.signature(_SIGNATURES[self.theirs])
+
+    @functools.cached_property
+    def _parameters(self) -> dict[str, inspect.Parameter]:
+        return dict(inspect.signature(self.ours).parameters)
+
+    @functools.cached_property
+    def _places(self) -> dict[str, str]:
+        """NumPy's parameter -> ours: operands by place, the others by name."""
+        places, free = {}, list(self._parameters)
+        for name, parameter in self._signature.parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            if parameter.default is parameter.empty and free:
+                places[name] = free.pop(0)
+            else:
+                wanted = next((n for n in (name, _RENAMED.get(name)) if n in free and n != "name"), None)
+                if wanted is not None:
+                    places[name] = wanted
+        return places
+
+    def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """What to call ``ours`` with.
+
+        Raises
+        ------
+        TypeError
+            If NumPy does not take the arguments, or we do not take one of them.
+        """
+        bound = self._signature.bind(*args, **kwargs)
+        given: list[Any] = []
+        named: dict[str, Any] = {}
+        for name, parameter in self._signature.parameters.items():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                given += bound.arguments.get(name, ())
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                for other, value in bound.arguments.get(name, {}).items():
+                    self._name(named, other, value, other if other in self._parameters else None, parameter.empty)
+            elif name in bound.arguments:
+                self._name(named, name, bound.arguments[name], self._places.get(name), parameter.default)
+        return given, named
+
+    def _name(self, named: dict[str, Any], theirs: str, value: Any, ours: str | None, default: Any) -> None:
+        as_default = value is default or (type(value) is type(default) and value == default)
+        if ours is not None:
+            if value is not getattr(np, "_NoValue", None):
+                named[ours] = value
+        elif not (as_default or theirs in _MEANINGLESS or is_neutral(theirs, value)):
+            refuse(full_name(self.theirs), theirs)
