@@ -694,3 +694,28 @@ def items_of_items(rows):
     for i, (j, (k, *rest)) in enumerate([(1, (2, 3)), (4, "abc")]):
         rows[0][0] += i * j if isinstance(k, int) else len(rest)
     return rows, pair
+
+
+@tried_on((0, 1), (1, 1), (5, 1), (5, 40))
+def branches_that_end_with_an_endless_loop(n, t):
+    if n < 1:
+        s = 7
+    elif n < 3:
+        s = 1
+        while True:
+            s += t
+            if s > 10:
+                break
+    else:
+        s = 2
+        while True:
+            while True:
+                s += t
+                if s % 3:
+                    break
+            if s > 20:
+                return -s
+            n -= 1
+            if n < 1:
+                break
+    return s + n
