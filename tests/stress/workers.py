@@ -8,13 +8,10 @@ from __future__ import annotations
 import faulthandler
 import multiprocessing
 import os
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-
-import pytest
 
 #: seconds after which a program is taken to hang: its process ends and says where it was
 PATIENCE = 300
@@ -66,15 +63,3 @@ def spread(check: Check, seeds: range) -> Tally:
                 continue
             total.add(list(done.words.elements()), done.wrong)
     return total
-
-
-@pytest.fixture
-def printed(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Iterator[Callable[[str], None]]:
-    """Print a line that is seen, and how long it took."""
-    start = time.monotonic()
-
-    def line(text: str) -> None:
-        with capsys.disabled():
-            print(f"\n{request.node.name}: {text} ({time.monotonic() - start:.0f} s)")
-
-    yield line
