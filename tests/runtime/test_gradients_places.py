@@ -1,0 +1,229 @@
+"""Every op that has a gradient, in branches and loops and in both at once: the derivatives are those outside of them.
+
+A rule that put a node into another graph than the one it is asked in would be found here, for any op: a gradient built
+in a loop's body may only use what that body has, computes again or gets handed. One table holds a program for each op;
+the table is checked to be complete.
+"""
+
+from __future__ import annotations
+
+import autoloop as al
+import autoloop.compat.v1 as v1
+import numpy as np
+import pytest
+from autoloop.differentiation import gradients, jvp
+from autoloop_runtime.registry import OPS, call
+
+F64 = al.float64
+RNG = np.random.default_rng(0)
+V, U = RNG.uniform(0.2, 0.8, 4), RNG.uniform(1.7, 2.3, 4)
+W = RNG.uniform(0.2, 0.8, (3, 3))
+M = W @ W.T + np.eye(3)
+ROWS = np.array([2, 0, 1, 2])
+
+#: one argument each, and two each
+UNARY = (
+    "negative sign reciprocal square abs sqrt rsqrt cbrt exp expm1 exp2 log log1p log2 log10 sin cos tan arcsin "
+    "arccos arctan sinh cosh tanh arcsinh arctanh sigmoid relu softplus erf floor ceil trunc rint identity length "
+    "sort softmax log_softmax"
+).split()
+BINARY = "add subtract multiply divide mod pow maximum minimum arctan2 hypot copysign logaddexp".split()
+REDUCTIONS = "sum prod max min mean logsumexp".split()
+
+
+def all_of(names, *args):
+    return al.concat([al.reshape(call(name, *args), [-1]) for name in names], 0)
+
+
+#: name -> (function of tensors, arguments); what has several programs has names that begin with its own
+SAMPLES = {f"elementwise {k}": (lambda x, k=k: all_of(UNARY[k::4], x), [V]) for k in range(4)}
+SAMPLES |= {f"of two {k}": (lambda x, y, k=k: all_of(BINARY[k::2], x, y), [V, U[:1]]) for k in range(2)}
+SAMPLES |= {f"reductions {axis}": (lambda x, axis=axis: all_of(REDUCTIONS, x, axis), [M]) for axis in (None, 1)}
+
+
+def array(size=3):
+    return al.TensorArray(F64, size=size, clear_after_read=False, infer_shape=False)
+
+
+def two_reads(x):
+    rows = array().unstack(x)
+    return rows.read(1) * rows.read(0)
+
+
+def twice_stacked(x):
+    rows = array().unstack(x * x)
+    return rows.stack() * rows.stack()
+
+
+def recurrence(x, y):
+    return al.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, al.tanh(s @ y * 0.1)), (0, x))[1]
+
+
+def sparse_product(x, y):
+    places = al.constant([[0, 1], [2, 2], [1, 0], [1, 1]], dtype=al.int64)
+    return al.sparse.sparse_dense_matmul(al.SparseTensor(places, x, [3, 3]), y)
+
+
+@al.custom_gradient
+def own_rule(x):
+    return x * x, lambda g: 3.0 * g * x
+
+
+def whole(x):
+    return al.cast(x * 0.0, al.int32)
+
+
+SAMPLES |= {
+    "arccosh": (lambda x: call("arccosh", x), [U]),
+    "broadcast": (lambda x, y: x + y, [M, V[:3]]),
+    "reshape": (lambda x: al.reshape(x, [-1]), [M]),
+    "expand_dims": (lambda x: al.squeeze(al.expand_dims(x, 0), 0) * x, [M]),
+    "transpose": (al.transpose, [M]),
+    "flip": (lambda x: al.flip(x, axis=0), [M]),
+    "roll": (lambda x: al.roll(x, 1, axis=0), [M]),
+    "concat": (lambda x, y: al.concat([x, y, x], 0), [M, W]),
+    "stack": (lambda x, y: al.stack([x, y, x], 0), [M, W]),
+    "unstack": (lambda x: al.unstack(al.ensure_shape(x, [3, 3]))[1], [M]),
+    "split": (lambda x: al.split(al.ensure_shape(x, [3, 3]), 3, 0)[1], [M]),
+    "cast": (lambda x: al.real(al.square(al.cast(x, al.complex128))), [V]),
+    "where": (lambda x, y: al.where(x > 0.5, x, y), [V, U]),
+    "complex": (lambda x, y: al.real(al.conj(call("complex", x, y)) * call("complex", y, x * y)), [V, U]),
+    "imag": (lambda x, y: al.imag(al.square(call("complex", x, y))), [V, U]),
+    "getitem": (lambda x: x[1:3], [V]),
+    "getitem rows": (lambda x: x[al.constant(ROWS)], [M]),
+    "getitem computed": (lambda x: x[whole(x[0, 0])] * x[1], [M]),
+    "set_item": (lambda x, y: al.set_item(x, 1, y[0] * y[1]), [V, U]),
+    "set_item slice": (lambda x, y: al.set_item(x, slice(1, 3), y[:2]), [V, U]),
+    "set_item rows": (lambda x, y: al.set_item(x, al.constant([0, 2]), y), [M, W[:2]]),
+    "set_item broadcast": (lambda x, y: al.set_item(x, slice(None), y), [M, W[:1]]),
+    "set_item computed": (lambda x, y: al.set_item(x, (slice(None), whole(y[0, 0])), y[0]), [M, W[:1]]),
+    "set_item constant": (lambda x: al.set_item(x, slice(0, 2), 0.5) * x, [V]),
+    "gather": (lambda x: al.gather(x, al.constant(ROWS)), [M]),
+    "gather columns": (lambda x: al.gather(x, al.constant(ROWS), axis=1), [M]),
+    "gather twice": (lambda x: al.gather(x, [0, 0]) * al.gather(x, [1, 2]), [M]),
+    "take_along_axis": (lambda x: al.take_along_axis(x, al.constant([[0, 1], [1, 1], [2, 0]]), axis=1), [M]),
+    "gather_nd": (lambda x: al.gather_nd(x, al.constant([[0, 1], [2, 2]])), [M]),
+    "scatter": (lambda x: al.scatter(al.constant([[0], [2], [0], [1]]), x, [5]), [V]),
+    "scatter_update": (lambda x, y: call("scatter_update", x, al.constant([[0], [2]]), y), [M, W[:2]]),
+    "matmul": (lambda x, y: x @ y, [M, W]),
+    "matmul again and again": (recurrence, [M, W]),
+    "einsum": (lambda x, y: al.einsum("ij,kj->ik", x, y), [M, W]),
+    "inv": (lambda x: call("inv", x), [M]),
+    "det": (lambda x: call("det", x), [M]),
+    "cholesky": (lambda x: call("cholesky", x), [M]),
+    "solve": (lambda x, y: call("solve", x, y), [M, W]),
+    "cumsum": (lambda x: al.cumsum(x, axis=0), [M]),
+    "cumprod": (lambda x: al.cumprod(x, axis=0), [M]),
+    "fill": (lambda x: al.full([3], x[0]), [V]),
+    "linspace": (lambda x: al.linspace(x[0], x[1], 4), [V]),
+    "tril": (lambda x: al.tril(x) * al.triu(x), [M]),
+    "diagonal": (al.diagonal, [M]),
+    "broadcast_to": (lambda x: al.broadcast_to(x, [2, 4]), [V]),
+    "tile": (lambda x: al.tile(x, [2, 2]), [M]),
+    "repeat": (lambda x: al.repeat(x, 2), [V]),
+    "pad": (lambda x: al.pad(x, [[1, 1]]), [V]),
+    "print_through": (lambda x: v1.Print(x * x, [], first_n=0), [V]),
+    "sparse_matmul": (sparse_product, [V, M]),
+    "tensor_array_write": (lambda x: array().write(0, x * x).write(1, x).write(2, 2.0 * x).stack(), [V]),
+    "tensor_array_read": (two_reads, [M]),
+    "tensor_array_stack": (twice_stacked, [M]),
+    "tensor_array_read_once": (lambda x: al.TensorArray(F64, size=3, clear_after_read=True).unstack(x).read(1), [M]),
+    "tensor_array_gather": (lambda x: array().unstack(x).gather([0, 2]), [M]),
+    "tensor_array_scatter": (lambda x: array().scatter([2, 0, 1], x).read(0), [M]),
+    "tensor_array_concat": (lambda x: array().unstack(x).concat(), [M]),
+    "tensor_array_split": (lambda x: array().split(x, [1, 2, 1]).read(1), [V]),
+    "CustomGradient": (own_rule, [V]),
+}
+#: these are only in loops that run again, whose tests are in ``test_gradients_checkpoints``, or that swap
+WITH_CHECKPOINTS = {
+    "AddCheckpoint", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints", "WithoutSlot", "SwapPush",
+}  # fmt: skip
+#: these want the ranks of their arguments
+RANKED = {"matmul", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul"}
+
+
+def weighted(y):
+    """A number that all elements of ``y`` have a part of their own in."""
+    numbers = al.reshape(al.cast(al.range(al.size(y)), F64) + 0.3, al.shape(y))
+    return al.sum(y * al.sin(numbers))
+
+
+def zero():
+    return al.constant(0.0, dtype=F64)
+
+
+def outside(f, xs, p):
+    return 1.5 * weighted(f(*xs))
+
+
+def inside(f, xs, p):
+    def branches(i, s):
+        return i + 1, al.cond(
+            al.equal(i, 1), lambda: al.cond(p < 0.0, lambda: s, lambda: s + weighted(f(*xs))), lambda: s
+        )
+
+    def loop():
+        return al.while_loop(lambda i, s: i < 1, lambda i, s: (i + 1, s + weighted(f(*xs))), (0, zero()))[1]
+
+    in_a_loop = al.while_loop(lambda i, s: i < 2, branches, (0, zero()))[1]
+    return in_a_loop + 0.5 * al.cond(p < 0.0, zero, loop)
+
+
+def gradient(y, xs):
+    found = gradients(y, xs)
+    return [al.zeros_like(x) if g is None else al.convert_to_tensor(g) for g, x in zip(found, xs)]
+
+
+def curved(slopes):
+    return sum([al.sum(al.sin(g * (0.3 + 0.2 * k))) for k, g in enumerate(slopes)], zero())
+
+
+def derivatives(f, place, arrays, shapes, executor, forward=False):
+    """The gradients, and those of a function of them or, with ``forward``, its derivative along all ones."""
+    signature = [*[al.TensorSpec(s, F64) for s in shapes], al.TensorSpec([], F64)]
+
+    @al.function(autograph=False, executor=executor, input_signature=signature)
+    def everything(*args):
+        *xs, p = args
+        first = gradient(place(f, xs, p), xs)
+        if forward:
+            again = lambda *xs: curved(gradient(place(f, xs, p), list(xs)))  # noqa: E731
+            return first, [jvp(again, xs, [al.ones_like(x) for x in xs])[1]]
+        return first, gradient(curved(first), xs)
+
+    return al.nest.map_structure(np.asarray, everything(*arrays, np.float64(0.5)))
+
+
+def names(graph):
+    return {n.op.name for n in graph.nodes}.union(*[names(g) for n in graph.nodes for g in n.subgraphs])
+
+
+def close(found, expected):
+    for a, b in zip(al.nest.flatten(found), al.nest.flatten(expected)):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_derivatives_inside_are_those_outside(name):
+    f, arrays = SAMPLES[name]
+    known = [a.shape for a in arrays]
+    unknown = [[None] * a.ndim if name.split()[0] in RANKED else None for a in arrays]
+    first, second = derivatives(f, outside, arrays, known, "sequential")
+    close(derivatives(f, inside, arrays, unknown, "sequential"), (first, second))
+    if name.startswith(("elementwise 0", "of two 0", "set_item", "getitem", "gather", "tensor_array")):
+        along = [np.sum([np.sum(g) for g in second])]
+        close(derivatives(f, inside, arrays, known, "dataflow", forward=True), (first, along))
+
+
+def test_every_op_that_has_a_gradient_is_in_the_table():
+    used = set()
+    for name, (f, arrays) in SAMPLES.items():
+        place = inside if name in ("getitem", "elementwise 0", "tensor_array_read") else outside
+
+        @al.function(autograph=False)
+        def slopes(*xs, f=f, place=place):
+            return gradient(curved(gradient(place(f, xs, al.constant(0.5, dtype=F64)), xs)), xs)
+
+        used |= names(slopes.get_concrete_function(*[al.TensorSpec(a.shape, F64) for a in arrays]).graph)
+    theirs = {name for name, op in OPS.items() if op.vjp and op.vjp.__module__.startswith("autoloop_runtime")}
+    assert theirs - used - WITH_CHECKPOINTS == set()
