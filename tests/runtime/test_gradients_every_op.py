@@ -75,6 +75,8 @@ def _array(x):
 OTHERS = {
     "powers": (lambda x: [x**2, x**3, x**0.5, x**-1.0, x**0, 2.0**x], A),
     "norms": (lambda x: [al.norm(x, 1), al.norm(x, 3), al.norm(x, np.inf), al.norm(x, -np.inf)], B),
+    "matrix norms": (lambda x: [np.linalg.norm(x, o) for o in (1, -1, 2, -2, np.inf, -np.inf, "nuc", "fro")], SQUARE),
+    "norms of wide matrices": (lambda x: [np.linalg.norm(x, o, (1, 0)) for o in (2, -2, "nuc")], A),
     "where": (lambda x, y: al.where(x > 0.5, x * y, y), A, B),
     "clip": (lambda x, y: [al.clip(x, 0.4, 0.6), al.clip(x, y, 0.9)], A, B),
     "softmax": (lambda x: [al.softmax(x), al.softmax(x, 0)], A),

@@ -51,6 +51,7 @@ SAMPLES = {
     ],
     "CustomGradient": [lambda v: _pairs(v), lambda v: _pairs(v[0], v[1:]), lambda v: (_pairs(), v)[1]],
     "sparse_distinct": [_distinct],
+    "svd": [lambda v: np.linalg.svdvals(v[:, None] * v)],
     "print": [lambda v: (al.print(v[:0]), v)[1]],
     "assert": [lambda v: (al.Assert(v[0] > 0, [v]), v)[1]],
     "raise": [lambda v: al.cond(v[0] > 9, lambda: (al.raise_error(ValueError, v), v)[1], lambda: v)],

@@ -6,6 +6,7 @@ names of Python's builtins, as in NumPy.
 
 from __future__ import annotations
 
+from . import norms as norms
 from . import random
 from .array import (
     concat,

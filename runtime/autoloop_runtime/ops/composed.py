@@ -262,6 +262,9 @@ def cross(a: Any, b: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     a, b = operands("cross", a, b)
+    for x in (a, b):
+        if x.shape.rank is not None and x.shape.rank and x.shape.known[-1] not in (None, 3):
+            raise ValueError(f"cross: the last axis must have three elements, got shape {x.shape}")
     a1, a2, a3 = (a[..., i] for i in range(3))
     b1, b2, b3 = (b[..., i] for i in range(3))
     return stack([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1], -1, name)

@@ -406,15 +406,15 @@ def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: s
     return length(var(x, axis, keepdims, ddof), name)
 
 
-@public(numpy=np.linalg.norm)
+@public()
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
     """The norm of vectors, or the Frobenius norm of the whole tensor.
 
     Parameters
     ----------
     x : tensor-like
-    ord : {None, "euclidean", "fro", 1, 2, inf, other number}
-        Vector norms; ``None`` is 2.
+    ord : {None, "euclidean", "fro", 0, 1, 2, inf, other number}
+        Vector norms; ``None`` is 2, 0 counts what is not zero.
     axis : int or tuple of int, optional
         All axes by default.
     keepdims : bool
@@ -428,6 +428,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, name
         return length(sum(squares, axis, keepdims), name)
     if ord == 1:
         return sum(size, axis, keepdims, name)
+    if ord == 0:
+        return sum(cast(call("not_equal", size, 0), size.dtype), axis, keepdims, name)
     if ord in (np.inf, -np.inf):
         return (max if ord > 0 else min)(size, axis, keepdims, name)
     if isinstance(ord, str):

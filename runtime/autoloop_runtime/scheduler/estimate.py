@@ -15,7 +15,7 @@ ELEMENTS = 16_384
 #: kernels estimated to take longer than this many nanoseconds are heavy
 NANOSECONDS = 20_000.0
 #: kernels that call BLAS, whose own threads must then be limited
-BLAS_OPS = frozenset({"matmul", "einsum", "solve", "inv", "det", "cholesky"})
+BLAS_OPS = frozenset({"matmul", "einsum", "solve", "inv", "det", "cholesky", "svd"})
 #: kernels that run a user's Python function: no size says how long that takes, and it may block
 USER_OPS = frozenset({"py_function"})
 #: arrays with more elements than this are let go of as soon as they were used; smaller ones wait for their iteration

@@ -1,0 +1,137 @@
+"""``np.linalg.norm`` of tensors is NumPy's: of vectors, of matrices, along pairs of axes, and what NumPy refuses."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+
+_rng = np.random.default_rng(0)
+MATRIX = _rng.normal(size=(3, 4))
+ARRAYS = {
+    "vector": np.array([3.0, 0.0, -4.0]),
+    "matrix": MATRIX,
+    "floats": MATRIX.astype(np.float32),
+    "integers": (MATRIX * 3).astype(np.int64),
+    "complex": MATRIX + 1j * MATRIX[::-1],
+    "stack": _rng.normal(size=(2, 3, 4)),
+}
+ORDERS = (None, "fro", "nuc", 0, 1, -1, 2, -2, 3, 0.5, np.inf, -np.inf, "bad")
+AXES = (None, 0, (-1,), (0, 1), (1, 0), (0, -1), (0, 1, 2), (1, 1))
+
+
+def outcome(f, x):
+    try:
+        with np.errstate(all="ignore"):
+            value = np.asarray(f(x))
+    except (ValueError, TypeError) as error:
+        return ValueError if isinstance(error, ValueError) else TypeError
+    return value
+
+
+def same(found, wanted):
+    if isinstance(found, type) or isinstance(wanted, type):
+        return found is wanted
+    close = np.allclose(found, wanted, rtol=2e-5 if wanted.dtype == np.float32 else 1e-10)
+    return found.dtype == wanted.dtype and found.shape == wanted.shape and close
+
+
+@pytest.mark.parametrize("array", ARRAYS)
+def test_norm_is_numpys(array):
+    x, wrong = ARRAYS[array], []
+    for order in ORDERS:
+        for axis in AXES:
+            for keep in (False, True):
+                wanted = outcome(lambda x: np.linalg.norm(x, order, axis, keep), x)
+                found = outcome(lambda x: np.linalg.norm(x, order, axis, keep).numpy(), al.constant(x))
+                if not same(found, wanted):
+                    wrong.append((order, axis, keep, found, wanted))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("order", [o for o in ORDERS if o != "bad"])
+def test_every_executor(order, executor):
+    def f(x):
+        if order == 0 or order == 3 or order == 0.5:
+            return np.linalg.norm(x, order, 0), np.linalg.norm(x[0], order)
+        return np.linalg.norm(x, order), np.linalg.norm(x, order, (1, 0), keepdims=True)
+
+    try:
+        found = al.function(f, executor=executor)(MATRIX)
+    except RuntimeError as refusal:
+        assert executor == "native" and "native" in str(refusal) and order in ("nuc", 2, -2)
+        return
+    for one, wanted in zip(found, f(MATRIX), strict=True):
+        assert np.shape(one) == np.shape(wanted)
+        np.testing.assert_allclose(one, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.linalg.vector_norm(x),
+        lambda x: np.linalg.vector_norm(x, ord=1, axis=(0, 1), keepdims=True),
+        lambda x: np.linalg.vector_norm(x, ord=0, axis=1),
+        lambda x: np.linalg.matrix_norm(x),
+        lambda x: np.linalg.matrix_norm(x, ord=2, keepdims=True),
+        lambda x: np.linalg.matrix_norm(x, ord=-np.inf),
+        lambda x: np.linalg.svdvals(x),
+    ],
+)
+def test_the_array_apis_names(f):
+    assert same(np.asarray(al.function(f)(MATRIX)), f(MATRIX))
+    assert same(np.asarray(al.function(f)(ARRAYS["stack"])), f(ARRAYS["stack"]))
+
+
+@pytest.mark.parametrize(
+    ("f", "error", "message"),
+    [
+        (lambda x: np.linalg.norm(x, "bad"), ValueError, "Invalid norm order 'bad' for matrices"),
+        (lambda x: np.linalg.norm(x, 3), ValueError, "Invalid norm order 3 for matrices"),
+        (lambda x: np.linalg.norm(x[0], "fro"), ValueError, "Invalid norm order 'fro' for vectors"),
+        (lambda x: np.linalg.norm(x[None], 2), ValueError, "Improper number of dimensions to norm"),
+        (lambda x: np.linalg.norm(x, x[0, 0]), TypeError, "ord must be a Python number or string, not a tensor"),
+        (lambda x: np.linalg.cond(x), TypeError, "numpy.cond has no counterpart for a symbolic tensor"),
+        (lambda x: np.cross(x, x), ValueError, r"cross: the last axis must have three elements, got shape \(3, 4\)"),
+    ],
+)
+def test_what_is_refused(f, error, message):
+    with pytest.raises(error, match=message):
+        al.function(f)(MATRIX)
+
+
+def test_a_rank_that_is_not_known():
+    @al.function(input_signature=[al.TensorSpec(None, al.float64)])
+    def f(x):
+        return np.linalg.norm(x)
+
+    with pytest.raises(ValueError, match="the rank of the operand must be known; declare it with set_shape"):
+        f(MATRIX)
+
+
+@pytest.mark.parametrize("order", ["nuc", 2, -2])
+def test_gradients_of_complex_matrices(order):
+    x = al.constant(ARRAYS["complex"])
+    (found,) = _gradient(lambda x: np.linalg.norm(x, order), x)
+    step = 1e-6
+    for i, unit in ((0, 1.0), (5, 1.0), (2, 1j), (7, 1j)):
+        move = np.zeros(12, complex)
+        move[i] = step * unit
+        up, down = (np.linalg.norm(ARRAYS["complex"] + s * move.reshape(3, 4), order) for s in (1, -1))
+        along = (np.conj(found.numpy().ravel()[i]) * unit).real
+        np.testing.assert_allclose(along, (up - down) / (2 * step), rtol=1e-5, atol=1e-7)
+
+
+def test_their_singular_vectors_have_none():
+    x = al.constant(ARRAYS["complex"])
+    with pytest.raises(TypeError, match="singular vectors of a complex matrix have no gradient"):
+        al.jvp(lambda x: np.linalg.norm(x, 2), [x], [x])
+
+
+def _gradient(f, x):
+    with al.GradientTape() as tape:
+        tape.watch(x)
+        value = f(x)
+    return [tape.gradient(value, x)]
