@@ -213,10 +213,10 @@ class ArrayValue:
                     rows = np.asarray(item)[None]  # the first one says what shape all have
             if self._version != buffer.newest or buffer.exported:
                 buffer = buffer.fork(self._version, self.size)
+            # at once: whoever comes in between on this thread, a signal handler, finds that there is a newer version
+            buffer.newest = version = buffer.newest + 1
             size = max([self.size, *[i + 1 for i in indices]])
             buffer.grow(size)
-            version = buffer.newest + 1
-            buffer.newest = version
             for index, item in zip(indices, items):
                 buffer.stamps[index] = version
                 buffer.put(index, item)

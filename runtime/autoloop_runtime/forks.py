@@ -19,7 +19,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 #: seconds that a fork waits at most for work that should not be divided
@@ -85,45 +84,16 @@ class Kind:
 KINDS: list[Kind] = []
 
 
-class _Undivided:
-    """Work in progress that a fork waits for: how deep each thread is in it."""
-
-    def __init__(self) -> None:
-        #: guards ``inside``; a fork holds it
-        self.changed = threading.Condition()
-        self.inside: dict[int, int] = {}
-
-    def __enter__(self) -> None:
-        me = threading.get_ident()
-        with self.changed:
-            self.inside[me] = self.inside.get(me, 0) + 1
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        me = threading.get_ident()
-        with self.changed:
-            depth = self.inside.pop(me) - 1
-            if depth:
-                self.inside[me] = depth
-            else:
-                self.changed.notify_all()
-
-    def before_fork(self) -> None:
-        """Wait for the others, and let nobody begin."""
-        self.changed.acquire()
-        me, end = threading.get_ident(), time.monotonic() + LIMIT
-        while self.inside.keys() - {me} and time.monotonic() < end:
-            self.changed.wait(end - time.monotonic())
-
-    def after_fork_in_child(self) -> None:
-        """Forget the others."""
-        me = threading.get_ident()
-        self.inside = {me: self.inside[me]} if me in self.inside else {}
-        self.changed.release()
-
-
-_undivided = _Undivided()
+#: what a thread holds while it is at something undivided: a lock of its own, so that nobody waits but a fork
+_SECTIONS = Kind(
+    "undivided", "a fork waits for it, with a limit; it is a thread's own, and the thread is not in a child"
+)
+_own = threading.local()
+_beginning = Kind(
+    "undivided, first time", "it guards the making of a lock, which a thread of the parent will not use"
+).lock()
+#: held by the fork that is under way
+_waited_for: list[Any] = []
 _in_child: list[Callable[[], None]] = []
 _generation = 0
 
@@ -134,9 +104,26 @@ def is_mine(lock: Any) -> bool:
     return held
 
 
-def undivided() -> _Undivided:
+def undivided() -> threading.RLock:
     """``with undivided():`` around what a fork must not find half done; any number of threads may be at it."""
-    return _undivided
+    found: threading.RLock | None = getattr(_own, "lock", None)
+    if found is None:
+        with _beginning:
+            found = _own.lock = _SECTIONS.lock()
+    return found
+
+
+def _before_fork() -> None:
+    """Wait for those who are at something undivided, and let nobody begin."""
+    end = time.monotonic() + LIMIT
+    for lock in [_beginning, *_SECTIONS.living()]:
+        if not is_mine(lock) and lock.acquire(timeout=max(0.0, end - time.monotonic())):
+            _waited_for.append(lock)
+
+
+def _after_fork_in_parent() -> None:
+    while _waited_for:
+        _waited_for.pop().release()
 
 
 def in_child(f: Callable[[], None]) -> Callable[[], None]:
@@ -169,14 +156,10 @@ def _after_fork_in_child() -> None:
         for lock in kind.living():
             if not is_mine(lock):
                 lock._at_fork_reinit()  # what ``threading`` itself does with its own
-    _undivided.after_fork_in_child()
+    _after_fork_in_parent()
     for f in _in_child:
         f()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_undivided.before_fork,
-        after_in_parent=_undivided.changed.release,
-        after_in_child=_after_fork_in_child,
-    )
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

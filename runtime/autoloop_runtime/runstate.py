@@ -13,15 +13,33 @@ _STATE = Kind("SessionState.lock", "entries are complete when they are added")
 class Storage:
     """The place of one variable's value.
 
-    ``lock`` guards read-modify-write (``assign_add``); a plain read or assignment of ``value`` is one
-    reference load or store and takes no lock.
+    ``lock`` guards every change; a plain read of ``value`` is one reference load and takes no lock. ``changes`` counts
+    them: a signal handler, which is on the same thread and so is not kept out, may change it between a read and the
+    write that rests on it.
     """
 
-    __slots__ = ("lock", "value")
+    __slots__ = ("changes", "lock", "value")
 
     def __init__(self, value: Any = None) -> None:
         self.lock = _STORAGE.lock()
         self.value = value
+        self.changes = 0
+
+    def put(self, value: Any) -> None:
+        """Change the value."""
+        with self.lock:
+            self.changes += 1
+            self.value = value
+
+    def exchange(self, changes: int, value: Any) -> bool:
+        """Change the value if there were only so many changes; the caller holds the lock.
+
+        CPython runs signal handlers at calls and jumps back: never between these lines.
+        """
+        if self.changes == changes:
+            self.changes, self.value = changes + 1, value
+            return True
+        return False
 
 
 class RunState:

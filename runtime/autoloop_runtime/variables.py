@@ -32,14 +32,25 @@ def _read(*, variable: Variable, state: RunState) -> Any:
     return value
 
 
-def _assign(value: Any, *, variable: Variable, state: RunState) -> Any:
+def checked(value: Any, variable: Variable) -> Any:
+    """What a variable keeps of ``value``.
+
+    Raises
+    ------
+    ValueError
+        If it has not the variable's shape.
+    """
     if not variable.shape.matches(np.shape(value)):
         raise ValueError(
             f"variable {variable.name!r} of shape {variable.shape} cannot be assigned a value of shape "
             f"{TensorShape(np.shape(value))}"
         )
     # an array of its own: this one may be the caller's, or a small part of a large one
-    state.storage(variable).value = value.copy() if isinstance(value, np.ndarray) else value
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _assign(value: Any, *, variable: Variable, state: RunState) -> Any:
+    state.storage(variable).put(checked(value, variable))
     return value
 
 
@@ -47,7 +58,11 @@ def _update(kernel: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     def update(delta: Any, *, variable: Variable, state: RunState) -> Any:
         storage = state.storage(variable)
         with storage.lock:
-            return _assign(kernel(_read(variable=variable, state=state), delta), variable=variable, state=state)
+            while True:
+                changes = storage.changes
+                value = kernel(_read(variable=variable, state=state), delta)
+                if storage.exchange(changes, checked(value, variable)):
+                    return value
 
     return update
 

@@ -192,8 +192,8 @@ class _Countdown:
         if self.left is None:
             return True
         with self.lock:
-            self.left -= 1
-            return self.left >= 0
+            left = self.left = self.left - 1
+            return left >= 0
 
 
 def _summary(value: Any, summarize: int) -> str:

@@ -319,17 +319,18 @@ class BlasLimit:
     def limit(self, run: SharedRun) -> None:
         """``run`` wants the limit; the number of threads of the first that does counts."""
         with self.lock:
-            if not self.users:
+            # before the rest, so that a run of a signal handler that comes in between does not end the limit
+            self.users.add(run)
+            if not self.before:
                 if self.libraries is None:
                     with undivided():
                         from threadpoolctl import ThreadpoolController
 
                         self.libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-                if not self.before:
-                    self.before = [library.get_num_threads() for library in self.libraries]
+                before = [library.get_num_threads() for library in self.libraries]
+                self.before = self.before or before
                 for library, count in zip(self.libraries, self.before):
                     _set_threads(library, max(1, count // (run.most + 1)))
-            self.users.add(run)
 
     def release(self, run: SharedRun) -> None:
         """``run`` wants it no more; also after a ``limit`` that was interrupted half-way."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
@@ -16,8 +15,8 @@ from ...config import get_num_threads
 from ...failures import annotate
 from ...forks import Kind
 from ...graph import Graph
-from ...runstate import EAGER, RunState
-from ...variables import ASSIGN, READ
+from ...runstate import EAGER, RunState, Storage
+from ...variables import READ, checked
 from .cache import default_cache
 from .compile import Code, callable_of, compile_ir, host
 from .context import OUT_OF_MEMORY, Check, Operand
@@ -138,18 +137,27 @@ class _Runnable:
         function = self._function
         if not function.variables and not function.assigned:
             return self._run(values, done)
-        with contextlib.ExitStack() as stack:
-            # of several runs that change one variable each must see what the one before it left
-            read = {id(v) for v in function.variables}
-            changed = {id(s): s for s in [state.storage(v) for v in function.assigned if id(v) in read]}
-            for key in sorted(changed):
-                stack.enter_context(changed[key].lock)
+        stores = {id(s): s for s in [state.storage(v) for v in function.assigned]}
+        return self._alone([stores[key] for key in sorted(stores)], values, state, done)
+
+    def _alone(self, stores: list[Storage], values: Sequence[Any], state: RunState, done: int) -> list[Any]:
+        """Run with the locks of ``stores``: of several runs that change a variable each sees what the last one left."""
+        if stores:
+            with stores[-1].lock:
+                return self._alone(stores[:-1], values, state, done)
+        function = self._function
+        changed = [state.storage(v) for v in function.assigned]
+        while True:
+            changes = [s.changes for s in changed]
             held = [READ.kernel(variable=v, state=state) for v in function.variables]
             results = self._run([*values, *held], done)
             count = len(results) - len(function.assigned)
-            for variable, value in zip(function.assigned, results[count:]):
-                ASSIGN.kernel(value, variable=variable, state=state)
-        return results[:count]
+            made = [checked(value, v) for v, value in zip(function.assigned, results[count:])]
+            # a signal handler may have changed the first, all else is seen by then
+            if not made or changed[0].exchange(changes[0], made[0]):
+                for store, value in zip(changed[1:], made[1:]):
+                    store.put(value)
+                return results[:count]
 
     def _run(self, values: Sequence[Any], done: int) -> list[Any]:
         args = list(values)
