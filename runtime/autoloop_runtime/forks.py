@@ -57,9 +57,9 @@ class Kind:
         self._living.add(weakref.ref(made, self._living.discard))
         return made
 
-    def condition(self) -> threading.Condition:
+    def condition(self, lock: threading.RLock) -> threading.Condition:
         """A condition over such a lock; nobody waits on it in a child."""
-        return threading.Condition(self.lock())
+        return threading.Condition(lock)
 
     def gate(self) -> threading.Lock:
         """A lock that one thread takes and another releases; a child leaves it as it is."""

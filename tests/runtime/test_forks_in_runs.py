@@ -106,11 +106,10 @@ for place in ("before", "between", "after"):
         if threading.current_thread() is other and not there.is_set():
             there.set(); done.wait()
     write, pwrite = swap._File.write, swap._pwrite
-    def watched(self, parts):
+    def watched(self, block):
         if place == "before": wait()
-        found = write(self, parts)
+        write(self, block)
         if place == "after": wait()
-        return found
     def watched_pwrite(descriptor, data, at):
         if place == "between": wait()
         return pwrite(descriptor, data[: len(data) // 2], at) if len(data) > 1 else pwrite(descriptor, data, at)

@@ -52,11 +52,10 @@ def test_past_the_budget_values_go_to_a_file_that_has_no_name(monkeypatch):
     sizes = []
     write = swap._File.write
 
-    def watched(self, parts):
-        place = write(self, parts)
-        sizes.append((place, swap._space.resident))
+    def watched(self, block):
+        write(self, block)
+        sizes.append((block.place, swap._space.resident))
         assert not [n for n in os.listdir(tempfile.gettempdir()) if n.startswith("autoloop-swap-")]
-        return place
 
     monkeypatch.setattr(swap._File, "write", watched)
     al.config.set_swap_budget(100_000)

@@ -385,7 +385,7 @@ def test_the_pool_grows_no_further_than_was_asked_for():
 def test_idle_workers_hold_nothing():
     sums().run([3], threads=2)
     quiet_pool()
-    with workers._pool.changed:
+    with workers._pool.lock:
         assert not workers._pool.calls
 
 

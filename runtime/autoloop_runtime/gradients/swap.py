@@ -14,13 +14,13 @@ import errno
 import os
 import tempfile
 import weakref
-from collections import Counter, deque
+from collections import deque
 from typing import Any
 
 import numpy as np
 
 from .. import config, dtypes
-from ..forks import Kind, in_child, undivided
+from ..forks import Kind, in_child, is_mine, undivided
 
 #: bytes that are written and read at once
 BLOCK = 4 << 20
@@ -50,12 +50,15 @@ class _File:
         self.size = 0
         self.blocks = 0
 
-    def write(self, parts: list[Any]) -> int:
-        """Append arrays as a block; gives the place of the first."""
+    def write(self, block: _Block) -> None:
+        """Append the arrays of a block, which is told its place when all of it is there."""
+        assert block.items is not None
+        parts = [np.ascontiguousarray(item).reshape(-1).view(np.uint8) for item in block.items if _swappable(item)]
+        count = sum([len(part) for part in parts])
         with self.lock:
+            # a signal handler or the collector may come here too, but not between these lines
             place = self.size
-            # at once, for a signal handler or the collector may come here in between
-            self.size += sum(part.nbytes for part in parts)
+            self.size = place + count
             self.blocks += 1
             try:
                 if self._descriptor < 0:
@@ -63,9 +66,13 @@ class _File:
                 self._check()
                 at = place
                 for part in parts:
-                    at = self._write(np.ascontiguousarray(part).reshape(-1).view(np.uint8), at)
+                    at = self._write(part, at)
+                if block.place < 0:
+                    block.file, block.place = self, place
+                else:  # a signal handler, whose own stacks grew, was quicker
+                    self.blocks -= 1
             except BaseException as error:
-                self.forget(1)
+                self.blocks -= 1
                 if not isinstance(error, OSError):
                     raise
                 raise OSError(
@@ -74,14 +81,17 @@ class _File:
                     f"{tempfile.gettempdir()} ({place >> 20} MiB are there); set TMPDIR to a larger disk, or raise "
                     f"config.set_swap_budget",
                 ) from None
-            return place
 
     def _open(self) -> None:
         with undivided():  # ``tempfile`` has a lock of its own
             file = tempfile.TemporaryFile(prefix="autoloop-swap-", buffering=0)  # noqa: SIM115
         with file:
-            self._descriptor = os.dup(file.fileno())  # which a program started from here does not get
-        self._identity = _identity(self._descriptor)
+            descriptor = os.dup(file.fileno())  # which a program started from here does not get
+        identity = _identity(descriptor)
+        if self._descriptor < 0:
+            self._descriptor, self._identity = descriptor, identity
+        else:  # a signal handler was quicker
+            os.close(descriptor)
 
     def _check(self) -> None:
         """Raise unless the descriptor is still that of the file."""
@@ -119,18 +129,22 @@ class _File:
             with self.lock, contextlib.suppress(OSError):
                 os.posix_fadvise(self._descriptor, place, count, os.POSIX_FADV_WILLNEED)
 
-    def forget(self, blocks: int) -> None:
-        """So many blocks are not needed any more."""
+    def forget(self, block: _Block) -> None:
+        """A block is not needed any more, here or anywhere."""
         with self.lock:
-            self.blocks -= blocks
-            if self.blocks == 0:
-                self.close()
+            if block.file is self:
+                block.file = None
+                self.blocks -= 1
+            self.close_unused()
 
-    def close(self) -> None:
-        """Give the file up; a descriptor that is not its own any more is left alone."""
+    def close_unused(self) -> None:
+        """Give the file up if nobody may read in it; a descriptor that is not its own any more is left alone."""
         with self.lock:
-            descriptor, self._descriptor, self.size = self._descriptor, -1, 0
-            if descriptor >= 0 and _identity(descriptor) == self._identity:
+            if self.blocks:
+                return
+            descriptor, identity = self._descriptor, self._identity
+            self._descriptor, self.size = -1, 0
+            if descriptor >= 0 and _identity(descriptor) == identity:
                 os.close(descriptor)
 
 
@@ -166,9 +180,12 @@ else:  # nobody forks there, so a lock guards the position too
 class _Space:
     """All swapping stacks of the process and the memory they take; ``lock`` guards all fields but ``gone``.
 
-    ``waiting`` holds the blocks in memory, oldest first, as ``(weak reference to the stack, its block's number)``.
-    ``gone`` holds what stacks had that were collected. The collector may run anywhere, also where this very thread
-    holds the lock; so it only appends there, and tries to settle accounts if no other thread does.
+    ``waiting`` holds the blocks in memory, oldest first, with their stacks. ``gone`` holds stacks that were collected.
+    The collector may run anywhere, also where this very thread holds the lock; so it only appends there, and tries to
+    settle accounts if no other thread does.
+
+    A block is ``counted`` in ``resident`` or not, and both change in lines that nothing can come between; so Ctrl-C or
+    a fork at any point leaves accounts that are right, and work that is done when somebody comes by again.
     """
 
     def __init__(self) -> None:
@@ -176,48 +193,75 @@ class _Space:
         #: where blocks are written to
         self.file = _File()
         self.resident = 0
-        self.waiting: deque[tuple[weakref.ref[SwapStack], int]] = deque()
-        self.gone: deque[_Owned] = deque()
+        self.waiting: deque[tuple[_Reference, _Block]] = deque()
+        self.gone: deque[Any] = deque()
+        #: all there are
+        self.stacks: set[_Reference] = set()
 
-    def grown(self, stack: SwapStack, number: int, count: int) -> None:
+    def enter(self, stack: SwapStack, blocks: list[_Block]) -> _Reference:
+        """A new stack."""
+        weakref.finalize(stack, self.settle).atexit = False
+        reference = _Reference(stack, self.gone.append)  # which Ctrl-C cannot divide, and comes before ``settle``
+        reference.blocks = blocks
+        self.stacks.add(reference)
+        return reference
+
+    def grown(self, stack: SwapStack, block: _Block) -> None:
         """A block of ``stack`` is complete; write the oldest blocks while there are too many."""
         with self.lock:
             self._settle()
-            self.resident += count
-            self.waiting.append((weakref.ref(stack), number))
+            self.waiting.append((stack.reference, block))
+            self.resident += block.count
+            block.counted = True
             budget = config.get_swap_budget()
             while self.resident > budget and self.waiting:
                 oldest = self.waiting[0]
                 owner = oldest[0]()
-                written = 0 if owner is None else owner.write_out(oldest[1], self.file)
-                self.resident -= written
+                if owner is not None:
+                    owner.write_out(oldest[1], self.file)
+                    self._uncount(oldest[1])
                 if self.waiting and self.waiting[0] is oldest:
                     self.waiting.popleft()
         self.settle()
 
+    def _uncount(self, block: _Block) -> None:
+        if block.counted:
+            self.resident -= block.count
+            block.counted = False
+
     def settle(self) -> None:
         """Give back what collected stacks had, unless another thread is at it."""
-        while self.gone and self.lock.acquire(blocking=False):
+        if is_mine(self.lock):
+            self._settle()
+            return
+        free = True
+        while self.gone and free:
             try:
-                self._settle()
-            finally:
-                self.lock.release()
+                free = self.lock.acquire(blocking=False)
+                if free:
+                    self._settle()
+            finally:  # without a look at ``free``: Ctrl-C may come when the lock has just been taken
+                try:  # noqa: SIM105
+                    self.lock.release()
+                except RuntimeError:
+                    pass
 
     def _settle(self) -> None:
         while self.gone:
-            owned = self.gone.popleft()
-            self.resident -= owned.resident
-            for file, blocks in owned.written.items():
-                file.forget(blocks)
+            stack: _Reference = self.gone[0]
+            for block in stack.blocks:
+                self._uncount(block)
+                file = block.file
+                if file is not None:
+                    file.forget(block)
+            self.stacks.discard(stack)
+            if self.gone and self.gone[0] is stack:
+                self.gone.popleft()
+        self.file.close_unused()
 
     def after_fork_in_child(self) -> None:
-        """Write to a file of one's own, and count what there is: another thread may have been in the middle."""
+        """Write to a file of one's own."""
         self.file = _File()
-        for owner in {owner for owner in [reference() for reference, _ in self.waiting] if owner is not None}:
-            owner.count_again()
-        blocks = [(reference(), number) for reference, number in self.waiting]
-        self.resident = sum(owner.in_memory(number) for owner, number in blocks if owner is not None)
-        self.resident += sum(owned.resident for owned in self.gone)
 
 
 _space = _Space()
@@ -235,36 +279,31 @@ class _Block:
         The elements, if they are in memory.
     file, place : _File or None, int
         Where they are otherwise; ``place`` is -1 until they are there.
+    counted : bool
+        They are among what is in memory of complete blocks.
     layout : list
         ``(shape, dtype)`` of each element.
     count : int
         Bytes in all.
     """
 
-    __slots__ = ("count", "file", "first", "items", "layout", "place")
+    __slots__ = ("count", "counted", "file", "first", "items", "layout", "place")
 
     def __init__(self, first: int) -> None:
         self.first = first
         self.items: list[Any] | None = []
         self.file: _File | None = None
         self.place = -1
+        self.counted = False
         self.layout: list[tuple[tuple[int, ...], Any]] = []
         self.count = 0
 
 
-class _Owned:
-    """What of a stack outlives it for a moment: the memory and the file space to be given back."""
+class _Reference(weakref.ref[Any]):
+    """A weak reference to a stack, and what outlives it for a moment: its blocks, which are to be given back."""
 
-    __slots__ = ("resident", "written")
-
-    def __init__(self) -> None:
-        self.resident = 0
-        self.written: Counter[_File] = Counter()
-
-    def release(self) -> None:
-        """The stack is gone."""
-        _space.gone.append(self)
-        _space.settle()
+    __slots__ = ("blocks",)
+    blocks: list[_Block]
 
 
 class SwapStack:
@@ -274,7 +313,7 @@ class SwapStack:
     oldest ones out, and against readers.
     """
 
-    __slots__ = ("__weakref__", "_blocks", "_cached", "_length", "_owned", "lock")
+    __slots__ = ("__weakref__", "_blocks", "_cached", "_length", "lock", "reference")
     dtype = dtypes.variant
     shape = ()
 
@@ -284,8 +323,7 @@ class SwapStack:
         self._length = 0
         #: the elements of the block that was read last: (its number, elements)
         self._cached: tuple[int, list[Any]] | None = None
-        self._owned = _Owned()
-        weakref.finalize(self, self._owned.release).atexit = False
+        self.reference = _space.enter(self, self._blocks)
         for item in items:
             self.append(item)
 
@@ -304,37 +342,18 @@ class SwapStack:
                 block.count += item.nbytes
             self._length += 1
             if block.count >= BLOCK:
-                full = len(self._blocks) - 1
-                self._owned.resident += block.count
+                full = block
                 self._blocks.append(_Block(self._length))
         if full is not None:
-            _space.grown(self, full, self._blocks[full].count)
+            _space.grown(self, full)
 
-    def write_out(self, number: int, file: _File) -> int:
-        """Move a complete block to ``file``; gives the bytes that left memory."""
+    def write_out(self, block: _Block, file: _File) -> None:
+        """Move a complete block to ``file``."""
         with self.lock:
-            block = self._blocks[number]
-            if block.place >= 0:
-                return 0
+            if block.place < 0:
+                file.write(block)
             assert block.items is not None
-            swapped = [_swappable(x) for x in block.items]
-            place = file.write([x for x, s in zip(block.items, swapped) if s])
-            block.file, block.place = file, place
-            block.items = [None if s else x for x, s in zip(block.items, swapped)]
-            self._owned.resident -= block.count
-            self._owned.written[file] += 1
-            return block.count
-
-    def in_memory(self, number: int) -> int:
-        """The bytes of a complete block, 0 if they are in a file."""
-        block = self._blocks[number]
-        return block.count if block.place < 0 else 0
-
-    def count_again(self) -> None:
-        """Whoever was moving a block, say what is where."""
-        complete = self._blocks[:-1]
-        self._owned.resident = sum(self.in_memory(number) for number in range(len(complete)))
-        self._owned.written = Counter(block.file for block in complete if block.file is not None and block.place >= 0)
+            block.items = [None if _swappable(x) else x for x in block.items]
 
     def __getitem__(self, position: Any) -> Any:
         if isinstance(position, slice):

@@ -85,7 +85,11 @@ class SharedRun:
                     self.waiting = True
                 self._sleep()
         finally:
-            self._drain()
+            try:
+                self._drain()
+            except BaseException:  # Ctrl-C came before it had begun, perhaps
+                self._drain()
+                raise
         error, self.error = self.error, None  # its traceback refers to us
         if error is not None:
             raise error
@@ -246,8 +250,10 @@ class Pool:
     """The worker threads of the process."""
 
     def __init__(self) -> None:
-        #: guards every field below; idle workers wait on it
-        self.changed = _POOL.condition()
+        #: guards every field below; taken itself and not through ``changed``, whose methods Ctrl-C could divide
+        self.lock = _POOL.lock()
+        #: idle workers wait on it
+        self.changed = _POOL.condition(self.lock)
         #: runs that want help, and how many more workers each wants
         self.calls: dict[Work, int] = {}
         #: runs that have wanted help and are not over
@@ -261,7 +267,7 @@ class Pool:
 
     def call(self, run: Work, count: int) -> None:
         """Ask for ``count`` workers for ``run``; if none is free the run goes on without."""
-        with self.changed:
+        with self.lock:
             self.shared.add(run)
             self.calls[run] = self.calls.get(run, 0) + count
             self.most = max(self.most, run.most)
@@ -276,7 +282,7 @@ class Pool:
 
     def forget(self, run: Work) -> None:
         """``run`` has ended and wants no help any more."""
-        with self.changed:
+        with self.lock:
             self.shared.discard(run)
             self.calls.pop(run, None)
 
@@ -289,7 +295,7 @@ class Pool:
 
     def _next(self) -> Work:
         """Wait for a run that wants help."""
-        with self.changed:
+        with self.lock:
             while not self.calls:
                 self.idle += 1
                 self.changed.wait()
