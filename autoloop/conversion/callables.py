@@ -20,14 +20,18 @@ from autoloop_runtime.callbacks import CALLS_BACK
 from autoloop_runtime.dataclass import dataclass, field
 
 OPTIONS = "set_loop_options"
+# Libraries whose functions take anything and look at none of it, or know what to do with it, or look at their caller.
+_HANDS_ON = frozenset(("abc", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "inspect"))
+_HANDS_ON |= {"numpy", "scipy", "optree", "typing", "types", "unittest", "warnings"}
 # The last constant of every code object made by a conversion.
 CONVERTED_MARK = "<converted by autoloop>"
 DO_NOT_CONVERT = "__autoloop_do_not_convert__"
 
 # Builtins that mean something else when an argument is a tensor.
 STAGED_BUILTINS: frozenset[Any] = frozenset(
-    (abs, all, any, bool, complex, divmod, enumerate, filter, float, format, frozenset, int, isinstance, len, list)
-    + (map, max, min, pow, print, range, repr, reversed, round, set, sorted, str, sum, tuple, zip)
+    (abs, all, any, bool, complex, divmod, enumerate, filter, float, format, frozenset, getattr, hasattr, int)
+    + (isinstance, len, list, map, max, min, pow, print, range, repr, reversed, round, set, sorted, str, sum, tuple)
+    + (type, zip)
 )
 # Library functions that look into their arguments before a tensor can take over.
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(
@@ -87,12 +91,21 @@ def function_parameters(f: Any) -> tuple[str, ...]:
     return getattr(f, CALLS_BACK, ()) if isinstance(f, types.FunctionType) else ()
 
 
+def is_foreign(f: Any) -> bool:
+    """Whether a callable is a Python function of a library that knows nothing of what converted code holds."""
+    function = getattr(f, "__func__", f)
+    if not isinstance(function, types.FunctionType) or is_own_file(function.__code__.co_filename):
+        return False
+    module = str(function.__module__).partition(".")[0]
+    return module not in _HANDS_ON and is_library_file(function.__code__.co_filename)
+
+
 def is_plain(target: Any) -> bool:
     """Whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
     if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE):
         return False
     if isinstance(target, types.FunctionType):
-        return is_library_file(target.__code__.co_filename) and not function_parameters(target)
+        return is_library_file(target.__code__.co_filename) and not (function_parameters(target) or is_foreign(target))
     if isinstance(target, functools.partial | functools._lru_cache_wrapper):
         return is_plain(target.func if isinstance(target, functools.partial) else target.__wrapped__)
     try:

@@ -10,6 +10,7 @@ from typing import Any
 from autoloop.conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
 from autoloop.conversion.pipeline import convert_callee
 from autoloop.operators import libraries
+from autoloop.operators.branches import if_exp
 from autoloop.operators.comprehensions import (
     all_of,
     any_of,
@@ -32,10 +33,12 @@ from autoloop.operators.iterables import (
 )
 from autoloop.operators.libraries import holds_staged
 from autoloop.operators.loops import for_stmt
+from autoloop.operators.optional import MaybeNone
 from autoloop.operators.overloads import binary, method_of
-from autoloop.operators.standins import present
+from autoloop.operators.standins import Maybe, StandIn, present
 from autoloop.operators.text import formatted_as, repr_of, shown, text_of
 from autoloop.operators.text import holds_staged as holds_text_to_come
+from autoloop.operators.undefined import MaybeUnset
 from autoloop.operators.values import asked, is_staged, truth
 from autoloop_runtime import dtypes
 from autoloop_runtime.registry import call
@@ -185,7 +188,14 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     return sorted_list(_as_array(values), reverse)
 
 
-def _isinstance(value: Any, classes: Any) -> bool:
+def _isinstance(value: Any, classes: Any) -> Any:
+    if isinstance(value, GrowingList):
+        return isinstance([], classes)
+    if isinstance(value, MaybeNone):
+        there, absent = _isinstance(value.value, classes), isinstance(None, classes)
+        return there if there == absent else value.is_set if there else call("logical_not", value.is_set)
+    if isinstance(value, Maybe):
+        return _isinstance(value.needed(), classes)
     every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
     kinds = {bool: "b", int: "iub", float: "f", complex: "c"}
     if isinstance(value, classes):
@@ -195,6 +205,29 @@ def _isinstance(value: Any, classes: Any) -> bool:
         return False
     # A Python number that a staged loop has made a tensor is still a number to the user.
     return builtins.any(dtype.kind in kinds.get(one, "") for one in every)
+
+
+def _isinstance_of(value: Any, classes: Any) -> Any:
+    refuse_moved(value)
+    return _isinstance(value, classes) if _is_staged(value) or isinstance(value, Maybe) else isinstance(value, classes)
+
+
+def _type(*args: Any, **kwargs: Any) -> Any:
+    if len(args) != 1 or not isinstance(args[0], StandIn):
+        return type(*args, **kwargs)
+    return list if isinstance(args[0], GrowingList) else type(args[0].leaving())
+
+
+def _hasattr(value: Any, name: str) -> Any:
+    found = getattr(value, name, None)
+    return found.is_set if type(found) is MaybeUnset else hasattr(value, name)
+
+
+def _getattr(value: Any, name: str, *default: Any) -> Any:
+    found = getattr(value, name, *default)
+    if type(found) is not MaybeUnset or not default:
+        return found
+    return if_exp(found.is_set, lambda: found.value, lambda: default[0])
 
 
 def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: bool = False) -> None:
@@ -250,7 +283,9 @@ STAGED: dict[Any, Callable[..., Any]] = {
     format: _as_text(format, formatted_as),
     frozenset: _with_staged(frozenset, functools.partial(hashed_all, frozenset)),
     int: _with_staged(int, _cast(dtypes.int32)),
-    isinstance: _with_staged(isinstance, _isinstance),
+    getattr: _getattr,
+    hasattr: _hasattr,
+    isinstance: _isinstance_of,
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),
     map: _applied(map, staged_map),
@@ -267,6 +302,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     str: _as_text(str, text_of),
     sum: _sum_of,
     tuple: _with_staged(tuple, _tuple),
+    type: _type,
     zip: _with_staged(zip, staged_zip),
 }
 

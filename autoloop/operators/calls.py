@@ -8,10 +8,10 @@ import types
 from typing import Any
 
 import numpy as np
-from autoloop.conversion.callables import function_parameters
+from autoloop.conversion.callables import function_parameters, is_foreign
 from autoloop.conversion.pipeline import convert_callee, lent_by
 from autoloop.operators.builtins import STAGED
-from autoloop.operators.door import guarded, is_outside
+from autoloop.operators.door import guarded, is_outside, shielded
 from autoloop.operators.growing import example_of, growing
 from autoloop.operators.text import formatted
 from autoloop.operators.values import is_staged
@@ -45,7 +45,7 @@ def call(f: Any) -> Any:
     if current_graph() is None:
         return converted
     if converted is f:
-        return guarded(f) if is_outside(f) else f
+        return guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
     return _borrowing(converted, lent) if (lent := lent_by(f)) else converted
 
 

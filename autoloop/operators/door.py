@@ -47,6 +47,16 @@ def guarded(f: Callable[..., Any]) -> Callable[..., Any]:
     return call_outside
 
 
+def shielded(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a library that is given no stand-in."""
+
+    def call_library(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = nest.map_structure(_as_argument, (args, kwargs))
+        return f(*args, **kwargs)
+
+    return call_library
+
+
 def _as_argument(leaf: Any) -> Any:
     return leaf.leaving() if isinstance(leaf, StandIn) else leaf
 

@@ -84,8 +84,11 @@ class MaybeUnset(Maybe):
         return f"<{self.name}: no value or {self.value!r}>"
 
 
-def unbound(name: str) -> UnboundLocalError:
-    """Return the error for reading a variable without a value, worded as Python words it."""
+def unbound(name: str) -> UnboundLocalError | AttributeError:
+    """Return the error for reading a variable, or an attribute, without a value, worded as Python words it."""
+    owner, _, attribute = name.rpartition(".")
+    if owner:
+        return AttributeError(f"{owner!r} object has no attribute {attribute!r}", name=attribute)
     error = UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
     error.name = name
     return error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
+import logging
 import re
 
 import autoloop as al
@@ -136,6 +138,36 @@ def none_or_unset(x):
     return best
 
 
+def born_attribute(x):
+    holder = Holder()
+    if x > 0:
+        holder.born = x * 2
+    return hasattr(holder, "born"), getattr(holder, "born", -1.0), hasattr(holder, "other")
+
+
+def born_and_read(x):
+    holder = Holder()
+    if x > 0:
+        holder.born = x * 2
+    return holder.born
+
+
+def kinds_of_lists(x):
+    out = []
+    while x > 0:
+        out.append(x)
+        x = x - 1
+    return isinstance(out, list), isinstance(out, tuple), type(out) is list
+
+
+def kinds_of_none(x):
+    best = None
+    while x > 0:
+        best = x
+        x = x - 1
+    return isinstance(best, type(None)), isinstance(best, str), isinstance(best, str | None)
+
+
 W = np.array([2.25, 0.75, 1.25])
 SAME = [
     *[(broken_twice, (W, g, r)) for g in (-1.75, 5.0, np.float64(-1.75), np.float64(5)) for r in (True, False)],
@@ -146,6 +178,8 @@ SAME = [
     *[(return_none, (np.array(one),)) for one in ([1.0, 3.0], [1.0, 2.0])],
     *[(bare_return_unrolled, (np.float64(one),)) for one in (5.0, 1.0)],
     *[(bare_return_in_two_loops, (np.float64(one),)) for one in (5.0, 2.5)],
+    *[(f, (np.float64(one),)) for f in (born_attribute, born_and_read, kinds_of_lists) for one in (2.0, -1.0)],
+    *[(kinds_of_none, (np.float64(one),)) for one in (2.0, -1.0)],
     *[(none_or_unset, (np.float64(one),)) for one in (5.0, 2.5)],
 ]
 
@@ -342,6 +376,30 @@ def plain_reads_a_list_that_grows(x):
     return plain_length()
 
 
+def growing_to_a_library(n):
+    out = []
+    for i in range(n):
+        out.append(i)
+    return json.dumps(out)
+
+
+def none_to_a_logger(x):
+    best = None
+    while x > 0:
+        best = x
+        x = x - 1
+    logging.getLogger("nobody").debug("best: %s", best)
+    return x
+
+
+def type_of_none_or_not(x):
+    best = None
+    while x > 0:
+        best = x
+        x = x - 1
+    return type(best) is type(None)
+
+
 N, X = (np.int64(3),), (np.float64(3),)
 REFUSED = [
     (growing_in_an_attribute, N, "'Holder.out' would still hold the list 'out', whose length only the run tells"),
@@ -357,6 +415,9 @@ REFUSED = [
     (growing_to_plain, N, "code that is not converted would get the list 'out', whose length only the run tells"),
     (growing_in_a_dict_to_plain, N, "code that is not converted would get the list 'out'"),
     (none_to_plain, X, "code that is not converted would get 'best', of which only the run tells"),
+    (growing_to_a_library, N, "code that is not converted would get the list 'out'"),
+    (none_to_a_logger, X, "code that is not converted would get 'best', of which only the run tells"),
+    (type_of_none_or_not, X, "would get 'best', of which only the run tells whether it is None"),
     (range_to_plain, N, "code that is not converted would get a range with tensor bounds"),
     (plain_changes_a_list, X, "'plain_append', which is not converted, changes 'SEEN' in a loop or branch on tensors"),
     (plain_changes_a_global, X, "'plain_count', which is not converted, changes 'CALLS' in a loop or branch on tens"),
