@@ -287,10 +287,6 @@ class Graph:
         self.captures[tensor] = inner
         return inner
 
-    def holds_captured(self, constant: Tensor) -> bool:
-        """True if ``constant`` stands here for a concrete tensor of outside."""
-        return any(inner is constant for _, inner in self._constants.values())
-
     def outside(self, parameter: Tensor) -> Tensor | None:
         """The tensor of the parent that ``parameter`` stands for here, if it was captured."""
         return self._captured.get(parameter)

@@ -644,5 +644,12 @@ def test_mixed_derivatives_of_powers(exponent):
     y = al.constant(exponent, dtype=al.float64)
     staged = al.function(lambda a, b: grad(slope, 1)(a, b))
     captured = al.function(lambda a: gradients(gradients(a**y, [a]), [y])[0])
-    for found in (grad(slope, 1)(np.float64(x), y), staged(np.float64(x), y), captured(np.float64(x))):
+
+    def inside(a):
+        c = al.constant(exponent, dtype=al.float64)
+        looped = al.while_loop(lambda i, s: i < 1, lambda i, s: (i + 1, s**c), (0, a))[1]
+        return [gradients(gradients(p, [a]), [c])[0] for p in (a**c, looped)]
+
+    results = [grad(slope, 1)(np.float64(x), y), staged(np.float64(x), y), captured(np.float64(x))]
+    for found in results + al.function(inside, autograph=False)(np.float64(x)):
         np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)

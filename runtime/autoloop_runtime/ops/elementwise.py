@@ -11,16 +11,17 @@ import numpy as np
 
 from .. import dtypes
 from ..applying import apply
-from ..recording import recorders
 from ..registry import call
 from ..tensor import Tensor
 from ..values import as_constant, convert_to_tensor
 from . import error_function
 from .define import (
     Function,
+    arithmetic,
     as_dtype,
     binary,
     broadcast_static,
+    conjugated,
     floating,
     inexact,
     numeric,
@@ -138,24 +139,50 @@ mod = binary(
 )  # fmt: skip
 
 
-def _is_number(y: Tensor) -> bool:
-    """True for a constant that nobody outside can name: its own derivatives are not asked for."""
-    if y.constant_value() is None or y.shape.rank != 0:
-        return False
-    if y.node is None:
-        return not any(r.tracks(y) for r in recorders())
-    return not y.node.graph.holds_captured(y)
+def _pow_kernel(x: Any, y: Any, squared: bool = False) -> Any:
+    return x**y
 
 
-def _pow_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
-    if _is_number(y) and y.constant_value() == 2:
-        slope = 2 * x
+def _pow_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+    x, y = inputs
+    by_x, by_y = _pow_grad(g, conjugated(outputs[0]), conjugated(x), conjugated(y), attrs.get("squared", False))
+    return [unbroadcast(by_x, x), unbroadcast(by_y, y)]
+
+
+def _pow_grad(g: Any, z: Any, x: Any, y: Any, squared: bool) -> Any:
+    if squared:
+        slope = 2 * x  # which does not move with y: only where y is a number that nobody can name
     else:
         # x ** 0 is 1 for every x: flat at 0, too, where x ** (y - 1) is infinite
         corner = call("logical_and", call("equal", x, 0), call("equal", y, 0))
         slope = y * x ** where(corner, 1, y - 1)
     # 0 ** y is 0 for every y above 0; of negative bases there is no logarithm
     return g * slope, g * z * log(where(call("equal", x, 0), 1, x))
+
+
+_POW = primitive(
+    "pow", lambda x, y, squared=False: (arithmetic(x.dtype)[1], broadcast_static("pow", x, y)), _pow_kernel, _pow_vjp,
+    code="{0} ** {1}",
+)  # fmt: skip
+
+
+@public(numpy=np.power)
+def pow(x: Any, y: Any, name: str | None = None) -> Any:
+    """``x ** y``. An integer to a negative integer power is a ``ValueError``.
+
+    Parameters
+    ----------
+    x, y : tensor-like, broadcast together
+    name : str, optional
+    """
+    number = y if type(y) in (int, float) else None
+    x, y = operands("pow", x, y)
+    try:
+        dtype = arithmetic(x.dtype)[0]
+    except TypeError as error:
+        raise TypeError(f"pow: {error}") from None
+    attrs = {"squared": True} if number == 2 and dtypes.is_inexact(dtype) else None
+    return apply(_POW, [as_dtype(x, dtype), as_dtype(y, dtype)], attrs, name)
 
 
 def _larger_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
@@ -197,10 +224,6 @@ def _sign_grad(g: Any, y: Any, x: Any) -> Any:
 
 
 # fmt: off
-pow = binary(
-    "pow", operator.pow, "{0} ** {1}", _pow_grad,
-    doc="``x ** y``. An integer to a negative integer power is a ``ValueError``.", numpy=np.power,
-)
 maximum = binary(
     "maximum", np.maximum, "np.maximum({0}, {1})",
     _larger_grad, rule=ordered, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
