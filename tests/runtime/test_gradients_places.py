@@ -12,6 +12,7 @@ import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients, jvp
+from autoloop_runtime.applying import apply
 from autoloop_runtime.registry import OPS, call
 
 F64 = al.float64
@@ -110,6 +111,7 @@ SAMPLES |= {
     "einsum": (lambda x, y: al.einsum("ij,kj->ik", x, y), [M, W]),
     "inv": (lambda x: call("inv", x), [M]),
     "det": (lambda x: call("det", x), [M]),
+    "svd": (lambda x: apply(OPS["svd"], [x])[1], [M + np.diag([0.0, 1.0, 2.0])]),
     "cholesky": (lambda x: call("cholesky", x), [M]),
     "solve": (lambda x, y: call("solve", x, y), [M, W]),
     "cumsum": (lambda x: al.cumsum(x, axis=0), [M]),
@@ -139,7 +141,7 @@ WITH_CHECKPOINTS = {
     "AddCheckpoint", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints", "WithoutSlot", "SwapPush",
 }  # fmt: skip
 #: these want the ranks of their arguments
-RANKED = {"matmul", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul"}
+RANKED = {"svd", "matmul", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul"}
 
 
 def weighted(y):
@@ -226,4 +228,4 @@ def test_every_op_that_has_a_gradient_is_in_the_table():
 
         used |= names(slopes.get_concrete_function(*[al.TensorSpec(a.shape, F64) for a in arrays]).graph)
     theirs = {name for name, op in OPS.items() if op.vjp and op.vjp.__module__.startswith("autoloop_runtime")}
-    assert theirs - used - WITH_CHECKPOINTS == set()
+    assert theirs - used - WITH_CHECKPOINTS == set(), "add a program with it to SAMPLES"
