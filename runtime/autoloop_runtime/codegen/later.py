@@ -23,6 +23,8 @@ Run = Callable[..., list[Any]]
 
 #: seconds that it takes to load the compiler, and to make code of a graph without nodes and of each node
 LOADING, SMALLEST, PER_NODE = 0.1, 0.03, 0.002
+#: how often code is asked for if what is to make it is lost each time
+TRIES = 3
 #: for more sets of shapes than this no code is made: the next call would bring another one
 MOST_SHAPES = 8
 
@@ -91,6 +93,7 @@ class Later:
         self._subgraphs = subgraphs
         self._made: dict[Shapes, Made] = {}
         self._nodes = 0
+        self._lost = 0
 
     def price(self) -> float:
         """Seconds that making the code takes, roughly."""
@@ -123,6 +126,11 @@ class Later:
         try:
             made = _made(self._graph(), shapes)
         except Exception as error:
+            if getattr(error, "may_pass", False):
+                self._lost += 1
+                if self._lost < TRIES:
+                    self._made.pop(shapes, None)  # it is asked for again
+                    return
             # whatever is wrong with it, the program runs without it
             made = Made(None, Exception, f"making it failed: {type(error).__name__}: {error}")
         seconds = time.perf_counter() - begin

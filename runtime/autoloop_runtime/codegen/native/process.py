@@ -30,6 +30,9 @@ class Unavailable(Exception):
 class CompilerDied(RuntimeError):
     """The compiler ended in the middle of its work, and so did another one."""
 
+    #: it may be that the machine had no memory for it then
+    may_pass = True
+
 
 #: the one that waits for work, if there is one; taking it out and putting it in are atomic
 _waiting: list[Child] = []
