@@ -114,13 +114,13 @@ def reap(children):
 '''.replace("NATIVE", repr(NATIVE))
 
 
-def run(code, folder):
+def run(code, folder, timeout=110):
     path = folder / "program.py"
     path.write_text(PROGRAM + code)
     env = {
         **os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "TMPDIR": str(folder),
         "AUTOLOOP_CACHE": "1", "AUTOLOOP_CACHE_DIR": str(folder / "cache"),
     }  # fmt: skip
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=110, env=env)
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=timeout, env=env)
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent.parent / "conversion"))
+for name in ("conversion", "runtime"):
+    sys.path.append(str(Path(__file__).parent.parent / name))
 
 
 @pytest.fixture
