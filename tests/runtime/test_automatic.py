@@ -518,3 +518,80 @@ def test_a_short_program_never_loads_the_compiler(tmp_path):
     code = LONG.replace("automatic.NOTICE = 1e-9", "") + "\nprint(any(m.startswith('llvmlite') for m in sys.modules))"
     code = code.replace("print(al.explain(f, np.int32(50)).loops[0].why)", "")
     assert run_python(code, tmp_path)[0].split() == ["50", "50", "50", "False"]
+
+
+# -- a call that saves values for its gradient --------------------------------------------------------------
+
+
+def gradient_of(check, **options):
+    def loss(x, n, most):
+        i = 0
+        while i < n:
+            x = al.sin(x) * 1.1
+            if check:
+                assert x < most
+            i += 1
+        return x
+
+    return al.function(al.value_and_grad(loss), **options)
+
+
+ONE = np.float64(1)
+
+
+@needs_native
+@pytest.mark.parametrize("memory", [None, 3])
+def test_one_long_call_is_given_up_for_machine_code(eager, given, memory):
+    found = gradient_of(False, gradient_memory=memory)(ONE, N(500), ONE)
+    assert given == [[1.0, 500, 1.0]] or given == [[1.0, 500]]
+    expected = gradient_of(False, executor="sequential", gradient_memory=memory)(ONE, N(500), ONE)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@needs_native
+def test_what_fails_after_a_call_was_given_up_is_told_as_always(eager, given):
+    with pytest.raises(AssertionError):
+        gradient_of(True)(ONE, N(500), np.float64(0.5))
+    assert not given  # it failed before there was any
+    with pytest.raises(AssertionError) as native:
+        gradient_of(True)(np.float64(0.01), N(500), np.float64(0.3))
+    assert given
+    with pytest.raises(AssertionError) as python:
+        gradient_of(True, executor="sequential")(np.float64(0.01), N(500), np.float64(0.3))
+    assert native.value.__notes__[-1].split("iteration")[1] == python.value.__notes__[-1].split("iteration")[1]
+    assert any(entry.name == "loss" for entry in native.traceback)
+
+
+@needs_native
+def test_what_would_be_noticed_is_not_done_again(eager, capsys):
+    @al.function
+    def f(x, n):
+        def loss(x):
+            for i in al.range(n):
+                x = al.sin(x) * 1.1
+                if i % 100 == 0:
+                    print("at", i)
+            return x
+
+        return al.grad(loss)(x)
+
+    f(ONE, N(500))
+    assert capsys.readouterr().out.count("at 0\n") == 1
+
+
+@needs_native
+def test_a_refusal_after_a_call_was_given_up_is_not_the_end(eager, monkeypatch):
+    made = later._made
+
+    class Refused(Exception):
+        told = "does not want to"
+
+    def refusing(values, *_):
+        raise Refused
+
+    monkeypatch.setattr(later, "_made", lambda *a: later.Made(refusing, Refused) if made(*a).run else made(*a))
+    f = gradient_of(False)
+    expected = gradient_of(False, executor="sequential")(ONE, N(500), ONE)
+    for _ in range(2):
+        np.testing.assert_array_equal(f(ONE, N(500), ONE), expected)
+    assert "does not want to" in f.get_concrete_function(ONE, N(500), ONE).runner.standing.reason

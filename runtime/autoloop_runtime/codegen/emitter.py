@@ -16,7 +16,7 @@ from .chained import block_function, call_of
 from .chains import Chain
 from .counting import Counted
 from .expressions import Expressions
-from .handover import Site, may_hand_over
+from .handover import Site, Sites, Watch, may_hand_over
 from .lines import Line, Lines, Loop
 from .ownership import Ownership, is_fresh
 from .scope import INLINE_LENGTH, Scope, counts_from, is_large, proved
@@ -46,14 +46,14 @@ class Emitter:
         See ``find_counted``.
     counted : bool
         Every loop counts its iterations.
-    sites : dict of Node to Site, optional
+    sites : Sites, optional
         Filled with the loops that may be handed over to machine code; without it there are none.
     """
 
     def __init__(
         self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership,
         chains: dict[Node, Chain], counting: dict[Node, Counted], counted: bool = False,
-        sites: dict[Node, Site] | None = None,
+        sites: Sites | None = None,
     ) -> None:  # fmt: skip
         self.chains = chains
         self.counting = counting
@@ -61,6 +61,8 @@ class Emitter:
         self.sites = sites
         #: inside a loop that may be handed over: with all that is in it
         self.sited = False
+        #: the same, for a loop that machine code may take with all of the function
+        self.watched = False
         self.names = pool
         self.tokens = tokens
         self.owned = owned
@@ -259,6 +261,7 @@ class Emitter:
         cond, body, n = attrs["cond"], attrs["body"], int(attrs["n_vars"])
         variables = [k for k in range(n) if k != attrs["token"]]
         inits = [scope.env[t] for t in node.inputs]
+        sited, watched = self.sited, self.watched
         turns = self._turns(node)
         counting = self.counting.get(node) if turns is None else None
         if counting is not None:
@@ -308,7 +311,7 @@ class Emitter:
             outside.add(f"for {counter} in {self.expressions.count()}():")
         outside.extend(inside.lines or [Line("pass", inside.depth)])
         if turns is not None:
-            self.sited = False
+            self.sited, self.watched = sited, watched
             self._boundary(node, turns, current, list(loop_names.values()))
         self.names.release(made | ({counter} if counter else set()))
 
@@ -335,10 +338,17 @@ class Emitter:
 
     def _turns(self, node: Node) -> str | None:
         """The variable that says when the loop ``node`` may be handed over; none if a loop around it may be."""
-        if self.sites is None or self.counted or self.sited or not may_hand_over(node):
+        if self.sites is None or self.counted or self.sited:
             return None
-        self.sited = True
-        site = self.sites[node] = Site(node)
+        site: Site | Watch
+        if may_hand_over(node):
+            self.sited = True
+            site = self.sites[node] = Site(node)
+        elif self.sites.look is not None and not self.watched:
+            self.watched = True
+            site = Watch(self.sites.look, len(node.outputs) - (node.attrs["token"] is not None))
+        else:
+            return None
         name = self.names.new_global(names.of_node(node.name))
         self.expressions.namespace[name] = site
         turns = self.names.new_local("turns")

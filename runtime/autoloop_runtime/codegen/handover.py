@@ -22,7 +22,7 @@ from the loop's own beginning.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from typing import Any
 
@@ -47,7 +47,7 @@ CALL = 5e3
 #: what machine code can be given; a loop may hold other values while it runs, such as sums that are changed in place
 _ARRAYS = (np.ndarray, np.generic)
 #: effects that machine code may have in a loop: they can only end it, or read what nothing in it changes
-_HARMLESS = frozenset({"assert", "raise", READ.name})
+HARMLESS = frozenset({"assert", "raise", READ.name})
 
 
 class Site:
@@ -104,6 +104,68 @@ class Site:
         if self.lost[shapes] >= TRIALS:
             self.later.give_up(shapes, f"it was slower: {native / 1e3:.3g} µs an iteration, not {python / 1e3:.3g} µs")
         return False
+
+
+class Sites(dict[Node, Site]):
+    """The loops of a function that may be handed over.
+
+    Attributes
+    ----------
+    look : callable or None
+        Raises ``Restart`` when machine code is there for the whole function, which is then called from the beginning.
+    """
+
+    def __init__(self, look: Callable[[], None] | None = None) -> None:
+        super().__init__()
+        self.look = look
+
+
+class Restart(BaseException):
+    """The function that is running is given up, for machine code to run it from the beginning.
+
+    Nothing that it did can be seen. No handler of the program's gets it: it never leaves ``Automatic``.
+    """
+
+
+class Watch:
+    """A loop that machine code cannot go on with in the middle, as it saves values: between chunks, it may be given up.
+
+    Parameters
+    ----------
+    look : callable
+        See ``Sites``.
+    variables : int
+        How many loop variables the generated code knows.
+    """
+
+    def __init__(self, look: Callable[[], None], variables: int) -> None:
+        self.look = look
+        self.variables = variables
+
+    def __call__(self) -> Watched:
+        """One run of the loop begins."""
+        return Watched(self)
+
+
+class Watched:
+    """One run of a loop; see ``Turns``."""
+
+    __slots__ = ("_mark", "_watch", "left", "some")
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self.left = True
+        self.some = range(FIRST)
+        self._mark = perf_counter_ns()
+
+    def boundary(self, state: RunState | None, *values: Any) -> Sequence[Any]:
+        """The values of the loop variables, as they are."""
+        self._watch.look()
+        done, count = self.some.stop, len(self.some)
+        rate = max((perf_counter_ns() - self._mark) / max(count, 1), 1.0)
+        self.some = range(done, done + min(4 * max(count, 1), int(CHUNK / rate) + 1))
+        self._mark = perf_counter_ns()
+        return values[: self._watch.variables]
 
 
 class Turns:
@@ -184,7 +246,7 @@ def may_hand_over(node: Node) -> bool:
     pending: list[Graph] = list(node.subgraphs)
     while pending:
         for inner in pending.pop().nodes:
-            if inner.op.effect and inner.op.name not in _HARMLESS:
+            if inner.op.effect and inner.op.name not in HARMLESS:
                 return False
             pending.extend(inner.subgraphs)
     return True

@@ -21,7 +21,7 @@ from .appending import find_appended
 from .chains import find_chains
 from .counting import find_counted
 from .emitter import Emitter
-from .handover import Site
+from .handover import Sites
 from .lines import Line, Place
 from .names import Names
 from .ownership import find_owned
@@ -55,14 +55,14 @@ class Emitted:
     stateful: bool
 
 
-def emit(graph: Graph, counted: bool = False, sites: dict[Node, Site] | None = None) -> Emitted:
+def emit(graph: Graph, counted: bool = False, sites: Sites | None = None) -> Emitted:
     """The Python source of ``graph``, which has ``inputs`` and ``outputs``.
 
     Parameters
     ----------
     counted : bool
         Every loop counts its iterations, also where nothing in it can fail.
-    sites : dict, optional
+    sites : Sites, optional
         See ``Emitter``.
 
     Raises
@@ -99,9 +99,7 @@ def _nodes(graph: Graph) -> Iterator[Node]:
             pending.extend(node.subgraphs)
 
 
-def compile_graph(
-    graph: Graph, sites: dict[Node, Site] | None = None
-) -> Callable[[Sequence[Any], RunState], list[Any]]:
+def compile_graph(graph: Graph, sites: Sites | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:
     """A function ``run(values, state)`` that gives the outputs of ``graph`` for the values of its inputs.
 
     It may be called from several threads at once. What a kernel raises comes with the user's lines and the
@@ -156,9 +154,7 @@ def compile_region(graph: Graph) -> tuple[Callable[..., Any], Callable[[BaseExce
     return kernel, lambda error: _culprit(error, made[0][1], made[0][2].line_map) if made else None
 
 
-def _load(
-    graph: Graph, counted: bool, sites: dict[Node, Site] | None = None
-) -> tuple[Callable[..., Any], str, Emitted]:
+def _load(graph: Graph, counted: bool, sites: Sites | None = None) -> tuple[Callable[..., Any], str, Emitted]:
     """The function of the generated code, its file name, and the code. The code is shown in tracebacks."""
     emitted = emit(graph, counted, sites)
     filename = f"<autoloop {next(_serial)}{' ' + graph.prefix if graph.prefix else ''}>"
