@@ -25,9 +25,8 @@ LAZY = {
     ("autoloop_runtime.scheduler.workers", "threadpoolctl"),
     ("autoloop.conversion.pipeline", "autoloop.conversion.printing"),
     ("autoloop_runtime.codegen.blocks", "autoloop_runtime.scheduler.workers"),
-    ("autoloop_runtime.codegen.later", "autoloop_runtime.codegen.native.call"),
-    ("autoloop_runtime.codegen.later", "autoloop_runtime.codegen.native.function"),
-    ("autoloop_runtime.codegen.later", "autoloop_runtime.codegen.native.refusal"),
+    # through the package only: two threads that import different modules of it first wait for each other in a circle
+    ("autoloop_runtime.codegen.later", "autoloop_runtime.codegen.native"),
 }
 
 

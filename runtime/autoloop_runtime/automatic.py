@@ -91,6 +91,10 @@ class _Times:
         #: machine code, once it has proved faster
         self.settled: Made | None = None
 
+    def enough(self) -> float:
+        """Seconds after which machine code is known to be faster; 0 if it is not known how long it takes."""
+        return min(self.native, default=0.0) / PLAIN
+
     def usual(self) -> float:
         """Seconds of a call without machine code."""
         return min(self.before, default=self.mean)
@@ -253,9 +257,8 @@ class Automatic:
                 self._later.ask(shapes)
         elif made.is_pending:
             background.give_way()
-        elif made.run is not None and active() is None:
-            if not times.native or perf_counter() - call.begin > min(times.native) / PLAIN:
-                raise Restart
+        elif made.run is not None and active() is None and perf_counter() - call.begin > times.enough():
+            raise Restart
 
     def _judge(self, times: _Times, made: Made, shapes: Shapes) -> None:
         """End the trial when it is plain which is faster."""

@@ -595,3 +595,32 @@ def test_a_refusal_after_a_call_was_given_up_is_not_the_end(eager, monkeypatch):
     for _ in range(2):
         np.testing.assert_array_equal(f(ONE, N(500), ONE), expected)
     assert "does not want to" in f.get_concrete_function(ONE, N(500), ONE).runner.standing.reason
+
+
+@needs_native
+def test_two_threads_may_be_the_first_to_need_the_compiler():
+    program = """
+import sys, threading
+import autoloop
+from autoloop_runtime.codegen import later
+from autoloop_runtime.graph import Graph
+
+failed = []
+
+def run(f):
+    try:
+        f(Graph("empty"), [])
+    except BaseException as error:
+        failed.append(error)
+
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=run, args=(f,)) for f in (later._refusal, later._made) * 2]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(failed)
+"""
+    for _ in range(4):  # it went wrong every other time
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+        assert done.stdout == "[]\n", done.stdout + done.stderr

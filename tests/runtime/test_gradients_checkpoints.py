@@ -105,7 +105,8 @@ def peak_in_values(mode, n):
     """How many values of the loop variable are held at once while a gradient is taken."""
     x = np.linspace(0.5, 1.0, 1000, dtype=np.float32)
     args = [al.constant(np.ones_like(x)), al.constant(x)]
-    g = al.function(value_and_grad(recurrence(n, gradient_memory=mode)))
+    # in generated Python: a compiler at work beside it takes memory, too
+    g = al.function(value_and_grad(recurrence(n, gradient_memory=mode)), executor="sequential")
     g(*args)
     tracemalloc.start()
     try:

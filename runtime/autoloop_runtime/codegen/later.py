@@ -151,8 +151,7 @@ class Later:
 
 def _made(graph: Graph, shapes: Shapes) -> Made:
     with undivided():
-        from .native.call import make  # not small, and most programs never need it
-        from .native.refusal import NativeRefusal
+        from .native import NativeRefusal, make  # not small, and most programs never need it
 
     try:
         return Made(make(graph, shapes), NativeRefusal)
@@ -163,8 +162,7 @@ def _made(graph: Graph, shapes: Shapes) -> Made:
 def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
     """Why there can be no machine code for ``graph``; empty if there can be."""
     with undivided():
-        from .native.function import write_function
-        from .native.refusal import NativeRefusal
+        from .native import NativeRefusal, write_function
 
     try:
         write_function(graph, shapes, frozenset())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .call import compile_native
+from .call import compile_native, make
 from .compile import MissingExtra
+from .function import write_function
 from .refusal import NativeRefusal
 
-__all__ = ["MissingExtra", "NativeRefusal", "compile_native"]
+__all__ = ["MissingExtra", "NativeRefusal", "compile_native", "make", "write_function"]
