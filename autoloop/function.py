@@ -31,6 +31,7 @@ from .conversion.advice import advise
 from .conversion.pipeline import convert
 from .errors import entry_point, is_refusal, user_stacklevel
 from .keys import SCALARS, describe_key, leaf_key, quick_key
+from .operators.calls import staged_for
 from .operators.door import Threshold
 from .operators.effects import raise_when_run
 from .parameters import Parameters
@@ -213,7 +214,8 @@ class Function:
 
     def _target(self) -> Callable[..., Any]:
         if self._converted is None:
-            self._converted = convert(self.python_function) if self.autograph else self.python_function
+            f = self.python_function
+            self._converted = (staged_for(f) or convert(f)) if self.autograph else f
         return self._converted
 
     def _trace(self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any) -> ConcreteFunction:

@@ -8,6 +8,7 @@ positional arguments and the dict of its named ones.
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from autoloop_runtime import nest
 
 _MISSING = inspect.Parameter.empty
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+#: these are called as they were: what their signatures say of defaults need not be what leaving them out means
+_NOT_PYTHON = (np.ufunc, type(np.sum), types.BuiltinFunctionType, types.MethodDescriptorType)
 _STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -47,8 +50,8 @@ class Parameters:
 
     @classmethod
     def of(cls, f: Callable[..., Any]) -> Parameters:
-        """Those of ``f``; any, for what has no Python signature (NumPy's functions, some builtins)."""
-        if not isinstance(f, np.ufunc):
+        """Those of ``f``; any, for what is not written in Python or is NumPy's."""
+        if not isinstance(f, _NOT_PYTHON):
             try:
                 return cls(list(inspect.signature(f).parameters.values()))
             except ValueError:

@@ -311,7 +311,8 @@ def _library(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
     """Return a library function that takes another way when an argument is staged."""
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
-        return (staged if builtins.any(map(holds_staged, args)) else plain)(*args, **kwargs)
+        given = (*args, *kwargs.values())
+        return (staged if builtins.any(map(holds_staged, given)) else plain)(*args, **kwargs)
 
     return chosen
 

@@ -27,10 +27,7 @@ def call(f: Any) -> Any:
     The user's functions, methods, partials and callable objects are converted (once); builtins with a meaning
     for tensors are exchanged; everything else is ``f`` itself.
     """
-    try:
-        staged = STAGED.get(f)
-    except TypeError:  # not hashable
-        staged = None
+    staged = staged_for(f)
     if staged is not None:
         return staged if current_graph() is not None else f
     if names := function_parameters(f):
@@ -47,6 +44,14 @@ def call(f: Any) -> Any:
     if converted is f:
         return guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
     return _borrowing(converted, lent) if (lent := lent_by(f)) else converted
+
+
+def staged_for(f: Any) -> Any:
+    """Return what takes tensors in place of a builtin or library function, None if there is nothing."""
+    try:
+        return STAGED.get(f)
+    except TypeError:  # not hashable
+        return None
 
 
 def _calling_back(f: Any, names: tuple[str, ...]) -> Any:

@@ -162,6 +162,26 @@ define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none
   %b = select i1 %nan, $t %x, $t %a
   ret $t %b
 }""",
+    "first_max_f": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %kept = fcmp uge $t %x, %y
+  %nan = fcmp uno $t %y, %y
+  %other = fcmp ord $t %x, %x
+  %late = and i1 %nan, %other
+  %a = select i1 %kept, $t %x, $t %y
+  %b = select i1 %late, $t %y, $t %a
+  ret $t %b
+}""",
+    "first_min_f": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %kept = fcmp ule $t %x, %y
+  %nan = fcmp uno $t %y, %y
+  %other = fcmp ord $t %x, %x
+  %late = and i1 %nan, %other
+  %a = select i1 %kept, $t %x, $t %y
+  %b = select i1 %late, $t %y, $t %a
+  ret $t %b
+}""",
     "sign_f": """
 define internal $t $f($t %x) alwaysinline nounwind willreturn memory(none) {
   %more = fcmp ogt $t %x, 0.0

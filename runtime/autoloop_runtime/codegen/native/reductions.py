@@ -50,6 +50,8 @@ def _fold(op: str, t: LType) -> tuple[str, Callable[[Context, str, str], str]]:
     if isinstance(identity, str):
         info = np.iinfo(f"{t.kind}{t.size}")
         identity = info.min if identity == "min" else info.max
+    if t is HALF and op in ("max", "min"):
+        return literal(identity, t), lambda ctx, a, b: ctx.arithmetic.apply(ctx.writer, f"{op}imum", t, [a, b])
     text = text.replace("$t", t.name).replace("$s", t.suffix)
     return literal(identity, t), lambda ctx, a, b: ctx.writer.let(text.replace("$x", a).replace("$y", b))
 
@@ -117,6 +119,9 @@ def _total(ctx: Context, op: str, t: LType, nest: Nest, value: Value) -> str:
     """The reduction over all loops that are not open yet."""
     if op == "sum" and t.kind == "f":
         return _float_sum(ctx, t, nest, value)
+    if t is HALF and op in ("max", "min"):  # in order, as the first of equal ones is taken
+        identity, step = _fold(op, t)
+        return accumulate(nest, t, identity, lambda total, nest: step(ctx, total, nest.element(value)))
     narrow, t = t, FLOAT if t is HALF else t
     if t.kind == "f" and op in ("max", "min"):
         return cast(ctx.writer, ctx.module, _float_extreme(ctx, op, t, nest, value, narrow), t, narrow)

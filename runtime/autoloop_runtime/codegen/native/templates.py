@@ -115,6 +115,11 @@ LIBM = {
 RULES.update({"Accumulate": RULES["add"], "Settle": RULES["identity"]})
 RULES.update({op: {"f": f"~libm:{name} $x"} for op, name in LIBM.items()})
 
+#: of half precision, for operands that were made wider. Of 0.0 and -0.0, which are equal, NumPy's loop over half
+#: precision gives the first, and those over other floats give the second
+_OF_HALVES = {
+    "maximum": "@first_max_f $x, $y", "minimum": "@first_min_f $x, $y", "relu": "@first_max_f $x, 0.0",
+}  # fmt: skip
 #: ops whose result is a boolean whatever the operands are
 BOOLEAN = frozenset(
     {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf", "isfinite"}
@@ -187,7 +192,8 @@ class Arithmetic:
         if t is HALF and not template.startswith("="):
             # as NumPy: half precision is a way to store, not to compute
             wide = [writer.let(f"fpext half {a} to float") for a in args]
-            value = self.apply(writer, op, FLOAT, wide)
+            special = _OF_HALVES.get(op)
+            value = self._steps(writer, special, FLOAT, wide) if special else self.apply(writer, op, FLOAT, wide)
             return value if op in BOOLEAN else writer.let(f"fptrunc float {value} to half")
         return self._steps(writer, template, t, args)
 

@@ -1,0 +1,59 @@
+"""Of two equal zeros of different sign, maximum and minimum give the one that NumPy gives, in every dtype."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+
+_VALUES = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf]
+X = np.array([a for a in _VALUES for _ in _VALUES])
+Y = np.array([b for _ in _VALUES for b in _VALUES])
+
+PAIRS = {
+    "maximum": lambda x, y: np.maximum(x, y),
+    "minimum": lambda x, y: np.minimum(x, y),
+    "maximum of scalars": lambda x, y: np.stack([np.maximum(x[i], y[i]) for i in range(49)]),
+    "minimum of scalars": lambda x, y: np.stack([np.minimum(x[i], y[i]) for i in range(49)]),
+    "in a loop": lambda x, y: _largest(x, y),
+}
+#: NumPy reduces half precision one after the other; what its vectors of other floats meet first is its own affair
+REDUCTIONS = {
+    "max of rows": lambda x, y: np.max(np.stack([x, y, x], 1), axis=1),
+    "min of rows": lambda x, y: np.min(np.stack([x, y, x], 1), axis=1),
+    "max of columns": lambda x, y: np.max(np.stack([x, y, x], 0), axis=0),
+    "min of columns": lambda x, y: np.min(np.stack([x, y, x], 0), axis=0),
+    "max of all": lambda x, y: np.max(x[:4] * y[:4]),
+    "clip": lambda x, y: np.clip(x, 0.0, 1.0),
+    "clip from below": lambda x, y: np.clip(x, -0.0, 1.0),
+}
+
+
+def _largest(x, y):
+    best = x
+    for _ in range(3):
+        best = np.maximum(best, y)
+    return best
+
+
+def words(values):
+    """The values with their signs; every nan is one."""
+    flat = np.asarray(values).ravel()
+    return ["nan" if np.isnan(v) else str(v) for v in flat]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [(name, dtype) for name in PAIRS for dtype in ("float16", "float32", "float64")]
+    + [(name, "float16") for name in REDUCTIONS],
+)
+def test_zeros_keep_their_sign(name, dtype, executor):
+    f = (PAIRS | REDUCTIONS)[name]
+    x, y = X.astype(dtype), Y.astype(dtype)
+    with np.errstate(all="ignore"):
+        wanted = f(x, y)
+        found = al.function(f, executor=executor)(x, y)
+    assert np.asarray(found).dtype == wanted.dtype
+    assert words(found) == words(wanted)
