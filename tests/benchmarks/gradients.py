@@ -166,12 +166,13 @@ def cost(program: Program, executor: str, kept: str, quick: bool) -> str:
 def saved_bytes(program: Program) -> float:
     """What one step saves, in states."""
     both = al.function(al.value_and_grad(program.loss, program.wrt))
-    todo = [both.get_concrete_function(*program.args).runner.graph]
+    todo = [(both.get_concrete_function(*program.args).runner.graph, False)]
     total = 0
     while todo:
-        for node in todo.pop().nodes:
-            todo.extend(node.subgraphs)
-            if node.op.name == "StackPush":
+        graph, in_loop = todo.pop()
+        for node in graph.nodes:
+            todo.extend((sub, in_loop or node.op.name == "While") for sub in node.subgraphs)
+            if node.op.name == "StackPush" and in_loop:
                 value = node.inputs[2]
                 total += bytes_of(value) if value.shape.rank else value.dtype.itemsize
     return total / program.state

@@ -227,3 +227,36 @@ def test_loops_of_a_gradient_count_nothing_for_messages():
 
     traced = al.function(value_and_grad(f), autograph=False).get_concrete_function(np.float64(1))
     assert "count()" not in emit(traced.runner.graph).source
+
+
+# -- what takes a while to compute again ------------------------------------------------------------------
+
+
+def covariance(F, P, H):
+    """The covariance in a Kalman filter, whose states are many and whose measurements are few."""
+
+    def body(i, P):
+        P = F @ P @ al.transpose(F) + 0.1
+        PH = P @ al.transpose(H)
+        return [P - PH @ al.inv(H @ PH + al.eye(2, dtype=al.float64)) @ al.transpose(PH)]
+
+    return al.sum(loop(body, P)[0])
+
+
+def test_a_kalman_filter_saves_little_more_than_its_state():
+    n = 16
+    rng = np.random.default_rng(0)
+    F, P, H = 0.9 * np.linalg.qr(rng.normal(size=(n, n)))[0], np.eye(n), rng.normal(size=(2, n))
+    shapes = [shape for _, shape in saved(covariance, F, P, H, wrt=2)]
+    assert shapes.count((n, n)) == 1
+    assert sum(map(np.prod, shapes)) <= 1.5 * n * n
+    got = value_and_grad(covariance, (0, 1))(F, P, H)[1]
+    for k, along in enumerate(got):
+        ahead, behind = (covariance(*[a + s * 1e-6 * (j == k) for j, a in enumerate((F, P))], H) for s in (1, -1))
+        np.testing.assert_allclose(np.sum(along), (ahead - behind) / 2e-6, rtol=1e-6)
+
+
+def test_a_product_that_is_most_of_the_work_is_saved():
+    f = lambda w, v, x: al.sum(loop(lambda i, x: [al.tanh(al.square(x @ w) @ v)], x)[0])
+    arrays = (W, W, np.ones((3, 4), np.float32))
+    assert [op for op, _ in saved(f, *arrays, wrt=2)].count("matmul") == 1

@@ -52,6 +52,7 @@ def spread(check: Check, seeds: range) -> Tally:
     """Check all seeds on all cores; a process that dies or hangs is an error that shows its seeds."""
     pieces = [list(seeds[k : k + PIECE]) for k in range(0, len(seeds), PIECE)]
     total = Tally()
+    faulthandler.cancel_dump_traceback_later()  # pytest's own is for tests that do the work themselves
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count(), context, max_tasks_per_child=10) as pool:
         waiting = [(piece, pool.submit(run_piece, check, piece)) for piece in pieces]

@@ -20,6 +20,7 @@ from ..tensor import Tensor
 from . import stacks
 from .copying import twin
 from .mincut import cheapest_cut
+from .recomputing import worth_computing_again
 
 #: ops that are computed again rather than saved: elementwise ones, views, and what reads few elements
 CHEAP = ELEMENTWISE | {
@@ -183,10 +184,13 @@ class BackwardGraph(Graph):
         sources, roots = self._recipes(asked)
         cost = {t: self.price(t) for t in (*sources, *roots)}
         cut = cheapest_cut(roots, asked, sources, cost)
+        again = self._again(cut)
+        recomputed = self._recomputed(asked, sources, cut) | again
+        cut -= again
         for tensor in self._in_order(cut):
             other = self.alias(tensor, cut)
             self._become(tensor, *(self.saved(tensor) if other is None else self.saved_alias(tensor, other)))
-        for tensor in self._in_order(self._recomputed(asked, sources, cut)):
+        for tensor in self._in_order(recomputed):
             node, other = tensor.op, self.alias(tensor, asked)
             if other is not None:
                 self._become(tensor, *self.saved_alias(tensor, other))
@@ -194,6 +198,11 @@ class BackwardGraph(Graph):
                 self._become(
                     tensor, stacks.PEEK if node.op.name == "tensor_array_read" else node.op, node.inputs, node.attrs
                 )
+
+    def _again(self, cut: set[Tensor]) -> set[Tensor]:
+        """Those of ``cut`` that are dear to save and not very dear to compute."""
+        own = {t for t in cut if self.alias(t, cut) is None}
+        return worth_computing_again(own, self.forward, self.price, lambda t: t.op.op is CONST or self.is_free(t))
 
     def _recipes(self, asked: set[Tensor]) -> tuple[dict[Tensor, list[Tensor]], list[Tensor]]:
         """How ``asked`` can be computed again, and the tensors where that ends: they can only be saved."""
