@@ -244,3 +244,37 @@ print(calls["handler"] >= 400)
         tmp_path,
     )
     assert out.strip() == "True"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("executor", ["sequential", "dataflow"])
+def test_ctrl_c_in_a_first_call_and_in_a_first_gradient(executor):
+    # what was traced, or split for its gradient, half way is begun again
+    def body(x):
+        y = x
+        while al.sum(y) < 10.0:
+            y = al.sin(y) + y * 1.5
+        return al.sum(y * y)
+
+    def slope(f):
+        with al.GradientTape() as tape:
+            x = al.constant(X)
+            tape.watch(x)
+            y = f(x)
+        return float(y), tape.gradient(y, x).numpy().tolist()
+
+    def made():
+        f = al.function(body, executor=executor)
+        f(X)
+        return f
+
+    want = slope(made())
+    count = 0
+    for step in points(steps_of(lambda: slope(al.function(body, executor=executor))), 25):
+        f = al.function(body, executor=executor)
+        count += interrupted(lambda: f(X), step)
+        assert float(f(X)) == want[0]
+        count += interrupted(lambda: slope(f), step)
+        assert slope(f) == want
+    assert count
+    assert left_locked() == []
