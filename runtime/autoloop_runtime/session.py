@@ -126,7 +126,8 @@ class Session:
             SparseTensor, a TensorArray) one of concrete tensors.
         feed_dict : mapping, optional
             Values for tensors (any tensor, not only placeholders). A composite (a SparseTensor, IndexedSlices) takes
-            one of its kind, or a tuple of its parts.
+            one of its kind, or a tuple of its parts. Of a constant that became part of the graph (an axis, the
+            dense_shape of a SparseTensor) no other value is taken.
         timeout : float, optional
             Seconds after which ``TimeoutError`` is raised.
 
