@@ -86,18 +86,21 @@ class Counterpart:
         given, named = self.arguments(args, kwargs)
         return self.ours(*given, **named)
 
-    @functools.cached_property
+    @property
+    @functools.cache  # noqa: B019  (these objects stay; a cached_property has a lock in Python 3.11)
     def _signature(self) -> inspect.Signature:
         try:
             return inspect.signature(self.theirs)
         except ValueError:
             return inspect.signature(_SIGNATURES[self.theirs])
 
-    @functools.cached_property
+    @property
+    @functools.cache  # noqa: B019  (these objects stay; a cached_property has a lock in Python 3.11)
     def _parameters(self) -> dict[str, inspect.Parameter]:
         return dict(inspect.signature(self.ours).parameters)
 
-    @functools.cached_property
+    @property
+    @functools.cache  # noqa: B019  (these objects stay; a cached_property has a lock in Python 3.11)
     def _places(self) -> dict[str, str]:
         """NumPy's parameter -> ours: operands by place, the others by name."""
         places, free = {}, list(self._parameters)
