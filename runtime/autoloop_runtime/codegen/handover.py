@@ -19,8 +19,9 @@ them. Code is made once the loop has run for about as long as making it takes. I
 stays if it is at least as fast per iteration as Python was just before. What it raises names the iteration as counted
 from the loop's own beginning.
 
-What a loop has saved for its gradient is Python's and cannot be handed over. Between two chunks such a loop asks whether
-there is machine code for the whole function by now (``Watch``), which then runs from the beginning (``Restart``).
+What a loop has saved for its gradient is Python's and cannot be handed over. Between two chunks such a loop asks
+whether there is machine code for the whole function by now (``Watch``), which then runs from the beginning
+(``Restart``).
 """
 
 from __future__ import annotations
