@@ -20,11 +20,9 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
     """Three calls of one signature: two arrays, a float, an int and a flag."""
     generator = np.random.default_rng(seed)
 
-    def once(flag: bool, count: int) -> tuple[Any, ...]:
-        quarters = generator.integers(-12, 12, 7) / 4
-        return quarters[:3], quarters[3:6], float(quarters[6]), count, flag
-
-    return [once(seed % 2 == 0, seed % 4) for _ in range(3)]
+    number = float(generator.integers(-12, 12)) / 4
+    arrays = generator.integers(-12, 12, (3, 2, 3)) / 4
+    return [(w, v, number, seed % 4, seed % 2 == 0) for w, v in arrays]
 
 
 class _Writer:

@@ -10,6 +10,7 @@ from typing import Any
 import autoloop as al
 import numpy as np
 from array_functions import arguments, random_function
+from autoloop_runtime.execution import prepare
 from random_functions import random_program
 from smooth_functions import along, point, random_smooth, slopes
 
@@ -37,27 +38,42 @@ def same(got: Any, wanted: Any) -> bool:
     return np.array_equal(np.asarray(got), np.asarray(wanted))
 
 
+def _runs(program: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Callable[..., Any]]:
+    """The decorated function under each executor: traced once, which is most of the work."""
+    concrete = al.function(program).get_concrete_function(*call)
+    graph, runs = concrete.runner.graph, {}
+    for executor in EXECUTORS:
+        try:
+            runner = concrete.runner if executor == "auto" else prepare(graph, executor)
+        except NotImplementedError:
+            continue
+
+        def run(*arguments: Any, runner: Any = runner) -> Any:
+            concrete.runner = runner
+            return concrete(*[a for a in arguments if isinstance(a, (np.ndarray, al.Tensor))])
+
+        runs[executor] = run
+    return runs
+
+
 def _compare(
     program: Callable[..., Any], text: str, calls: list[tuple[Any, ...]], given: Callable[[Any], Any]
 ) -> tuple[list[str], list[str]]:
-    words: list[str] = []
+    try:
+        runs = _runs(program, given(calls[0]))
+    except Exception as error:
+        return ["refused"], [f"{calls[0]}: {type(error).__name__}: {error}\n{text}"]
+    words = [f"{executor} refused" for executor in EXECUTORS if executor not in runs]
     wrong: list[str] = []
-    for executor in EXECUTORS:
-        decorated = al.function(program, executor=executor)
+    for executor, run in runs.items():
         for call in calls:
-            want, got = outcome(program, call), outcome(decorated, given(call))
+            want, got = outcome(program, call), outcome(run, given(call))
             if same(got, want):
                 words.append(f"{executor} as Python")
-            elif executor == "native" and isinstance(got, NotImplementedError):
-                words.append("native refused")
-            elif isinstance(got, Exception):
-                words.append(f"{executor} refused")
-                wrong.append(f"{executor}{call}: {type(got).__name__}: {got}\n{text}")
-                break
-            else:
-                words.append(f"{executor} WRONG")
-                wrong.append(f"{executor}{call} gives {got}, Python {want}\n{text}")
-                break
+                continue
+            words.append(f"{executor} WRONG")
+            wrong.append(f"{executor}{call} gives {got!r}, Python {want}\n{text}")
+            break
     return words, wrong
 
 
