@@ -109,6 +109,37 @@ def test_a_stack_reads_in_any_order():
     assert len(SwapStack(stack[:50])) == 50
 
 
+def test_loops_whose_saved_values_are_small_need_no_stack_that_leaves_memory():
+    def stacks_of(x):
+        def f(x):
+            for _ in al.range(9):
+                al.set_loop_options(swap_memory=True)
+                x = al.sin(x) * x
+            return al.sum(x)
+
+        graph = al.function(al.grad(f)).get_concrete_function(x).runner.graph
+        loops = [node.attrs["body"] for node in graph.nodes if node.op.name == "While"]
+        return {node.op.name for body in loops for node in body.nodes if node.op.name.endswith("Push")}
+
+    assert stacks_of(np.float32(0.5)) == stacks_of(X[:63]) == {"StackPush"}
+    assert stacks_of(X[:64]) == {"SwapPush"}
+    assert stacks_of(al.TensorSpec([None], al.float32)) == {"SwapPush"}
+
+
+def test_what_was_read_before_its_block_was_written_out_is_read_again():
+    stack = SwapStack()
+    items = [np.full(1000, k, np.float32) for k in range(45)]
+    for item in items[:22]:
+        stack.append(item)
+    assert stack[3] is items[3] and stack[21] is items[21]  # in memory
+    al.config.set_swap_budget(0)
+    for item in items[22:]:
+        stack.append(item)
+    assert swap._space.file.blocks == 4
+    for k in (3, 21, 44, 0, 39):
+        np.testing.assert_array_equal(stack[k], items[k])
+
+
 def test_the_budget_is_checked():
     with pytest.raises(TypeError, match="number of bytes"):
         al.config.set_swap_budget(1.5)

@@ -23,6 +23,7 @@ from ..tensor import Tensor
 from ..values import as_constant
 from . import stacks
 from .accumulators import constant_zeros
+from .swap import is_small
 
 _TRIPS = "gradient: trip counter"  # [position of the variable]
 _SAVED = "gradient: stacks"  # [(tensor of the body, position of its stack), ...]
@@ -188,7 +189,7 @@ def stack_of(node: Node, tensor: Tensor) -> Tensor:
     with before(node):
         empty = stacks.empty()
     saved = LoopVar("saved", empty, SCALAR)
-    swap = node.attrs["swap_memory"]
+    swap = _swaps(node, tensor)
     position = add_variables(node, [saved], lambda ss: [stacks.push(ss[0], body.inputs[counter], tensor, swap)])
     known.append((tensor, position))
     return node.outputs[position]
@@ -201,12 +202,18 @@ def complete_stack_of(node: Node, k: int) -> Tensor:
     for position, made in known:
         if position == k:
             return made
-    stack = stack_of(node, node.attrs["body"].inputs[k])
+    begun = node.attrs["body"].inputs[k]
+    stack = stack_of(node, begun)
     trips = trips_of(node)
     with after(node):
-        made = stacks.push(stack, trips, node.outputs[k], node.attrs["swap_memory"])
+        made = stacks.push(stack, trips, node.outputs[k], _swaps(node, begun))
     known.append((k, made))
     return made
+
+
+def _swaps(node: Node, saved: Tensor) -> bool:
+    """True if what the loop ``node`` saves of a tensor may leave memory."""
+    return bool(node.attrs["swap_memory"]) and not is_small(saved)
 
 
 # -- conditionals -----------------------------------------------------------------------------------------

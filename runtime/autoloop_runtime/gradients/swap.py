@@ -21,6 +21,7 @@ import numpy as np
 
 from .. import config, dtypes
 from ..forks import Kind, in_child, is_mine, undivided
+from ..tensor import Tensor
 
 #: bytes that are written and read at once
 BLOCK = 4 << 20
@@ -282,7 +283,7 @@ class _Block:
     counted : bool
         They are among what is in memory of complete blocks.
     layout : list
-        ``(shape, dtype)`` of each element.
+        ``(shape, dtype)`` of each element, once they are written.
     count : int
         Bytes in all.
     """
@@ -321,8 +322,8 @@ class SwapStack:
         self.lock = _KIND.lock()
         self._blocks: list[_Block] = [_Block(0)]
         self._length = 0
-        #: the elements of the block that was read last: (its number, elements)
-        self._cached: tuple[int, list[Any]] | None = None
+        #: the elements of the block that was read last: (the position of the first, elements)
+        self._cached: tuple[int, list[Any]] = 0, []
         self.reference = _space.enter(self, self._blocks)
         for item in items:
             self.append(item)
@@ -331,45 +332,46 @@ class SwapStack:
         return self._length
 
     def append(self, item: Any) -> None:
-        """Push an element."""
-        full = None
-        with self.lock:
-            block = self._blocks[-1]
-            assert block.items is not None
-            block.items.append(item)
-            block.layout.append((item.shape, item.dtype))
-            if _swappable(item):
-                block.count += item.nbytes
-            self._length += 1
+        """Push an element; nobody else looks at a block that is not complete but to read what is there."""
+        block = self._blocks[-1]
+        items = block.items
+        assert items is not None
+        items.append(item)
+        self._length += 1
+        if _swappable(item):
+            block.count += item.nbytes
             if block.count >= BLOCK:
-                full = block
-                self._blocks.append(_Block(self._length))
-        if full is not None:
-            _space.grown(self, full)
+                with self.lock:
+                    self._blocks.append(_Block(self._length))
+                _space.grown(self, block)
 
     def write_out(self, block: _Block, file: _File) -> None:
         """Move a complete block to ``file``."""
         with self.lock:
-            if block.place < 0:
-                file.write(block)
             assert block.items is not None
+            if block.place < 0:
+                block.layout = [(x.shape, x.dtype) for x in block.items]
+                file.write(block)
             block.items = [None if _swappable(x) else x for x in block.items]
 
     def __getitem__(self, position: Any) -> Any:
-        if isinstance(position, slice):
-            return [self[i] for i in range(*position.indices(self._length))]
-        position = int(position)
+        if type(position) is not int:
+            if isinstance(position, slice):
+                return [self[i] for i in range(*position.indices(self._length))]
+            position = int(position)
+        first, items = self._cached
+        at = position - first
+        return items[at] if 0 <= at < len(items) else self._found(position)
+
+    def _found(self, position: int) -> Any:
+        """An element of another block than the last time."""
         with self.lock:
             number = self._number(position)
             block = self._blocks[number]
             assert block.items is not None
-            at = position - block.first
-            if block.place < 0:
-                return block.items[at]
-            cached = self._cached
-            if cached is None or cached[0] != number:
-                cached = self._cached = (number, self._loaded(number))
-            return cached[1][at]
+            items = block.items if block.place < 0 else self._loaded(number)
+            self._cached = block.first, items
+            return items[position - block.first]
 
     def _number(self, position: int) -> int:
         """The number of the block that holds ``position``."""
@@ -395,6 +397,12 @@ class SwapStack:
                 offset += item.nbytes
             items.append(item)
         return items
+
+
+def is_small(value: Tensor) -> bool:
+    """True for what is known to stay in memory: it needs no stack that could leave it."""
+    count = value.shape.num_elements()
+    return value.dtype.kind in "biufc" and count is not None and count * value.dtype.itemsize < SMALLEST
 
 
 def _swappable(item: Any) -> bool:
