@@ -20,7 +20,8 @@ _E = TypeVar("_E", bound=BaseException)
 
 _FULL_TRACEBACK = "AUTOLOOP_FULL_TRACEBACK"
 _HERE = os.path.dirname(os.path.realpath(__file__))
-_STAGING = ("branches", "carried", "door", "effects", "growing", "logic", "merging", "outside", "staged_loops") + (
+_STAGING = ("attempts", "branches", "carried", "door", "effects", "growing", "logic", "merging", "outside") + (
+    "staged_loops",
     "standins",
     "undefined",
     "values",

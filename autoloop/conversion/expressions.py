@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 
 import gast
@@ -208,7 +209,8 @@ class ExpressionRewriter:
             if special is not None:
                 return special
         operator = self._consumed(node, around)
-        function = self.rewrite(node.func, around)
+        asked = replace(around, caught=()) if isinstance(node.func, gast.Attribute) else around
+        function = self.rewrite(node.func, asked)
         node.args = [self.rewrite(arg, around) for arg in node.args]
         if operator:
             node.args[0] = self._kept(node.args[0], operator)
@@ -355,12 +357,17 @@ class ExpressionRewriter:
 
     def _attribute(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.attribute(a, 'name')`` for ``a.name`` where that may call a property of the user's."""
-        is_property = isinstance(node.ctx, gast.Load) and self.environment.is_property(node.attr)
+        loaded = isinstance(node.ctx, gast.Load)
+        is_property = loaded and self.environment.is_property(node.attr)
+        owner = self.environment.resolve(node.value, around.local_names) if around.caught else None
         node = self._children(node, around)
-        if not is_property:
-            return node
         make = Maker(node)
-        return make.call(self.operator(make, "attribute"), node.value, make.constant(node.attr))
+        if is_property:
+            node = make.call(self.operator(make, "attribute"), node.value, make.constant(node.attr))
+        if loaded and around.caught and not isinstance(owner, types.ModuleType):
+            # An attribute that only the run knows to be there is asked for here, where its absence would be caught.
+            node = make.call(self.operator(make, "defined"), node)
+        return node
 
     def _subscript(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.item(a, i)`` for ``a[i]`` where ``a`` may be a Python sequence and ``i`` a tensor."""

@@ -23,6 +23,7 @@ from autoloop.conversion.source import FunctionSource
 from autoloop.conversion.translation import to_ast
 
 _FACTORY = "make_converted"
+_ATTEMPT = "autoloop_attempt_"
 IMPORT_LINE = "from autoloop import operators as {name}"
 _FUTURE_FLAGS = 0
 for _name in __future__.all_feature_names:
@@ -85,22 +86,52 @@ def _in_factory(tree: Node, source: FunctionSource, original: types.CodeType, op
     return gast.Module([factory], [])
 
 
-def _letting_refusals_pass(body: list[Node], ops: str) -> list[Node]:
+def _letting_refusals_pass(body: list[Node], ops: str, of_class: bool = False) -> list[Node]:
     """Put a handler before the user's own that raises on what autoloop refuses: a graph must not hold the way out.
 
     It is part of what runs and not of what is shown.
     """
-    for statement in body:
+    for statement in list(body):
+        if isinstance(statement, gast.With):
+            for item in statement.items:
+                make = Maker(item.context_expr)
+                item.context_expr = make.call(make.attribute(make.load(ops), "managed"), item.context_expr)
+        if isinstance(statement, gast.Try):
+            _watched(body, statement, ops, of_class)
         if isinstance(statement, gast.Try) and statement.handlers:
             make = Maker(statement.handlers[0])
             kinds = make.call(make.attribute(make.load(ops), "refusals"))
             again = make.place(gast.Raise(None, None))
             statement.handlers.insert(0, make.place(gast.ExceptHandler(kinds, None, [again])))
         for _, _, block in block_fields(statement):
-            _letting_refusals_pass(block, ops)
+            _letting_refusals_pass(block, ops, of_class)
         if isinstance(statement, gast.FunctionDef | gast.ClassDef):
-            _letting_refusals_pass(statement.body, ops)
+            _letting_refusals_pass(statement.body, ops, isinstance(statement, gast.ClassDef))
     return body
+
+
+def _watched(body: list[Node], statement: Node, ops: str, of_class: bool) -> None:
+    """Let the operators look at what a ``try`` has added to a graph, and at what its ``finally`` adds.
+
+    In the body of a class they look at the ``try`` only: a name for both would be an attribute.
+    """
+    make = Maker(statement)
+    kinds = [copy.deepcopy(one.type) if one.type else make.load("BaseException") for one in statement.handlers]
+    caught = [make.lambda_(make.tuple(kinds))] if kinds else []
+    watching = make.call(make.attribute(make.load(ops), "attempt"), *caught)
+    if of_class or not statement.finalbody:
+        statement.body = [_inside(statement.body, watching)]
+        return
+    name = f"{_ATTEMPT}{id(statement)}"
+    body.insert(body.index(statement), make.set_name(name, watching))
+    statement.body = [_inside(statement.body, make.load(name))]
+    last = make.call(make.attribute(make.load(name), "last"))
+    statement.finalbody = [_inside(statement.finalbody, last)]
+
+
+def _inside(block: list[Node], manager: Node) -> Node:
+    make = Maker(block[0])
+    return make.place(gast.With([make.place(gast.withitem(manager, None))], block, None))
 
 
 def _with_clean_tracebacks(body: list[Node], ops: str) -> list[Node]:

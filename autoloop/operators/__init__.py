@@ -28,11 +28,13 @@ Comprehensions: ``[f(x) for x in elements(v)]``, ``kept((test, lambda: value) fo
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
 
-Errors: ``assert checked(test)``, ``raise raised(error)``; ``hide_own_frames()`` and ``except refusals()`` stand in
-what runs, not in what is shown. Text: ``fstring('{:.2f}', x)``.
+Errors: ``assert checked(test)``, ``raise raised(error)``; ``hide_own_frames()``, ``except refusals()``,
+``with attempt(lambda: (KeyError,)):`` in a ``try`` and ``with managed(manager):`` stand in what runs, not in what is
+shown. Text: ``fstring('{:.2f}', x)``.
 """
 
 from autoloop.errors import hide_own_frames, refusals
+from autoloop.operators.attempts import attempt, managed
 from autoloop.operators.branches import if_exp, if_return, if_stmt
 from autoloop.operators.calls import attribute, call
 from autoloop.operators.comprehensions import elements, hashed, kept, summands
@@ -59,6 +61,7 @@ from autoloop.operators.values import subject
 __all__ = [
     "Undefined",
     "and_",
+    "attempt",
     "attribute",
     "binary",
     "call",
@@ -78,6 +81,7 @@ __all__ = [
     "is_not",
     "item",
     "kept",
+    "managed",
     "misplaced_options",
     "not_",
     "not_in",

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from autoloop.errors import ConversionError, EndlessRecursionError, NeverReturnsError, is_refusal, passes_handlers
+from autoloop.operators.raising import Raising, flat_kinds
 from autoloop.operators.standins import StandIn
-from autoloop.operators.undefined import flat_kinds
 from autoloop.operators.values import is_staged, truth
 from autoloop_runtime import nest
 from autoloop_runtime.graph import current_graph
@@ -126,14 +126,17 @@ def raise_at_run_time(error: BaseException) -> None:
     if isinstance(error, NeverReturnsError):
         return  # the operations that raise are there
     if isinstance(error, StagedRaise):
-        factory, values = _factory(error.error)
+        user_error = error.error
+        factory, values = _factory(user_error)
         if error.__suppress_context__:
             factory = _with_cause(factory, error.__cause__)
     elif is_run_time_error(error):
+        user_error = error
         factory, values = _factory(error)
     else:
         raise error
-    call("raise_error", factory, *values, location=raised_at(error.__traceback__))
+    kind = user_error if isinstance(user_error, type) else type(user_error)
+    call("raise_error", Raising(kind, factory), *values, location=raised_at(error.__traceback__))
 
 
 def raise_when_run(error: BaseException) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autoloop.operators.growing import GrowingList
+from autoloop.operators.raising import Raising
 from autoloop.operators.standins import StandIn
 from autoloop.operators.values import is_staged
 from autoloop_runtime.control_flow import cond
@@ -210,7 +211,7 @@ def _check_lengths(length: Any, other: Any, number: int) -> None:
 
 
 def _raise_value_error(message: str) -> tuple[()]:
-    call("raise_error", lambda: ValueError(message))
+    call("raise_error", Raising(ValueError, lambda: ValueError(message)))
     return ()
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from typing import Any
 
+from autoloop.operators.raising import Raising
 from autoloop.operators.standins import Maybe
 from autoloop_runtime import nest
 from autoloop_runtime.control_flow import cond
@@ -66,7 +67,8 @@ class MaybeNone(Maybe):
 
 
 def _raise_none(name: str) -> tuple[()]:
-    call("raise_error", lambda: TypeError(f"{name!r} is None where its value is needed; ask `{name} is None` before"))
+    message = f"{name!r} is None where its value is needed; ask `{name} is None` before"
+    call("raise_error", Raising(TypeError, lambda: TypeError(message)))
     return ()
 
 

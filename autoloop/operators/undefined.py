@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from autoloop.errors import ConversionError
+from autoloop.operators.raising import Raising, flat_kinds
 from autoloop.operators.standins import Maybe, StandIn
 from autoloop_runtime import nest
 from autoloop_runtime.control_flow import cond
@@ -124,13 +125,8 @@ def defined(value: Any, caught: Callable[[], tuple[Any, ...]] | None = None) -> 
     return value
 
 
-def flat_kinds(kinds: tuple[Any, ...]) -> list[type]:
-    """Return the exception types of an ``except`` clause, which may be tuples of tuples."""
-    return [one for kind in kinds for one in (flat_kinds(kind) if isinstance(kind, tuple) else [kind])]
-
-
 def _raise_unbound(name: str) -> tuple[()]:
-    call("raise_error", lambda: unbound(name))
+    call("raise_error", Raising(type(unbound(name)), lambda: unbound(name)))
     return ()
 
 

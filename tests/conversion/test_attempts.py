@@ -1,0 +1,261 @@
+"""``try``, ``finally`` and ``with`` around what only the run raises: no handler is silently passed by."""
+
+from __future__ import annotations
+
+import contextlib
+
+import autoloop as al
+import numpy as np
+import pytest
+from autoloop.errors import ConversionError
+from executors import INTERPRETED
+
+V = np.array([1.0, 3.0, 0.5, 2.0])
+
+
+def fails(v):
+    if v[0] > 0.5:
+        raise KeyError("k")
+    return 1.0
+
+
+def count(v):
+    k = 0
+    for x in v:
+        k = k + 1 if x > 1 else k
+    return k
+
+
+def helper_raises(v):
+    try:
+        return fails(v)
+    except KeyError:
+        return 2.0
+
+
+def helper_raises_in_a_loop(v):
+    try:
+        for _ in v:
+            fails(v)
+    except LookupError:
+        return 2.0
+    return 3.0
+
+
+def suppressed(v):
+    with contextlib.suppress(KeyError):
+        fails(v)
+    return 5.0
+
+
+def outside(v):
+    k = count(v)
+    try:
+        return v[k + 3]
+    except IndexError:
+        return -1.0
+
+
+def outside_in_a_test(v):
+    k = 0
+    try:
+        while v[k] < 100:
+            k += 1
+    except Exception:
+        return -1
+    return k
+
+
+def nothing_to_pop(v):
+    out = []
+    for x in v:
+        if x > 9:
+            out.append(x)
+    try:
+        return out.pop()
+    except IndexError:
+        return -1.0
+
+
+def does_not_fit(v):
+    k = count(v)
+    try:
+        return v[:k] + v[:3]
+    except ValueError:
+        return -1.0
+
+
+def attribute_not_there(v):
+    class Box:
+        pass
+
+    box = Box()
+    try:
+        if v[0] > 9:
+            box.a = v[0]
+        y = box.a
+    except AttributeError:
+        y = -1.0
+    return y
+
+
+def own_function(v):
+    try:
+        return al.py_function(lambda x: x / 2, [v], al.float64)
+    except ValueError:
+        return v
+
+
+CAUGHT = [
+    helper_raises,
+    helper_raises_in_a_loop,
+    suppressed,
+    outside,
+    outside_in_a_test,
+    nothing_to_pop,
+    does_not_fit,
+    attribute_not_there,
+    own_function,
+]
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+@pytest.mark.parametrize("f", CAUGHT)
+def test_what_an_except_clause_would_catch_is_refused(f, executor):
+    with pytest.raises(
+        ConversionError,
+        match=r"may be raised \(line \d+\) at run time, when the graph decides, and cannot be caught by an `except` in "
+        r"the converted function: catch it around the call, or ask before by `if`",
+    ) as raised:
+        al.function(f, executor=executor)(V)
+    assert raised.traceback[-1].path.name == "test_attempts.py"
+    al.convert(f)(V)  # plain Python stays what it is
+
+
+def prints_last(v):
+    try:
+        fails(v)
+    finally:
+        print("last")
+
+
+def prints_last_in_a_loop(v):
+    for x in v:
+        try:
+            assert x < 2
+        finally:
+            print("last", x)
+
+
+@pytest.mark.parametrize("f", [prints_last, prints_last_in_a_loop])
+def test_what_finally_adds_to_the_graph_would_not_be_done(f):
+    with pytest.raises(
+        ConversionError,
+        match="where what the graph does in `finally` would not be done any more: catch it around the call, and do",
+    ):
+        al.function(f)(V)
+
+
+class Manager:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return True
+
+
+@contextlib.contextmanager
+def manager():
+    yield
+
+
+@pytest.mark.parametrize("make", [Manager, manager])
+def test_a_manager_would_not_be_told(make):
+    def f(v):
+        with make():
+            fails(v)
+        return v
+
+    with pytest.raises(
+        ConversionError,
+        match="would not be told when the `with` statement is left: catch it around the call, or raise it behind the "
+        "statement",
+    ):
+        al.function(f)(V)
+
+
+def surely_inside(v):
+    try:
+        a, *_ = v
+        return v[0] + v[-1] + v[1:].sum() + a
+    except IndexError:
+        return -1.0
+
+
+def of_another_kind(v):
+    k = count(v)
+    try:
+        return v[k]
+    except (KeyError, TypeError):
+        return -1.0
+
+
+def nothing_fails(v):
+    try:
+        return v * 2
+    except Exception:
+        return v
+    finally:
+        print("last")
+
+
+def raises_nothing_in_the_run(v):
+    try:
+        v.nothing  # noqa: B018
+    except AttributeError:
+        v = v + 1
+    with contextlib.suppress(KeyError), np.errstate(all="ignore"), Manager() as box:
+        v = v + isinstance(box, Manager)
+    return v
+
+
+def finally_without_effects(v):
+    held = []
+    try:
+        fails(v - 3)
+    finally:
+        held.append(1)
+    return len(held)
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+@pytest.mark.parametrize(
+    "f", [surely_inside, of_another_kind, nothing_fails, raises_nothing_in_the_run, finally_without_effects]
+)
+def test_what_no_handler_would_see_works(f, executor, capsys):
+    expected = f(V)
+    said = capsys.readouterr().out
+    np.testing.assert_array_equal(np.asarray(al.function(f, executor=executor)(V)), expected)
+    assert capsys.readouterr().out == said
+
+
+def test_a_class_in_a_function_gets_no_attribute_more():
+    def f(v):
+        class Box:
+            try:
+                a = 1
+            finally:
+                b = 2
+
+        return v, [name for name in vars(Box) if not name.startswith("__")]
+
+    assert al.function(f)(V)[1] == ["a", "b"]
+
+
+def test_what_is_no_manager_is_told_as_python_tells_it():
+    def f(v):
+        with v:
+            return 1
+
+    with pytest.raises(TypeError, match="context manager"):
+        al.function(f)(V)
