@@ -72,8 +72,9 @@ def while_loop(
     gradient_memory : {"save", "checkpoint"} or int, optional
         What is kept for gradients: whatever they need of each iteration; or the variables at some iterations
         (checkpoints), and those between are run once again, so that n iterations take O(sqrt(n)) memory. With a number
-        c, at least 2, there are never more than c checkpoints and the intermediates of c iterations, however many
-        iterations there are: each is run again r times, for the least r with binomial(c + r, r) >= n / c. The values
+        c, at least 2, there are never more than c checkpoints and the intermediates of k iterations, however many
+        iterations there are: each is run again r times, for the least r with binomial(c + r, r) >= n / k. Here k is c,
+        or as many iterations as compute no more than 64 KiB, all their values together, if that is more. The values
         are the same. The body must then have no effects. A gradient of the gradient saves what it needs.
 
     Returns

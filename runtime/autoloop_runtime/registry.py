@@ -63,7 +63,8 @@ class Op:
     cost : callable or None
         ``cost(*tensors, **attrs)`` estimates nanoseconds from static shapes, ``None``: by element count.
     appends : Appending or None
-        Of an op that gives its first input with one element more, its third, at the end, where the second says.
+        Of an op that gives its first input with one element more, its third, at the end, where the second says; or
+        that does so if the first waits for that.
     culprit : callable or None
         Of an op that stands for several nodes: ``culprit(error)`` gives the node whose kernel raised ``error`` and the
         loops around it within the op, innermost first, with the iterations they were in.
@@ -111,11 +112,23 @@ OPS: dict[str, Op] = {}
 
 @dataclass(frozen=True, eq=False)
 class Appending:
-    """How a loop may hold what an op appends to: the op of the ``empty`` value, and one whose kernel gives a ``new``
-    list that is changed in place."""
+    """How a loop may hold what an op appends to.
+
+    Attributes
+    ----------
+    empty, new : Op
+        That of the empty value, and one whose kernel gives, for the attributes of the op, a list that is changed in
+        place.
+    sources : tuple of Op
+        Others whose results may be changed in place.
+    waits : bool
+        The list says in ``due`` where the next element belongs, and takes it by ``add``; others are left out.
+    """
 
     empty: Op
     new: Op
+    sources: tuple[Op, ...] = ()
+    waits: bool = False
 
 
 #: the public function of a name, for callers below the ``ops`` floor (tensor operators)

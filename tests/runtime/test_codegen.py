@@ -188,6 +188,21 @@ def test_counting_down(loop, text, n):
     np.testing.assert_array_equal(run(graph, *values), interpret(graph, values))
 
 
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_counting_from_what_a_variable_says(n):
+    def loop(first, last, x):
+        return control_flow.while_loop(lambda i, s: i < last, lambda i, s: (i + 1, s * 2.0 + x[i]), (first, 0.0))
+
+    values = [np.int32(1), np.int32(n), np.array([1.0, 2.0, 4.0], np.float32)]
+    graph = optimize(traced(lambda *args: loop(*args)[1], N, N, X))
+    assert "for iteration, i in enumerate(range(n, n_1)):" in code(graph)
+    np.testing.assert_array_equal(run(graph, *values), interpret(graph, values))
+    graph = optimize(traced(loop, N, N, X))  # where it stopped may be where it began
+    assert "range(" not in code(graph)
+    for found, expected in zip(run(graph, *values), interpret(graph, values)):
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_a_failure_in_a_loop_that_counts_down_knows_the_iteration():
     graph = down(lambda t, s, x: (t - 1, s + x[t]))
     with pytest.raises(IndexError) as caught:
@@ -694,6 +709,23 @@ def test_emitted_source_is_valid_and_names_everything_it_uses():
         arguments = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}
         assert loaded - stored - arguments - defined <= set(emitted.namespace) | {"abs", "max", "min", "range"}
         assert not stored & set(emitted.namespace)
+
+
+def test_checkpoints_are_kept_when_they_are_due():
+    def slope(x, n):
+        options = {"gradient_memory": 3}
+        y = control_flow.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, call("sin", y) * y), (0, x), **options)[1]
+        return [y, *gradients(call("sum", y), [x])]
+
+    graph = optimize(traced(slope, ("x", dtypes.float64, [1000]), N))
+    made = code(graph)
+    assert "if i == checkpoints_y.due:\n            checkpoints_y.add(i, y)" in made
+    assert "if done == checkpoints.due:\n                checkpoints.add(done, y_1)" in made
+    assert "AddCheckpoint(" not in made
+    for n in (0, 1, 5, 40):
+        values = [np.linspace(0.5, 1.0, 1000), np.int32(n)]
+        for found, expected in zip(run(graph, *values), interpret(graph, values)):
+            np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
 def test_what_a_gradient_needs_is_appended():

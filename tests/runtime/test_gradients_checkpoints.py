@@ -9,11 +9,19 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import grad, gradients, value_and_grad
+from autoloop_runtime.gradients import checkpoints
 from autoloop_runtime.gradients.stores import Growing, Limited
 from gradient_checks import zeros_for_none
 from hypothesis import given
 from hypothesis import strategies as st
 from test_gradients_loops import PROGRAMS, A, X
+
+
+@pytest.fixture(autouse=True)
+def short_segments(monkeypatch):
+    """As many iterations as there are checkpoints, also where what they compute is small."""
+    monkeypatch.setattr(checkpoints, "SEGMENT", 0)
+
 
 #: reading such an element is an effect
 EFFECTS = {"array_read_once"}
@@ -80,6 +88,52 @@ def test_bit_for_bit_and_on_every_executor(mode):
         for n in (0, 1, 2, 7, 60):
             for found, expected in zip(g(a, a, np.int32(n)), saving(a, a, np.int32(n))):
                 np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("size", [0, 1000, 3000])
+@pytest.mark.parametrize("executor", ["sequential", "dataflow", "native"])
+def test_segments_of_any_length(executor, size, monkeypatch):
+    monkeypatch.setattr(checkpoints, "SEGMENT", size)
+
+    def f(a, x, n):
+        for _ in al.range(n):
+            if x > 0.5:
+                x = a * x * (1.0 - x)
+            else:
+                x = x + 0.3 * al.sin(a * x)
+        return x
+
+    again = al.function(value_and_grad(f, (0, 1)), executor=executor, gradient_memory=2)
+    saving = al.function(value_and_grad(f, (0, 1)), executor=executor)
+    for n in (0, 1, 2, 3, 8, 9, 61):
+        args = np.float64(3.7), np.float64(0.4), np.int32(n)
+        for found, expected in zip(al.nest.flatten(again(*args)), al.nest.flatten(saving(*args))):
+            np.testing.assert_array_equal(found, expected)
+
+
+def segment_of(step, x, size, monkeypatch):
+    """How long the segments of a loop over ``step`` are with three checkpoints; those of an inner one are longer."""
+    monkeypatch.setattr(checkpoints, "SEGMENT", size)
+
+    def f(x):
+        for i in al.range(9):
+            x = step(x, i)
+        return al.sum(x)
+
+    graph = al.function(grad(f), gradient_memory=3).get_concrete_function(x).runner.graph
+    return min(node.attrs["interval"] for node in walk(graph) if node.op.name == "AddCheckpoint")
+
+
+def test_segments_are_long_where_all_that_is_computed_is_small(monkeypatch):
+    square, small = lambda x, i: x * x, np.float64(0.5)
+    inner = lambda x, i: al.while_loop(lambda j, y: j < i, lambda j, y: (j + 1, y * 0.5), (0, x))[1]
+    large = lambda x, i: al.sum(al.fill([1000], x) * al.range(1000.0))
+    assert 300 < segment_of(square, small, 1 << 16, monkeypatch) < 1000
+    assert segment_of(square, small, 300, monkeypatch) == 3
+    assert segment_of(square, np.full(1000, 0.5), 1 << 16, monkeypatch) < 6
+    assert segment_of(square, al.TensorSpec([None], al.float64), 1 << 16, monkeypatch) == 3
+    assert segment_of(inner, small, 1 << 16, monkeypatch) == 3  # who knows how much that computes
+    assert segment_of(large, small, 1 << 16, monkeypatch) == 3
 
 
 def test_the_third_derivative_through_a_replay():
@@ -189,7 +243,7 @@ def test_checkpoints_are_at_equal_intervals_and_few(n):
     for t in range(n):
         kept.add(t, t)
     k = kept.interval
-    assert kept.values == list(range(0, n, k))
+    assert kept.values == list(range(0, n, k)) and kept.due == len(kept.values) * k
     assert len(kept.values) <= 2 * k and k <= max(1, np.sqrt(2 * n))
 
 

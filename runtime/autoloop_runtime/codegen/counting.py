@@ -1,6 +1,6 @@
 """Loops that count: ``for i in range(n)`` in place of a variable that is compared and added to in every iteration.
 
-Up by ones from a constant while it is less than a limit, or, as loops of gradients do, down by ones to a constant.
+Up by ones while it is less than a limit, or, as loops of gradients do, down by ones to a constant.
 
 The counter is then a Python number. That is as good as NumPy's, and faster, where it picks an element or meets a
 NumPy scalar or array of its dtype, which makes the result NumPy's; elsewhere its dtype, or how it overflows, could be
@@ -19,7 +19,7 @@ from ..passes.prune import prune
 from ..passes.rewrite import Copy, constant_of, rewrite
 from ..passes.safety import graph_can_fail
 from ..tensor import Tensor
-from .scope import counts_down, counts_from, proved
+from .scope import counts_down, counts_from, counts_up, proved
 from .templates import Expr
 from .uses import places
 
@@ -29,6 +29,7 @@ _COMPARISON = frozenset({"less", "less_equal", "greater", "greater_equal", "equa
 _POSITIONS = {
     "getitem": slice(1, None), "set_item": slice(2, None), "tensor_array_write": slice(1, 2),
     "tensor_array_read": slice(1, 2), "StackPush": slice(1, 2), "SwapPush": slice(1, 2), "StackRead": slice(1, 2),
+    "AddCheckpoint": slice(1, 2),
 }  # fmt: skip
 
 # nanoseconds that a Python number saves: in the loop itself, as a position, in a cast; and what it costs to meet a
@@ -47,13 +48,15 @@ class Counted:
     variable : int
         The loop variable that counts, by ones.
     start : int or None
-        Its first value; ``None`` if it counts down, from what the variable has at first.
+        Its first value; ``None`` if that is what the variable has at first.
     limit : int or None
         The input of the loop that it stays below; ``None`` for a constant.
     constant : int
         That constant; of a loop that counts down, the last value.
     cond : Graph or None
         What is left of the condition; ``None`` if that was all.
+    down : bool
+        It counts down.
     """
 
     variable: int
@@ -61,12 +64,15 @@ class Counted:
     limit: int | None
     constant: int
     cond: Graph | None
+    down: bool = False
 
     def bounds(self, values: Sequence[Expr]) -> list[str | Expr]:
         """The arguments of ``range``, given the values of the inputs of the loop."""
-        if self.start is None:
+        if self.down:
             return [values[self.variable], f", {self.constant - 1}, -1"]
         limit = self._limit(values)
+        if self.start is None:
+            return [values[self.variable], ", ", limit]
         return [limit] if self.start == 0 else [f"{self.start}, ", limit]
 
     def _limit(self, values: Sequence[Expr]) -> str | Expr:
@@ -137,10 +143,11 @@ def _bounded(node: Node, test: Node) -> Counted | None:
     constant = int(constant_of(limits)) if known else 0
     if name == "greater_equal":
         down = known and counts_down(node, k) and node.inputs[k].shape.rank == 0
-        return Counted(k, None, None, constant, None) if down else None
+        return Counted(k, None, None, constant, None, True) if down else None
     captured = [i for i in places(node.attrs["cond"].inputs, limits) if i >= count]
     start = counts_from(node, k)
-    if start is None or not (known or captured):
+    begins = start is not None or (counts_up(node, k) and node.inputs[k].shape.rank == 0)
+    if not begins or not (known or captured):
         return None
     return Counted(k, start, captured[0] if captured else None, constant, None)
 

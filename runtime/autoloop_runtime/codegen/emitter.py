@@ -194,7 +194,12 @@ class Emitter:
         if node.op.name == "set_item":
             self.lines.add(*self.expressions.set_item(node, scope.env), node=node)
         elif node.op.appends is not None:
-            self.lines.add(held, ".append(", scope.env[node.inputs[2]], ")", node=node)
+            place, value = scope.env[node.inputs[1]], scope.env[node.inputs[2]]
+            if node.op.appends.waits:
+                self.lines.add("if ", *closed(place, 6), " == ", held, ".due:", node=node)
+                self.lines.add(held, ".add(", place, ", ", value, ")", indent=1, node=node)
+            else:
+                self.lines.add(held, ".append(", value, ")", node=node)
         else:
             self.lines.add(self.expressions.into(node, scope.env, held), node=node)
         scope.env[output] = held

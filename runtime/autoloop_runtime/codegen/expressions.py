@@ -115,10 +115,10 @@ class Expressions:
         """An array of its own."""
         return Expr.make(("np.array(", value, ")"), ATOM, node, [value])
 
-    def begun(self, op: Op, node: Node) -> Expr:
-        """An empty list for ``op`` to append to."""
-        assert op.appends is not None
-        return self._kernel_call(op.appends.new, [], {}, node, False)
+    def begun(self, step: Node, node: Node) -> Expr:
+        """An empty list for ``step``, in the loop ``node``, to append to."""
+        assert step.op.appends is not None
+        return self._kernel_call(step.op.appends.new, [], step.attrs, node, False)
 
     def check(self, op: Op, value: Expr, attrs: Mapping[str, Any], node: Node) -> Expr:
         """``value``, passed through the kernel of an internal check on behalf of ``node``."""

@@ -15,7 +15,6 @@ from collections.abc import Collection, Mapping
 from ..dataclass import dataclass, field
 from ..graph import Graph, Node
 from ..passes.safety import ELEMENTWISE
-from ..registry import Op
 from ..tensor import Tensor
 from .uses import VIEWS, places
 
@@ -43,13 +42,13 @@ class Ownership:
     spare : set of Node
         Nodes in loops whose results, large arrays, nobody holds on to for long.
     begun : dict
-        While and loop variable that must start with an empty list of its own -> the op that appends to it.
+        While and loop variable that must start with an empty list of its own -> the node that appends to it.
     """
 
     in_place: dict[Node, int] = field(default_factory=dict)
     copied: set[tuple[Node, int]] = field(default_factory=set)
     spare: set[Node] = field(default_factory=set)
-    begun: dict[tuple[Node, int], Op] = field(default_factory=dict)
+    begun: dict[tuple[Node, int], Node] = field(default_factory=dict)
 
 
 def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:

@@ -74,14 +74,20 @@ def proved(node: Node, k: int) -> bool:
 
 def counts_from(node: Node, k: int) -> int | None:
     """The first value of loop variable ``k`` if it is a constant to which each iteration adds 1."""
-    init, body = node.inputs[k].op, node.attrs["body"]
+    init = node.inputs[k].op
+    known = init.op is CONST and np.ndim(init.attrs["value"]) == 0 and counts_up(node, k)
+    return int(init.attrs["value"]) if known else None
+
+
+def counts_up(node: Node, k: int) -> bool:
+    """True if each iteration adds 1 to loop variable ``k``."""
+    body = node.attrs["body"]
     step = body.outputs[k].op
-    if init.op is not CONST or step.op.name != "add" or node.inputs[k].dtype.kind not in "iu":
-        return None
+    if step.op.name != "add" or node.inputs[k].dtype.kind not in "iu":
+        return False
     others = [t for t in step.inputs if t is not body.inputs[k]]
     one = len(others) == 1 and others[0].op.op is CONST and np.ndim(others[0].op.attrs["value"]) == 0
-    scalar = np.ndim(init.attrs["value"]) == 0
-    return int(init.attrs["value"]) if one and scalar and others[0].op.attrs["value"] == 1 else None
+    return bool(one and others[0].op.attrs["value"] == 1)
 
 
 def counts_down(node: Node, k: int) -> bool:

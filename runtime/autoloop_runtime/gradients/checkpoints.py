@@ -11,7 +11,8 @@ the forward loop that starts at the checkpoint, and its gradient is the ordinary
 
 With a limited number of checkpoints not every segment begins with one (``schedule`` says which). Then a *replay*, one
 more copy of the loop, runs from the last checkpoint before the segment to its beginning; it keeps checkpoints, too,
-where those behind have become free.
+where those behind have become free. How long its segments are is then known beforehand: as many iterations as there
+are checkpoints, or more where all that they compute is small, for a segment costs time of its own.
 
 ``s``
     the number of the segment;
@@ -27,10 +28,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import PARAMETER, Graph, Node
+from ..graph import CONST, PARAMETER, Graph, Node
 from ..registry import call
 from ..shapes import SCALAR
-from ..structured import LoopOptions, LoopVar, finish_while, subgraph
+from ..structured import COND, LoopOptions, LoopVar, finish_while, subgraph
 from ..tensor import Tensor
 from ..values import as_constant
 from . import rewriting, stores
@@ -41,6 +42,12 @@ from .walk import Adjoints, Walk, nothing
 
 _ORIGINAL = "gradient: variables of the loop itself"  # [their number]
 _STORES = "gradient: checkpoints"  # [position of the first store]
+_LENGTH = "gradient: iterations of a segment"  # [their number]
+
+#: bytes that a segment may have computed, if that is more iterations than there are checkpoints
+SEGMENT = 1 << 16
+#: bytes of memory that a value takes beside those of its elements
+_OBJECT = 32
 
 
 def apply_to(plan: Reversal) -> bool:
@@ -97,7 +104,7 @@ class Rerun:
         copy.nodes = [n for n in copy.nodes if n.op is not PARAMETER or n in inside]
         with copy.as_default():
             moving = [v for k, v in enumerate(variables) if not is_fixed(node, k)]
-            noted = [stores.add(store, done, v, limit(node)) for store, v in zip(held, moving)]
+            noted = [stores.add(store, done, v, limit(node), segment_length(node)) for store, v in zip(held, moving)]
             results = [call("add", done, 1), *copy.outputs, *noted]
         names, shapes = node.attrs["names"], node.attrs["invariants"]
         loop_vars = [LoopVar("done", first, SCALAR)]
@@ -165,6 +172,37 @@ def limit(node: Node) -> int | None:
     return chosen if isinstance(chosen, int) else None
 
 
+def segment_length(node: Node) -> int:
+    """How many iterations a segment has if the number of checkpoints is limited; otherwise they begin with 1."""
+    most = limit(node)
+    if most is None:
+        return 1
+    body: Graph = node.attrs["body"]
+    known: list[int] = body.collections.setdefault(_LENGTH, [])
+    if not known:
+        count = _computed(body, body.inputs[: original_variables(node)])
+        known.append(most if count is None else max(most, SEGMENT // max(count, 1)))
+    return known[0]
+
+
+def _computed(graph: Graph, given: Sequence[Tensor] = ()) -> int | None:
+    """Bytes of ``given`` and of all that ``graph`` computes, in the branches of conditionals too; ``None``: unknown."""
+    nodes = [node for node in graph.nodes if node.op not in (PARAMETER, CONST)]
+    total = 0
+    for tensor in (*given, *(t for node in nodes for t in node.outputs)):
+        count = tensor.shape.num_elements()
+        if count is None or tensor.dtype.kind not in "biufc":
+            return None
+        total += count * tensor.dtype.itemsize + _OBJECT
+    for node in nodes:
+        for branch in node.subgraphs:
+            inside = _computed(branch) if node.op is COND else None
+            if inside is None:
+                return None
+            total += inside
+    return total
+
+
 def _segments(plan: Reversal) -> Tensor:
     """The number of segments of a loop, a tensor of the graph where the backward loop goes."""
     graph, node = plan.graph, plan.node
@@ -192,14 +230,14 @@ def _stores(node: Node) -> int:
     known = body.collections.setdefault(_STORES, [])
     if not known:
         count, counter = original_variables(node), rewriting.trip_counter(node)
-        most = limit(node)
+        most, interval = limit(node), segment_length(node)
         names = node.attrs["names"][:count]
         with rewriting.before(node):
             held = [LoopVar(f"checkpoints_{name}", stores.empty(), SCALAR) for name in names]
 
         def step(current: Sequence[Tensor]) -> list[Tensor]:
             n = body.inputs[counter]
-            return [stores.add(store, n, p, most) for store, p in zip(current, body.inputs)]
+            return [stores.add(store, n, p, most, interval) for store, p in zip(current, body.inputs)]
 
         known.append(rewriting.add_variables(node, held, step))
     found: int = known[0]

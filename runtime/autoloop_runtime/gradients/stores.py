@@ -4,7 +4,8 @@ Two kinds keep the same promise: a store knows the value at the beginning of som
 iterations long. ``Growing`` has all segments and makes them longer as there are more iterations; ``Limited`` has
 segments of fixed length, and keeps a limited number of them.
 
-A store is added to in place: the loop that adds to it is the only one to hold it. ``rewound`` makes a new one.
+A store is added to in place: the loop that adds to it is the only one to hold it. ``rewound`` makes a new one. It is
+shown every iteration in turn, and says which it is waiting for, so that the others cost a comparison of numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from .. import dtypes, slots
 from ..applying import apply
 from ..dtypes import DType
-from ..registry import Op, call, register
+from ..registry import Appending, Op, call, register
 from ..shapes import SCALAR, TensorShape
 from ..tensor import Tensor
 from .schedule import make_room, places
@@ -33,22 +34,27 @@ class NoCheckpoints:
 
 
 class Growing(NoCheckpoints):
-    """The values at iterations 0, k, 2k, ...; at most 2k of them, so that n iterations take O(sqrt(n)) memory."""
+    """The values at iterations 0, k, 2k, ...; at most 2k of them, so that n iterations take O(sqrt(n)) memory.
 
-    __slots__ = ("interval", "values")
+    ``due`` is the iteration whose value is kept next.
+    """
+
+    __slots__ = ("due", "interval", "values")
 
     def __init__(self) -> None:
         self.interval = 1
+        self.due = 0
         self.values: list[Any] = []
 
     def add(self, iteration: int, value: Any) -> None:
         """Take note of the value at the beginning of an iteration."""
-        if iteration % self.interval:
+        if iteration != self.due:
             return
         self.values.append(value)
         if len(self.values) > 2 * self.interval:
             self.interval *= 2
             del self.values[1::2]
+        self.due = len(self.values) * self.interval
 
     def value(self, segment: int) -> Any:
         """The value at the beginning of a segment."""
@@ -64,9 +70,11 @@ class Limited(NoCheckpoints):
         Of each checkpoint: which segment begins with it, see ``make_room``, and the value.
     planned : frozenset of int or None
         The segments to keep, once it is known how far the loop will run.
+    due : int
+        The iteration whose value is kept next, -1 if there is none.
     """
 
-    __slots__ = ("interval", "levels", "most", "planned", "segments", "values")
+    __slots__ = ("due", "interval", "levels", "most", "planned", "segments", "values")
 
     def __init__(self, most: int, interval: int) -> None:
         self.most = most
@@ -75,23 +83,30 @@ class Limited(NoCheckpoints):
         self.levels: list[int] = []
         self.values: list[Any] = []
         self.planned: frozenset[int] | None = None
+        self.due = 0
 
     def add(self, iteration: int, value: Any) -> None:
         """Take note of the value at the beginning of an iteration."""
-        segment, within = divmod(iteration, self.interval)
-        if within:
+        if iteration != self.due:
             return
         level = 0
-        if self.planned is not None:
-            if segment not in self.planned:
-                return
-        elif len(self.values) == self.most:
+        if self.planned is None and len(self.values) == self.most:
             leaving, level = make_room(self.levels)
             for kept in (self.segments, self.levels, self.values):
                 del kept[leaving]
-        self.segments.append(segment)
+        self.segments.append(iteration // self.interval)
         self.levels.append(level)
         self.values.append(value)
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Find out what is kept after the last segment there is."""
+        last = self.segments[-1]
+        if self.planned is None:
+            self.due = (last + 1) * self.interval
+        else:
+            following = [s for s in self.planned if s > last]
+            self.due = min(following) * self.interval if following else -1
 
     def latest(self, segment: int) -> int:
         """The last segment up to the given one whose beginning is kept."""
@@ -107,17 +122,21 @@ class Limited(NoCheckpoints):
         count = sum(s <= segment for s in self.segments)
         made.segments, made.levels, made.values = self.segments[:count], self.levels[:count], self.values[:count]
         made.planned = places(made.segments[-1], segment, self.most - count)
+        made._look_ahead()
         return made
 
 
 _NONE = NoCheckpoints()
 
 
-def _add(store: Any, iteration: Any, value: Any, most: int | None) -> NoCheckpoints:
-    made: Growing | Limited = store
-    if store is _NONE:
-        made = Growing() if most is None else Limited(most, most)
-    made.add(int(iteration), value)
+def _begun(most: int | None, interval: int) -> Growing | Limited:
+    return Growing() if most is None else Limited(most, interval)
+
+
+def _add(store: Any, iteration: Any, value: Any, most: int | None, interval: int) -> NoCheckpoints:
+    made: Growing | Limited = _begun(most, interval) if store is _NONE else store
+    if iteration == made.due:
+        made.add(int(iteration), value)
     return made
 
 
@@ -146,15 +165,19 @@ def _number(*_: Tensor) -> Any:
 
 
 _EMPTY = register(Op("NoCheckpoints", _variant, lambda: _NONE))
-_ADD = register(Op("AddCheckpoint", _variant, _add, _add_vjp))
+_REWIND = register(
+    Op("RewindCheckpoints", _variant, lambda store, s: store.rewound(int(s)), lambda g, *_: [g, None])
+)  # fmt: skip
+#: never in a graph: how a loop that keeps checkpoints begins
+_BEGUN = Op("Checkpoints", _variant, _begun)
+_ADD = register(
+    Op("AddCheckpoint", _variant, _add, _add_vjp, appends=Appending(_EMPTY, _BEGUN, sources=(_REWIND,), waits=True))
+)
 _GET = register(Op("GetCheckpoint", lambda *_, dtype, shape: (dtype, shape), _get, _get_vjp))
 _INTERVAL = register(Op("Interval", _number, lambda store: np.int64(store.interval), lambda *_: [None]))
 _LATEST = register(
     Op("LatestCheckpoint", _number, lambda store, s: np.int64(store.latest(int(s))), lambda *_: [None, None])
 )
-_REWIND = register(
-    Op("RewindCheckpoints", _variant, lambda store, s: store.rewound(int(s)), lambda g, *_: [g, None])
-)  # fmt: skip
 
 
 def empty() -> Tensor:
@@ -163,9 +186,13 @@ def empty() -> Tensor:
     return made
 
 
-def add(store: Tensor, iteration: Tensor, value: Tensor, most: int | None) -> Tensor:
-    """``store`` with the value at the beginning of an iteration, if it is to be kept; ``most`` is None: it grows."""
-    made: Tensor = apply(_ADD, [store, iteration, value], {"most": most})
+def add(store: Tensor, iteration: Tensor, value: Tensor, most: int | None, interval: int = 1) -> Tensor:
+    """``store`` with the value at the beginning of an iteration, if it is to be kept.
+
+    ``most`` is None: it grows. Otherwise it is how many are kept, and ``interval`` is the length of the segments of a
+    store that begins here.
+    """
+    made: Tensor = apply(_ADD, [store, iteration, value], {"most": most, "interval": interval})
     return made
 
 
