@@ -14,6 +14,7 @@ from autoloop_runtime import config, nest, profiler, sparse
 from autoloop_runtime import locations as _locations
 from autoloop_runtime import ops as _ops
 from autoloop_runtime.automatic import MissingNativeWarning
+from autoloop_runtime.codegen.extra import UnusableCacheWarning
 from autoloop_runtime.control_flow import case, cond, switch_case, while_loop
 from autoloop_runtime.dtypes import (
     as_dtype,

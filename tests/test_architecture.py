@@ -27,6 +27,7 @@ LAZY = {
     ("autoloop_runtime.codegen.blocks", "autoloop_runtime.scheduler.workers"),
     # through the package only: two threads that import different modules of it first wait for each other in a circle
     ("autoloop_runtime.codegen.later", "autoloop_runtime.codegen.native"),
+    ("autoloop_runtime.codegen.native.compile", "autoloop_runtime.codegen.native.process"),
 }
 
 

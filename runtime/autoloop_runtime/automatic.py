@@ -26,7 +26,7 @@ import numpy as np
 
 from . import background, config
 from .codegen import extra
-from .codegen.handover import HARMLESS, Restart, Site, Sites
+from .codegen.handover import HARMLESS, Restart, Site, Sites, may_hand_over
 from .codegen.later import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_wanted
 from .codegen.python import compile_graph, compile_region
 from .dataclass import dataclass
@@ -154,7 +154,7 @@ class Automatic:
         if times.spent >= times.look:
             return self._measured(times, values, state)
         begin = perf_counter()
-        results = self._in_python(times, values, state)
+        results = self._base(values, state) if self.sites.look is None else self._in_python(times, values, state)
         times.calls += 1
         times.spent += perf_counter() - begin
         if times.spent >= self._notable:
@@ -347,14 +347,15 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
 
 
 def _may_restart(graph: Graph) -> bool:
-    """True if nobody notices that ``graph`` runs twice."""
-    nodes = list(graph.nodes)
+    """True if nobody notices that ``graph`` runs twice, and a loop in it cannot be handed over instead."""
+    nodes, saves = list(graph.nodes), False
     while nodes:
         node = nodes.pop()
         if node.op.effect and node.op.name not in HARMLESS:
             return False
+        saves = saves or (node.op.name == "While" and not may_hand_over(node))
         nodes.extend(inner for below in node.subgraphs for inner in below.nodes)
-    return True
+    return saves
 
 
 def loops_in(*graphs: Graph) -> list[Node]:

@@ -562,6 +562,23 @@ def test_what_fails_after_a_call_was_given_up_is_told_as_always(eager, given):
     assert any(entry.name == "loss" for entry in native.traceback)
 
 
+def test_a_call_that_cannot_be_given_up_has_nothing_kept_for_it():
+    """It costs what generated Python costs, and the frame of the choice."""
+
+    def calls(executor):
+        f, seen = al.function(lambda a, b: a * b + a, executor=executor), []
+        for _ in range(3):
+            f(np.float32(2), np.float32(3))
+        sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_name) if event == "call" else None)
+        try:
+            f(np.float32(2), np.float32(3))
+        finally:
+            sys.setprofile(None)
+        return seen
+
+    assert len(calls("auto")) == len(calls("sequential")) + 1
+
+
 @needs_native
 def test_what_would_be_noticed_is_not_done_again(eager, capsys):
     @al.function

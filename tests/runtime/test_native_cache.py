@@ -10,13 +10,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import autoloop as al
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
 from autoloop_runtime.codegen.native import cache as caching
 from autoloop_runtime.codegen.native import compile as compiling
 from autoloop_runtime.codegen.native import linker
-from autoloop_runtime.codegen.native.cache import DiskCache, UnusableCacheWarning, default_cache
+from autoloop_runtime.codegen.native.cache import DiskCache, default_cache
 from autoloop_runtime.dataclass import replace
 from native_checks import compile_native, graph_of
 
@@ -90,7 +91,7 @@ def test_a_folder_that_is_not_ones_own_is_not_used_and_that_is_said_once(folder,
     if "belongs" in words and os.getuid():
         pytest.skip("only root gives folders away")
     make(folder)
-    with pytest.warns(UnusableCacheWarning, match=words):
+    with pytest.warns(al.UnusableCacheWarning, match=words):
         assert result_of(7.0) == 14
     assert result_of(7.5) == 15  # a warning would be an error
     assert not folder.is_dir() or not list(folder.iterdir())
@@ -124,6 +125,23 @@ def test_what_another_process_removes_meanwhile_is_not_missed(small, monkeypatch
     monkeypatch.setattr(caching.os, "scandir", scanned)
     small.store("key3", b"x" * 600)
     assert not list(small.folder.iterdir())
+
+
+def test_code_that_is_kept_needs_no_other_process(folder):
+    """Not even what would start one, which takes longer to import than the code to load."""
+    code = """
+import sys
+import numpy as np, autoloop as al
+f = al.function(lambda x: x * 8.25, executor="native")
+f(np.float32(2))
+print("socket" in sys.modules)
+"""
+    said = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout.split())
+    assert said == [[str(linker.is_supported())], ["False"]]
 
 
 def test_storing_seldom_looks_at_all_there_is(tmp_path, monkeypatch):
@@ -265,7 +283,7 @@ def test_an_entry_is_of_one_machine_and_one_compiler(name):
         (compiling.compiler, "LEVEL", 2),
         (compiling.compiler, "LOOPS", ()),
         (compiling.compiler, "PROCESS", ("-another",)),
-        (compiling.process, "why_not", lambda: "LLVM works in this process"),
+        (compiling.interpreter, "why_not", lambda: "LLVM works in this process"),
     ],
 )
 def test_an_entry_is_of_one_way_to_make_it(monkeypatch, where, name, other):

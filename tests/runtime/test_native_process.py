@@ -214,7 +214,7 @@ def test_without_an_interpreter_llvm_works_in_this_process(monkeypatch, executab
 
 @pytest.mark.parametrize("mark", ["frozen", "_MEIPASS", "oxidized", "__compiled__", interpreter.STARTED])
 def test_a_frozen_application_is_not_started_again(monkeypatch, mark):
-    assert process.why_not() == ""
+    assert interpreter.why_not() == ""
     if mark == interpreter.STARTED:
         monkeypatch.setenv(mark, "1")
     else:

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import autoloop as al
 import numpy as np
-from autoloop_runtime.codegen.native.cache import UnusableCacheWarning
 from lost_compilers import loop
 
 #: different loops, which come again and again
@@ -126,7 +125,7 @@ def _both(seed: int, count: int) -> tuple[list[str], list[str]]:
     thread.start()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnusableCacheWarning)
+            warnings.simplefilter("ignore", al.UnusableCacheWarning)
             words, wrong = compare(seed, count)
     finally:
         over.set()

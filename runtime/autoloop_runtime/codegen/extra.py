@@ -1,4 +1,7 @@
-"""The extra ``native``: whether llvmlite is there, and new enough. It is looked for and not imported."""
+"""The extra ``native``: whether llvmlite is there, and new enough. It is looked for and not imported.
+
+What is imported here is little, so what users are to know of machine code, and most never need, has its name here too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ INSTALL = f"pip install '{NAME}'"
 UPGRADE = f"pip install -U '{NAME}'"
 #: the oldest llvmlite that will do: it is the first with LLVM 20, before which intrinsics had to be declared
 OLDEST = (0, 45)
+
+
+class UnusableCacheWarning(UserWarning):
+    """The folder that ``AUTOLOOP_CACHE_DIR`` names cannot be used, so nothing is kept; said once for each folder."""
 
 
 def folder() -> str | None:

@@ -16,6 +16,7 @@ import warnings
 from pathlib import Path
 
 from ... import background
+from ..extra import UnusableCacheWarning
 
 #: set to 0 to keep nothing on disk
 OPT_OUT = "AUTOLOOP_CACHE"
@@ -29,10 +30,6 @@ LOOK, BLOCK = LIMIT // 64, 4096
 #: bytes of the largest entry that is read
 LARGEST = 64 << 20
 _HASH = 32
-
-
-class UnusableCacheWarning(UserWarning):
-    """The folder that ``AUTOLOOP_CACHE_DIR`` names cannot be used, so nothing is kept; said once for each folder."""
 
 
 class DiskCache:

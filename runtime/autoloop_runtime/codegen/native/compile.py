@@ -18,7 +18,7 @@ import numpy as np
 from ... import forks
 from ...dataclass import dataclass
 from .. import extra
-from . import compiler, linker, process
+from . import compiler, interpreter, linker
 from .cache import DiskCache, default_cache
 from .gemm import OLD_MASKS
 from .libraries import c_address
@@ -112,6 +112,9 @@ def _digest(parts: list[str]) -> str:
 def _ask(request: dict[str, Any]) -> tuple[Any, bytes]:
     """What the compiler answers: in a process of its own where its work can be used without it."""
     if linker.is_supported():
+        with forks.undivided():
+            from . import process  # with sockets and what starts programs: code that is kept needs nothing of it
+
         # what can be imported here and not there comes from where only this process looks
         with contextlib.suppress(process.Unavailable, ImportError):
             return process.ask(request)
@@ -166,7 +169,7 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
 def key_of(ir: str, h: Host) -> str:
     """What the code of ``ir`` for a machine is kept under: all that it depends on."""
     machine = [h.triple, h.cpu, h.flags, str(h.version), h.binding]
-    alone = linker.is_supported() and not process.why_not()
+    alone = linker.is_supported() and not interpreter.why_not()
     options = [compiler.LEVEL, compiler.LOOPS, compiler.PROCESS if alone else ()]
     return _digest([str(CODE), ir, *machine, repr(options), *_libraries()])
 

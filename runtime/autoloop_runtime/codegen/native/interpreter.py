@@ -18,10 +18,21 @@ STARTED = "AUTOLOOP_COMPILER"
 _NAMES = re.compile(r"(python|pypy)[\d.]*[tdmuw]*(-dbg|-intel64|-arm64)?(\.exe)?", re.IGNORECASE)
 #: what tools that freeze applications leave in ``sys``
 _MARKS = ("frozen", "_MEIPASS", "oxidized")
+#: what was started as an interpreter and is none, and how that showed
+_rejected: dict[str, str] = {}
+
+
+def reject(why: str) -> str:
+    """Never start ``sys.executable`` again; gives what ``why_not`` says from now on."""
+    told = f"{sys.executable} is not the interpreter that runs this program: {why}"
+    _rejected[sys.executable] = told
+    return told
 
 
 def why_not() -> str:
     """Why no other process can be started as an interpreter; empty if one may be tried."""
+    if sys.executable in _rejected:
+        return _rejected[sys.executable]
     if os.environ.get(STARTED):
         return f"{STARTED} is set: this process was started to be a compiler"
     main: Any = sys.modules.get("__main__")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import sys
 from typing import Any
 
 from ... import background
@@ -36,18 +35,11 @@ class CompilerDied(RuntimeError):
 
 #: the one that waits for work, if there is one; taking it out and putting it in are atomic
 _waiting: list[Child] = []
-#: what was started as an interpreter and is none
-_rejected: dict[str, str] = {}
 
 
 def is_running() -> bool:
     """True if the next request need not wait for the compiler to be loaded."""
     return any(not one.is_over for one in _waiting)
-
-
-def why_not() -> str:
-    """Why there can be no other process; empty if there can be one."""
-    return _rejected.get(sys.executable) or interpreter.why_not()
 
 
 def ask(request: dict[str, Any]) -> tuple[Any, bytes]:
@@ -119,7 +111,7 @@ def _put_back(one: Child) -> None:
 
 def _started() -> Child:
     """A compiler that has said who it is."""
-    reason = why_not()
+    reason = interpreter.why_not()
     if reason:
         raise Unavailable(reason)
     for _ in range(TRIES):
@@ -141,8 +133,7 @@ def _started() -> Child:
         if not wrong:
             return one
         one.stop()
-        _rejected[sys.executable] = f"{sys.executable} is not the interpreter that runs this program: {wrong}"
-        raise Unavailable(_rejected[sys.executable])
+        raise Unavailable(interpreter.reject(wrong))
     raise Unavailable(reason)
 
 
