@@ -75,7 +75,7 @@ print(count, "forks;", ", ".join(f"{n} x {name}" for name, n in sorted(done.item
 @needs_fork
 @pytest.mark.nightly
 def test_children_work_whenever_they_are_forked(tmp_path, printed):
-    count = scaled(500)
+    count = scaled(300)
     out = run(THREADS.replace("COUNT", str(count)).replace("SEED", "0"), tmp_path, timeout=60 + 20 * count)
     assert out.startswith(f"{count} forks;")
     printed(out.strip())

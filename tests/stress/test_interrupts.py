@@ -68,7 +68,7 @@ def test_every_point(make, executor, settings, printed):  # noqa: F811
 
 
 def test_at_random_moments(tmp_path, printed):
-    count = scaled(500)
+    count = scaled(300)
     out = run(RANDOM.replace("COUNT", str(count)).replace("SEED", "0"), tmp_path, timeout=60 + 20 * count)
     assert out.strip() == f"{count} interrupts"
     printed(out.strip())
