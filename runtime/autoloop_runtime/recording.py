@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 
 class Recorder(Protocol):
-    """Is told of every eager computation of its thread while it is in force.
-
-    Attributes
-    ----------
-    strict : bool
-        What it follows must not become a plain number or array, not even by the word of the user.
-    """
-
-    strict: bool
+    """Is told of every eager computation of its thread while it is in force."""
 
     def record(self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> None:
         """A primitive was computed."""
@@ -51,7 +43,7 @@ def recording(active: Sequence[Recorder]) -> Iterator[None]:
         _recorders.reset(token)
 
 
-def refuse_leaving(tensor: Tensor, how: str, instead: str, always: bool = False) -> None:
+def refuse_leaving(tensor: Tensor, how: str, instead: str) -> None:
     """Refuse that the value of ``tensor`` goes where nobody is told of it, if a recorder follows it.
 
     Parameters
@@ -61,8 +53,6 @@ def refuse_leaving(tensor: Tensor, how: str, instead: str, always: bool = False)
         What is about to be done to it.
     instead : str
         What to do instead, for the message.
-    always : bool
-        Whoever records; else only the strict ones refuse.
 
     Raises
     ------
@@ -70,7 +60,7 @@ def refuse_leaving(tensor: Tensor, how: str, instead: str, always: bool = False)
         A derivative would silently lack a term.
     """
     for recorder in _recorders.get():
-        if (always or recorder.strict) and recorder.tracks(tensor):
+        if recorder.tracks(tensor):
             raise TypeError(
                 f"{how} of a tensor that is being differentiated (shape {tensor.shape}, dtype {tensor.dtype}): the "
                 f"derivative would end there, and lack a term without a word. {instead}; or, if it is to end there, "

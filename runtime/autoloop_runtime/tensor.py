@@ -33,10 +33,14 @@ _OURS = "Use autoloop's functions and operators on the tensor itself (autoloop.e
 
 
 def _has_floats(value: Any) -> bool:
-    """True for floats and complex numbers, and for sequences that hold some."""
+    """True for floats and complex numbers, and for sequences and arrays that hold some."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":  # what np.frompyfunc gives
+        value = value.ravel().tolist()
     if isinstance(value, (list, tuple)):
         return any(map(_has_floats, value))
-    return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
+    return isinstance(value, (float, complex)) or (
+        isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
+    )
 
 
 class Tensor:
@@ -257,7 +261,7 @@ class Tensor:
         made = func(*map(concrete, args), **{k: concrete(v) for k, v in kwargs.items()})
         if (made is None and any(isinstance(arg, np.ndarray) for arg in args)) or _has_floats(made):
             for tensor in ours:
-                refuse_leaving(tensor, f"numpy.{name} (which has no counterpart here)", _OURS, always=True)
+                refuse_leaving(tensor, f"numpy.{name} (which has no counterpart here)", _OURS)
         return made
 
     # -- Python's protocols -------------------------------------------------------------------------------
@@ -343,6 +347,10 @@ class Tensor:
         if self.node is not None and spec:
             self._refuse(f"text in the format {spec!r} (autoloop.print shows values when they are there)")
         return format(str(self), spec)
+
+    def __getstate__(self) -> Any:
+        refuse_leaving(self, "a pickle", _OURS)
+        return object.__getstate__(self)
 
     def __copy__(self) -> Tensor:
         return self

@@ -173,11 +173,14 @@ with al.GradientTape() as tape:
     x = al.constant(x0); tape.watch(x)
     y = f(x)
 # what a daemon does: close all, and open files of its own
+import tempfile
 number = swap._space.file._descriptor
 os.close(number)
-with open("mine", "wb") as file:
+mine = os.path.join(tempfile.gettempdir(), f"autoloop-test-{os.getpid()}")  # the next file there may have its number
+with open(mine, "wb") as file:
     file.write(b"mine" * 100_000)
-os.dup2(os.open("mine", os.O_RDWR), number)
+os.dup2(os.open(mine, os.O_RDWR), number)
+import atexit; atexit.register(os.remove, mine)
 for again in range(2):
     try:
         tape.gradient(y, x) if again else slope(f)

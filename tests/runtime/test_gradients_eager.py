@@ -1,7 +1,7 @@
 """Eager gradients are the staged ones, and the differences, whatever way a tensor takes through Python and NumPy.
 
-Where Python or NumPy takes a value away from the tensor, nothing can be recorded: refused while ``grad`` and its kin
-differentiate.
+Where Python or NumPy takes a value away from the tensor, nothing can be recorded: refused while somebody
+differentiates.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import functools
 import itertools
 import math
 import operator
+import pickle
 
 import autoloop as al
 import numpy as np
@@ -274,20 +275,51 @@ LEAVING = {
     "np.array": lambda w: al.sum(np.array([w[0], w[1]]) * w),
     "ndarray.dot": lambda w: al.sum(al.constant(W.T.dot(w)) ** 2),
     "np.full": lambda w: al.sum(al.constant(np.full(2, w[0, 0])) * w[0, 0]),
+    "np.arange": lambda w: al.sum(np.arange(w[0, 0], 6.3) * w[0, 0]),
+    "list in a ufunc": lambda w: al.sum(np.exp([w[0, 0], w[1, 1]])),
+    "list in a function": lambda w: np.max([w[0, 0], w[1, 1]]),
+    "np.r_": lambda w: al.sum(np.r_[w[0], w[1]]),
+    "np.vectorize": lambda w: al.sum(np.vectorize(lambda v: v * v)(w)),
+    "np.frompyfunc": lambda w: np.frompyfunc(lambda v: v * v, 1, 1)(w)[0, 0],
+    "np.float64": lambda w: np.float64(w[0, 0]) * w[0, 0],
+    "pickle": lambda w: al.sum(pickle.loads(pickle.dumps(w)) * w),
 }
 
 
 @pytest.mark.parametrize("f", LEAVING.values(), ids=LEAVING)
-def test_values_do_not_leave_while_grad_differentiates(f):
+def test_values_do_not_leave_while_somebody_differentiates(f):
     x = al.constant(W)
     for transform in (grad, value_and_grad, al.jacobian, lambda f: lambda x: vjp(f, x)):
         with pytest.raises(TypeError, match=r"being differentiated.*the derivative would end there.*stop_gradient"):
             transform(f)(x)
     f(x)
-    # a tape is TensorFlow's: there it is a way to say that the gradient ends
     with GradientTape() as tape:
         tape.watch(x)
+        with pytest.raises(TypeError, match=r"being differentiated.*the derivative would end there.*stop_gradient"):
+            f(x)
+        f(al.stop_gradient(x))
+        f(al.constant(W))
+    variable = al.Variable(W)
+    with GradientTape(), pytest.raises(TypeError, match="being differentiated"):
+        f(variable * 1.0)
+    with GradientTape(watch_accessed_variables=False):
+        f(variable * 1.0)
+
+
+def test_values_do_not_leave_into_arrays():
+    made = np.zeros(3)
+    x = al.constant(W)
+
+    def f(w):
+        made[:] = w[0]
+        return al.sum(made * w)
+
+    f(x)
+    with GradientTape() as tape, pytest.raises(TypeError, match="being differentiated"):
+        tape.watch(x)
         f(x)
+    with pytest.raises(TypeError, match="being differentiated"):
+        grad(f)(x)
 
 
 @pytest.mark.parametrize("f", [

@@ -1,6 +1,7 @@
 """Gradients asked for inside a body or a branch, with regard to what lies outside it and through what lies outside it.
 
-The expected numbers are by hand; those of ``PROGRAMS`` are TensorFlow's too.
+The expected numbers are by hand. Those of ``PROGRAMS`` are what TensorFlow 2.x gives in its sessions and, but for
+``initial_values_are_no_part_of_it``, where it gives nothing (of shape ``(0,)``), in its functions.
 """
 
 from __future__ import annotations

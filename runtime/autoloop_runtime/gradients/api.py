@@ -53,7 +53,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
     Notes
     -----
     A *differentiable path* is made of floating (or complex) tensors and of operations that are not constant in them.
-    Integers, ``stop_gradient``, rounding, comparisons, the predicate of a branch or loop, and a loop with
+    Integers, ``stop_gradient``, comparisons, ``floor_divide``, the predicate of a branch or loop, and a loop with
     ``back_prop=False`` end it. Loops and branches are no exception: what goes into one has a path if one of its
     branches, or some number of iterations of its body, has one to a result that ``ys`` depend on. No iteration at all
     is such a number, which hands the initial value of a loop variable on. So ``None`` depends on the program, never on
@@ -62,7 +62,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
 
     In the body of a loop, a branch or the function of a map, the path also leads through what was computed outside of
     it, at any depth; the gradient is computed where it is asked for. A loop variable is a value of its own there: no
-    path leads from it to its initial value.
+    path leads from it to its initial value. What was computed outside of every function and graph is a value, which
+    counts as a constant; a ``GradientTape`` around all of it knows more.
     """
     targets = [convert_to_tensor(y) for y in nest.flatten(ys, expand_composites=True)]
     sources = Sources.of(list(nest.flatten(xs)))
@@ -149,7 +150,6 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 
         return _Point(value, arguments, back)
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
-    tape.strict = True  # in a function float(x) and numpy.asarray(x) are differentiated; here they cannot be
     tape.watch(flat)
     with tape:
         value = f(*made, **kwargs)

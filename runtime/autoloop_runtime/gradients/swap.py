@@ -46,8 +46,9 @@ class _File:
         self.lock = _KIND.lock()
         #: -1 while there is no file
         self._descriptor = -1
-        #: device and number of the file: whoever closes all descriptors, as daemons do, may open others instead
-        self._identity: tuple[int, int] | None = None
+        #: device and number of the file, and how many names it has, none: whoever closes all descriptors, as daemons
+        #: do, may open others instead, and a file system gives the number of a file that is gone to the next one
+        self._identity: tuple[int, int, int] | None = None
         self.size = 0
         self.blocks = 0
 
@@ -149,12 +150,12 @@ class _File:
                 os.close(descriptor)
 
 
-def _identity(descriptor: int) -> tuple[int, int] | None:
+def _identity(descriptor: int) -> tuple[int, int, int] | None:
     try:
         found = os.fstat(descriptor)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return found.st_dev, found.st_ino, found.st_nlink
 
 
 if hasattr(os, "pread"):

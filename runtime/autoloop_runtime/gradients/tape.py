@@ -74,8 +74,6 @@ class GradientTape:
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self.persistent = persistent
-        #: what is tracked must not become a plain number or array unseen (``recording.Recorder``)
-        self.strict = False
         self._watches_variables = watch_accessed_variables
         self._entries: list[Entry] = []
         #: what depends on something watched
