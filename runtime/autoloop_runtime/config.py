@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import lru_cache
 
 #: more threads than this are used only when asked for
@@ -11,6 +12,9 @@ MOST_BY_DEFAULT = 8
 # one reference, replaced as a whole: reading and writing it needs no lock
 _num_threads: int | None = None
 _swap_budget: int | None = None
+_spare_memory: int = 256 << 20
+#: are told how much memory may be kept
+_spare_tellers: list[Callable[[int], None]] = []
 _native: bool | None = None
 
 #: set to 0 it is as if ``set_native(False)`` had been called
@@ -55,6 +59,38 @@ def set_swap_budget(count: int | None) -> None:
 def get_swap_budget() -> int:
     """The bytes in force."""
     return _memory() // 4 if _swap_budget is None else _swap_budget
+
+
+def set_spare_memory(count: int) -> None:
+    """How many bytes of the memory that machine code saved values in are kept for its next calls: 256 MiB at first.
+
+    What is above that is given back to the system at once; with 0 all of it, and nothing is kept. On Linux the system
+    may take what is kept whenever it needs memory.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``count`` is not a non-negative integer.
+    """
+    global _spare_memory
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise TypeError(f"the spare memory is a number of bytes, got {count!r}")
+    if count < 0:
+        raise ValueError(f"the spare memory cannot be negative, got {count}")
+    _spare_memory = count
+    for tell in list(_spare_tellers):
+        tell(count)
+
+
+def get_spare_memory() -> int:
+    """The bytes that may be kept."""
+    return _spare_memory
+
+
+def tell_spare_memory(tell: Callable[[int], None]) -> None:
+    """Call ``tell`` with the bytes that may be kept, now and whenever they change."""
+    _spare_tellers.append(tell)
+    tell(_spare_memory)
 
 
 def set_native(enabled: bool | None) -> None:

@@ -26,6 +26,7 @@ from .function import ALIGNMENT, DATA_OFFSET, Function, write_function
 from .pool import SHARE, Pool, pool
 from .refusal import refusal
 from .slices import INDEXED
+from .spare import SPARE, spare
 from .swapped import failure
 from .tabled import TABLES
 
@@ -90,6 +91,8 @@ def make(graph: Graph, shapes: Sequence[Shape]) -> _Runnable:
     helpers = pool(cache) if function.shares else None
     if helpers is not None:
         addresses = addresses | {SHARE: helpers.address}
+    if function.stacks:
+        addresses = addresses | {SPARE: spare(cache).address}
     return _Runnable(function, compile_ir(function.ir, addresses, cache), helpers)
 
 

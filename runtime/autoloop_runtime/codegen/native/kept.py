@@ -16,7 +16,8 @@ from .context import Context
 from .elements import INT64, POINTER
 from .facts import Pile
 from .owned import COPIES, as_owned, changeable, held
-from .stacks import HEAD, define_stacks, element_at, element_size, index_of, push, put_element, read
+from .stack_code import HEAD
+from .stacks import define_stacks, element_at, element_size, index_of, push, put_element, read
 from .values import Owned, Scalar, Value, registers, resolve
 
 #: word 1 or 4 of a stack, and what an empty one has; whether the last of the checkpoints, of iteration %n, is kept

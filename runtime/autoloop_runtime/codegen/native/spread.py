@@ -17,7 +17,8 @@ from .nests import Nest
 from .owned import COPIES, as_owned, changeable, copied, held, is_alone
 from .points import add_to
 from .rows import row_at
-from .stacks import FIRST, HEAD, define_stacks, element_at, element_size, grows_here, index_of
+from .stack_code import FIRST, HEAD
+from .stacks import define_stacks, element_at, element_size, grows_here, index_of
 from .values import Array, Buffer, Owned, Scalar, Value, dense, size_of
 from .views import loaded, put, seen
 

@@ -1,14 +1,11 @@
 """Stacks of saved values: memory that grows while a loop runs, for the loop of its gradient to read.
 
-A stack is the address of some words: its elements, how many there are, how many there is room for, the stack that was
-made before it, by which all are found and given back at the end, the interval between checkpoints (``kept``), whether
-it outlives the iteration that ends, and whether ``swapped`` knows of it (1) and has its elements (2). The empty stack
-is a null address. Pushing at the end of a stack writes in place; older versions do not look behind their own end.
+``stack_code`` says what a stack is in memory. Pushing at the end of one writes in place; older versions do not look
+behind their own end.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,244 +20,10 @@ from .facts import Pile, Rows
 from .nests import store
 from .owned import as_owned, copied, is_alone
 from .rows import copied as duplicate
-from .swapped import GROW, RELEASE, STAYS
+from .stack_code import functions
 from .values import Array, Buffer, Grown, Nothing, Owned, Scalar, Splat, Value, dense, resolve, size_of
 from .values import Rows as Table
 from .views import loaded, put
-
-#: elements that a new stack has room for
-FIRST = 16
-#: words of a stack
-HEAD = 7
-
-_ROOM = f"""
-; a stack with exactly %position elements, those of %stack, and room for one more; null if there is no memory
-define internal ptr @{{name}}_with_room(ptr %list, ptr %stack, i64 %position, i64 %size) noinline nounwind {{
-entry:
-  %none = icmp eq ptr %stack, null
-  br i1 %none, label %make, label %look
-look:
-  %length_at = getelementptr i64, ptr %stack, i64 1
-  %length = load i64, ptr %length_at
-  %at_end = icmp eq i64 %length, %position
-  br i1 %at_end, label %grow, label %make
-grow:
-  %room_at = getelementptr i64, ptr %stack, i64 2
-  %room = load i64, ptr %room_at
-  %more = shl i64 %room, 1
-  %bytes = mul i64 %more, %size
-  %old = load ptr, ptr %stack
-{{SWAP}}  %moved = call ptr @realloc(ptr %old, i64 %bytes)
-  %failed = icmp eq ptr %moved, null
-  br i1 %failed, label %fail, label %grown
-grown:
-  call void @huge_pages(ptr %moved, i64 %bytes)
-  store ptr %moved, ptr %stack
-  store i64 %more, ptr %room_at
-  ret ptr %stack
-make:
-  %twice = shl i64 %position, 1
-  %first = call i64 @llvm.umax.i64(i64 %twice, i64 {FIRST})
-  %space = mul i64 %first, %size
-  %made = call ptr @stack_made(ptr %list, i64 {8 * HEAD}, i64 %space, i64 %first)
-  %bad = icmp eq ptr %made, null
-  br i1 %bad, label %fail, label %fill
-fill:
-  %data = load ptr, ptr %made
-  %made_length = getelementptr i64, ptr %made, i64 1
-  store i64 %position, ptr %made_length
-  %copies = icmp ne i64 %position, 0
-  br i1 %copies, label %copy, label %done
-copy:
-  %from = load ptr, ptr %stack
-  %amount = mul i64 %position, %size
-  call void @llvm.memcpy.p0.p0.i64(ptr %data, ptr %from, i64 %amount, i1 false)
-  br label %done
-done:
-  ret ptr %made
-fail:
-  ret ptr null
-}}
-
-define internal ptr @{{name}}_at(ptr %list, ptr %stack, i64 %position, i64 %size) alwaysinline nounwind {{
-entry:
-  %none = icmp eq ptr %stack, null
-  br i1 %none, label %slow, label %look
-look:
-  %length_at = getelementptr i64, ptr %stack, i64 1
-  %length = load i64, ptr %length_at
-  %room_at = getelementptr i64, ptr %stack, i64 2
-  %room = load i64, ptr %room_at
-  %at_end = icmp eq i64 %length, %position
-  %fits = icmp ult i64 %position, %room
-  %fast = and i1 %at_end, %fits
-  br i1 %fast, label %done, label %slow
-slow:
-  %other = call ptr @{{name}}_with_room(ptr %list, ptr %stack, i64 %position, i64 %size)
-  br label %done
-done:
-  %result = phi ptr [ %stack, %look ], [ %other, %slow ]
-  ret ptr %result
-}}"""
-
-#: where a stack that may leave memory becomes larger
-_SWAP = f"""  %used = mul i64 %position, %size
-  %many = icmp uge i64 %bytes, {{SMALLEST}}
-  br i1 %many, label %ask, label %stay
-ask:
-  %answer = call i64 @{GROW}(ptr %stack, ptr %old, i64 %used, i64 %bytes)
-  %swapped_at = getelementptr i64, ptr %stack, i64 6
-  %before = load i64, ptr %swapped_at
-  switch i64 %answer, label %move [ i64 0, label %fail i64 {STAYS}, label %count ]
-move:
-  %was = icmp eq i64 %before, 2
-  br i1 %was, label %set, label %leave
-leave:
-  call void @free(ptr %old)
-  br label %set
-set:
-  %mapped = inttoptr i64 %answer to ptr
-  store ptr %mapped, ptr %stack
-  store i64 %more, ptr %room_at
-  store i64 2, ptr %swapped_at
-  ret ptr %stack
-count:
-  store i64 1, ptr %swapped_at
-  br label %stay
-stay:
-"""
-
-_FUNCTIONS = """
-declare ptr @malloc(i64)
-declare ptr @realloc(ptr, i64)
-declare void @free(ptr)
-
-{HUGE_PAGES}
-
-; a new stack of so many bytes with %space bytes for %room elements; null if there is no memory
-define internal ptr @stack_made(ptr %list, i64 %words, i64 %space, i64 %room) noinline nounwind {
-entry:
-  %made = call ptr @malloc(i64 %words)
-  %data = call ptr @malloc(i64 %space)
-  %a = icmp eq ptr %made, null
-  %b = icmp eq ptr %data, null
-  %bad = or i1 %a, %b
-  br i1 %bad, label %fail, label %fill
-fill:
-  store ptr %data, ptr %made
-  %length_at = getelementptr i64, ptr %made, i64 1
-  store i64 0, ptr %length_at
-  %room_at = getelementptr i64, ptr %made, i64 2
-  store i64 %room, ptr %room_at
-  %next_at = getelementptr i64, ptr %made, i64 3
-  %before = load ptr, ptr %list
-  store ptr %before, ptr %next_at
-  store ptr %made, ptr %list
-  %interval_at = getelementptr i64, ptr %made, i64 4
-  store i64 1, ptr %interval_at
-  %keep_at = getelementptr i64, ptr %made, i64 5
-  store i64 0, ptr %keep_at
-  %swapped_at = getelementptr i64, ptr %made, i64 6
-  store i64 0, ptr %swapped_at
-  ret ptr %made
-fail:
-  call void @free(ptr %made)
-  call void @free(ptr %data)
-  ret ptr null
-}
-
-{ROOM}
-
-; those that were made after %last, but for those whose word 5 says that they are kept
-define internal void @free_stacks(ptr %list, ptr %last) noinline nounwind {
-entry:
-  br label %loop
-loop:
-  %link = phi ptr [ %list, %entry ], [ %link, %words ], [ %next_at, %kept ]
-  %stack = load ptr, ptr %link
-  %end = icmp eq ptr %stack, %last
-  br i1 %end, label %done, label %one
-one:
-  %next_at = getelementptr i64, ptr %stack, i64 3
-  %keep_at = getelementptr i64, ptr %stack, i64 5
-  %keep = load i64, ptr %keep_at
-  %is_kept = icmp ne i64 %keep, 0
-  br i1 %is_kept, label %kept, label %gone
-kept:
-  br label %loop
-gone:
-  %next = load ptr, ptr %next_at
-  store ptr %next, ptr %link
-{RELEASE}  %data = load ptr, ptr %stack
-  call void @free(ptr %data)
-  br label %words
-words:
-  call void @free(ptr %stack)
-  br label %loop
-done:
-  ret void
-}
-
-define internal void @keep_stack(ptr %stack, i64 %keep) alwaysinline nounwind {
-entry:
-  %none = icmp eq ptr %stack, null
-  br i1 %none, label %done, label %mark
-mark:
-  %keep_at = getelementptr i64, ptr %stack, i64 5
-  store i64 %keep, ptr %keep_at
-  br label %done
-done:
-  ret void
-}"""
-
-
-#: asks for large pages, each of which costs one page fault instead of five hundred; for all of the mapping, because one
-#: of two minds could not grow without being copied
-_HUGE_PAGES = """
-declare i32 @madvise(ptr, i64, i32)
-define internal void @huge_pages(ptr %data, i64 %bytes) noinline nounwind {
-entry:
-  %many = icmp uge i64 %bytes, 4194304
-  br i1 %many, label %ask, label %done
-ask:
-  %start = ptrtoint ptr %data to i64
-  %page = and i64 %start, -4096
-  %before = sub i64 %start, %page
-  %length = add i64 %bytes, %before
-  %from = inttoptr i64 %page to ptr
-  %ignored = call i32 @madvise(ptr %from, i64 %length, i32 14)
-  br label %done
-done:
-  ret void
-}"""
-_NO_HUGE_PAGES = """
-define internal void @huge_pages(ptr %data, i64 %bytes) alwaysinline {
-  ret void
-}"""
-
-
-#: giving back a stack that may have left memory
-_RELEASE = f"""  %swapped_at = getelementptr i64, ptr %stack, i64 6
-  %swapped = load i64, ptr %swapped_at
-  %known = icmp ne i64 %swapped, 0
-  br i1 %known, label %tell, label %own
-tell:
-  call void @{RELEASE}(ptr %stack)
-  %away = icmp eq i64 %swapped, 2
-  br i1 %away, label %words, label %own
-own:
-"""
-
-
-def _functions(swaps: bool) -> str:
-    pages = _HUGE_PAGES if sys.platform == "linux" else _NO_HUGE_PAGES
-    room = _ROOM.replace("{name}", "stack").replace("{SWAP}", "")
-    if swaps:
-        smallest = _SWAP.replace("{SMALLEST}", str(swapped.SMALLEST))
-        room += "\n\n" + _ROOM.replace("{name}", "swap").replace("{SWAP}", smallest)
-        room = f"declare i64 @{GROW}(ptr, ptr, i64, i64)\ndeclare void @{RELEASE}(ptr)\n\n{room}"
-    release = _RELEASE if swaps else ""
-    return _FUNCTIONS.replace("{HUGE_PAGES}", pages).replace("{ROOM}", room).replace("{RELEASE}", release)
 
 
 def define_stacks(ctx: Context) -> None:
@@ -268,7 +31,7 @@ def define_stacks(ctx: Context) -> None:
     swaps = ctx.types.swaps()
     if swaps:
         ctx.libraries.addresses.update(swapped.addresses())
-    ctx.module.define("stacks", lambda: _functions(swaps))
+    ctx.module.define("stacks", lambda: functions(swaps))
 
 
 def uses_stacks(ctx: Context) -> bool:
