@@ -15,6 +15,7 @@ from autoloop.operators.comprehensions import (
     all_of,
     any_of,
     elements,
+    extreme_element,
     extreme_of,
     has_known_length,
     hashed_all,
@@ -115,8 +116,10 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
     chosen = _with_staged(plain, staged)
 
     def iterated(*args: Any, **kwargs: Any) -> Any:
-        by_key = plain in (max, min) and kwargs.get("key") is not None and has_known_length(args[0])
-        if len(args) == 1 and (by_key or not _is_staged(args[0])) and isinstance(args[0], Iterable):
+        if len(args) == 1 and isinstance(args[0], Iterable):
+            by_key = plain in (max, min) and kwargs.get("key") is not None and has_known_length(args[0])
+            if not by_key and _is_staged(args[0]):
+                return chosen(*args, **kwargs)
             refuse_moved(args[0])
             return over(elements(args[0]), **kwargs)
         return chosen(*args, **kwargs)
@@ -141,18 +144,17 @@ def _sorted_of(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     return sorted(made, key=key, reverse=reverse)
 
 
-def _reduced(name: str, pair: str) -> Callable[..., Any]:
+def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
     """``min`` and ``max``: over the elements of one tensor, or over several arguments."""
 
-    def reduced(*args: Any, key: Any = None, default: Any = None) -> Any:
+    def reduced(*args: Any, key: Any = None, **default: Any) -> Any:
+        if len(args) > 1:
+            if default:
+                plain(0, 0, **default)  # says that it has no meaning
+            return _extreme(plain)(args, key=key)
         if key is not None:
-            raise TypeError(f"{name}(..., key=...) does not work on tensors")
-        if len(args) == 1:
-            return call(name, _as_array(args[0]))
-        result = args[0]
-        for one in args[1:]:
-            result = call(pair, result, one)
-        return result
+            raise TypeError(f"{plain.__name__}(..., key=...) does not work on tensors")
+        return extreme_element(plain, convert_to_tensor(_as_array(args[0])), **default)
 
     return reduced
 
@@ -289,8 +291,8 @@ STAGED: dict[Any, Callable[..., Any]] = {
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),
     map: _applied(map, staged_map),
-    max: _iterated(max, _reduced("max", "maximum"), _extreme(max)),
-    min: _iterated(min, _reduced("min", "minimum"), _extreme(min)),
+    max: _iterated(max, _reduced(max), _extreme(max)),
+    min: _iterated(min, _reduced(min), _extreme(min)),
     pow: _with_staged(pow, _pow),
     print: _print,
     repr: _as_text(repr, repr_of),

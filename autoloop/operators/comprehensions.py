@@ -181,9 +181,36 @@ def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: 
     name = "greater" if plain is builtins.max else "less"
     best, best_key = values[0], keys[0]
     for one, its_key in zip(values[1:], keys[1:], strict=True):
-        better = call(name, its_key, best_key)
+        better = truth(call(name, its_key, best_key))
         best, best_key = call("where", better, one, best), call("where", better, its_key, best_key)
     return best
+
+
+def extreme_element(plain: Callable[..., Any], values: Tensor, default: Any = _NO_DEFAULT) -> Any:
+    """``max`` or ``min`` of a tensor's elements, which Python would compare one after the other.
+
+    What is no number is never larger: it stays only where it is the first.
+    """
+    known = values.shape.known if values.shape.rank is not None else (None,)
+    if not known:
+        raise TypeError("iteration over a 0-d array")
+    if known[0] == 0:
+        return extreme_of(plain, [], None, default)
+    if known[0] != 1 and builtins.any(extent != 1 for extent in known[1:]):
+        truth(values)  # says that it is ambiguous
+    if default is not _NO_DEFAULT and known[0] is None:
+        empty = call("equal", call("size", values), 0)
+        return if_exp(empty, lambda: default, lambda: _extreme_of_some(plain, values))
+    return call("getitem", values, 0) if known[0] == 1 else _extreme_of_some(plain, values)
+
+
+def _extreme_of_some(plain: Callable[..., Any], values: Tensor) -> Any:
+    numbers = values
+    if values.shape.rank == 1 and values.dtype.kind != "f":
+        return call(plain.__name__, values)
+    if values.dtype.kind == "f":
+        numbers = call("where", call("isnan", values), call("getitem", values, 0), values)
+    return call("getitem", values, call(f"arg{plain.__name__}", numbers))
 
 
 def sorted_list(values: Any, reverse: bool) -> Any:
