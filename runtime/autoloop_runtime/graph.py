@@ -222,6 +222,16 @@ class Graph:
             self.token = node.outputs[-1]
         return node
 
+    @property
+    def awaited(self) -> frozenset[Tensor]:
+        """What an operation that is made now waits for (control dependencies), where that was made."""
+        graph: Graph | None = self
+        found: set[Tensor] = set()
+        while graph is not None:
+            found.update(t._source() for group in graph._control for t in group)
+            graph = graph.parent
+        return frozenset(found)
+
     def _control_inputs(self) -> tuple[Tensor, ...]:
         graph: Graph | None = self
         found: dict[Tensor, None] = {}

@@ -168,6 +168,12 @@ class Tensor:
         return value
 
     @property
+    def awaited(self) -> frozenset[Tensor]:
+        """What its operation waits for without using it (control dependencies), where that was made."""
+        source = self._source()
+        return frozenset([t._source() for t in source.node.control_inputs] if source.node is not None else ())
+
+    @property
     def is_feedable(self) -> bool:
         """Whether a session may be given another value for this tensor, or for one that it is computed from."""
         if self.node is None or self.node.graph.ordered:

@@ -162,3 +162,25 @@ def test_every_operation_waits():
                     tried += 1
                     assert _waits(node, awaited), (name, given)
     assert tried > 500
+
+
+def test_an_axis_that_waits_for_something():
+    # the number goes into the operation, and nothing would be left that waits
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(0.0)
+        x = tf.constant([[1.0, 2.0]])
+        with tf.control_dependencies([tf.assign(v, 5.0)]):
+            axis = tf.constant(0)
+            inside = tf.reduce_sum(x, axis=axis)
+            in_a_body = tf.while_loop(lambda i: i < 1, lambda i: i + 1 + tf.argmax(x, axis=axis)[0], [np.int64(0)])
+        for make in (
+            lambda: tf.reduce_sum(x, axis=axis),
+            lambda: tf.transpose(x, [axis, 1]),
+            lambda: tf.while_loop(lambda i: i < 1, lambda i: i + 1 + tf.argmax(x, axis=axis)[0], [np.int64(0)]),
+        ):
+            with pytest.raises(TypeError, match="the axis 'Const.*' has control dependencies"):
+                make()
+        for fetched in (inside, in_a_body):
+            session.run(v.initializer)
+            session.run(fetched)
+            assert session.run(v) == 5

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..dataclass import dataclass
+from ..graph import current_graph
 from ..registry import call
 from ..shapes import Dim, TensorShape
 from ..tensor import Tensor
@@ -154,10 +155,7 @@ def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:
     if axis is None:
         return None if rank is None else tuple(range(rank))
     if isinstance(axis, Tensor):
-        value = axis.settled_value(f"an axis of {name!r}")
-        if value is None:
-            raise TypeError(f"{name}: axis must be known while the graph is built, got tensor {axis.name!r}")
-        axis = value.tolist()
+        axis = _known_axis(axis, name).tolist()
     if not isinstance(axis, (tuple, list)):
         axis = (axis,)
     out = tuple([axis_of(a, rank, name) for a in axis])
@@ -166,13 +164,27 @@ def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:
     return out
 
 
+def _known_axis(axis: Tensor, name: str) -> np.ndarray[Any, Any]:
+    """The value of a tensor that is used as an axis, which goes into the graph as a number.
+
+    Nothing is left of the tensor then, so the operation must wait by itself for what the tensor waits for.
+    """
+    value = axis.settled_value(f"an axis of {name!r}")
+    if value is None:
+        raise TypeError(f"{name}: axis must be known while the graph is built, got tensor {axis.name!r}")
+    graph = current_graph()
+    if not axis.awaited <= (frozenset() if graph is None else graph.awaited):
+        raise TypeError(
+            f"{name}: the axis {axis.name!r} has control dependencies, and an axis becomes a number while the graph is "
+            f"built: use the number, and the control dependencies around {name!r}"
+        )
+    return value
+
+
 def axis_of(axis: Any, rank: int | None, name: str) -> int:
     """One axis as an int, not negative where the rank is known (``ValueError`` if out of range)."""
     if isinstance(axis, Tensor):
-        value = axis.settled_value(f"an axis of {name!r}")
-        if value is None:
-            raise TypeError(f"{name}: axis must be known while the graph is built, got tensor {axis.name!r}")
-        axis = value[()]
+        axis = _known_axis(axis, name)[()]
     try:
         axis = operator.index(axis)
     except TypeError:
