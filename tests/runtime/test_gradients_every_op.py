@@ -194,3 +194,19 @@ def test_every_operation_with_a_gradient_is_among_them():
     wanted = {op.name for op in OPS.values() if op.vjp is not None and not _of_loops(op.vjp.__module__)}
     assert wanted - seen - ELSEWHERE == set()
     assert ELSEWHERE <= wanted
+
+
+@pytest.mark.parametrize(
+    ("f", "expected"),
+    [
+        (lambda m, v: m @ v, lambda m, v, g: (np.outer(g, v), m.T @ g)),
+        (lambda m, v: v @ m, lambda m, v, g: (np.outer(v, g), m @ g)),
+    ],
+)
+def test_the_gradient_of_a_product_with_a_vector_takes_as_many_steps(f, expected):
+    m, v = np.arange(9.0).reshape(3, 3), np.array([0.5, -1.0, 2.0])
+    slope = al.function(al.grad(lambda m, v: al.sum(al.sin(f(m, v))), (0, 1)))
+    names = [n.op.name for n in slope.get_concrete_function(m, v).runner.graph.nodes]
+    assert names.count("matmul") == 2 and "squeeze" not in names
+    for found, by_hand in zip(slope(m, v), expected(m, v, np.cos(f(m, v)))):
+        np.testing.assert_allclose(found, by_hand, rtol=1e-12)

@@ -288,6 +288,25 @@ def test_what_does_nothing_is_left_out():
     assert [ops(prune(fold(traced(b, F)))) for b in gone] == [[]] * len(gone)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "left"),
+    [
+        (None, None, []),
+        (None, (2, 1, 0), []),
+        ((1, 2, 0), (2, 0, 1), []),
+        ((1, 2, 0), (-1, 0, 1), []),
+        ((1, 2, 0), (1, 2, 0), ["transpose", "transpose"]),
+        ((0, 1, 2), (1, 0, 2), ["transpose"]),
+    ],
+)
+def test_axes_that_come_back_to_their_places(first, second, left):
+    x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    build = lambda x: call("transpose", call("transpose", x, first), second)
+    graph = traced(build, ("x", dtypes.float32, [2, 3, 4]))
+    assert ops(prune(fold(graph))) == left
+    np.testing.assert_array_equal(values_of(fold(graph), x)[0], values_of(graph, x)[0])
+
+
 def test_broadcasting_is_something():
     graph = fold(traced(lambda f: f * np.ones(3, np.float32), F))
     assert ops(graph) == ["multiply"]

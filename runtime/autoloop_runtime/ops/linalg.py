@@ -68,6 +68,10 @@ def _matmul_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     a, b = inputs
     if a.shape.rank is None or b.shape.rank is None:
         raise ValueError("the gradient of matmul needs the ranks of its operands")
+    if (len(a.shape), len(b.shape)) == (2, 1):
+        return [_outer(g, conjugated(b)), matmul(transposed(a), g)]
+    if (len(a.shape), len(b.shape)) == (1, 2):
+        return [matmul(g, transposed(b)), _outer(conjugated(a), g)]
     # a vector is a matrix of one row (left) or one column (right)
     left = call("expand_dims", a, 0) if len(a.shape) == 1 else a
     right = call("expand_dims", b, 1) if len(b.shape) == 1 else b
@@ -81,6 +85,12 @@ def _matmul_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
         call("squeeze", ga, 0) if len(a.shape) == 1 else ga,
         call("squeeze", gb, 1) if len(b.shape) == 1 else gb,
     ]
+
+
+def _outer(x: Tensor, y: Tensor) -> Tensor:
+    """The products of each element of one vector with each of another."""
+    made: Tensor = call("multiply", call("expand_dims", x, 1), call("expand_dims", y, 0))
+    return made
 
 
 def _matmul_cost(a: Tensor, b: Tensor) -> float:

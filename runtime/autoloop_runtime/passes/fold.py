@@ -155,8 +155,21 @@ def _same_shape(node: Node, inputs: list[Tensor]) -> Tensor | None:
 
 
 def _transpose(node: Node, inputs: list[Tensor]) -> Tensor | None:
-    axes = node.attrs.get("axes")
-    return inputs[0] if axes is not None and tuple(axes) == tuple(range(len(axes))) else None
+    """A transpose that changes nothing, alone or together with the one before it."""
+    source, order = inputs[0], _order(node)
+    if order is None or order == sorted(order):
+        return None if order is None else source
+    before = _order(source.op) if source.op.op is node.op and is_pure(source.op) else None
+    undone = before is not None and [before[k] for k in order] == sorted(order)
+    return source.op.inputs[0] if undone else None
+
+
+def _order(node: Node) -> list[int] | None:
+    """Where the axes of a transpose come from, if that is known."""
+    axes, rank = node.attrs.get("axes"), node.outputs[0].shape.rank
+    if rank is None:
+        return None
+    return list(range(rank))[::-1] if axes is None else [int(k) % rank for k in axes]
 
 
 def _ensured(node: Node, inputs: list[Tensor]) -> Tensor | None:
