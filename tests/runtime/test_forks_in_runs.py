@@ -313,9 +313,9 @@ def f(m):
     return al.sum(x) + al.sum(y)
 found = float(f(m))
 assert found == float(f(m))
-print(found)
+os.write(1, f"{found}\\n".encode())  # in one piece: both say it at once
 if child_of["same"] == 0:
-    sys.stdout.flush(); os._exit(0)
+    os._exit(0)
 reap(child_of)
 """,
         tmp_path,
