@@ -12,7 +12,7 @@ import gast
 from autoloop.conversion.callables import is_converted, is_generator_code
 from autoloop.conversion.nodes import Node, children, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS
-from autoloop.conversion.unfolding import may_leave_out
+from autoloop.conversion.unfolding import binds_in, may_leave_out
 from autoloop.conversion.unsupported import must_stay_python
 from autoloop.errors import is_own_file
 
@@ -56,6 +56,11 @@ def _position(link: types.TracebackType) -> Position:
 
 def _advice(code: types.CodeType, position: Position) -> str:
     for node in reversed(list(_around(_tree(code.co_filename), position))):
+        if isinstance(node, gast.GeneratorExp) and any(map(binds_in, children(node))):
+            return (
+                "How far a generator expression gets decides what its `:=` leave behind, so it stays Python: use a "
+                "`for` loop."
+            )
         if isinstance(node, gast.GeneratorExp) or _consumes_a_generator(node):
             return (
                 "The condition of a generator expression that no builtin uses up at once stays Python: append to a "

@@ -336,9 +336,14 @@ class ExpressionRewriter:
         """
         generator = node.args[0] if node.args else None
         name = getattr(node.func, "id", "")
-        if not isinstance(generator, gast.GeneratorExp) or not generator.generators[-1].ifs or name not in _TAKE_ALL:
+        if not isinstance(generator, gast.GeneratorExp) or name not in _TAKE_ALL:
             return ""
         if any(map(binds_in, children(generator))):
+            if name in ("any", "all") and self.environment.is_builtin(node.func, name, around.local_names):
+                # How far it gets decides what its `:=` leave behind: each answer must be there when it is asked for.
+                generator.elt = Maker(generator).not_(Maker(generator).not_(generator.elt))
+            return ""
+        if not generator.generators[-1].ifs:
             return ""
         if not self.environment.is_builtin(node.func, name, around.local_names):
             return ""

@@ -50,6 +50,9 @@ _SPECIAL: dict[Any, str] = {
 }
 
 
+_AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+
+
 def _is_staged(value: Any) -> bool:
     return isinstance(value, StagedIterable | GrowingList) or is_staged(value)
 
@@ -159,6 +162,14 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
     return reduced
 
 
+def _numbers(values: Any) -> Any:
+    """Return a tensor whose elements Python would compare one by one; its rows it cannot."""
+    tensor = convert_to_tensor(values)
+    if tensor.shape.rank is not None and tensor.shape.rank > 1 and tensor.shape.as_list()[0] != 0:
+        raise ValueError(_AMBIGUOUS)
+    return tensor
+
+
 def _sum(values: Any, start: Any = 0) -> Any:
     if not _is_staged(values):
         return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
@@ -187,7 +198,7 @@ def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
         raise TypeError("sorted(..., key=...) does not work on tensors")
-    return sorted_list(_as_array(values), reverse)
+    return sorted_list(_numbers(_as_array(values)), reverse)
 
 
 def _isinstance(value: Any, classes: Any) -> Any:
@@ -274,8 +285,8 @@ def _as_array(values: Any) -> Any:
 
 STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, lambda x: call("abs", x)),
-    all: _iterated(all, lambda x: call("all", _as_array(x)), all_of),
-    any: _iterated(any, lambda x: call("any", _as_array(x)), any_of),
+    all: _iterated(all, lambda x: call("all", _numbers(_as_array(x))), all_of),
+    any: _iterated(any, lambda x: call("any", _numbers(_as_array(x))), any_of),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
     complex: _with_staged(complex, _cast(dtypes.complex128)),
     divmod: _with_staged(divmod, lambda a, b: (call("floor_divide", a, b), call("mod", a, b))),

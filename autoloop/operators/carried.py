@@ -16,7 +16,7 @@ import numpy as np
 from autoloop.operators.growing import as_growing, with_growing
 from autoloop.operators.merging import blank, blank_tensor
 from autoloop.operators.optional import MaybeNone
-from autoloop.operators.undefined import MaybeUnset, Undefined
+from autoloop.operators.undefined import MaybeUnset, Undefined, spoken
 from autoloop.operators.values import is_provisional, meets_tensor, settled_as
 from autoloop_runtime import nest
 from autoloop_runtime.dataclass import dataclass, replace
@@ -85,7 +85,8 @@ class Leaf:
         else:
             shapes = [TensorShape(self.shape) if self.shape is not None else t.shape for t in self.tensors]
         components = getattr(self.init, "__autoloop_components__", None) if self.kind == "composite" else None
-        names = [self.name] * len(shapes) if components is None else [f"{self.name}.{part}" for part in components]
+        name = spoken(self.name)
+        names = [name] * len(shapes) if components is None else [f"{name}.{part}" for part in components]
         rule = getattr(self.init, "__autoloop_rule__", "") if self.kind == "composite" else ""
         return [LoopVar(*one, rule) for one in zip(names, self.tensors, shapes, strict=True)]
 
@@ -231,7 +232,7 @@ class Variable:
         """Return the variable with the type that the body gave it; its entry value is never read."""
         values, structure = nest.flatten_with_structure(result)
         leaves = []
-        for name, value in zip(_leaf_names(self.name, structure), values, strict=True):
+        for name, value in zip(_leaf_names(spoken(self.name), structure), values, strict=True):
             leaf = make_leaf(name, value)
             if leaf.kind == "composite":
                 leaves.append(self._born_composite(name, value))
@@ -262,7 +263,7 @@ class Variable:
         if structure != self.structure:
             hint = _HINTS.get(type(self.init), "") if type(self.init) is type(result) else ""
             raise StructureError(
-                f"{self.name!r} does not have the same nested structure after one iteration: "
+                f"{spoken(self.name)!r} does not have the same nested structure after one iteration: "
                 f"{nest.describe(self.init)} before, {nest.describe(result)} after{hint}"
             )
         leaves, tensors, start = [], [], 0

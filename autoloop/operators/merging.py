@@ -10,7 +10,7 @@ from autoloop.errors import NeverReturnsError
 from autoloop.operators.effects import is_run_time_error, raise_at_run_time, staged_block
 from autoloop.operators.growing import GrowingList, Moved, as_growing, lengths_differ, with_growing
 from autoloop.operators.optional import MaybeNone
-from autoloop.operators.undefined import MaybeUnset, Undefined
+from autoloop.operators.undefined import MaybeUnset, Undefined, spoken
 from autoloop.operators.values import is_provisional, settled_as
 from autoloop_runtime import nest
 from autoloop_runtime.control_flow import BranchValues
@@ -25,7 +25,7 @@ class Grown(Exception):
     """A list has different lengths at the ends of the two sides; holds the variable's name and both values."""
 
     def __init__(self, name: str, *sides: Any) -> None:
-        super().__init__(f"{name!r} is, or holds, a list whose length depends on a tensor condition")
+        super().__init__(f"{spoken(name)!r} is, or holds, a list whose length depends on a tensor condition")
         self.name = name
         self.sides = sides
 
@@ -100,8 +100,8 @@ class _Merge:
         self.optional = (what != RETURN and _is_optional(a, b)) or MaybeNone in (type(a), type(b))
         if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
             raise TypeError(
-                f"{name!r} is None at one end of a branch on a tensor, has a value at another, and none at all at a "
-                f"third: give it a value before the branch"
+                f"{spoken(name)!r} is None at one end of a branch on a tensor, has a value at another, and none at all "
+                f"at a third: give it a value before the branch"
             )
         if what == RETURN:
             # A value that no `return` has given is asked for where no `return` was reached: never.
@@ -129,7 +129,7 @@ class _Merge:
 
     def _refuse_structures(self, a: Any, b: Any) -> None:
         raise StructureError(
-            f"{self.what.format(self.name)} must have the same nested structure, they have "
+            f"{self.what.format(spoken(self.name))} must have the same nested structure, they have "
             f"{nest.describe(a)} and {nest.describe(b)}"
         )
 
@@ -150,17 +150,18 @@ class _Merge:
         elif not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
         one, other = _settled(*_alike(one, other)), _settled(*_alike(other, one))
-        self.pairs.append(BranchValues(one, other, self.what.format(self.name)))
+        self.pairs.append(BranchValues(one, other, self.what.format(spoken(self.name))))
 
     def _refuse_values(self, one: Any, other: Any) -> None:
         if one is None or other is None:
             side = "main" if one is None else "else"
             raise TypeError(
-                f"{self.what.format(self.name)}: it is None at the end of the {side} branch and has a value at "
+                f"{self.what.format(spoken(self.name))}: it is None at the end of the {side} branch and has a value at "
                 f"the end of the other; give it a value of the same type in both"
             )
         raise TypeError(
-            f"{self.what.format(self.name)} differ under a tensor condition and are no tensors: {one!r} and {other!r}"
+            f"{self.what.format(spoken(self.name))} differ under a tensor condition and are no tensors: {one!r} and "
+            f"{other!r}"
         )
 
     def tensors(self, side: int) -> list[Tensor]:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from autoloop.conversion.callables import is_convertible_function, is_written
 from autoloop.conversion.pipeline import convert_callee
+from autoloop.operators.standins import StandIn
+from autoloop_runtime import nest
 from autoloop_runtime.graph import current_graph
 from autoloop_runtime.ops.define import is_tensor
 from autoloop_runtime.registry import call
@@ -68,7 +70,12 @@ def method_of(value: Any, name: str) -> Any:
 def binary(left: Any, sign: str, right: Any) -> Any:
     """``left + right``, or with another sign."""
     plain, name = _BINARY[sign]
-    if isinstance(left, str) and sign == "%" and current_graph() is not None and any(map(_is_tensor, _all(right))):
+    if (
+        isinstance(left, str)
+        and sign == "%"
+        and current_graph() is not None
+        and any(map(_is_later, nest.flatten(right)))
+    ):
         raise TypeError("`%` makes no text of tensors: use an f-string, whose text is made when the graph runs")
     if sign == "*" and current_graph() is not None and (_repeats(left, right) or _repeats(right, left)):
         raise TypeError(
@@ -81,12 +88,8 @@ def _repeats(sequence: Any, count: Any) -> bool:
     return type(sequence) is list and isinstance(count, Tensor) and count.shape.rank == 0
 
 
-def _all(values: Any) -> Any:
-    return values.values() if isinstance(values, dict) else values if isinstance(values, tuple) else (values,)
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor)
+def _is_later(value: Any) -> bool:
+    return isinstance(value, Tensor | StandIn)
 
 
 def compare(left: Any, sign: str, right: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoloop.operators.growing import GrowingList
@@ -11,7 +11,6 @@ from autoloop.operators.optional import MaybeNone
 from autoloop.operators.standins import StandIn
 from autoloop.operators.values import is_staged
 from autoloop_runtime import nest
-from autoloop_runtime.control_flow import cond
 from autoloop_runtime.registry import call
 
 
@@ -98,12 +97,62 @@ def shown(value: Any) -> Any:
 
 def _shown_leaf(value: Any) -> Any:
     if isinstance(value, GrowingList):
-        return value.stack()
+        return _Elements(value.structure, [array.stack() for array in value.arrays])
     if type(value) is MaybeNone:
-        return cond(value.is_set, lambda: call("format", "{}", value.value), lambda: call("format", "{}", None))
+        return _ValueOrNone(value.is_set, shown(value.value))
     if isinstance(value, StandIn):
         return shown(value.leaving())
     return value
+
+
+class _Elements:
+    """A list whose length the run tells; in the run it shows itself as a list does.
+
+    Parameters
+    ----------
+    structure : object
+        Of an element.
+    columns : sequence
+        The leaves of all elements, one below the other.
+    """
+
+    def __init__(self, structure: Any, columns: Sequence[Any]) -> None:
+        self.structure, self.columns = structure, columns
+
+    def __repr__(self) -> str:
+        rows = zip(*([type(column)(one) for one in column.value] for column in self.columns), strict=True)
+        return repr([nest.unflatten(self.structure, row) for row in rows])
+
+
+class _ValueOrNone:
+    """What may be None; in the run it shows itself as the value or as None does."""
+
+    def __init__(self, is_set: Any, value: Any) -> None:
+        self.is_set, self.value = is_set, value
+
+    def _found(self) -> Any:
+        return self.value if self.is_set.value else None
+
+    def __repr__(self) -> str:
+        return repr(self._found())
+
+    def __str__(self) -> str:
+        return str(self._found())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._found(), spec)
+
+
+nest.register(
+    _Elements,
+    lambda one: (list(one.columns), one.structure),
+    lambda structure, columns: _Elements(structure, columns),
+)
+nest.register(
+    _ValueOrNone,
+    lambda one: ([one.is_set, *nest.flatten(one.value)], nest.structure_of(one.value)),
+    lambda structure, leaves: _ValueOrNone(leaves[0], nest.unflatten(structure, leaves[1:])),
+)
 
 
 def _fields_in(spec: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -128,6 +129,14 @@ def defined(value: Any, caught: Callable[[], tuple[Any, ...]] | None = None) -> 
 def _raise_unbound(name: str) -> tuple[()]:
     call("raise_error", Raising(type(unbound(name)), lambda: unbound(name)))
     return ()
+
+
+_RETURNED = re.compile(r"return_value(_\d+)?")
+
+
+def spoken(name: str) -> str:
+    """Return what messages call a variable: the one that carries what a ``return`` in a loop gives is ours."""
+    return "return" if _RETURNED.fullmatch(name) else name
 
 
 def returned(value: Any) -> Any:

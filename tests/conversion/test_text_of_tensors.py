@@ -44,7 +44,49 @@ def evaluation_order(n, x):
     print(f"{shown}{shown.append(1)}{shown} {n} {shown.append(n)}", len(shown))
 
 
-@pytest.mark.parametrize("function", [fields, structures, functions, joined, in_a_loop, evaluation_order])
+def lists(n, x):
+    out, pairs, rows = [], [], []
+    for i in range(n):
+        if i > 0:
+            out.append(i)
+            pairs.append((i, {"x": i + 1}))
+            rows.append(x * i)
+    print(out, [out, 1], f"{out}|{out!s}|{out!r:>12}", str(out), repr(out), {"k": out})
+    print(pairs, len(out), sep=";")
+    print(rows)
+
+
+def lists_without_elements(n, x):
+    out = []
+    for i in range(n):
+        if i > 7:
+            out.append(i)
+    print(out, f"{out}")
+
+
+def none_or_a_value(n, x):
+    best = worst = None
+    if n > 1:
+        best = x[0]
+    if n > 9:
+        worst = x[0]
+    print([best, worst], (worst,), f"{best:.2f} {[worst]} {worst}", {"k": worst}, str(worst), repr([worst]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        fields,
+        structures,
+        functions,
+        joined,
+        in_a_loop,
+        evaluation_order,
+        lists,
+        lists_without_elements,
+        none_or_a_value,
+    ],
+)
 def test_same_text(function, capsys):
     function(3, X)
     expected = capsys.readouterr().out.replace("np.float64(1.5)", "1.5")
@@ -58,3 +100,14 @@ def test_percent_is_refused():
     with pytest.raises(TypeError, match="`%` makes no text of tensors: use an f-string"):
         al.function(lambda n: print("%d" % n))(al.constant(3))  # noqa: UP031
     al.convert(lambda n: print("%d" % n))(3)  # noqa: UP031
+    with pytest.raises(TypeError, match="`%` makes no text of tensors: use an f-string"):
+        al.function(lambda n: "%s" % [{"n": (n,)}])(al.constant(3))  # noqa: UP031
+
+    def grown(n):
+        out = []
+        for i in range(n):
+            out.append(i)
+        return "%s" % out  # noqa: UP031
+
+    with pytest.raises(TypeError, match="`%` makes no text of tensors: use an f-string"):
+        al.function(grown)(al.constant(3))
