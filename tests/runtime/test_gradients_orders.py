@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import grad, gradients, hessian_vector_product, jacobian, jvp, vjp
+from autoloop_runtime.execution import prepare, run_graph
 from autoloop_runtime.gradients import accumulators
 from autoloop_runtime.ops.index import Index
 from executors import needs_native
@@ -117,43 +120,57 @@ def ways(f, v):
 LONG, FEW = ("jacobian of grad", "jvp of jvp"), ("slices", "gathered", "branch_in_loop")
 
 
-def check(name, executor, shape):
-    f = PROGRAMS[name]
-    spec = [al.TensorSpec(shape, al.float64)] * 3
+@cache
+def traced(name, extent):
+    """The graph of all ways for vectors of ``extent`` elements, and their names; one for all executors."""
+    f, chosen = PROGRAMS[name], []
 
-    @al.function(executor=executor, autograph=False, input_signature=spec)
+    @al.function(autograph=False)
     def everything(x, w, v):
         known = [al.ensure_shape(t, [5]) for t in (x, w, v)]
         asked = ways(lambda x: f(x, known[1]), known[2])
         exact = ("jacobian of grad", "jvp of vjp")  # these want the shapes
-        chosen = {way: g for way, g in asked.items() if name in FEW or way not in LONG}
-        return {way: g(known[0] if way in exact else x) for way, g in chosen.items()}
+        chosen[:] = [way for way in asked if name in FEW or way not in LONG]
+        return [asked[way](known[0] if way in exact else x) for way in chosen]
+
+    return everything.get_concrete_function(*[al.TensorSpec([extent], al.float64)] * 3).graph, tuple(chosen)
+
+
+@cache
+def differences(name):
+    f = PROGRAMS[name]
 
     @al.function(autograph=False)
     def slope(x):
         return grad(lambda x: f(x, al.constant(W)))(x)
 
     step = 1e-6
-    expected = (slope(X + step * V).numpy() - slope(X - step * V).numpy()) / (2 * step)
-    for way, found in everything(X, W, V).items():
+    return (slope(X + step * V).numpy() - slope(X - step * V).numpy()) / (2 * step)
+
+
+def check(name, executor, extent=5):
+    graph, chosen = traced(name, extent)
+    expected = differences(name)
+    found = run_graph(graph, prepare(graph, executor), [al.constant(a) for a in (X, W, V)])
+    for way, each in zip(chosen, found, strict=True):
         want = V @ expected if way == "jvp of jvp" else expected
-        np.testing.assert_allclose(found, want, rtol=1e-6, atol=1e-7, err_msg=way)
+        np.testing.assert_allclose(each, want, rtol=1e-6, atol=1e-7, err_msg=way)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_way_gives_the_same(name):
-    check(name, "sequential", [5])
+    check(name, "sequential")
 
 
 @pytest.mark.parametrize("name", ["slices", "gathered", "slice_set", "branch_in_loop"])
 @pytest.mark.parametrize("executor", ["auto", "dataflow"])
 def test_on_every_executor(name, executor):
-    check(name, executor, [5])
+    check(name, executor)
 
 
 @pytest.mark.parametrize("name", ["slices", "whole", "gathered", "slice_set"])
 def test_when_no_extent_is_known(name):
-    check(name, "sequential", [None])
+    check(name, "sequential", None)
 
 
 @needs_native
@@ -207,13 +224,10 @@ def sums(graph):
 
 @pytest.mark.parametrize("name", ["slices", "whole", "gathered", "loop_in_loop", "branch_in_loop"])
 def test_no_derivative_uses_a_growing_sum_twice(name):
-    f = PROGRAMS[name]
-    seen = 0
-    for way in ways(lambda x: f(x, al.constant(W)), al.constant(V)).values():
-        graph = al.function(way, autograph=False).get_concrete_function(al.TensorSpec([5], al.float64)).graph
-        count = uses(graph, {})
-        for node in sums(graph):
-            seen += 1
-            assert count[node.inputs[0]] == 1, (way, node)
-            assert count[node.outputs[0]] == 1, (way, node)
+    graph, _ = traced(name, 5)
+    count, seen = uses(graph, {}), 0
+    for node in sums(graph):
+        seen += 1
+        assert count[node.inputs[0]] == 1, node
+        assert count[node.outputs[0]] == 1, node
     assert seen

@@ -7,6 +7,8 @@ the table is checked to be complete.
 
 from __future__ import annotations
 
+from functools import cache
+
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
@@ -180,8 +182,13 @@ def curved(slopes):
     return sum([al.sum(al.sin(g * (0.3 + 0.2 * k))) for k, g in enumerate(slopes)], zero())
 
 
-def derivatives(f, place, arrays, shapes, executor, forward=False):
-    """The gradients, and those of a function of them or, with ``forward``, its derivative along all ones."""
+@cache
+def function(name, place, unknown=False, executor="sequential", forward=False):
+    """Gives the gradients, and those of a function of them or, with ``forward``, its derivative along all ones."""
+    f, arrays = SAMPLES[name]
+    shapes = [a.shape for a in arrays]
+    if unknown:
+        shapes = [[None] * a.ndim if name.split()[0] in RANKED else None for a in arrays]
     signature = [*[al.TensorSpec(s, F64) for s in shapes], al.TensorSpec([], F64)]
 
     @al.function(autograph=False, executor=executor, input_signature=signature)
@@ -193,7 +200,11 @@ def derivatives(f, place, arrays, shapes, executor, forward=False):
             return first, [jvp(again, xs, [al.ones_like(x) for x in xs])[1]]
         return first, gradient(curved(first), xs)
 
-    return al.nest.map_structure(np.asarray, everything(*arrays, np.float64(0.5)))
+    return everything
+
+
+def derivatives(name, place, **how):
+    return al.nest.map_structure(np.asarray, function(name, place, **how)(*SAMPLES[name][1], np.float64(0.5)))
 
 
 def names(graph):
@@ -207,25 +218,18 @@ def close(found, expected):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_derivatives_inside_are_those_outside(name):
-    f, arrays = SAMPLES[name]
-    known = [a.shape for a in arrays]
-    unknown = [[None] * a.ndim if name.split()[0] in RANKED else None for a in arrays]
-    first, second = derivatives(f, outside, arrays, known, "sequential")
-    close(derivatives(f, inside, arrays, unknown, "sequential"), (first, second))
+    first, second = derivatives(name, outside)
+    close(derivatives(name, inside, unknown=True), (first, second))
     if name.startswith(("elementwise 0", "of two 0", "set_item", "getitem", "gather", "tensor_array")):
         along = [np.sum([np.sum(g) for g in second])]
-        close(derivatives(f, inside, arrays, known, "dataflow", forward=True), (first, along))
+        close(derivatives(name, inside, executor="dataflow", forward=True), (first, along))
 
 
 def test_every_op_that_has_a_gradient_is_in_the_table():
     used = set()
-    for name, (f, arrays) in SAMPLES.items():
-        place = inside if name in ("getitem", "elementwise 0", "tensor_array_read") else outside
-
-        @al.function(autograph=False)
-        def slopes(*xs, f=f, place=place):
-            return gradient(curved(gradient(place(f, xs, al.constant(0.5, dtype=F64)), xs)), xs)
-
-        used |= names(slopes.get_concrete_function(*[al.TensorSpec(a.shape, F64) for a in arrays]).graph)
+    for name in SAMPLES:
+        used |= names(function(name, outside).get_concrete_function().graph)
+    for name in ("getitem", "elementwise 0", "tensor_array_read"):
+        used |= names(function(name, inside, unknown=True).get_concrete_function().graph)
     theirs = {name for name, op in OPS.items() if op.vjp and op.vjp.__module__.startswith("autoloop_runtime")}
     assert theirs - used - WITH_CHECKPOINTS == set(), "add a program with it to SAMPLES"
