@@ -25,6 +25,10 @@ from .values import Array, Buffer, Grown, Nothing, Owned, Scalar, Splat, Value, 
 from .values import Rows as Table
 from .views import loaded, put
 
+#: bytes of a line of the caches, and of elements that are asked for before they are read: more than the processor
+#: fetches by itself, and not more than the caches hold beside what else is in use
+LINE, AHEAD = 64, range(1024, (64 << 10) + 1)
+
 
 def define_stacks(ctx: Context) -> None:
     """Let the module have what stacks need."""
@@ -154,7 +158,23 @@ def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 def read(ctx: Context, node: Node, stack: str, position: str) -> Value:
     """The element at ``position`` of the stack that ``node`` reads."""
     pile = ctx.types.piles[node.inputs[0]].root()
-    return looked_at(ctx, node, pile, place_in(ctx, stack, position, pile))
+    place = place_in(ctx, stack, position, pile)
+    if node.op.name == "StackRead" and isinstance(place, Array) and element_size(pile) in AHEAD:
+        _fetch_before(ctx, place, element_size(pile))
+    return looked_at(ctx, node, pile, place)
+
+
+def _fetch_before(ctx: Context, place: Array, size: int) -> None:
+    """Ask for the element before that at ``place``: a stack is read down, and the processor only sees what goes up.
+
+    Of the first element that is no memory of ours, which does no harm: nothing is read.
+    """
+    writer = ctx.writer
+    with writer.loop(-(-size // LINE)) as loop:
+        offset = writer.let(f"mul nuw nsw i64 {loop.index}, {LINE}")
+        offset = writer.let(f"sub nsw i64 {offset}, {size}")
+        line = writer.let(f"getelementptr i8, ptr {place.pointer}, i64 {offset}")
+        writer.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 2, i32 1)")
 
 
 def looked_at(ctx: Context, node: Node, pile: Pile, place: Value) -> Value:
