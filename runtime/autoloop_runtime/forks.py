@@ -98,6 +98,19 @@ _in_child: list[Callable[[], None]] = []
 _generation = 0
 
 
+def file_of(descriptor: int) -> tuple[int, int, int] | None:
+    """What tells the files apart that a descriptor stands for at one time and another; ``None`` if there is none.
+
+    Device and number of the file, and how many names it has: a file system gives the number of a file that is gone to
+    the next one, which has a name where the other had none.
+    """
+    try:
+        found = os.fstat(descriptor)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_nlink
+
+
 def is_mine(lock: Any) -> bool:
     """True if this thread holds ``lock``."""
     held: bool = lock._is_owned()

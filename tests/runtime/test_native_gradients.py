@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import tempfile
@@ -282,6 +283,39 @@ def test_stacks_that_leave_memory(small_stacks, monkeypatch):
             np.testing.assert_allclose(g, e, rtol=1e-11)
         assert bool(sizes) == leaves
         assert not [n for n in os.listdir(tempfile.gettempdir()) if n.startswith("autoloop-swap-")]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_who_forks_in_the_middle_has_results_in_one_process_only(small_stacks, monkeypatch):
+    """As a signal handler may; both go on, with one file, and what the child writes its parent does not see."""
+    native = al.function(value_and_grad(swapping, (0, 1)), executor="native")
+    expected = native(W, W)
+    al.config.set_swap_budget(0)
+    grow, grown, pids = swapped.space.grow, [], []
+
+    def forking(*words):
+        place = grow(*words)
+        grown.append(place)
+        if len(grown) == 1:
+            pids.append(os.fork())
+            if not pids[0]:
+                for mapped in swapped.space.stacks.values():
+                    ctypes.memset(mapped.address, 255, mapped.count)  # NaN
+        return place
+
+    monkeypatch.setattr(swapped.space, "grow", forking)
+    try:
+        found = native(W, W)
+    except RuntimeError as error:
+        told = str(error)
+        os._exit(0 if "forked while machine code ran" in told and "Fork outside of graphs" in told else 1)
+    except BaseException:
+        os._exit(2)
+    if not pids[0]:
+        os._exit(3)
+    assert os.waitpid(pids[0], 0)[1] == 0 and len(grown) > 1
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
 
 
 @pytest.mark.parametrize("executor", ["native", "sequential", "dataflow"])

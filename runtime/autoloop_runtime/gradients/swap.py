@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import config, dtypes
-from ..forks import Kind, in_child, is_mine, undivided
+from ..forks import Kind, file_of, in_child, is_mine, undivided
 from ..tensor import Tensor
 
 #: bytes that are written and read at once
@@ -89,7 +89,7 @@ class _File:
             file = tempfile.TemporaryFile(prefix="autoloop-swap-", buffering=0)  # noqa: SIM115
         with file:
             descriptor = os.dup(file.fileno())  # which a program started from here does not get
-        identity = _identity(descriptor)
+        identity = file_of(descriptor)
         if self._descriptor < 0:
             self._descriptor, self._identity = descriptor, identity
         else:  # a signal handler was quicker
@@ -97,7 +97,7 @@ class _File:
 
     def _check(self) -> None:
         """Raise unless the descriptor is still that of the file."""
-        if _identity(self._descriptor) != self._identity:
+        if file_of(self._descriptor) != self._identity:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
     def _write(self, data: Any, at: int) -> int:
@@ -146,16 +146,8 @@ class _File:
                 return
             descriptor, identity = self._descriptor, self._identity
             self._descriptor, self.size = -1, 0
-            if descriptor >= 0 and _identity(descriptor) == identity:
+            if descriptor >= 0 and file_of(descriptor) == identity:
                 os.close(descriptor)
-
-
-def _identity(descriptor: int) -> tuple[int, int, int] | None:
-    try:
-        found = os.fstat(descriptor)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_nlink
 
 
 if hasattr(os, "pread"):

@@ -13,7 +13,7 @@ import numpy as np
 from ...array_values import ArrayValue
 from ...config import get_num_threads
 from ...failures import annotate
-from ...forks import Kind
+from ...forks import Kind, generation
 from ...graph import Graph
 from ...runstate import EAGER, RunState, Storage
 from ...variables import READ, checked
@@ -27,7 +27,7 @@ from .pool import SHARE, Pool, pool
 from .refusal import refusal
 from .slices import INDEXED
 from .spare import SPARE, spare
-from .swapped import failure
+from .swapped import GROW, failure, forked
 from .tabled import TABLES
 
 #: how a scalar of a dtype is written into eight bytes
@@ -130,6 +130,7 @@ class _Runnable:
         ).unpack_from
         self._scalars = tuple([p.dtype.type for p in ports])
         self._grows = any(p.grows for p in ports)
+        self._swaps = GROW in function.addresses
         self._constants = [np.ascontiguousarray(t) for t in function.table]
         self._table = np.array([t.ctypes.data for t in self._constants], np.uint64)
         #: memory of calls that are over; taking and giving back one is atomic
@@ -176,7 +177,10 @@ class _Runnable:
             memory = _Memory(self._function, self._table.ctypes.data)
         if self._helpers is not None:
             self._helpers.use(get_num_threads())
+        begun = generation() if self._swaps else 0
         code = self._call(packed, memory.address)
+        if self._swaps and generation() != begun:  # in a signal handler
+            raise forked()
         if code:
             raise self._failure(code, memory, done, (memory, values, kept, made))
         words = self._unpack(memory.view, memory.offset)

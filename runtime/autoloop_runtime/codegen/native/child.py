@@ -126,7 +126,7 @@ class Child:
                 except BaseException:
                     self._socket.close()
                     raise
-            self._mark = _mark(self._socket.fileno())
+            self._mark = forks.file_of(self._socket.fileno())
             _alive.append(self)
         with contextlib.suppress(RuntimeError):  # no threads any more
             _FORKS.thread(self._await_end, name="autoloop-compiler").start()
@@ -152,7 +152,7 @@ class Child:
 
     def connection(self) -> socket.socket:
         """The socket, if its number still means what it meant: the user may have closed all there are."""
-        if _mark(self._socket.fileno()) != self._mark:
+        if forks.file_of(self._socket.fileno()) != self._mark:
             raise Ended("its socket was closed")
         return self._socket
 
@@ -252,15 +252,6 @@ class Answer:
 def _send(data: memoryview, connection: socket.socket) -> int:
     # whoever lets broken pipes end the program does not mean this one
     return connection.send(data, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
-
-
-def _mark(number: int) -> tuple[int, int] | None:
-    """What tells the files apart that a number stands for at one time and another."""
-    try:
-        found = os.fstat(number)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 #: those that were not stopped

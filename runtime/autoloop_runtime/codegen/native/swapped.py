@@ -1,8 +1,11 @@
 """Stacks of loops with ``swap_memory=True`` that do not stay in memory: past a budget a stack goes to a file.
 
 Machine code asks here whenever such a stack is to become larger. The file is mapped, so what reads the stack need not
-know; it has no name and no open descriptor, so nobody else can read it and nothing is left of it. All of it is there on
-the disk before anything is written, so a full disk is an exception and not a signal.
+know; it has no name, so nobody else can read it and nothing is left of it. All of it is there on the disk before
+anything is written, so a full disk is an exception and not a signal.
+
+Who forks while the code runs, in a signal handler, has the file in two processes. What the child writes is then its
+own, and its results, for which it may have read what its parent wrote since, are refused.
 """
 
 from __future__ import annotations
@@ -11,16 +14,19 @@ import contextlib
 import ctypes
 import mmap
 import os
+import sys
 import tempfile
 import threading
 
 from ... import config
-from ...forks import Kind, in_child, undivided
+from ...forks import Kind, file_of, in_child, undivided
 
 #: smaller stacks stay in memory and do not count
 SMALLEST = 1 << 20
 #: what machine code calls these functions
 GROW, RELEASE = "autoloop_swap_grow", "autoloop_swap_release"
+#: of ``mmap``, on Linux
+_FIXED = 0x10
 #: answer: it may stay in memory
 STAYS = 1
 _KIND = Kind("native.swapped", "stacks belong to the thread that runs the code; a child without it counts none")
@@ -35,6 +41,10 @@ class _Mapped:
         with file:
             reserve(file.fileno(), count)
             self._map = mmap.mmap(file.fileno(), count)
+            self._descriptor = os.dup(file.fileno())
+        self._identity = file_of(self._descriptor)
+        self.count = count
+        self.thread = threading.get_ident()
         self._first = ctypes.c_char.from_buffer(self._map)
         self.address = ctypes.addressof(self._first)
 
@@ -44,10 +54,22 @@ class _Mapped:
         if hasattr(mmap, "MADV_DONTNEED") and count >= mmap.PAGESIZE:
             self._map.madvise(mmap.MADV_DONTNEED, 0, count)
 
+    def become_own(self) -> None:
+        """What is written from now on stays in this process."""
+        if sys.platform != "linux" or file_of(self._descriptor) != self._identity:
+            return
+        put = ctypes.CDLL(None).mmap
+        words = ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
+        put.restype, put.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t, *words]
+        rights = mmap.PROT_READ | mmap.PROT_WRITE
+        put(self.address, self.count, rights, mmap.MAP_PRIVATE | _FIXED, self._descriptor, 0)
+
     def close(self) -> None:
         """Give the file up."""
         del self._first
         self._map.close()
+        if file_of(self._descriptor) == self._identity:
+            os.close(self._descriptor)
 
 
 def reserve(descriptor: int, count: int) -> None:
@@ -95,8 +117,12 @@ class _Space:
                 mapped.close()
 
     def after_fork_in_child(self) -> None:
-        """The threads that had the stacks are not here."""
-        self.stacks = {}
+        """The threads that had the stacks are not here, but for this one, which may be in the middle of a run."""
+        me = threading.get_ident()
+        self.stacks = {k: m for k, m in self.stacks.items() if isinstance(m, _Mapped) and m.thread == me}
+        for mapped in self.stacks.values():
+            assert isinstance(mapped, _Mapped)
+            mapped.become_own()
 
 
 def _mapped(count: int) -> _Mapped:
@@ -119,6 +145,14 @@ _release = ctypes.CFUNCTYPE(None, ctypes.c_int64)(lambda stack: space.release(st
 def addresses() -> dict[str, int]:
     """The functions, for the linker."""
     return {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in ((GROW, _grow), (RELEASE, _release))}
+
+
+def forked() -> BaseException:
+    """Why there are no results for who was forked in the middle of a run."""
+    return RuntimeError(
+        "this process was forked while machine code ran whose saved values were in a file (swap_memory), which its "
+        "parent has gone on writing to; so the graph cannot be run to its end here. Fork outside of graphs"
+    )
 
 
 def failure() -> BaseException:
