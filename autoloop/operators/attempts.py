@@ -43,7 +43,7 @@ class attempt:
         self.said: Node | None = None
 
     def __enter__(self) -> None:
-        self._made = _Made()
+        self._made = Made()
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> None:
         if error is not None and not isinstance(error, NeverReturnsError) and is_refusal(error):
@@ -71,7 +71,7 @@ class _Last:
         self._said = said
 
     def __enter__(self) -> None:
-        self._made = _Made()
+        self._made = Made()
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> None:
         if self._said is None or (error is not None and not isinstance(error, NeverReturnsError)):
@@ -134,14 +134,19 @@ def _is_users(manager: Any) -> bool:
     return is_users_class(type(manager))
 
 
-class _Made:
+class Made:
     """The nodes that are added to the present graph from now on."""
 
     def __init__(self) -> None:
         self._graph = current_graph()
         self._count = 0 if self._graph is None else len(self._graph.nodes)
 
+    def may_raise(self) -> bool:
+        """Whether one of them is a ``raise`` or an ``assert``."""
+        return any(node.op.name in _SAID for node in self.nodes())
+
     def nodes(self) -> Iterator[Node]:
+        """Yield them, with those in the graphs inside them."""
         if self._graph is not None and current_graph() is self._graph:
             yield from _with_inner(self._graph.nodes[self._count :])
 

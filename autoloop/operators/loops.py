@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from opcode import opname
 from typing import Any, Literal
 
 import numpy as np
+from autoloop.operators.attempts import Made
 from autoloop.operators.branches import if_stmt
 from autoloop.operators.growing import refuse_moved
 from autoloop.operators.iterables import StagedIterable, as_staged
@@ -19,6 +21,7 @@ from autoloop_runtime.graph import current_graph
 from autoloop_runtime.registry import call
 
 Values = tuple[Any, ...]
+_CONSTANT = {"RESUME", "COPY_FREE_VARS", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
 Options = Callable[[], dict[str, Any]]
 
 
@@ -75,10 +78,27 @@ def while_stmt(
             return staged_loop(loop, values, deciding)
         if not deciding:
             break
+        made = Made()
         values = body(*values) or ()
         count += 1
+        if _is_endless(test) and made.may_raise():
+            # Only an exception of the run's ends it: written out it would have no end.
+            outside = Outside((body, test), shared, places, values)
+            loop = Loop(_always, body, names, until, outside, _after(count, options() if options else {}))
+            _record_staged("while", names, count)
+            return staged_loop(loop, values, _always())
     record("while", names, False, "the condition is a Python value")
     return values
+
+
+def _is_endless(test: Callable[..., Any]) -> bool:
+    """Whether a test is ``True`` itself."""
+    code = getattr(test, "__code__", None)
+    return code is not None and {opname[one] for one in code.co_code[::2]} <= _CONSTANT
+
+
+def _always(*_: Any) -> Any:
+    return call("logical_not", call("identity", False))
 
 
 def _after(count: int, options: dict[str, Any]) -> dict[str, Any]:

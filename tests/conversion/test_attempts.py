@@ -259,3 +259,25 @@ def test_what_is_no_manager_is_told_as_python_tells_it():
 
     with pytest.raises(TypeError, match="context manager"):
         al.function(f)(V)
+
+
+def raises_in_the_end(v):
+    while True:
+        v = v * 2
+        if v[0] > 100:
+            raise RuntimeError("stop")
+
+
+def raises_before_it_is_outside(v):
+    i = 0
+    while True:
+        if v[i] > 2:
+            raise RuntimeError("stop")
+        i += 1
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+@pytest.mark.parametrize("f", [raises_in_the_end, raises_before_it_is_outside])
+def test_an_endless_loop_that_only_a_raise_ends(f, executor):
+    with pytest.raises(RuntimeError, match="stop"):
+        al.function(f, executor=executor)(V)
