@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from autoloop_runtime import dtypes, locations, nest
+from autoloop_runtime.contexts import undisturbed
 from autoloop_runtime.execution import check_executor
 from autoloop_runtime.forks import Kind
 from autoloop_runtime.graph import Graph, current_graph
@@ -159,7 +160,7 @@ class Function:
             with self._lock:
                 concrete = self._cache.get(key)
                 if concrete is None:
-                    concrete = self._trace(call, leaves, structure, key)
+                    concrete = undisturbed(self._trace, call, leaves, structure, key)
         return concrete, leaves
 
     def _conform(self, call: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -224,6 +225,17 @@ class Function:
             graph.collections["no_new_variables"] = [True]
         if self.gradient_memory is not None:
             graph.collections["gradient_memory"] = [self.gradient_memory]
+        value = self._traced(graph, call, leaves, structure)
+        concrete = ConcreteFunction(self.name, graph, value, self.executor)
+        self._cache[key] = concrete
+        self.tracing_count += 1
+        self._keys.append(key)
+        if self.tracing_count == RETRACE_WARNING + 1:
+            self._warn_of_retracing()
+        return concrete
+
+    def _traced(self, graph: Graph, call: tuple[Any, ...], leaves: list[Any], structure: Any) -> Any:
+        """The result of the converted function, called with placeholders of ``graph``."""
         names = self._parameters.leaf_names(call)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
         target = self._target()
@@ -241,18 +253,11 @@ class Function:
             args = (*self._receiver(), *args)
             threshold = Threshold((target, *args, *kwargs.values()))
             try:
-                value = threshold.result(_trace_entry_(target, args, kwargs))
+                return threshold.result(_trace_entry_(target, args, kwargs))
             except BaseException as error:
                 if is_refusal(error):
                     threshold.restore()
                 raise
-        concrete = ConcreteFunction(self.name, graph, value, self.executor)
-        self._cache[key] = concrete
-        self.tracing_count += 1
-        self._keys.append(key)
-        if self.tracing_count == RETRACE_WARNING + 1:
-            self._warn_of_retracing()
-        return concrete
 
     def _warn_of_retracing(self) -> None:
         keys = [k for k in self._keys[-RETRACE_WARNING:] if isinstance(k, tuple)]

@@ -14,6 +14,7 @@ import numpy as np
 from . import nest
 from .automatic import Automatic, Standing, loops_in
 from .codegen.python import compile_graph
+from .contexts import undisturbed
 from .dataclass import dataclass
 from .dataflow import compile_dataflow
 from .forks import undivided
@@ -114,9 +115,14 @@ def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[A
 def run_now(build: Callable[[], Any]) -> Any:
     """Trace ``build`` into a graph of its own, run it, and give its value with concrete tensors."""
     graph = Graph(ordered=True)
-    with graph.as_default():
-        leaves, structure = nest.flatten_with_structure(build(), expand_composites=True)
-        set_outputs(graph, [convert_to_tensor(leaf) for leaf in leaves])
+
+    def trace() -> tuple[list[Any], Any]:
+        with graph.as_default():
+            leaves, structure = nest.flatten_with_structure(build(), expand_composites=True)
+            set_outputs(graph, [convert_to_tensor(leaf) for leaf in leaves])
+        return leaves, structure
+
+    leaves, structure = undisturbed(trace)
     results = run_graph(graph, prepare(graph), [])
     return nest.unflatten(structure, results[: len(leaves)])
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import dtypes
+from .contexts import Setting
 from .dtypes import DType
 from .locations import Location, Places
 from .registry import Op, Spec, call, register
@@ -369,14 +370,9 @@ class Graph:
 
     # -- the default graph --------------------------------------------------------------------------------
 
-    @contextmanager
-    def as_default(self) -> Iterator[Graph]:
+    def as_default(self) -> Setting[tuple[Graph, ...], Graph]:
         """Make this the graph that ops are added to."""
-        token = _stack.set((*_stack.get(), self))
-        try:
-            yield self
-        finally:
-            _stack.reset(token)
+        return Setting(_stack, (*_stack.get(), self), self)
 
     def __enter__(self) -> Graph:
         context = self.as_default()

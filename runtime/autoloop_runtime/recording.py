@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
+
+from .contexts import Setting
 
 if TYPE_CHECKING:
     from .registry import Op
@@ -33,14 +34,9 @@ def recorders() -> tuple[Recorder, ...]:
     return _recorders.get()
 
 
-@contextmanager
-def recording(active: Sequence[Recorder]) -> Iterator[None]:
+def recording(active: Sequence[Recorder]) -> Setting[tuple[Recorder, ...], None]:
     """Exactly these recorders are in force inside."""
-    token = _recorders.set(tuple(active))
-    try:
-        yield
-    finally:
-        _recorders.reset(token)
+    return Setting(_recorders, tuple(active), None)
 
 
 def refuse_leaving(tensor: Tensor, how: str, instead: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import random
 import signal
 
@@ -10,6 +11,7 @@ import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
 from autoloop_runtime import config
+from autoloop_runtime.graph import current_graph
 from executors import EXECUTORS
 from forking import run
 from stepping import at_step, interrupted, left_locked, steps_of
@@ -278,3 +280,37 @@ def test_ctrl_c_in_a_first_call_and_in_a_first_gradient(executor):
         assert slope(f) == want
     assert count
     assert left_locked() == []
+
+
+@pytest.mark.parametrize("way", ["function", "eager"])
+def test_ctrl_c_leaves_no_graph_behind(way):
+    # in this very context, which a trace that is interrupted must leave as it was
+    def body(x):
+        return al.while_loop(lambda x: x < 10.0, lambda x: x * 1.5 + 1.0, [x])
+
+    def call():
+        return al.function(body, autograph=False)(2.0) if way == "function" else body(2.0)
+
+    def stop():
+        raise KeyboardInterrupt
+
+    stopped = 0
+    for step in points(steps_of(call), 300):
+        try:
+            at_step(call, step, stop)
+        except KeyboardInterrupt:
+            stopped += 1
+        assert current_graph() is None, step
+    assert stopped > 40 and float(np.asarray(call()).ravel()[0]) > 10.0
+
+
+def test_a_trace_leaves_the_users_context_variables_as_the_function_does():
+    seen = contextvars.ContextVar("seen")
+
+    @al.function
+    def f(x):
+        seen.set("traced")
+        return x + 1
+
+    f(X)
+    assert seen.get() == "traced"
