@@ -452,9 +452,22 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> A
     name : str, optional
     """
     x = convert_to_tensor(x)
-    if min is not None:
-        x = maximum(x, min)
-    return x if max is None else minimum(x, max, name)
+    if min is None or max is None:
+        x = x if min is None else maximum(x, min)
+        return x if max is None else minimum(x, max, name)
+    numbers = convert_to_tensor(min).shape.rank == 0 == convert_to_tensor(max).shape.rank
+    return _within(minimum, _within(maximum, x, min, numbers), max, numbers, name)
+
+
+def _within(limit: Function, x: Tensor, bound: Any, is_number: bool, name: str | None = None) -> Any:
+    """``limit`` of ``x`` and one of two bounds: where they are equal ``x`` stays if both bounds are numbers.
+
+    So it is in NumPy; 0.0 and -0.0 show it. Of equal operands maximum and minimum give the second, and the first of
+    half precision.
+    """
+    x, bound = operands("clip", x, bound)
+    exchanged = is_number and x.dtype.kind == "f" and x.dtype != dtypes.float16
+    return limit(bound, x, name) if exchanged else limit(x, bound, name)
 
 
 # -- complex numbers --------------------------------------------------------------------------------------

@@ -21,19 +21,25 @@ from .views import reverse, seen
 #: how many floats are added up before their sum is added to the total in double precision
 CHUNK = 2048
 
+#: what NumPy's sums begin with, which says what a sum of nothing but -0.0 is
+_ZERO = float(np.add.reduce(np.full(2, -0.0)))
+#: up to as many floats NumPy compares one after the other on every machine that has its vectors; of more its result is
+#: any of the equal ones, 0.0 or -0.0
+IN_ORDER = 8
+
 #: op -> kind of type -> (identity, instruction); floats may be added in any order, within a few ulp
 _FOLDS: dict[str, dict[str, tuple[Any, str]]] = {
-    "sum": {"iu": (0, "add $t $x, $y"), "f": (-0.0, "fadd reassoc $t $x, $y")},
+    "sum": {"iu": (0, "add $t $x, $y"), "f": (_ZERO, "fadd reassoc $t $x, $y")},
     "prod": {"iu": (1, "mul $t $x, $y"), "f": (1.0, "fmul reassoc $t $x, $y")},
     "max": {
         "i": ("min", "call $t @llvm.smax.$s($t $x, $t $y)"),
         "u": ("min", "call $t @llvm.umax.$s($t $x, $t $y)"),
-        "f": (-np.inf, "call $t @llvm.maximum.$s($t $x, $t $y)"),
+        "f": (-np.inf, ""),
     },
     "min": {
         "i": ("max", "call $t @llvm.smin.$s($t $x, $t $y)"),
         "u": ("max", "call $t @llvm.umin.$s($t $x, $t $y)"),
-        "f": (np.inf, "call $t @llvm.minimum.$s($t $x, $t $y)"),
+        "f": (np.inf, ""),
     },
     "any": {"b": (False, "or $t $x, $y")},
     "all": {"b": (True, "and $t $x, $y")},
@@ -50,7 +56,7 @@ def _fold(op: str, t: LType) -> tuple[str, Callable[[Context, str, str], str]]:
     if isinstance(identity, str):
         info = np.iinfo(f"{t.kind}{t.size}")
         identity = info.min if identity == "min" else info.max
-    if t is HALF and op in ("max", "min"):
+    if not text:  # in order: which of two equal zeros is taken is the element-wise op's to say
         return literal(identity, t), lambda ctx, a, b: ctx.arithmetic.apply(ctx.writer, f"{op}imum", t, [a, b])
     text = text.replace("$t", t.name).replace("$s", t.suffix)
     return literal(identity, t), lambda ctx, a, b: ctx.writer.let(text.replace("$x", a).replace("$y", b))
@@ -119,11 +125,12 @@ def _total(ctx: Context, op: str, t: LType, nest: Nest, value: Value) -> str:
     """The reduction over all loops that are not open yet."""
     if op == "sum" and t.kind == "f":
         return _float_sum(ctx, t, nest, value)
-    if t is HALF and op in ("max", "min"):  # in order, as the first of equal ones is taken
+    extreme = t.kind == "f" and op in ("max", "min")
+    if extreme and (t is HALF or size_of(tuple(nest.extents[len(nest._indices) :])) <= IN_ORDER):
         identity, step = _fold(op, t)
         return accumulate(nest, t, identity, lambda total, nest: step(ctx, total, nest.element(value)))
     narrow, t = t, FLOAT if t is HALF else t
-    if t.kind == "f" and op in ("max", "min"):
+    if extreme:
         return cast(ctx.writer, ctx.module, _float_extreme(ctx, op, t, nest, value, narrow), t, narrow)
     identity, step = _fold(op, t)
 
@@ -167,7 +174,7 @@ def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
         partial = accumulate(nest, part, identity, combine)
         return writer.let(f"fadd double {total}, {cast(writer, module, partial, part, DOUBLE)}")
 
-    total = _outer(nest, literal(-0.0, DOUBLE), chunk, len(nest.extents) - 1)
+    total = _outer(nest, literal(_ZERO, DOUBLE), chunk, len(nest.extents) - 1)
     return cast(writer, module, total, DOUBLE, t)
 
 
@@ -313,7 +320,9 @@ def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         nest.store(target, total if exclusive else following)
         return following
 
-    return _along(ctx, node, values, 0 if op == "add" else 1, step)
+    # what stands before the first element is seen only if it is left out
+    start = 1 if op == "multiply" else 0.0 if exclusive else -0.0
+    return _along(ctx, node, values, start if t.kind == "f" else int(start), step)
 
 
 @rule("sum_between")
@@ -329,7 +338,11 @@ def _between(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _along(
-    ctx: Context, node: Node, values: list[Value], start: int, step: Callable[[str, Nest, Sequence[Value], Array], str]
+    ctx: Context,
+    node: Node,
+    values: list[Value],
+    start: float,
+    step: Callable[[str, Nest, Sequence[Value], Array], str],
 ) -> Sequence[Value]:
     """A number that goes along an axis: ``step(number, nest, sources, target)`` stores, and gives the next."""
     tensor = node.outputs[0]
