@@ -35,6 +35,8 @@ _KIND = Kind("native.swapped", "stacks belong to the thread that runs the code; 
 class _Mapped:
     """A file without a name, in memory at ``address``."""
 
+    _descriptor = -1
+
     def __init__(self, count: int) -> None:
         with undivided():  # ``tempfile`` has a lock of its own
             file = tempfile.TemporaryFile(prefix="autoloop-swap-", buffering=0)  # noqa: SIM115
@@ -68,8 +70,13 @@ class _Mapped:
         """Give the file up."""
         del self._first
         self._map.close()
-        if file_of(self._descriptor) == self._identity:
-            os.close(self._descriptor)
+        self.__del__()
+
+    def __del__(self) -> None:
+        # whom Ctrl-C kept from being closed, the collector closes
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0 and file_of(descriptor) == self._identity:
+            os.close(descriptor)
 
 
 def reserve(descriptor: int, count: int) -> None:
