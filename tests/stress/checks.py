@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,11 @@ import autoloop as al
 import numpy as np
 from array_functions import arguments, random_function
 from autoloop_runtime.execution import prepare
+from autoloop_runtime.passes.pipeline import optimize
+from autoloop_runtime.runstate import EAGER
 from random_functions import random_program
+from random_programs import Program, interpret
+from random_programs import outcome as results_and_effects
 from smooth_functions import along, point, random_smooth, slopes
 
 EXECUTORS = ["auto", "dataflow", "sequential"]
@@ -87,6 +92,29 @@ def of_arrays(seed: int) -> tuple[list[str], list[str]]:
     """Arrays, numbers and flags."""
     program, text = random_function(seed)
     return _compare(program, text, arguments(seed), copy.deepcopy)
+
+
+def of_graphs(seed: int) -> tuple[list[str], list[str]]:
+    """Graphs of nested loops, branches and effects, beside an interpreter of graphs that is the simplest there is."""
+    program = Program(random.Random(seed), effects=seed % 3 == 0)
+    want = results_and_effects(lambda values: interpret(program.graph, values), program.values)
+    words, wrong = [], []
+    for executor in EXECUTORS:
+        try:
+            runner = prepare(optimize(program.graph), executor)
+            got = results_and_effects(lambda values: runner.run(values, EAGER), program.values)
+        except NotImplementedError:
+            words.append(f"{executor} refused")
+            continue
+        # machine code has another library of functions
+        rtol = 1e-5 if executor in ("auto", "native") else 0.0
+        right = all(
+            np.allclose(g, w, rtol=rtol, atol=rtol, equal_nan=True) for g, w in zip(got[0], want[0], strict=True)
+        )
+        right = right and [g.dtype for g in got[0]] == [w.dtype for w in want[0]] and repr(got[1]) == repr(want[1])
+        words.append(f"{executor} as interpreted" if right else f"{executor} WRONG")
+        wrong += [] if right else [f"graph {seed} under {executor}: {got}, not {want}"]
+    return words, wrong
 
 
 def _derivatives(f: Callable[..., Any], executor: str, directions: list[np.ndarray]) -> tuple[Any, Any]:

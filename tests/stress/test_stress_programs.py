@@ -13,16 +13,18 @@ def held(tally: Tally) -> str:
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("check", [checks.of_integers, checks.of_arrays, checks.of_derivatives])
+@pytest.mark.parametrize("check", [checks.of_integers, checks.of_arrays, checks.of_graphs, checks.of_derivatives])
 def test_a_few(check, seed):
     words, wrong = check(seed)
     assert words and not wrong, "\n".join(wrong)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("check", [checks.of_integers, checks.of_arrays])
-def test_five_thousand_programs_each_under_four_executors(check, printed):
-    printed(held(spread(check, range(10_000, 10_000 + scaled(5_000)))))
+@pytest.mark.parametrize(
+    ("check", "count"), [(checks.of_graphs, 5_000), (checks.of_integers, 2_500), (checks.of_arrays, 2_500)]
+)
+def test_ten_thousand_programs_each_under_four_executors(check, count, printed):
+    printed(held(spread(check, range(10_000, 10_000 + scaled(count)))))
 
 
 @pytest.mark.nightly
