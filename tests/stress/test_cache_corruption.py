@@ -16,7 +16,7 @@ def test_a_few(seed):
 
 
 @pytest.mark.nightly
-def test_two_hundred_runs(printed):
+def test_a_cache_that_is_damaged_at_random_moments(printed):
     tally = spread(broken_caches.of_broken_caches, range(10_000, 10_000 + scaled(40)))
     printed(", ".join(f"{number:,} {word}" for word, number in sorted(tally.words.items())))
     assert not tally.wrong, f"{len(tally.wrong)} wrong:\n" + "\n".join(tally.wrong[:5])

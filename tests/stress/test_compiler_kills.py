@@ -16,7 +16,7 @@ def test_a_few(seed):
 
 
 @pytest.mark.nightly
-def test_three_hundred_runs(printed):
+def test_compilers_that_are_lost_at_random_moments(printed):
     tally = spread(lost_compilers.of_lost_compilers, range(10_000, 10_000 + scaled(100)))
     printed(", ".join(f"{number:,} {word}" for word, number in sorted(tally.words.items())))
     assert not tally.wrong, f"{len(tally.wrong)} wrong:\n" + "\n".join(tally.wrong[:5])
