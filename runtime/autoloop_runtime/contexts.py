@@ -10,32 +10,45 @@ from collections.abc import Callable
 from contextvars import ContextVar, copy_context
 from typing import Any, Generic, TypeVar
 
-T = TypeVar("T")
 R = TypeVar("R")
 #: what the names of this package's own context variables begin with
 OURS = "autoloop_"
 
 
-class Setting(Generic[T, R]):
-    """A context manager in which ``variable`` has this value; gives ``result``.
+class Setting(Generic[R]):
+    """A context manager in which variables have other values; gives ``result``.
 
-    No generator: one that was interrupted would put the variable back when it is collected, in whatever context.
+    No generator: one that was interrupted would put the variables back when it is collected, in whatever context. What
+    is left to Ctrl-C is the moment before the first instruction of ``__exit__``.
     """
 
-    __slots__ = ("before", "result", "value", "variable")
+    __slots__ = ("before", "result", "values")
 
-    def __init__(self, variable: ContextVar[T], value: T, result: R) -> None:
-        self.variable = variable
-        self.value = value
+    def __init__(self, result: R, *values: tuple[ContextVar[Any], Any]) -> None:
         self.result = result
+        self.values = values
 
     def __enter__(self) -> R:
-        self.before = self.variable.get()
-        self.variable.set(self.value)
+        self.before = [(variable, variable.get()) for variable, _ in self.values]
+        try:
+            for variable, value in self.values:
+                variable.set(value)
+        except BaseException:
+            self._put_back()
+            raise
         return self.result
 
     def __exit__(self, *exc: object) -> None:
-        self.variable.set(self.before)
+        try:
+            for variable, value in self.before:
+                variable.set(value)
+        except BaseException:
+            self._put_back()
+            raise
+
+    def _put_back(self) -> None:
+        for variable, value in self.before:
+            variable.set(value)
 
 
 def undisturbed(f: Callable[..., R], *args: Any) -> R:

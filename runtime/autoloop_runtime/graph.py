@@ -148,7 +148,7 @@ class Graph:
         self._captured: dict[Tensor, Tensor] = {}
         self._constants: dict[int, tuple[Tensor, Tensor]] = {}
         self._control: list[tuple[Tensor, ...]] = []
-        self._entered: list[Any] = []
+        self._entered: list[Setting[Graph]] = []
 
     # -- building -----------------------------------------------------------------------------------------
 
@@ -370,18 +370,23 @@ class Graph:
 
     # -- the default graph --------------------------------------------------------------------------------
 
-    def as_default(self) -> Setting[tuple[Graph, ...], Graph]:
+    def as_default(self) -> Setting[Graph]:
         """Make this the graph that ops are added to."""
-        return Setting(_stack, (*_stack.get(), self), self)
+        return Setting(self, (_stack, (*_stack.get(), self)))
 
     def __enter__(self) -> Graph:
-        context = self.as_default()
-        context.__enter__()
-        self._entered.append(context)
-        return self
+        self._entered.append(self.as_default())
+        try:
+            return self._entered[-1].__enter__()
+        except BaseException:
+            self._entered.pop()
+            raise
 
     def __exit__(self, *exc: Any) -> None:
-        self._entered.pop().__exit__(*exc)
+        try:
+            self._entered[-1].__exit__(*exc)
+        finally:
+            self._entered.pop()
 
     def __repr__(self) -> str:
         return f"<Graph {self.prefix!r} of {len(self.nodes)} nodes>"

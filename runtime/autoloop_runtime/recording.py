@@ -34,9 +34,9 @@ def recorders() -> tuple[Recorder, ...]:
     return _recorders.get()
 
 
-def recording(active: Sequence[Recorder]) -> Setting[tuple[Recorder, ...], None]:
+def recording(active: Sequence[Recorder]) -> Setting[None]:
     """Exactly these recorders are in force inside."""
-    return Setting(_recorders, tuple(active), None)
+    return Setting(None, (_recorders, tuple(active)))
 
 
 def refuse_leaving(tensor: Tensor, how: str, instead: str) -> None:

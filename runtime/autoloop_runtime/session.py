@@ -6,14 +6,14 @@ fetches does not run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from . import dtypes, nest
+from .contexts import Setting
 from .dataflow import compile_dataflow
 from .forks import Kind
 from .graph import Graph, Node, current_graph, eager
@@ -106,7 +106,7 @@ class Session:
         #: what fetching a variable computes; only added to
         self._reads: dict[Variable, Tensor] = {}
         self._closed = False
-        self._entered: list[ExitStack] = []
+        self._entered: list[Setting[Session]] = []
 
     def run(
         self,
@@ -266,24 +266,24 @@ class Session:
             self._reads.clear()
         self._state = SessionState()
 
-    @contextmanager
-    def as_default(self) -> Iterator[Session]:
+    def as_default(self) -> Setting[Session]:
         """Make this the default session (not its graph the default graph)."""
-        token = _sessions.set((*_sessions.get(), self))
-        try:
-            yield self
-        finally:
-            _sessions.reset(token)
+        return Setting(self, (_sessions, (*_sessions.get(), self)))
 
     def __enter__(self) -> Session:
-        stack = ExitStack()
-        stack.enter_context(self.graph.as_default())
-        stack.enter_context(self.as_default())
-        self._entered.append(stack)
-        return self
+        both = (*self.graph.as_default().values, *self.as_default().values)
+        self._entered.append(Setting(self, *both))
+        try:
+            return self._entered[-1].__enter__()
+        except BaseException:
+            self._entered.pop()
+            raise
 
     def __exit__(self, *exc: Any) -> None:
-        self._entered.pop().close()
+        try:
+            self._entered[-1].__exit__(*exc)
+        finally:
+            self._entered.pop()
         if not self._entered:
             self.close()
 

@@ -282,6 +282,7 @@ def test_ctrl_c_in_a_first_call_and_in_a_first_gradient(executor):
     assert left_locked() == []
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("way", ["function", "eager"])
 def test_ctrl_c_leaves_no_graph_behind(way):
     # in this very context, which a trace that is interrupted must leave as it was

@@ -99,8 +99,12 @@ class GradientTape:
         return self
 
     def __exit__(self, *exc: Any) -> None:
-        context, self._context = self._context, None
-        context.__exit__(*exc)
+        context = self._context
+        assert context is not None
+        try:
+            context.__exit__(*exc)
+        finally:
+            self._context = None
         if self._graph is not None:
             self._span = self._nodes()
 
