@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 import test_reentrance as reentrance
 from forking import run
@@ -68,6 +70,7 @@ def test_every_point(make, executor, settings, printed):  # noqa: F811
 
 
 def test_at_random_moments(tmp_path, printed):
+    signal.alarm(0)  # of the fixture: the other process has a limit of its own
     count = scaled(300)
     out = run(RANDOM.replace("COUNT", str(count)).replace("SEED", "0"), tmp_path, timeout=60 + 20 * count)
     assert out.strip() == f"{count} interrupts"
