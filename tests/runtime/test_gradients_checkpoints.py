@@ -11,6 +11,7 @@ import pytest
 from autoloop.differentiation import grad, gradients, value_and_grad
 from autoloop_runtime.gradients import checkpoints
 from autoloop_runtime.gradients.stores import Growing, Limited
+from executors import needs_native
 from gradient_checks import zeros_for_none
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,7 +92,7 @@ def test_bit_for_bit_and_on_every_executor(mode):
 
 
 @pytest.mark.parametrize("size", [0, 1000, 3000])
-@pytest.mark.parametrize("executor", ["sequential", "dataflow", "native"])
+@pytest.mark.parametrize("executor", ["sequential", "dataflow", pytest.param("native", marks=needs_native)])
 def test_segments_of_any_length(executor, size, monkeypatch):
     monkeypatch.setattr(checkpoints, "SEGMENT", size)
 
