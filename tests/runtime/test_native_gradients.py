@@ -5,6 +5,9 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 
 import autoloop as al
@@ -355,3 +358,97 @@ def test_a_file_is_there_before_it_is_written_to(tmp_path, monkeypatch):
     with open(tmp_path / "file", "w+b", buffering=0) as file:
         swapped.reserve(file.fileno(), 2_500_000)
         assert os.fstat(file.fileno()).st_size == 2_500_000
+
+
+INTERRUPTED = """
+import faulthandler, signal, sys, time
+import numpy as np
+import autoloop as al
+from autoloop_runtime.codegen.native import swapped
+
+class Stop(BaseException):
+    pass
+
+def stop(*_):
+    raise Stop
+
+def loss(a, x):
+    for _ in al.range(100):
+        al.set_loop_options(swap_memory=True)
+        x = al.sin(x) * a
+    return al.sum(x * x)
+
+def run():
+    return [np.asarray(v).tolist() for v in g(np.float64(1.01), np.linspace(0, 1, 2000))]
+
+def check(where):
+    assert not swapped.space.stacks and run() == expected, where
+
+faulthandler.enable()
+told = []
+sys.unraisablehook = told.append
+al.config.set_swap_budget(0)
+swapped.SMALLEST = 4096
+g = al.function(al.value_and_grad(loss), executor="native")
+expected = run()
+signal.signal(signal.SIGALRM, stop)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# at any moment
+begin = time.perf_counter()
+run()
+whole = time.perf_counter() - begin
+for k in range(30):
+    begin = time.perf_counter()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, whole * (k + 1) / 30)
+        while time.perf_counter() < begin + 10 and not told:  # Python drops what is raised in a ``__del__``
+            run()
+        assert [t.object.__name__ for t in told] == ["__del__"], told
+        told.clear()
+    except Stop:
+        pass
+    check(k)
+
+# at each step of what Python is asked
+def interrupt_at(wanted):
+    steps, skipped = 0, False
+    def trace(frame, event, _):
+        nonlocal steps, skipped
+        if frame.f_globals.get("__name__") != swapped.__name__:
+            return None
+        frame.f_trace_opcodes = True
+        if event in ("call", "opcode"):
+            steps += 1
+            if steps == wanted:
+                skipped = frame.f_code.co_name == "__del__"  # Python itself drops what is raised there
+                if not skipped:
+                    signal.raise_signal(signal.SIGINT)
+        return trace
+    sys.settrace(trace)
+    try:
+        run()
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        sys.settrace(None)
+    assert wanted == 0 or skipped, wanted
+    return steps
+
+count = interrupt_at(0)
+assert count > 300, count
+for wanted in range(1, count, max(1, count // 90)):
+    interrupt_at(wanted)
+    check(wanted)
+assert not told, [(t.exc_value, t.object) for t in told]
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+def test_a_signal_at_any_step_is_raised_and_nothing_breaks(tmp_path):
+    """In a process of its own: what breaks here is the process."""
+    path = tmp_path / "program.py"
+    path.write_text(INTERRUPTED)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, str(path)], env=env, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr[-4000:]

@@ -271,11 +271,21 @@ _AROUND = """
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
+declare ptr @PyErr_Occurred()
 
 define internal i32 @autoloop_poll(ptr %thread) noinline cold memory(argmem: readwrite, inaccessiblemem: readwrite) {
+entry:
   %state = load ptr, ptr %thread
   call void @PyEval_RestoreThread(ptr %state)
-  %result = call i32 @PyErr_CheckSignals()
+  ; by a handler that ran in what Python does for stacks, see ``stack_code``
+  %raised = call ptr @PyErr_Occurred()
+  %none = icmp eq ptr %raised, null
+  br i1 %none, label %ask, label %done
+ask:
+  %asked = call i32 @PyErr_CheckSignals()
+  br label %done
+done:
+  %result = phi i32 [ -1, %entry ], [ %asked, %ask ]
   %again = call ptr @PyEval_SaveThread()
   store ptr %again, ptr %thread
   ret i32 %result
@@ -300,7 +310,11 @@ go:
   %result = call i32 @body(ptr %args, ptr %table, ptr %out, ptr %thread, ptr %stacks, ptr %report, ptr %scratch)
   %last = load ptr, ptr %thread
   call void @PyEval_RestoreThread(ptr %last)
-  %wanted = icmp sgt i32 %result, {LAST}
+  %raised = call ptr @PyErr_Occurred()
+  %none = icmp eq ptr %raised, null
+  %later = icmp sgt i32 %result, {LAST}
+  ; nobody asks for the results of what raised
+  %wanted = and i1 %later, %none
   br i1 %wanted, label %done, label %clear
 
 clear:

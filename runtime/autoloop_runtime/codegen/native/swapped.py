@@ -1,8 +1,10 @@
 """Stacks of loops with ``swap_memory=True`` that do not stay in memory: past a budget a stack goes to a file.
 
-Machine code asks here whenever such a stack is to become larger. The file is mapped, so what reads the stack need not
-know; it has no name, so nobody else can read it and nothing is left of it. All of it is there on the disk before
-anything is written, so a full disk is an exception and not a signal.
+Machine code asks here whenever such a stack is to become larger. A signal handler may raise anywhere in the answer, at
+its first step and its last; so the answer is written where 0 was before, and what the stack had lives until then.
+
+The file is mapped, so what reads the stack need not know; it has no name, so nobody else can read it and nothing is
+left of it. All of it is there on the disk before anything is written, so a full disk is an exception and not a signal.
 
 Who forks while the code runs, in a signal handler, has the file in two processes. What the child writes is then its
 own, and its results, for which it may have read what its parent wrote since, are refused.
@@ -36,6 +38,8 @@ class _Mapped:
     """A file without a name, in memory at ``address``."""
 
     _descriptor = -1
+    #: where the elements were that machine code may not have left yet
+    before: _Mapped | None = None
 
     def __init__(self, count: int) -> None:
         with undivided():  # ``tempfile`` has a lock of its own
@@ -43,8 +47,8 @@ class _Mapped:
         with file:
             reserve(file.fileno(), count)
             self._map = mmap.mmap(file.fileno(), count)
+            self._identity = file_of(file.fileno())
             self._descriptor = os.dup(file.fileno())
-        self._identity = file_of(self._descriptor)
         self.count = count
         self.thread = threading.get_ident()
         self._first = ctypes.c_char.from_buffer(self._map)
@@ -107,14 +111,21 @@ class _Space:
                 if not isinstance(before, _Mapped) and others + count <= config.get_swap_budget():
                     self.stacks[stack] = count
                     return STAYS
-                made = self.stacks[stack] = _mapped(count)
+                made = _mapped(count)
                 made.fill(data, used)
-            if isinstance(before, _Mapped):
-                before.close()
+                made.before = before if isinstance(before, _Mapped) else None
+                self.stacks[stack] = made
         except BaseException as error:  # it cannot leave through machine code
             self.failed[threading.get_ident()] = error
             return 0
         return made.address
+
+    def settle(self, stack: int) -> None:
+        """Machine code has the answer: what its stack had before is not needed."""
+        mapped = self.stacks.get(stack)
+        if isinstance(mapped, _Mapped) and mapped.before is not None:
+            before, mapped.before = mapped.before, None
+            before.close()
 
     def release(self, stack: int) -> None:
         """A stack is not needed any more."""
@@ -145,13 +156,23 @@ def _mapped(count: int) -> _Mapped:
 
 space = _Space()
 in_child(space.after_fork_in_child)
-_grow = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(lambda *words: space.grow(*words))
-_release = ctypes.CFUNCTYPE(None, ctypes.c_int64)(lambda stack: space.release(stack))
+_Words = ctypes.c_int64 * 5
+
+
+def _grow(address: int) -> None:
+    words = _Words.from_address(address)
+    stack, data, used, count, _ = words
+    words[4] = space.grow(stack, data, used, count)
+    space.settle(stack)
+
+
+def _release(stack: int) -> None:
+    space.release(stack)
 
 
 def addresses() -> dict[str, int]:
-    """The functions, for the linker."""
-    return {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in ((GROW, _grow), (RELEASE, _release))}
+    """The functions as objects of Python, for the linker."""
+    return {GROW: id(_grow), RELEASE: id(_release)}
 
 
 def forked() -> BaseException:
