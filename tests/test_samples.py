@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from autoloop_runtime.codegen.extra import why_not
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 
@@ -64,7 +64,7 @@ def test_no_sample_is_forgotten():
 def test_sample(name, tmp_path):
     # from another folder: samples find their data beside themselves
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "error", "TMPDIR": str(tmp_path)}
-    if find_spec("llvmlite") is None:
+    if why_not():
         environment["AUTOLOOP_NATIVE"] = "0"  # what runs for long would say that it is missing
     done = subprocess.run(
         [sys.executable, str(SAMPLES / name)],

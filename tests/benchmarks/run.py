@@ -24,6 +24,7 @@ from statistics import median
 
 import autoloop as al
 import numpy as np
+from autoloop_runtime.codegen import extra
 from autoloop_runtime.lowering import Kind, lower
 from page import markdown, replace
 from threadpoolctl import threadpool_limits
@@ -138,7 +139,7 @@ def scalar_loop(repeats: int) -> list[Row]:
     rows = []
     (plain,) = in_turns(repeats, lambda: polynomial(10_000))
     for executor, turns in (("sequential", 10_000), ("native", 1_000_000)):
-        if executor == "native" and importlib.util.find_spec("llvmlite") is None:
+        if executor == "native" and extra.why_not():
             continue
         loop = al.function(polynomial, executor=executor)
         empty, full = in_turns(repeats, lambda: loop(np.int32(0)), lambda: loop(np.int32(turns)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
-from importlib.util import find_spec
 
 import autoloop as al
 import pytest
 from autoloop.conversion.pipeline import convert
 from autoloop_runtime.codegen.python import emit
 from autoloop_runtime.execution import prepare
+from executors import NATIVE, needs_native
 from random_functions import random_program
 
 INPUTS = [(0, 1, 2), (3, -1, 7)]
@@ -67,7 +67,7 @@ def handed_over(seed: int) -> None:
 
 
 @pytest.mark.auto
-@pytest.mark.skipif(find_spec("llvmlite") is None, reason="needs the extra 'native'")
+@needs_native
 @pytest.mark.parametrize("seed", range(4))
 def test_random_program_handed_over(seed, hand_over):
     hand_over(1 + seed % 2)
@@ -75,7 +75,7 @@ def test_random_program_handed_over(seed, hand_over):
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(find_spec("llvmlite") is None, reason="needs the extra 'native'")
+@needs_native
 @pytest.mark.parametrize("seed", range(3000, 3400))
 def test_many_random_functions_handed_over(seed, hand_over):
     hand_over(1 + seed % 3)
@@ -85,4 +85,4 @@ def test_many_random_functions_handed_over(seed, hand_over):
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(1000, 3000))
 def test_many_random_functions(seed):
-    compare(seed, native=find_spec("llvmlite") is not None)
+    compare(seed, native=NATIVE)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
+from autoloop_runtime.codegen.extra import why_not
 
-_NATIVE = importlib.util.find_spec("llvmlite") is not None
+NATIVE = not why_not()
 INTERPRETED = ("auto", "dataflow", "sequential")
 #: native only where its extra is installed
-EXECUTORS = (*INTERPRETED, "native") if _NATIVE else INTERPRETED
-needs_native = pytest.mark.skipif(not _NATIVE, reason="the extra for machine code is not installed")
+EXECUTORS = (*INTERPRETED, "native") if NATIVE else INTERPRETED
+needs_native = pytest.mark.skipif(not NATIVE, reason="the extra for machine code is not installed")

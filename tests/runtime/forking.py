@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
 
 import pytest
+from executors import NATIVE
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-NATIVE = importlib.util.find_spec("llvmlite") is not None
 
 PROGRAM = '''
 import faulthandler, os, sys, signal, threading, warnings, dataclasses

@@ -273,7 +273,11 @@ print(waiting().pid > 0)
 """
     paths = {} if "-I" in flags or "-E" in flags else {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, *flags, "-c", code], env={**os.environ, **paths}, capture_output=True, text=True, timeout=100
+        [sys.executable, "-B", *flags, "-c", code],  # isolated, it would not know where byte code is to go
+        env={**os.environ, **paths},
+        capture_output=True,
+        text=True,
+        timeout=100,
     )
     assert done.stdout == "True\n", done.stderr
     assert not log.exists(), log.read_text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import random
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import autoloop as al
 import numpy as np
 from array_functions import arguments, random_function
+from autoloop_runtime.codegen.extra import why_not
 from autoloop_runtime.execution import prepare
 from autoloop_runtime.passes.pipeline import optimize
 from autoloop_runtime.runstate import EAGER
@@ -20,7 +20,7 @@ from random_programs import outcome as results_and_effects
 from smooth_functions import along, point, random_smooth, slopes
 
 EXECUTORS = ["auto", "dataflow", "sequential"]
-if importlib.util.find_spec("llvmlite") is not None:
+if not why_not():
     EXECUTORS.append("native")
 
 
