@@ -47,7 +47,9 @@ def apply(
 
 
 def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
-    specs = op.specs(*inputs, **attrs)
+    specs = op.infer(*inputs, **attrs)
+    if isinstance(specs, list) != op.several:
+        raise op.misdeclared(specs)
     values = [t.value for t in inputs]
     kwargs = {**attrs, "state": EAGER} if op.stateful else attrs
     token = silence()
@@ -55,9 +57,12 @@ def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
         result = op.kernel(*values, **kwargs)
     finally:
         restore(token)
-    made = tuple([Tensor(_as_value(v)) for v in op.results(result, len(specs))])
-    if not made:
-        return None
+    if op.several or isinstance(result, tuple):
+        made = tuple([Tensor(_as_value(v)) for v in op.results(result, len(specs))])
+        if not made:
+            return None
+    else:  # what nearly all do, and fast
+        made = (Tensor(_as_value(result)),)
     for recorder in recorders():
         recorder.record(op, inputs, made, attrs)
     return made if op.several else made[0]

@@ -90,10 +90,14 @@ class Op:
         """The ``(dtype, shape)`` of each output, without the effect token."""
         inferred = self.infer(*tensors, **attrs)
         if isinstance(inferred, list) != self.several:
-            declared = "several outputs" if self.several else "one output"
-            raise AssertionError(f"op {self.name!r} is declared with {declared}, but infers {inferred!r}")
+            raise self.misdeclared(inferred)
         specs: list[Spec] = inferred if self.several else [inferred]
         return specs
+
+    def misdeclared(self, inferred: Any) -> AssertionError:
+        """What is wrong with an op that infers a list for one output, or one spec for several."""
+        declared = "several outputs" if self.several else "one output"
+        return AssertionError(f"op {self.name!r} is declared with {declared}, but infers {inferred!r}")
 
     def results(self, result: Any, count: int) -> tuple[Any, ...]:
         """The values of the ``count`` outputs that ``result`` of the kernel stands for."""

@@ -24,7 +24,8 @@ came = 0
 alone = threading.active_count()
 while came < COUNT:
     try:
-        signal.setitimer(signal.ITIMER_REAL, 1e-4 + numbers.random() * 0.05)
+        # what comes while an object is being finalized Python only prints: so again, until it is heard
+        signal.setitimer(signal.ITIMER_REAL, 1e-4 + numbers.random() * 0.05, 2.0)
         try:
             while True: every.use(6)
         finally:
