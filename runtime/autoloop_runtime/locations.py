@@ -47,9 +47,11 @@ class Line:
 
 #: innermost line last
 Location = tuple[Line, ...]
-#: a function with this name ends the walk: what called it is not part of what is being traced
+#: a function of ours with this name ends the walk: what called it is not part of what is being traced
 TRACE_ENTRY = "_trace_entry_"
 DEPTH = 24
+#: bytes of a code's table of lines from which on it is searched: some hundred lines
+LONG = 4000
 
 
 class Places:
@@ -59,41 +61,54 @@ class Places:
     lines from its beginning; a function of many thousand lines needs a table that can be searched.
     """
 
-    __slots__ = ("_known", "_tables")
+    __slots__ = ("_codes", "_known", "_tables")
 
     def __init__(self) -> None:
         #: where the frames of the user stand, as (identity of the code, offset) in a row -> their lines
         self._known: dict[tuple[int, ...], Location] = {}
-        #: identity of a code -> the code, which lives as long as the identity is in use, and where its lines begin
-        self._tables: dict[int, tuple[CodeType, list[int], list[int]]] = {}
+        #: identity of a code -> the code, which lives as long as the identity is in use
+        self._codes: dict[int, CodeType] = {}
+        #: identity of a long code -> where its lines begin, and which
+        self._tables: dict[int, tuple[list[int], list[int]]] = {}
 
     def capture(self) -> Location:
         """The user's lines that lead to the caller, outermost first, up to the start of the trace."""
-        codes: list[CodeType] = []
+        frames: list[FrameType] = []
         key: list[int] = []
+        known = _internal_files  # asked here, as a call for each frame would be most of what a node costs
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and len(codes) < DEPTH:
+        while frame is not None:
             code = frame.f_code
-            if code.co_name == TRACE_ENTRY:
+            internal = known.get(code.co_filename)
+            if internal is None:
+                internal = is_internal(code.co_filename)
+            if not internal:
+                frames.append(frame)
+                key.append(id(code))
+                key.append(frame.f_lasti)
+                if len(frames) == DEPTH:
+                    break
+            elif code.co_name == TRACE_ENTRY:
                 break
-            if not is_internal(code.co_filename):
-                codes.append(code)
-                key += (id(code), frame.f_lasti)
             frame = frame.f_back
-        found = self._known.get(tuple(key))
+        place = tuple(key)
+        found = self._known.get(place)
         if found is None:
-            found = tuple([self._line(code, offset) for code, offset in zip(codes, key[1::2])][::-1])
-            self._known[tuple(key)] = found
+            found = self._known[place] = tuple([self._line(one) for one in reversed(frames)])
         return found
 
-    def _line(self, code: CodeType, offset: int) -> Line:
+    def _line(self, frame: FrameType) -> Line:
+        code = self._codes.setdefault(id(frame.f_code), frame.f_code)
+        line = self._searched(code, frame.f_lasti) if len(code.co_linetable) > LONG else frame.f_lineno
+        return Line(code.co_filename, line or code.co_firstlineno, code.co_name)
+
+    def _searched(self, code: CodeType, offset: int) -> int:
         table = self._tables.get(id(code))
         if table is None:
             rows = [(start, line) for start, _, line in code.co_lines() if line is not None]
-            table = self._tables[id(code)] = (code, [start for start, _ in rows], [line for _, line in rows])
-        _, starts, lines = table
-        row = bisect_right(starts, offset) - 1
-        return Line(code.co_filename, lines[row] if row >= 0 else code.co_firstlineno, code.co_name)
+            table = self._tables[id(code)] = ([start for start, _ in rows], [line for _, line in rows])
+        starts, lines = table
+        return lines[max(bisect_right(starts, offset) - 1, 0)]
 
 
 def capture() -> Location:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
+from autoloop_runtime import locations
 from autoloop_runtime.graph import Graph
 from autoloop_runtime.locations import Places
 from autoloop_runtime.shapes import SCALAR
@@ -39,3 +41,27 @@ def test_the_same_place_is_one_object():
     first, second = [places.capture() for _ in range(2)]
     third = places.capture()
     assert first is second and third[-1].lineno == first[-1].lineno + 1
+
+
+def test_a_place_in_a_long_function_is_found_as_in_a_short_one():
+    body = "    x = [p(), x,\n         p()]\n"
+    short, long = (in_file(f"def f(p, x=None):\n{body * count}    return x\n") for count in (3, 400))
+    assert len(short.__code__.co_linetable) < locations.LONG < len(long.__code__.co_linetable)
+
+    def lines(f, places):
+        seen = []
+        f(lambda: seen.append(places.capture()[-2].lineno))
+        return seen
+
+    places = Places()
+    assert lines(short, places) == [2, 3, 4, 5, 6, 7]
+    assert lines(long, places) == list(range(2, 802))
+
+
+def test_only_a_function_of_ours_ends_the_walk():
+    entry = locations.TRACE_ENTRY
+    users = in_file(f"def {entry}(p):\n    return p()\n\n\ndef f(p):\n    return {entry}(p)\n")
+    assert [line.function for line in users(lambda: Places().capture())][-3:] == ["f", entry, "<lambda>"]
+    folder = locations.__file__.removesuffix("locations.py")
+    ours = in_file(f"def {entry}(p):\n    return p()\n\n\ndef f(p):\n    return {entry}(p)\n", folder + "entry.py")
+    assert [line.function for line in ours(lambda: Places().capture())] == ["<lambda>"]
