@@ -159,16 +159,18 @@ def test_what_is_interrupted_leaves_no_answer_behind(monkeypatch):
 
 def test_a_signal_handler_may_have_something_compiled_too(monkeypatch):
     """In the middle of a question: each compiler is asked one thing at a time."""
-    inner, look = [], child._Patience.look
+    function(149)
+    one, inner, look = waiting(), [], child._Patience.look
+    os.kill(one.pid, signal.SIGSTOP)  # there is no answer before there was a look
 
     def interrupted(self):
         if not inner:
             inner.append(None)
             inner.append(function(151)(1))
+            os.kill(one.pid, signal.SIGCONT)
         look(self)
 
     monkeypatch.setattr(child._Patience, "look", interrupted)
-    monkeypatch.setattr(child, "SLICE", 0.0)
     assert function(150)(1) == 151
     assert inner == [None, 152]
     assert len(process._waiting) == 1
