@@ -27,7 +27,7 @@ def guarded(f: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def call_outside(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs = nest.map_structure(_as_argument, (args, kwargs))
+        _check_arguments(args, kwargs)
         roots = (f, *args, *kwargs.values())
         who = f"{getattr(f, '__name__', 'a function')!r}, which is not converted,"
         for one, name in stand_ins(roots):
@@ -51,14 +51,17 @@ def shielded(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of a library that is given no stand-in."""
 
     def call_library(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs = nest.map_structure(_as_argument, (args, kwargs))
+        _check_arguments(args, kwargs)
         return f(*args, **kwargs)
 
     return call_library
 
 
-def _as_argument(leaf: Any) -> Any:
-    return leaf.leaving() if isinstance(leaf, StandIn) else leaf
+def _check_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise if there is a stand-in among arguments; they are handed on as they are, as lists may be changed."""
+    for leaf in nest.flatten((args, kwargs)):
+        if isinstance(leaf, StandIn):
+            leaf.leaving()
 
 
 def is_outside(f: Any) -> bool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import io
 import json
 import logging
+import random
 import re
 
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop import nest
 from executors import EXECUTORS, INTERPRETED
 
 LOG: list = []
@@ -454,6 +457,75 @@ def test_a_plain_function_outside_of_staged_blocks_may_change_what_it_likes():
         return x + plain_append(2)
 
     assert float(al.function(f)(np.float64(2))) == 3 and SEEN == [2]
+
+
+@al.do_not_convert
+def plain_changes(values, key, value):
+    if isinstance(values, dict):
+        values[key] = value
+    else:
+        values.append(value)
+    return len(values)
+
+
+def changed_list(x):
+    out = [0]
+    for k in range(3):
+        out.append(plain_changes(out, 0, k))
+    return len(out), out, x
+
+
+def changed_in_a_list(x):
+    out = [[], []]
+    for k in range(5):
+        plain_changes(out[k % 2], 0, k)
+    return out, x
+
+
+def changed_dict(x):
+    out = {}
+    for k in range(3):
+        plain_changes(value=k, key=str(k), values=out)
+    return out, x
+
+
+def changed_after_a_branch(x):
+    out = [1]
+    if x > 0:
+        out[0] = x
+    else:
+        out[0] = 2 * x
+    plain_changes(out, 0, 7)
+    return out, len(out)
+
+
+def changed_beside_a_loop(x):
+    out, i = [], 0
+    while x > i:
+        i += 1
+    plain_changes(out, 0, 5)
+    return out, i
+
+
+def changed_by_a_library(x):
+    rows, counts = [3, 1, 2], {"b": 1}
+    random.Random(3).shuffle(rows)
+    collections.Counter.update(counts, {"a": 1})
+    return rows, counts, x
+
+
+CHANGED = [
+    changed_list, changed_in_a_list, changed_dict, changed_after_a_branch, changed_beside_a_loop, changed_by_a_library
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("f", CHANGED, ids=[f.__name__ for f in CHANGED])
+def test_what_is_not_converted_changes_the_very_lists_it_is_given(f, executor):
+    want = f(np.float64(3))
+    for x in (3.0, np.float64(3)):
+        result = al.function(f, executor=executor)(x)
+        assert nest.map_structure(float, result) == nest.map_structure(float, want)
 
 
 # -- three states are one too many ----------------------------------------------------------------------------
