@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -51,13 +52,15 @@ def _is_type_checking(node: ast.AST) -> bool:
 def _imports(node: ast.AST, inside: bool = False):
     """Each import statement below ``node``, and whether it stands inside a function."""
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            continue  # most of what there is
         if isinstance(child, (ast.Import, ast.ImportFrom)):
             yield child, inside
         elif _is_type_checking(child):
             for other in child.orelse:
                 yield from _imports(other, inside)
         else:
-            yield from _imports(child, inside or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
+            yield from _imports(child, inside or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
 def _targets(module: str, node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -75,18 +78,19 @@ def _targets(module: str, node: ast.Import | ast.ImportFrom) -> list[str]:
     return [name if name in MODULES else base for name in inner]
 
 
-def _all_imports():
+@cache
+def _all_imports() -> list[tuple[str, str, bool, str]]:
+    """Who imports what, whether inside a function, and where."""
+    found = []
     for module, path in MODULES.items():
         for node, inside in _imports(ast.parse(path.read_text(), str(path))):
             for target in _targets(module, node):
-                yield module, target, inside, f"{path.relative_to(ROOT)}:{node.lineno}"
-
-
-IMPORTS = list(_all_imports())
+                found.append((module, target, inside, f"{path.relative_to(ROOT)}:{node.lineno}"))
+    return found
 
 
 def test_runtime_never_imports_the_front_end():
-    wrong = [w for m, t, _, w in IMPORTS if m.startswith("autoloop_runtime") and t.split(".")[0] == "autoloop"]
+    wrong = [w for m, t, _, w in _all_imports() if m.startswith("autoloop_runtime") and t.split(".")[0] == "autoloop"]
     assert not wrong
 
 
@@ -95,7 +99,7 @@ def test_ground_floor_imports_nothing_above(name):
     allowed = {f"autoloop_runtime.{other}" for other in GROUND_FLOOR}
     wrong = [
         f"{where} imports {target}"
-        for module, target, _, where in IMPORTS
+        for module, target, _, where in _all_imports()
         if module == f"autoloop_runtime.{name}" and target.startswith("autoloop") and target not in allowed
     ]
     assert not wrong
@@ -111,7 +115,7 @@ def _circle(needs: dict[str, set[str]]) -> list[str]:
 
 def test_no_circular_imports():
     needs: dict[str, set[str]] = {module: set() for module in MODULES}
-    for module, target, _, _ in IMPORTS:
+    for module, target, _, _ in _all_imports():
         if target in MODULES and target != module:
             needs[module].add(target)
     assert _circle(needs) == []
@@ -120,7 +124,7 @@ def test_no_circular_imports():
 def test_imports_stand_at_the_top():
     wrong = [
         f"{where} imports {target}"
-        for module, target, inside, where in IMPORTS
+        for module, target, inside, where in _all_imports()
         if inside and (module, target) not in LAZY
     ]
     assert not wrong
