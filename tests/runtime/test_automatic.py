@@ -638,6 +638,6 @@ for thread in threads:
     thread.join()
 print(failed)
 """
-    for _ in range(4):  # it went wrong every other time
+    for _ in range(3):  # it went wrong every other time
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
         assert done.stdout == "[]\n", done.stdout + done.stderr

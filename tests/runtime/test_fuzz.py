@@ -157,7 +157,7 @@ def check_program(program, executors):
             np.testing.assert_array_equal(got.numpy(), want)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(programs())
 def test_a_loop_gives_what_unrolling_gives_or_names_what_changes(program):
     check_program(program, INTERPRETED)
@@ -282,7 +282,7 @@ def elements(draw):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(elements(), st.sampled_from([*STEPS]))
 def test_map_fn_over_anything(elems, step):
     rows = as_arrays(elems)

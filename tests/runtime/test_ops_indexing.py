@@ -46,7 +46,7 @@ def test_set_item(index):
         check_gradient(f, X, value, blurs=["exact", "extents unknown"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_basic_and_advanced_indices(data):
     shape = data.draw(hnp.array_shapes(max_dims=4, max_side=4))
