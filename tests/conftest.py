@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ("assertions", "bytecode")
+pytest_plugins = ("assertions", "bytecode", "parallel")
 EXECUTORS = ("auto", "sequential", "dataflow", "native", "handover")
 os.environ.setdefault("AUTOLOOP_CACHE", "0")  # tests that are about the cache have a folder of their own
 
