@@ -1,7 +1,8 @@
 """Derivatives of Python functions: the runtime's, with what is traced converted first.
 
 Called on values these run the function as it is. Called inside a function (a trace), its loops and branches on tensors
-are converted, as those of any callee.
+are converted, as those of any callee. A decorated function and its gradient, called on values, are one graph of the
+function's own executor: nothing that is kept for the way back is handed out in between.
 """
 
 from __future__ import annotations
@@ -10,9 +11,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from autoloop_runtime import gradients as runtime
+from autoloop_runtime import nest
 from autoloop_runtime.gradients import GradientTape, gradients
 from autoloop_runtime.graph import current_graph
+from autoloop_runtime.recording import recorders
+from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.values import convert_to_tensor
 
 from .conversion.pipeline import convert, do_not_convert
 from .function import BoundFunction, Function
@@ -39,13 +45,68 @@ def _staged(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
-    return do_not_convert(runtime.grad(_staged(f), argnums, has_aux))
+    apart = runtime.grad(_staged(f), argnums, has_aux)
+
+    def gradient(whole: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        value, found = whole(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return do_not_convert(_in_one_graph(f, apart, argnums, has_aux, gradient))
 
 
 def value_and_grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    return do_not_convert(runtime.value_and_grad(_staged(f), argnums, has_aux))
+    apart = runtime.value_and_grad(_staged(f), argnums, has_aux)
+    return do_not_convert(_in_one_graph(f, apart, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs)))
+
+
+#: the leaves of arguments of which a trace is made as the function's own is
+_LEAVES = (Tensor, np.ndarray, np.generic, bool, int, float, complex, str, type(None))
+
+
+def _in_one_graph(
+    f: Callable[..., Any],
+    apart: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+    call: Callable[[Function, Sequence[Any], dict[str, Any]], Any],
+) -> Callable[..., Any]:
+    """``apart``, but where ``f`` is decorated and nobody records, ``call`` with the traced function of both."""
+    if not isinstance(f, (Function, BoundFunction)):
+        return apart
+    function = f.function if isinstance(f, BoundFunction) else f
+    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    @functools.wraps(apart)
+    def together(*args: Any, **kwargs: Any) -> Any:
+        leaves = nest.flatten([args, kwargs])
+        known = all(isinstance(x, _LEAVES) and not (isinstance(x, Tensor) and x.is_symbolic) for x in leaves)
+        if not known or current_graph() is not None or recorders():
+            return apart(*args, **kwargs)
+        made = list(args)
+        for k in positions:
+            # a number that changes from call to call is no reason to trace again
+            if -len(args) <= k < len(args):
+                made[k] = nest.map_structure(_own, args[k])
+        return call(_whole(function, argnums, has_aux), made, kwargs)
+
+    return together
+
+
+def _own(leaf: Any) -> Any:
+    return convert_to_tensor(leaf) if isinstance(leaf, (float, complex)) else leaf
+
+
+def _whole(function: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
+    """``function`` and its gradient in one trace; the same one each time, as asking for a gradient makes no trace."""
+    key = argnums if isinstance(argnums, int) else tuple(argnums), has_aux
+    known = function.with_gradient.get(key)
+    if known is None:
+        both = runtime.value_and_grad(function, argnums, has_aux)
+        known = function.derived(both)
+        known = function.with_gradient.setdefault(key, known)
+    return known
 
 
 def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:

@@ -84,6 +84,8 @@ class Function:
         self._converted: Callable[..., Any] | None = None
         #: id of an instance -> (reference to it, its function); entries go when the instance does
         self._bound: dict[int, tuple[Callable[[], Any], Function]] = {}
+        #: what is differentiated -> this function and its gradient as one; only added to, by any thread without a lock
+        self.with_gradient: dict[Any, Function] = {}
         self.tracing_count = 0
         self._keys: list[Any] = []
         self.entry = entry_point(self._call, python_function)
@@ -275,6 +277,12 @@ class Function:
             f"input_signature=[TensorSpec([None, ...], dtype)]",
             stacklevel=user_stacklevel(),
         )
+
+    def derived(self, f: Callable[..., Any]) -> Function:
+        """A function of the same arguments, options and executor; ``f`` calls this one."""
+        made = Function(f, self.input_signature, False, self.executor, self.name, self.gradient_memory)
+        made._parameters = self._parameters
+        return made
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments (``TensorSpec`` allowed), made if need be."""

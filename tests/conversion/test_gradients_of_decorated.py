@@ -1,0 +1,94 @@
+"""``grad`` and ``value_and_grad`` of a decorated function, called on values: one graph, run as the function is."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+
+
+def decay(x, n, scale=1.0):
+    i = 0
+    while i < n:
+        x = x - scale * x * x / 10
+        i += 1
+    return x
+
+
+def slope(x, n, scale=1.0):
+    step, h = [x + 1e-6, x - 1e-6], 2e-6
+    return (decay(step[0], n, scale) - decay(step[1], n, scale)) / h
+
+
+N = np.int64(7)
+
+
+class Model:
+    def __init__(self, executor):
+        self.scale = 2.0
+        type(self).loss = al.function(Model.plain, executor=executor)
+
+    def plain(self, x, n):
+        return decay(x, n, self.scale)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_the_loop_of_a_decorated_function(executor):
+    f = al.function(decay, executor=executor)
+    for x in (np.float64(0.5), al.constant(0.25, al.float64)):
+        value, slope_found = al.value_and_grad(f)(x, N)
+        assert np.allclose(float(value), decay(float(x), N)) and np.allclose(float(slope_found), slope(float(x), N))
+        assert np.allclose(float(al.grad(f)(x, N)), slope(float(x), N))
+        assert np.allclose(float(al.grad(f)(x, n=N, scale=2.0)), slope(float(x), N, 2.0))
+        assert np.allclose([float(g) for g in al.grad(f, (0, 2))(x, N, 2.0)][0], slope(float(x), N, 2.0))
+    assert [w.tracing_count for w in f.with_gradient.values()] == [2, 1]
+    numbers = [float(al.grad(f)(k / 4, N)) for k in range(1, 9)]  # in float32, as al.constant makes of them
+    assert np.allclose(numbers, [slope(k / 4, N) for k in range(1, 9)], 1e-5)
+    assert [w.tracing_count for w in f.with_gradient.values()] == [3, 1]  # one for all numbers
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_what_else_may_be_decorated(executor):
+    spec = [al.TensorSpec([], al.float64), al.TensorSpec([], al.int64)]
+    signed = al.function(decay, input_signature=spec, executor=executor)
+    assert np.allclose(float(al.grad(signed)(np.float64(0.5), N)), slope(0.5, N))
+
+    pair = al.function(lambda x, n: (decay(x, n), {"twice": 2 * x, "word": "kept"}), executor=executor)
+    found, aux = al.grad(pair, has_aux=True)(np.float64(0.5), N)
+    assert np.allclose(float(found), slope(0.5, N)) and float(aux["twice"]) == 1 and aux["word"] == "kept"
+
+    nested = al.function(lambda p, n: decay(p["a"], n) * p["b"][0], executor=executor)
+    found = al.grad(nested)({"a": np.float64(0.5), "b": [np.float64(3)]}, N)
+    assert np.allclose(float(found["a"]), 3 * slope(0.5, N)) and np.allclose(float(found["b"][0]), decay(0.5, N))
+
+    model = Model(executor)
+    assert np.allclose(float(al.grad(model.loss)(np.float64(0.5), N)), slope(0.5, N, 2.0))
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_recorder_around_it_sees_it():
+    f = al.function(decay)
+    x = al.constant(0.5, al.float64)
+    with al.GradientTape() as tape:
+        tape.watch(x)
+        first = al.grad(f)(x, N)
+    second = tape.gradient(first, x)
+    assert np.allclose(float(second), (slope(0.5 + 1e-3, N) - slope(0.5 - 1e-3, N)) / 2e-3, 1e-4)
+    assert np.allclose(float(al.grad(al.grad(f))(x, N)), float(second))
+
+
+def test_refusals_are_the_same():
+    f = al.function(lambda x, n: decay(x, n) * np.ones(2))
+    with pytest.raises(TypeError, match="grad needs a function that returns a real scalar"):
+        al.grad(f)(np.float64(1), N)
+    with pytest.raises(TypeError, match="argument 1 has dtype int64; derivatives are taken with regard to floats"):
+        al.grad(f, 1)(np.float64(1), N)
+    with pytest.raises(ValueError, match="argnums names argument 2, the function was called with 2"):
+        al.grad(f, 2)(np.float64(1), N)
