@@ -10,13 +10,10 @@ import importlib as _importlib
 import os as _os
 import typing as _typing
 
-from autoloop_runtime import config, nest, profiler, sparse
-from autoloop_runtime import locations as _locations
 from autoloop_runtime import ops as _ops
-from autoloop_runtime.automatic import MissingNativeWarning
-from autoloop_runtime.codegen.extra import UnusableCacheWarning
-from autoloop_runtime.control_flow import case, cond, switch_case, while_loop
-from autoloop_runtime.dtypes import (
+from autoloop_runtime.base import config, nest, profiler
+from autoloop_runtime.base import locations as _locations
+from autoloop_runtime.base.dtypes import (
     as_dtype,
     bool_,
     complex64,
@@ -34,17 +31,21 @@ from autoloop_runtime.dtypes import (
     uint32,
     uint64,
 )
-from autoloop_runtime.functional import foldl, foldr, map_fn, scan
-from autoloop_runtime.graph import Graph
+from autoloop_runtime.base.native_extra import UnusableCacheWarning
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.collections import sparse
+from autoloop_runtime.collections.sparse import IndexedSlices, IndexedSlicesSpec, SparseTensor, SparseTensorSpec
+from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.collections.variables import Variable
+from autoloop_runtime.control.map_scan import foldl, foldr, map_fn, scan
+from autoloop_runtime.control.vectorized_map import vectorized_map
+from autoloop_runtime.control.while_loop import case, cond, switch_case, while_loop
+from autoloop_runtime.ir.convert import constant, convert_to_tensor
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.tensor import Tensor, TensorSpec
 from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
-from autoloop_runtime.session import Session, get_default_graph, placeholder
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.sparse import IndexedSlices, IndexedSlicesSpec, SparseTensor, SparseTensorSpec
-from autoloop_runtime.tensor import Tensor, TensorSpec
-from autoloop_runtime.tensor_array import TensorArray
-from autoloop_runtime.values import constant, convert_to_tensor
-from autoloop_runtime.variables import Variable
-from autoloop_runtime.vectorize import vectorized_map
+from autoloop_runtime.running.automatic import MissingNativeWarning
+from autoloop_runtime.running.session import Session, get_default_graph, placeholder
 
 from .concrete import ConcreteFunction
 from .conversion.pipeline import convert, do_not_convert, to_code

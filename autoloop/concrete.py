@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime import nest
-from autoloop_runtime.execution import Runner, prepare, run_graph, set_outputs, wrap
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.runstate import EAGER
-from autoloop_runtime.tensor import Tensor
-from autoloop_runtime.values import convert_to_tensor
-from autoloop_runtime.variables import Variable
+from autoloop_runtime.base import nest
+from autoloop_runtime.collections.variables import Variable
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.run_state import EAGER
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.running.prepare import Runner, prepare, run_graph, set_outputs, wrap
 
 
 class ConcreteFunction:

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import gradients as runtime
-from autoloop_runtime import nest
+from autoloop_runtime.base import nest
 from autoloop_runtime.gradients import GradientTape, gradients
-from autoloop_runtime.graph import current_graph
-from autoloop_runtime.recording import recorders
-from autoloop_runtime.tensor import Tensor
-from autoloop_runtime.values import convert_to_tensor
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.recorders import recorders
+from autoloop_runtime.ir.tensor import Tensor
 
 from .conversion.pipeline import convert, do_not_convert
 from .function import BoundFunction, Function

@@ -20,12 +20,14 @@ _E = TypeVar("_E", bound=BaseException)
 
 _FULL_TRACEBACK = "AUTOLOOP_FULL_TRACEBACK"
 _HERE = os.path.dirname(os.path.realpath(__file__))
-_STAGING = ("attempts", "branches", "carried", "door", "effects", "growing", "logic", "merging", "outside") + (
-    "staged_loops",
-    "standins",
-    "undefined",
-    "values",
-)
+_STAGING = {
+    "constructs": ("attempts", "if_statement", "effect_statements", "boolean_operators"),
+    "staging": (
+        "branch_merge", "door", "growing_list", "loop_variables", "staged_loops", "staged_values", "standins",
+        "undefined",
+    ),
+    "mutation": ("side_effects",),
+}  # fmt: skip
 _OWN_FOLDERS: tuple[str, ...] = (
     os.path.join(_HERE, ""),
     os.path.join(os.path.dirname(_HERE), "runtime", "autoloop_runtime", ""),
@@ -38,8 +40,8 @@ _OWN_FOLDERS: tuple[str, ...] = (
 _STAGING_FILES = frozenset(
     os.path.join(folder, *path)
     for folder, path in [
-        *((_OWN_FOLDERS[0], ("operators", f"{name}.py")) for name in _STAGING),
-        *((folder, ("structured.py",)) for folder in _OWN_FOLDERS[1:3]),
+        *((_OWN_FOLDERS[0], ("operators", room, f"{name}.py")) for room, names in _STAGING.items() for name in names),
+        *((folder, ("ir", "structured.py")) for folder in _OWN_FOLDERS[1:3]),
     ]
 )
 _REFUSAL = "__autoloop_refusal__"

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoloop_runtime.automatic import Standing
-from autoloop_runtime.execution import Runner
-from autoloop_runtime.graph import Graph, Node
-from autoloop_runtime.locations import Line
-from autoloop_runtime.records import LoopRecord, loop_records
+from autoloop_runtime.base.locations import Line
+from autoloop_runtime.ir.graph import Graph, Node
+from autoloop_runtime.ir.records import LoopRecord, loop_records
+from autoloop_runtime.running.automatic import Standing
+from autoloop_runtime.running.prepare import Runner
 
 from .concrete import ConcreteFunction
 from .function import BoundFunction, Function

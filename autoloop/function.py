@@ -15,26 +15,26 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from autoloop_runtime import dtypes, locations, nest
-from autoloop_runtime.contexts import undisturbed
-from autoloop_runtime.execution import check_executor
-from autoloop_runtime.forks import Kind
-from autoloop_runtime.graph import Graph, current_graph
-from autoloop_runtime.recording import recorders
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.sparse import CompositeSpec
-from autoloop_runtime.structured import check_gradient_memory
-from autoloop_runtime.tensor import Tensor, TensorSpec
-from autoloop_runtime.values import convert_to_tensor
+from autoloop_runtime.base import dtypes, locations, nest
+from autoloop_runtime.base.contexts import undisturbed
+from autoloop_runtime.base.forks import Kind
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.collections.sparse import CompositeSpec
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.recorders import recorders
+from autoloop_runtime.ir.structured import check_gradient_memory
+from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+from autoloop_runtime.running.prepare import check_executor
 
 from .concrete import ConcreteFunction
 from .conversion.advice import advise
 from .conversion.pipeline import convert
 from .errors import entry_point, is_refusal, user_stacklevel
 from .keys import SCALARS, describe_key, leaf_key, quick_key
-from .operators.calls import staged_for
-from .operators.door import Threshold
-from .operators.effects import raise_when_run
+from .operators.constructs.call_expression import staged_for
+from .operators.constructs.effect_statements import raise_when_run
+from .operators.staging.door import Threshold
 from .parameters import Parameters
 
 _KIND = Kind("Function._lock", "a trace is added when it is there; one that was being made is made again")

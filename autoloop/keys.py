@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.tensor import Tensor, TensorSpec
+from autoloop_runtime.ir.tensor import Tensor, TensorSpec
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
 #: NumPy's scalar types

@@ -44,14 +44,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_teardown() -> None:
     # what one test has had compiled must not be felt by the next, which may count bytes, threads or seconds
-    background = sys.modules.get("autoloop_runtime.background")
+    background = sys.modules.get("autoloop_runtime.base.background")
     if background is not None:
         background.wait()
 
 
 def _always(wanted: str) -> None:
-    from autoloop_runtime import execution
-    from autoloop_runtime.codegen.native import NativeRefusal
+    from autoloop_runtime.native import NativeRefusal
+    from autoloop_runtime.running import prepare as execution
 
     made = execution._made
 
@@ -79,8 +79,9 @@ def _always(wanted: str) -> None:
 
 def hand_over_at_once(setattr: Callable[[Any, str, Any], None], first: int = 2) -> None:
     """Let every loop go on in machine code after its ``first`` iterations, and no whole function run in it."""
-    from autoloop_runtime import automatic
-    from autoloop_runtime.codegen import handover, later
+    from autoloop_runtime.running import automatic
+    from autoloop_runtime.running import on_stack_replacement as handover
+    from autoloop_runtime.running import tier_up as later
 
     compare, code = handover.Site.compare, handover.Site.code
     setattr(handover, "FIRST", first)

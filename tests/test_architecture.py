@@ -16,19 +16,19 @@ SOURCES = {"autoloop": ROOT / "autoloop", "autoloop_runtime": ROOT / "runtime" /
 GROUND_FLOOR = ("dataclass", "forks", "shapes", "dtypes", "nest", "callbacks", "registry")
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
-    ("autoloop_runtime.dataflow", "autoloop_runtime.lowering"),
-    ("autoloop_runtime.dataflow", "autoloop_runtime.scheduler"),
-    ("autoloop_runtime.execution", "autoloop_runtime.codegen.native"),
-    ("autoloop_runtime.nest", "dataclasses"),
-    ("autoloop_runtime.nest", "optree"),
-    ("autoloop_runtime.passes.cost", "threadpoolctl"),
-    ("autoloop_runtime.profiler", "json"),
-    ("autoloop_runtime.scheduler.workers", "threadpoolctl"),
+    ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.lowering"),
+    ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow"),
+    ("autoloop_runtime.running.prepare", "autoloop_runtime.native"),
+    ("autoloop_runtime.base.nest", "dataclasses"),
+    ("autoloop_runtime.base.nest", "optree"),
+    ("autoloop_runtime.analysis.cost", "threadpoolctl"),
+    ("autoloop_runtime.base.profiler", "json"),
+    ("autoloop_runtime.dataflow.workers", "threadpoolctl"),
     ("autoloop.conversion.pipeline", "autoloop.conversion.printing"),
-    ("autoloop_runtime.codegen.blocks", "autoloop_runtime.scheduler.workers"),
+    ("autoloop_runtime.python_code.block_loop", "autoloop_runtime.dataflow.workers"),
     # through the package only: two threads that import different modules of it first wait for each other in a circle
-    ("autoloop_runtime.codegen.later", "autoloop_runtime.codegen.native"),
-    ("autoloop_runtime.codegen.native.compile", "autoloop_runtime.codegen.native.process"),
+    ("autoloop_runtime.running.tier_up", "autoloop_runtime.native"),
+    ("autoloop_runtime.native.toolchain.compile_ir", "autoloop_runtime.native.toolchain.process"),
 }
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import autoloop
 import pytest
-from autoloop_runtime.codegen.python import emit
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.lowering import lower
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.python_code.compile_python import emit
 
 PAGE = Path(__file__).resolve().parents[1] / "runtime" / "README.md"
 BOX = re.compile(r"<!-- artefact: (\w+) -->\n```(\w+)\n(.*?)```", re.S)

@@ -14,7 +14,7 @@ from autoloop.cli import highlight, main, show
 from autoloop.cli.arguments import ArgumentError, parse_arguments
 from autoloop.cli.problems import UsageError
 from autoloop.cli.target import Target
-from autoloop_runtime.tensor import TensorSpec
+from autoloop_runtime.ir.tensor import TensorSpec
 
 SOURCE = '''
 import autoloop as al

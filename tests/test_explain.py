@@ -5,8 +5,8 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 from autoloop.explanation import Explanation, explain
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.records import LoopRecord, loop_records, record_loop
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.records import LoopRecord, loop_records, record_loop
 
 
 def sums(x, rounds):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from autoloop_runtime.codegen.extra import why_not
+from autoloop_runtime.base.native_extra import why_not
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 

@@ -13,8 +13,8 @@ import pytest
 
 #: costs milliseconds at every start, and most programs do without
 LATER = (
-    "autoloop.compat", "autoloop.explanation", "autoloop_runtime.gradients", "autoloop_runtime.drawing",
-    "autoloop_runtime.codegen.native", "optree", "astunparse", "threadpoolctl", "llvmlite", "scipy", "numpy.random",
+    "autoloop.compat", "autoloop.explanation", "autoloop_runtime.gradients", "autoloop.drawing",
+    "autoloop_runtime.native", "optree", "astunparse", "threadpoolctl", "llvmlite", "scipy", "numpy.random",
     "dataclasses", "json", "pathlib", "random", "sysconfig", "tempfile",
 )  # fmt: skip
 

@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from autoloop_runtime.execution import EXECUTORS
+from autoloop_runtime.running.prepare import EXECUTORS
 
-from .graph import FORMATS, STAGES, draw
+from .graph_command import FORMATS, STAGES, draw
 from .problems import UsageError, report_failure
-from .run import COMMANDS
+from .run_command import COMMANDS
 from .show import print_source
 
 _ARGS_HELP = (

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from autoloop_runtime import dtypes
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.tensor import TensorSpec
-from autoloop_runtime.values import to_array
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.convert import to_array
+from autoloop_runtime.ir.tensor import TensorSpec
 
 from .problems import UsageError, did_you_mean
 

@@ -6,13 +6,13 @@ import argparse
 import shutil
 import sys
 
-from autoloop_runtime.codegen.python import emit
+from autoloop_runtime.python_code.compile_python import emit
 
 from ..conversion.pipeline import to_code
 from .highlight import Span, spans_of, to_terminal, wants_colour, wrap
 from .output import write
 from .page import listing, page
-from .run import trace_of
+from .run_command import trace_of
 from .target import Target, load_target
 
 _GUTTER = 5

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from autoloop_runtime.dataclass import dataclass
+from autoloop_runtime.base.dataclass import dataclass
 
 from ..function import BoundFunction, Function
 from .problems import UsageError, did_you_mean

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from autoloop_runtime import control_flow, dtypes, functional, nest, ops, sparse, variables, vectorize
-from autoloop_runtime.callbacks import calls_back
-from autoloop_runtime.dtypes import (
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base.callbacks import calls_back
+from autoloop_runtime.base.dtypes import (
     bool_,
     complex64,
     complex128,
@@ -34,10 +35,20 @@ from autoloop_runtime.dtypes import (
     uint32,
     uint64,
 )
+from autoloop_runtime.base.shapes import ShapeLike, TensorShape
+from autoloop_runtime.collections import sparse, variables
+from autoloop_runtime.collections.sparse import IndexedSlices, IndexedSlicesSpec, SparseTensor, SparseTensorSpec
+from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.collections.variables import awaited, global_variables_initializer, group
+from autoloop_runtime.control import map_scan as functional
+from autoloop_runtime.control import vectorized_map as vectorize
+from autoloop_runtime.control import while_loop as control_flow
 from autoloop_runtime.gradients import GradientTape, custom_gradient, gradients
-from autoloop_runtime.graph import CONST as _CONST
-from autoloop_runtime.graph import Graph, Node, current_graph
-from autoloop_runtime.session import (
+from autoloop_runtime.ir.convert import constant, convert_to_tensor
+from autoloop_runtime.ir.graph import CONST as _CONST
+from autoloop_runtime.ir.graph import Graph, Node, current_graph
+from autoloop_runtime.ir.tensor import TensorSpec
+from autoloop_runtime.running.session import (
     Session,
     get_default_graph,
     get_default_session,
@@ -45,12 +56,6 @@ from autoloop_runtime.session import (
     reset_default_graph,
     sparse_placeholder,
 )
-from autoloop_runtime.shapes import ShapeLike, TensorShape
-from autoloop_runtime.sparse import IndexedSlices, IndexedSlicesSpec, SparseTensor, SparseTensorSpec
-from autoloop_runtime.tensor import TensorSpec
-from autoloop_runtime.tensor_array import TensorArray
-from autoloop_runtime.values import constant, convert_to_tensor
-from autoloop_runtime.variables import awaited, global_variables_initializer, group
 
 Operation = Node
 Dimension = int

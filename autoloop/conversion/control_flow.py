@@ -18,16 +18,16 @@ from collections.abc import Callable, Iterable, Sequence
 
 import gast
 from autoloop.conversion.callables import OPTIONS, Environment
-from autoloop.conversion.dataflow import analyse
 from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
 from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
+from autoloop.conversion.liveness import analyse
 from autoloop.conversion.matching import class_patterns
 from autoloop.conversion.nodes import Maker, Node, copy_tree, header, method_name, statements_in
 from autoloop.conversion.plan import Plan, plan_function
 from autoloop.conversion.scopes import Scope, parameter_names, scope_of
 from autoloop.conversion.statements import Facts, Names, SimpleStatements, nested_targets
 from autoloop.conversion.unsupported import is_generator
-from autoloop_runtime.dataclass import dataclass, field, replace
+from autoloop_runtime.base.dataclass import dataclass, field, replace
 
 Block = list[Node]
 

@@ -11,7 +11,7 @@ from autoloop.conversion.callables import Environment
 from autoloop.conversion.nodes import Maker, Node, branching_fields, children, copy_tree, method_name, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS, parameter_names
 from autoloop.conversion.unfolding import binds_in, may_leave_out
-from autoloop_runtime.dataclass import dataclass, replace
+from autoloop_runtime.base.dataclass import dataclass, replace
 
 AUGMENTED = {
     gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",

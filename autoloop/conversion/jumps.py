@@ -20,7 +20,7 @@ from autoloop.conversion.nodes import Maker, Node, copy_tree, header
 from autoloop.conversion.scopes import FUNCTIONS
 from autoloop.conversion.unfolding import binds_in, unfolded
 from autoloop.conversion.unsupported import must_stay_python
-from autoloop_runtime.dataclass import dataclass, field, replace
+from autoloop_runtime.base.dataclass import dataclass, field, replace
 
 Block = list[Node]
 _LOOPS = (gast.While, gast.For)

@@ -22,8 +22,8 @@ from autoloop.conversion.callables import (
     is_marked,
 )
 from autoloop.conversion.control_flow import rewrite_function
-from autoloop.conversion.lent import lent_parameters
 from autoloop.conversion.loading import compile_function, instantiate
+from autoloop.conversion.mutated_parameters import lent_parameters
 from autoloop.conversion.nodes import Node, walk
 from autoloop.conversion.scopes import optional_variables
 from autoloop.conversion.source import FunctionSource, find_source
@@ -31,8 +31,8 @@ from autoloop.conversion.statements import Names
 from autoloop.conversion.translation import to_ast
 from autoloop.conversion.unsupported import refuse_unsupported
 from autoloop.errors import ConversionError, SourceNotFoundError, user_stacklevel, user_traceback
-from autoloop_runtime.dataclass import dataclass
-from autoloop_runtime.forks import Kind
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.forks import Kind
 
 _GENERATED = ("loop_test", "loop_body", "item", "then", "orelse")
 

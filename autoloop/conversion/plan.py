@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import gast
-from autoloop.conversion.dataflow import Flow
 from autoloop.conversion.jumps import Jumps, block_fields
+from autoloop.conversion.liveness import Flow
 from autoloop.conversion.nodes import Node, walk
 from autoloop.conversion.scopes import Effects, Scope, effects_of, mutated_by, path_of
-from autoloop_runtime.dataclass import dataclass, field
+from autoloop_runtime.base.dataclass import dataclass, field
 
 Place = tuple[str, Node]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import gast
 from autoloop.conversion.nodes import Node, children, method_name, walk
-from autoloop_runtime.dataclass import dataclass, field
+from autoloop_runtime.base.dataclass import dataclass, field
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 IMMEDIATE = (gast.ListComp, gast.SetComp, gast.DictComp)

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from autoloop.conversion.nodes import Node
 from autoloop.conversion.translation import to_gast
 from autoloop.errors import SourceNotFoundError, describe_place
-from autoloop_runtime.dataclass import dataclass
+from autoloop_runtime.base.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import gast
-from autoloop.conversion.dataflow import Flow
 from autoloop.conversion.expressions import AUGMENTED, METHODS, ExpressionRewriter, Surroundings, is_quiet
 from autoloop.conversion.jumps import Jumps
+from autoloop.conversion.liveness import Flow
 from autoloop.conversion.nodes import Maker, Node, copy_tree
 from autoloop.conversion.plan import FunctionPlan
 from autoloop.conversion.scopes import Scope, path_of
-from autoloop_runtime.dataclass import dataclass
+from autoloop_runtime.base.dataclass import dataclass
 
 Block = list[Node]
 

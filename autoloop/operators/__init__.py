@@ -34,12 +34,13 @@ shown. Text: ``fstring('{:.2f}', x)``.
 """
 
 from autoloop.errors import hide_own_frames, refusals
-from autoloop.operators.attempts import attempt, managed
-from autoloop.operators.branches import if_exp, if_return, if_stmt
-from autoloop.operators.calls import attribute, call
-from autoloop.operators.comprehensions import elements, hashed, kept, summands
-from autoloop.operators.effects import checked, raised
-from autoloop.operators.items import (
+from autoloop.operators.constructs.attempts import attempt, managed
+from autoloop.operators.constructs.boolean_operators import and_, in_, not_, not_in, or_
+from autoloop.operators.constructs.call_expression import attribute, call
+from autoloop.operators.constructs.comprehensions import elements, hashed, kept, summands
+from autoloop.operators.constructs.effect_statements import checked, raised
+from autoloop.operators.constructs.if_statement import if_exp, if_return, if_stmt
+from autoloop.operators.constructs.items import (
     item,
     set_item,
     set_item_of,
@@ -49,14 +50,13 @@ from autoloop.operators.items import (
     update_item_of,
     update_items,
 )
-from autoloop.operators.logic import and_, in_, not_, not_in, or_
-from autoloop.operators.loops import for_stmt, while_stmt
-from autoloop.operators.optional import is_, is_not
-from autoloop.operators.options import misplaced_options, set_loop_options
-from autoloop.operators.overloads import binary, compare, unary, update
-from autoloop.operators.text import fstring
-from autoloop.operators.undefined import Undefined, defined, returned, user_variables
-from autoloop.operators.values import subject
+from autoloop.operators.constructs.loop_statements import for_stmt, while_stmt
+from autoloop.operators.constructs.options import misplaced_options, set_loop_options
+from autoloop.operators.constructs.overloads import binary, compare, unary, update
+from autoloop.operators.constructs.text import fstring
+from autoloop.operators.staging.optional import is_, is_not
+from autoloop.operators.staging.staged_values import subject
+from autoloop.operators.staging.undefined import Undefined, defined, returned, user_variables
 
 __all__ = [
     "Undefined",

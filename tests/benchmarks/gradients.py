@@ -24,7 +24,7 @@ from typing import Any
 
 import autoloop as al
 import numpy as np
-from autoloop_runtime.gradients.residuals import bytes_of
+from autoloop_runtime.gradients.rematerialize import bytes_of
 from page import markdown, replace
 from threadpoolctl import threadpool_limits
 

@@ -24,8 +24,8 @@ from statistics import median
 
 import autoloop as al
 import numpy as np
-from autoloop_runtime.codegen import extra
-from autoloop_runtime.lowering import Kind, lower
+from autoloop_runtime.base import native_extra as extra
+from autoloop_runtime.dataflow.lowering import Kind, lower
 from page import markdown, replace
 from threadpoolctl import threadpool_limits
 

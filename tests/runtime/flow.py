@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime import dtypes
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.registry import Op
-from autoloop_runtime.shapes import SCALAR, TensorShape
-from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import Op
+from autoloop_runtime.ir.tensor import Tensor
 
 WHILE = Op("While", lambda *_, specs, **__: list(specs), None, graphs=("cond", "body"), several=True)
 COND = Op("Cond", lambda *_, specs, **__: list(specs), None, graphs=("then", "else"), several=True)

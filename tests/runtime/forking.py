@@ -17,7 +17,7 @@ warnings.simplefilter("ignore")
 import numpy as np
 import autoloop as al
 import autoloop.compat.v1 as tf
-from autoloop_runtime import forks
+from autoloop_runtime.base import forks
 EXECUTORS = [e for e in ("auto", "sequential", "dataflow", "native") if e != "native" or NATIVE]
 al.config.set_num_threads(2)
 al.config.set_swap_budget(0)

@@ -6,12 +6,12 @@ import os
 
 import numpy as np
 import pytest
-from autoloop_runtime.codegen import native
-from autoloop_runtime.codegen.python import compile_graph
-from autoloop_runtime.execution import set_outputs
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.values import convert_to_tensor
+from autoloop_runtime import native
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.python_code.compile_python import compile_graph
+from autoloop_runtime.running.prepare import set_outputs
 from random_programs import interpret
 
 pytest.importorskip("llvmlite")

@@ -7,11 +7,13 @@ but the operations is tested.
 from __future__ import annotations
 
 import numpy as np
-from autoloop_runtime import dtypes, ops, slots
-from autoloop_runtime.graph import CONST, PARAMETER, Graph
-from autoloop_runtime.runstate import EAGER
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.tensor import Tensor
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.collections import adjoint_table as slots
+from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph
+from autoloop_runtime.ir.run_state import EAGER
+from autoloop_runtime.ir.tensor import Tensor
 
 
 def blurred(shape, how):

@@ -8,13 +8,14 @@ from typing import Any
 
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
-from autoloop_runtime import control_flow, dtypes
-from autoloop_runtime.applying import apply
-from autoloop_runtime.execution import set_outputs
-from autoloop_runtime.graph import CONST, PARAMETER, Graph
-from autoloop_runtime.registry import Op, call
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.tensor import Tensor
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.control import while_loop as control_flow
+from autoloop_runtime.ir.apply import apply
+from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph
+from autoloop_runtime.ir.op import Op, call
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.running.prepare import set_outputs
 
 #: what the programs' effects leave behind, in order
 LOG: list[Any] = []

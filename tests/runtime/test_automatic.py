@@ -14,11 +14,14 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime import automatic, background, config
-from autoloop_runtime.codegen import extra, handover, later
-from autoloop_runtime.codegen.python import compile_graph
+from autoloop_runtime.base import background, config
+from autoloop_runtime.base import native_extra as extra
+from autoloop_runtime.ir.run_state import EAGER
 from autoloop_runtime.passes.resume import resumable
-from autoloop_runtime.runstate import EAGER
+from autoloop_runtime.python_code.compile_python import compile_graph
+from autoloop_runtime.running import automatic
+from autoloop_runtime.running import on_stack_replacement as handover
+from autoloop_runtime.running import tier_up as later
 
 pytestmark = pytest.mark.auto
 needs_native = pytest.mark.skipif(bool(extra.remedy()), reason="needs the extra 'native'")
@@ -286,7 +289,7 @@ def test_a_loop_on_its_own_shares_nothing_with_the_one_it_was_made_of():
 
 
 def test_a_price_while_another_thread_imports_the_compiler(monkeypatch):
-    name = "autoloop_runtime.codegen.native.process"
+    name = "autoloop_runtime.native.toolchain.process"
     monkeypatch.setitem(
         sys.modules, name, types.ModuleType(name)
     )  # as an import leaves it before it has run the module
@@ -408,7 +411,7 @@ def run_python(code, folder, **environment):
 def test_a_child_has_no_jobs_and_can_have_its_own(tmp_path):
     code = """
 import os, threading
-from autoloop_runtime import background, forks
+from autoloop_runtime.base import background, forks
 begun, more, steps = threading.Event(), threading.Event(), []
 def first():
     begun.set(); more.wait(); steps.append("first")
@@ -433,7 +436,7 @@ print(steps)
 def test_the_interpreter_may_end_while_code_is_made(tmp_path):
     code = """
 import numpy as np, autoloop as al
-from autoloop_runtime.codegen import later, handover
+from autoloop_runtime.running import tier_up as later, on_stack_replacement as handover
 later.price = lambda nodes: 0.0
 handover.SMALLEST = 0.0
 @al.function
@@ -450,7 +453,7 @@ print(int(f(np.int32(2000))))
 LONG = """
 import sys, warnings
 import numpy as np, autoloop as al
-from autoloop_runtime import automatic
+from autoloop_runtime.running import automatic
 automatic.NOTICE = 1e-9
 @al.function
 def f(n):
@@ -619,8 +622,8 @@ def test_two_threads_may_be_the_first_to_need_the_compiler():
     program = """
 import sys, threading
 import autoloop
-from autoloop_runtime.codegen import later
-from autoloop_runtime.graph import Graph
+from autoloop_runtime.running import tier_up as later
+from autoloop_runtime.ir.graph import Graph
 
 failed = []
 

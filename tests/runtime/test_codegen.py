@@ -12,21 +12,22 @@ import unittest.mock
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime import config, control_flow, dtypes, profiler
-from autoloop_runtime.applying import apply
-from autoloop_runtime.codegen import ownership, templates
-from autoloop_runtime.codegen.names import Names, identifier
-from autoloop_runtime.codegen.python import compile_graph, emit
-from autoloop_runtime.codegen.spare import Spare
-from autoloop_runtime.execution import set_outputs
+from autoloop_runtime.base import config, dtypes, profiler
+from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.control import while_loop as control_flow
+from autoloop_runtime.dataflow import Executable
+from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.gradients import gradients
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.lowering import lower
-from autoloop_runtime.passes.pipeline import optimize
-from autoloop_runtime.registry import Op, call
-from autoloop_runtime.runstate import RunState
-from autoloop_runtime.scheduler import Executable
-from autoloop_runtime.shapes import SCALAR, TensorShape
+from autoloop_runtime.ir.apply import apply
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import Op, call
+from autoloop_runtime.ir.run_state import RunState
+from autoloop_runtime.passes.optimize import optimize
+from autoloop_runtime.python_code import ownership, templates
+from autoloop_runtime.python_code.buffer_reuse import Spare
+from autoloop_runtime.python_code.compile_python import compile_graph, emit
+from autoloop_runtime.python_code.names import Names, identifier
+from autoloop_runtime.running.prepare import set_outputs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import LOG, NOTE, Program, assert_same, interpret, outcome

@@ -9,11 +9,13 @@ import unittest.mock
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime import config
-from autoloop_runtime.codegen import blocks, chains, ownership
-from autoloop_runtime.codegen.blocks import Between, in_blocks
-from autoloop_runtime.codegen.python import compile_graph, emit
-from autoloop_runtime.passes.pipeline import optimize
+from autoloop_runtime.base import config
+from autoloop_runtime.passes.optimize import optimize
+from autoloop_runtime.python_code import block_loop as blocks
+from autoloop_runtime.python_code import fusion as chains
+from autoloop_runtime.python_code import ownership
+from autoloop_runtime.python_code.block_loop import Between, in_blocks
+from autoloop_runtime.python_code.compile_python import compile_graph, emit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import Program, assert_same, interpret, outcome

@@ -10,11 +10,11 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import grad, jacobian, jvp, value_and_grad
-from autoloop_runtime.dataclass import dataclass
-from autoloop_runtime.execution import prepare, run_graph, set_outputs
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.registry import FUNCTIONS
-from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import FUNCTIONS
+from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs
 from executors import EXECUTORS
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "derivatives.md"

@@ -11,8 +11,8 @@ import time
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime import config
-from autoloop_runtime.graph import Graph
+from autoloop_runtime.base import config
+from autoloop_runtime.ir.graph import Graph
 from executors import EXECUTORS
 
 tf = al.compat.v1

@@ -11,7 +11,7 @@ from pathlib import Path
 import autoloop
 import autoloop_runtime
 import pytest
-from autoloop_runtime import forks
+from autoloop_runtime.base import forks
 from forking import needs_fork, run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -227,7 +227,7 @@ def differentiates(middle):
     return again
 def compiles(middle):
     if "native" not in EXECUTORS: return middle
-    from autoloop_runtime.codegen.native import call
+    from autoloop_runtime.native import native_call as call
     compile_ir = call.compile_ir
     def slow(*args):
         middle()
@@ -235,7 +235,7 @@ def compiles(middle):
     call.compile_ir = slow
     return lambda: mine.steps["native"](np.linspace(0.0, 1.0, 9), np.int32(3))
 def updates(middle):
-    from autoloop_runtime import variables
+    from autoloop_runtime.collections import variables
     op = variables.ASSIGN_ADD.kernel
     def update(delta, *, variable, state):
         with state.storage(variable).lock:

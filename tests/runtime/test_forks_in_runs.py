@@ -218,7 +218,7 @@ except OSError as error:
 
 SHARED = """
 al.config.set_num_threads(2)
-from autoloop_runtime.scheduler import workers
+from autoloop_runtime.dataflow import workers
 def heavy(f):
     return lambda v: al.py_function(f, [v], al.float64)
 main = threading.main_thread()
@@ -328,7 +328,7 @@ def test_a_fork_in_blocks_of_arrays_that_threads_share(tmp_path):
     out = run(
         SHARED
         + """
-from autoloop_runtime.codegen import blocks
+from autoloop_runtime.python_code import block_loop as blocks
 begun = set()
 def add_one(x, out):
     me = threading.current_thread()

@@ -11,7 +11,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import grad, jvp, value_and_grad
-from autoloop_runtime.registry import FUNCTIONS, OPS, call
+from autoloop_runtime.ir.op import FUNCTIONS, OPS, call
 
 F64 = al.float64
 #: what tests of its own hold: the identity of a print, the read of a TensorArray that clears, a check of a shape
@@ -180,7 +180,7 @@ def test_derivatives_are_the_differences(name):
 
 def _of_loops(module):
     """What only the gradients of loops and branches are made of."""
-    return module.startswith("autoloop_runtime.gradients") or module == "autoloop_runtime.slots"
+    return module.startswith("autoloop_runtime.gradients") or module == "autoloop_runtime.collections.adjoint_table"
 
 
 def test_every_operation_with_a_gradient_is_among_them():

@@ -6,8 +6,8 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients
-from autoloop_runtime.lowering import lower
-from autoloop_runtime.testing import SeededExecutor
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.dataflow.testing import SeededExecutor
 from gradient_checks import F64, check_forward, check_gradients, scalar, slopes
 
 while_loop = al.while_loop

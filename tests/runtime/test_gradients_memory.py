@@ -9,10 +9,10 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients, jvp, value_and_grad
-from autoloop_runtime import background
-from autoloop_runtime.codegen.python import emit
+from autoloop_runtime.base import background
 from autoloop_runtime.gradients.mincut import cheapest_cut
-from autoloop_runtime.graph import Graph
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.python_code.compile_python import emit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

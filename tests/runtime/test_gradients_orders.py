@@ -8,9 +8,9 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import grad, gradients, hessian_vector_product, jacobian, jvp, vjp
-from autoloop_runtime.execution import prepare, run_graph
 from autoloop_runtime.gradients import accumulators
 from autoloop_runtime.ops.index import Index
+from autoloop_runtime.running.prepare import prepare, run_graph
 from executors import needs_native
 
 while_loop = al.while_loop

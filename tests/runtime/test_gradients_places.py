@@ -14,8 +14,8 @@ import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients, jvp
-from autoloop_runtime.applying import apply
-from autoloop_runtime.registry import OPS, call
+from autoloop_runtime.ir.apply import apply
+from autoloop_runtime.ir.op import OPS, call
 
 F64 = al.float64
 RNG = np.random.default_rng(0)

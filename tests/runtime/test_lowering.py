@@ -6,12 +6,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from autoloop_runtime import dtypes
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.lowering import Kind, Lowered, lower
-from autoloop_runtime.registry import Op
-from autoloop_runtime.scheduler import Executable
-from autoloop_runtime.shapes import SCALAR, TensorShape
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.dataflow import Executable
+from autoloop_runtime.dataflow.lowering import Kind, Lowered, lower
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import Op
 from flow import ADD, GROW, LESS, MUL, branch, call, const, counted, failing, loop, probe
 
 

@@ -15,11 +15,11 @@ import autoloop as al
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.codegen.native import cache as caching
-from autoloop_runtime.codegen.native import compile as compiling
-from autoloop_runtime.codegen.native import linker
-from autoloop_runtime.codegen.native.cache import DiskCache, default_cache
-from autoloop_runtime.dataclass import replace
+from autoloop_runtime.base.dataclass import replace
+from autoloop_runtime.native.toolchain import cache as caching
+from autoloop_runtime.native.toolchain import compile_ir as compiling
+from autoloop_runtime.native.toolchain import linker
+from autoloop_runtime.native.toolchain.cache import DiskCache, default_cache
 from native_checks import compile_native, graph_of
 
 
@@ -219,11 +219,11 @@ def test_a_relative_place_is_not_taken(monkeypatch, tmp_path):
 NOBODY = """
 import os, sys
 import numpy as np, autoloop as al
-from autoloop_runtime import automatic, background
-from autoloop_runtime.codegen import handover, later
+from autoloop_runtime.running import automatic; from autoloop_runtime.base import background
+from autoloop_runtime.running import on_stack_replacement as handover, tier_up as later
 if os.getuid() == 0:
     import llvmlite.binding, scipy.linalg.cython_blas, socket, ctypes  # may lie where nobody else may look
-    from autoloop_runtime.codegen.native import call
+    from autoloop_runtime.native import native_call as call
     os.setgroups([])
     os.setgid(54321)
     os.setuid(54321)

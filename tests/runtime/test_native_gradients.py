@@ -14,8 +14,9 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients, value_and_grad
-from autoloop_runtime.codegen.native import NativeRefusal, swapped
 from autoloop_runtime.gradients import swap
+from autoloop_runtime.native import NativeRefusal
+from autoloop_runtime.native.kernels import swap_file as swapped
 from gradient_checks import slopes
 from test_gradients_loops import PROGRAMS, A, X
 
@@ -364,7 +365,7 @@ INTERRUPTED = """
 import faulthandler, signal, sys, time
 import numpy as np
 import autoloop as al
-from autoloop_runtime.codegen.native import swapped
+from autoloop_runtime.native.kernels import swap_file as swapped
 
 class Stop(BaseException):
     pass

@@ -8,8 +8,9 @@ import time
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.codegen.native import products, sorting
-from autoloop_runtime.control_flow import while_loop
+from autoloop_runtime.control.while_loop import while_loop
+from autoloop_runtime.native.rules import products
+from autoloop_runtime.native.rules import sorting_rules as sorting
 from autoloop_runtime.ops import argsort, einsum, matmul, searchsorted, sort
 from native_checks import compile_native, graph_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.codegen.native.refusal import NativeRefusal
-from autoloop_runtime.control_flow import while_loop
-from autoloop_runtime.registry import call
-from autoloop_runtime.values import convert_to_tensor
+from autoloop_runtime.control.while_loop import while_loop
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.op import call
+from autoloop_runtime.native.typing.refusal import NativeRefusal
 from native_checks import check, compile_native, graph_of
 
 # -- slices that begin where a tensor says -------------------------------------------------------------------

@@ -15,8 +15,8 @@ from pathlib import Path
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.codegen.native import child, compiler, interpreter, linker, process
-from autoloop_runtime.codegen.native.compile import compile_ir, host
+from autoloop_runtime.native.toolchain import child, compiler, interpreter, linker, process
+from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
 from native_checks import compile_native, graph_of
 
 pytestmark = pytest.mark.skipif(not linker.is_supported(), reason="LLVM works in this process here")
@@ -356,8 +356,8 @@ def test_nobody_waits_for_a_stopped_compiler_to_end():
     """Machine code that is made in the background is not wanted once the program is over."""
     code = """
 import os, signal, sys, threading
-from autoloop_runtime import background
-from autoloop_runtime.codegen.native import child
+from autoloop_runtime.base import background
+from autoloop_runtime.native.toolchain import child
 from test_native_process import function, waiting
 child.LOOK = 1e9  # it would be waited for without end
 function(1)

@@ -15,8 +15,8 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from autoloop_runtime.codegen.native.cache import default_cache
-from autoloop_runtime.codegen.native.spare import CLASSES, SMALLEST, Spare, spare
+from autoloop_runtime.native.kernels.spare_memory import CLASSES, SMALLEST, Spare, spare
+from autoloop_runtime.native.toolchain.cache import default_cache
 
 MIB = 1 << 20
 ROWS = 1000
@@ -167,8 +167,8 @@ def test_what_is_kept_is_not_missing_elsewhere() -> None:
     """A call gets the memory that the last one kept, though it has no use for blocks of that size."""
     program = """
 import ctypes, resource, autoloop as al, numpy as np
-from autoloop_runtime.codegen.native.cache import default_cache
-from autoloop_runtime.codegen.native.spare import spare
+from autoloop_runtime.native.toolchain.cache import default_cache
+from autoloop_runtime.native.kernels.spare_memory import spare
 def loss(c, n):
     steps = (al.constant(0), c * 1.0)
     return al.sum(al.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, c * x * x), steps)[1])

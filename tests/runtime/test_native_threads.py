@@ -10,8 +10,8 @@ from pathlib import Path
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime import config
-from autoloop_runtime.registry import call
+from autoloop_runtime.base import config
+from autoloop_runtime.ir.op import call
 from native_checks import check, compile_native, graph_of
 
 X = np.linspace(-3, 3, 300_007, dtype=np.float32)
@@ -76,8 +76,8 @@ SCRIPT = """
 import os, sys
 import numpy as np
 import autoloop_runtime.ops
-from autoloop_runtime import config
-from autoloop_runtime.registry import call
+from autoloop_runtime.base import config
+from autoloop_runtime.ir.op import call
 from native_checks import compile_native, graph_of
 config.set_num_threads(3)
 x = np.linspace(-3, 3, 300_007, dtype=np.float32)

@@ -8,8 +8,8 @@ import tracemalloc
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime import config
-from autoloop_runtime.graph import Graph
+from autoloop_runtime.base import config
+from autoloop_runtime.ir.graph import Graph
 
 tf = al.compat.v1
 LONG = 20

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime import dtypes, ops
-from autoloop_runtime.graph import Graph
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.convert import constant
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.extents import known_int
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.tensor import Tensor
-from autoloop_runtime.values import constant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

@@ -7,11 +7,12 @@ import threading
 
 import numpy as np
 import pytest
-from autoloop_runtime import dtypes, ops
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.registry import OPS
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.values import constant
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.convert import constant
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import OPS
 from ops_checks import check_gradient, check_static, run
 
 

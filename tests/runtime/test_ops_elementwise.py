@@ -7,12 +7,13 @@ import operator
 
 import numpy as np
 import pytest
-from autoloop_runtime import dtypes, ops
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.registry import FUNCTIONS, OPS
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.tensor import Tensor
-from autoloop_runtime.values import constant
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.convert import constant
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import FUNCTIONS, OPS
+from autoloop_runtime.ir.tensor import Tensor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

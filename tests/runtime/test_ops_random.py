@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime import dtypes
-from autoloop_runtime.graph import Graph
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.convert import constant
+from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ops import random
-from autoloop_runtime.shapes import TensorShape
-from autoloop_runtime.values import constant
 from ops_checks import check_gradient, check_static
 
 

@@ -8,22 +8,23 @@ import random
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime import config, control_flow, dtypes
-from autoloop_runtime.applying import apply
-from autoloop_runtime.execution import set_outputs
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.passes import cost
-from autoloop_runtime.passes.cost import choose, estimate, is_heavy
+from autoloop_runtime.analysis import cost
+from autoloop_runtime.analysis.cost import choose, estimate, is_heavy
+from autoloop_runtime.analysis.failure import can_fail, graph_can_fail
+from autoloop_runtime.base import config, dtypes
+from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.control import while_loop as control_flow
+from autoloop_runtime.ir.apply import apply
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import call
 from autoloop_runtime.passes.cse import eliminate_common
 from autoloop_runtime.passes.fold import fold
 from autoloop_runtime.passes.invariant import hoist_invariants
-from autoloop_runtime.passes.pipeline import PASSES, optimize
+from autoloop_runtime.passes.optimize import PASSES, optimize
 from autoloop_runtime.passes.prune import prune
 from autoloop_runtime.passes.rewrite import gathered
-from autoloop_runtime.passes.safety import can_fail, graph_can_fail
 from autoloop_runtime.passes.strength import reduce_strength
-from autoloop_runtime.registry import call
-from autoloop_runtime.shapes import SCALAR, TensorShape
+from autoloop_runtime.running.prepare import set_outputs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import NOTE, Program, assert_same, interpret, outcome

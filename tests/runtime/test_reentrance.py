@@ -10,8 +10,8 @@ import autoloop as al
 import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
-from autoloop_runtime import config
-from autoloop_runtime.graph import current_graph
+from autoloop_runtime.base import config
+from autoloop_runtime.ir.graph import current_graph
 from executors import EXECUTORS
 from forking import run
 from stepping import at_step, interrupted, left_locked, steps_of

@@ -9,19 +9,20 @@ import unittest.mock
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime import config, control_flow, dtypes
-from autoloop_runtime.applying import apply
-from autoloop_runtime.codegen.python import compile_region
-from autoloop_runtime.execution import set_outputs
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.lowering import lower
+from autoloop_runtime.analysis.cost import estimate
+from autoloop_runtime.base import config, dtypes
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.control import while_loop as control_flow
+from autoloop_runtime.dataflow import Executable
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.ir.apply import apply
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import Op, call
 from autoloop_runtime.passes import regions as regions_pass
-from autoloop_runtime.passes.cost import estimate
-from autoloop_runtime.passes.pipeline import optimize
+from autoloop_runtime.passes.optimize import optimize
 from autoloop_runtime.passes.regions import form_regions, is_region
-from autoloop_runtime.registry import Op, call
-from autoloop_runtime.scheduler import Executable
-from autoloop_runtime.shapes import TensorShape
+from autoloop_runtime.python_code.compile_python import compile_region
+from autoloop_runtime.running.prepare import set_outputs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import Program, assert_same, interpret, outcome

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.graph import Graph
+from autoloop_runtime.ir.graph import Graph
 from executors import EXECUTORS
 
 

@@ -9,14 +9,14 @@ import weakref
 
 import numpy as np
 import pytest
-from autoloop_runtime import config, dtypes, profiler
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.lowering import lower
-from autoloop_runtime.registry import Op
-from autoloop_runtime.runstate import EAGER, RunState
-from autoloop_runtime.scheduler import Executable
-from autoloop_runtime.shapes import SCALAR, TensorShape
-from autoloop_runtime.testing import SeededExecutor
+from autoloop_runtime.base import config, dtypes, profiler
+from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.dataflow import Executable
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.dataflow.testing import SeededExecutor
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import Op
+from autoloop_runtime.ir.run_state import EAGER, RunState
 from flow import (
     ADD,
     EQUAL,

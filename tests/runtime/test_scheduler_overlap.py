@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime import dtypes
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.lowering import lower
-from autoloop_runtime.registry import Op
-from autoloop_runtime.scheduler.overlap import VERY_MANY, overlapping
-from autoloop_runtime.scheduler.plan import Plan
-from autoloop_runtime.shapes import SCALAR, TensorShape
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.dataflow.execution_plan import Plan
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import Op
 from flow import ADD, LESS, branch, call, const, counted, heavy, same
 
 F = heavy(lambda x, *_: x, "f")

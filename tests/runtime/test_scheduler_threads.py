@@ -13,13 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from autoloop_runtime import profiler
-from autoloop_runtime.graph import Graph, current_graph
-from autoloop_runtime.lowering import lower
-from autoloop_runtime.registry import Op
-from autoloop_runtime.scheduler import Executable, workers
-from autoloop_runtime.scheduler.kernels import Watch
-from autoloop_runtime.shapes import SCALAR, TensorShape
+from autoloop_runtime.base import profiler
+from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.dataflow import Executable, workers
+from autoloop_runtime.dataflow.kernels import Watch
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.op import Op
 from flow import ADD, call, const, counted, heavy, probe
 
 #: no test should ever wait this long; it turns a hang into a failure
@@ -113,7 +113,7 @@ def test_a_heavy_kernel_is_not_kept_waiting_by_an_endless_supply_of_light_ones()
     def loop_until(i):
         return np.bool_(not done.is_set() and i < 2_000_000)
 
-    from autoloop_runtime import dtypes
+    from autoloop_runtime.base import dtypes
     from flow import loop
 
     until = Op("until", lambda i: (dtypes.bool_, SCALAR), loop_until)
@@ -418,7 +418,7 @@ def test_a_forked_child_has_its_own_workers():
 
 
 def test_importing_starts_no_thread():
-    assert run_python("import threading, autoloop_runtime.scheduler; print(threading.active_count())").strip() == "1"
+    assert run_python("import threading, autoloop_runtime.dataflow; print(threading.active_count())").strip() == "1"
 
 
 def test_blas_is_limited_only_while_workers_do_matrix_products():

@@ -10,9 +10,9 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.lowering import lower
-from autoloop_runtime.testing import SeededExecutor
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.dataflow.testing import SeededExecutor
+from autoloop_runtime.ir.graph import Graph
 
 ROOT = Path(__file__).parent.parent.parent
 TABLE = ROOT / "runtime" / "SEMANTICS.md"

@@ -8,7 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.compat import v1 as tf
-from autoloop_runtime import config
+from autoloop_runtime.base import config
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop_runtime import ops
-from autoloop_runtime.graph import Graph
+from autoloop_runtime.ir.graph import Graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ops_checks import check_gradient

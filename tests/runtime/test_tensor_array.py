@@ -6,14 +6,15 @@ import threading
 
 import numpy as np
 import pytest
-from autoloop_runtime import dtypes, nest, ops
-from autoloop_runtime.array_values import ArraySpec, ArrayValue
-from autoloop_runtime.control_flow import cond, while_loop
-from autoloop_runtime.execution import run_now
-from autoloop_runtime.graph import Graph
-from autoloop_runtime.shapes import SCALAR, UNKNOWN, TensorShape
-from autoloop_runtime.tensor_array import TensorArray
-from autoloop_runtime.values import constant
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base.shapes import SCALAR, UNKNOWN, TensorShape
+from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.collections.versioned_array import ArraySpec, ArrayValue
+from autoloop_runtime.control.while_loop import cond, while_loop
+from autoloop_runtime.ir.convert import constant
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.running.prepare import run_now
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule

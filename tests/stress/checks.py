@@ -10,10 +10,10 @@ from typing import Any
 import autoloop as al
 import numpy as np
 from array_functions import arguments, random_function
-from autoloop_runtime.codegen.extra import why_not
-from autoloop_runtime.execution import prepare
-from autoloop_runtime.passes.pipeline import optimize
-from autoloop_runtime.runstate import EAGER
+from autoloop_runtime.base.native_extra import why_not
+from autoloop_runtime.ir.run_state import EAGER
+from autoloop_runtime.passes.optimize import optimize
+from autoloop_runtime.running.prepare import prepare
 from random_functions import random_program
 from random_programs import Program, interpret
 from random_programs import outcome as results_and_effects

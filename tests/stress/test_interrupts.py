@@ -43,7 +43,7 @@ while came < COUNT:
                 else: found.append(kind.name)
     thread = threading.Thread(target=look); thread.start(); thread.join()
     assert not found, found
-from autoloop_runtime.scheduler import workers
+from autoloop_runtime.dataflow import workers
 assert not workers._pool.calls and not workers._pool.shared and not workers._blas.users
 print(came, "interrupts")
 """

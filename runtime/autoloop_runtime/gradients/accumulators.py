@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ..applying import apply
-from ..graph import Node
+from ..base.shapes import SCALAR
+from ..collections.variables import Variable
+from ..ir.apply import apply
+from ..ir.convert import as_constant
+from ..ir.graph import Node
+from ..ir.op import OPS, Op, call, register
+from ..ir.tensor import Tensor
 from ..ops.define import unbroadcast
 from ..ops.index import Index
-from ..registry import OPS, Op, call, register
-from ..shapes import SCALAR
-from ..tensor import Tensor
-from ..values import as_constant
-from ..variables import Variable
 
 #: adds a part into zeros; the gradient of indexing
 INDEX_ADD = OPS["index_add"]

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..dataclass import dataclass
-from ..graph import Graph, current_graph
-from ..registry import call
-from ..structured import StructureError
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import nest
+from ..base.dataclass import dataclass
+from ..ir.convert import convert_to_tensor
+from ..ir.graph import Graph, current_graph
+from ..ir.op import call
+from ..ir.structured import StructureError
+from ..ir.tensor import Tensor
+from .activity import is_differentiable
 from .build import build, seed, seeds_of, source_in, tensor_in
 from .enclosing import enclosing, within
-from .reach import is_differentiable
 from .sources import Sources
 from .tape import GradientTape
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import nest
-from ..graph import Graph, Node
-from ..registry import call
-from ..structured import COND, WHILE
-from ..tensor import Tensor
-from ..values import convert_to_tensor
-from ..variables import Variable
-from . import branches, loops
+from ..base import nest
+from ..collections.variables import Variable
+from ..ir.convert import convert_to_tensor
+from ..ir.graph import Graph, Node
+from ..ir.op import call
+from ..ir.structured import COND, WHILE
+from ..ir.tensor import Tensor
+from . import cond_vjp as branches
+from . import while_vjp as loops
+from .activity import Key, Marks, reached
 from .enclosing import enclosing, links, within
-from .reach import Key, Marks, reached
-from .rows import row_parts, slices
+from .row_gradients import row_parts, slices
 from .walk import STRUCTURED, Adjoints, Walk
 
 # the walk descends into loops and branches, whose rules walk in turn

@@ -27,16 +27,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..graph import CONST, PARAMETER, Graph, Node
-from ..registry import call
-from ..shapes import SCALAR
-from ..structured import COND, LoopOptions, LoopVar, finish_while, subgraph
-from ..tensor import Tensor
-from ..values import as_constant
-from . import rewriting, stores
+from ..base import dtypes
+from ..base.shapes import SCALAR
+from ..ir.convert import as_constant
+from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.op import call
+from ..ir.structured import COND, LoopOptions, LoopVar, finish_while, subgraph
+from ..ir.tensor import Tensor
+from . import checkpoint_store as stores
+from . import rewriting
+from .activity import Marks, reached
 from .copying import copied
-from .reach import Marks, reached
 from .reversal import Reversal, count_down, fitting, is_fixed
 from .walk import Adjoints, Walk, nothing
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..graph import PARAMETER, Graph, Node, current_graph
-from ..tensor import Tensor
+from ..ir.graph import PARAMETER, Graph, Node, current_graph
+from ..ir.tensor import Tensor
 
 _SOURCE = "gradient: copied from"  # [(the graph, tensor of it -> its copy)]
 

@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import nest
-from ..applying import apply
-from ..registry import Op, call, register
-from ..structured import StructureError
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import nest
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.op import Op, call, register
+from ..ir.structured import StructureError
+from ..ir.tensor import Tensor
 
 
 def _infer(*tensors: Tensor, count: int, grad: Any) -> Any:

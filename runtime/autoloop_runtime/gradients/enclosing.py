@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..graph import Graph
-from ..tensor import Tensor
+from ..ir.graph import Graph
+from ..ir.tensor import Tensor
 from .copying import twin
-from .residuals import BackwardGraph
+from .rematerialize import BackwardGraph
 
 
 def enclosing(graph: Graph) -> list[Graph]:

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .. import nest
-from ..execution import prepare, run_graph, set_outputs
-from ..graph import PARAMETER, Graph, Node, current_graph
-from ..registry import call
-from ..structured import COND, WHILE, LoopVar, StructureError
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import nest
+from ..ir.convert import convert_to_tensor
+from ..ir.graph import PARAMETER, Graph, Node, current_graph
+from ..ir.op import call
+from ..ir.structured import COND, WHILE, LoopVar, StructureError
+from ..ir.tensor import Tensor
+from ..running.prepare import prepare, run_graph, set_outputs
 from . import accumulators, rewriting
-from .reach import FLAT, Key, Marks, is_differentiable, reached, reached_in_branch, reached_in_loop
-from .residuals import sorted_nodes
+from .activity import FLAT, Key, Marks, is_differentiable, reached, reached_in_branch, reached_in_loop
+from .rematerialize import sorted_nodes
 from .walk import Adjoints, Walk, apply_rule, nothing
 
 

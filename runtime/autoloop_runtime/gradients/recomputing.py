@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 
-from ..graph import Graph
-from ..passes.cost import estimate
+from ..analysis.cost import estimate
+from ..ir.graph import Graph
+from ..ir.tensor import Tensor
 from ..passes.rewrite import is_pure
-from ..tensor import Tensor
 
 #: of the bytes saved in one run of the forward graph, and of the time that this run takes
 LEAST_BYTES, MOST_TIME = 0.2, 0.15

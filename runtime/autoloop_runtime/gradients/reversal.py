@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import slots
-from ..dataclass import dataclass
-from ..graph import Graph, Node, current_graph
+from ..base.dataclass import dataclass
+from ..base.shapes import TensorShape
+from ..collections import adjoint_table as slots
+from ..ir.graph import Graph, Node, current_graph
+from ..ir.op import call
+from ..ir.structured import LoopOptions, LoopVar, finish_while, subgraph
+from ..ir.tensor import Tensor
 from ..ops.index import Index, Input
-from ..registry import call
-from ..shapes import TensorShape
-from ..structured import LoopOptions, LoopVar, finish_while, subgraph
-from ..tensor import Tensor
 from .accumulators import GETITEM
-from .reach import needed_in_loop, reached_in_loop
-from .residuals import sorted_nodes
+from .activity import needed_in_loop, reached_in_loop
+from .rematerialize import sorted_nodes
 from .walk import Collected, Walk, nothing
 
 #: ``x[i]``

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..graph import Graph, Node
-from ..locations import Location
-from ..registry import call
-from ..shapes import SCALAR
-from ..structured import COND, LoopVar
-from ..tensor import Tensor
-from ..values import as_constant
-from . import stacks
+from ..base import dtypes
+from ..base.locations import Location
+from ..base.shapes import SCALAR
+from ..ir.convert import as_constant
+from ..ir.graph import Graph, Node
+from ..ir.op import call
+from ..ir.structured import COND, LoopVar
+from ..ir.tensor import Tensor
+from . import saved_stacks as stacks
 from .accumulators import constant_zeros
 from .swap import is_small
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import nest
-from ..dataclass import dataclass
-from ..registry import call
-from ..tensor import Tensor
-from ..values import convert_to_tensor
-from ..variables import Variable
-from .reach import Key
+from ..base import nest
+from ..base.dataclass import dataclass
+from ..collections.variables import Variable
+from ..ir.convert import convert_to_tensor
+from ..ir.op import call
+from ..ir.tensor import Tensor
+from .activity import Key
 
 
 @dataclass(frozen=True)

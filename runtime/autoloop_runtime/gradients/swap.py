@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import config, dtypes
-from ..forks import Kind, file_of, in_child, is_mine, undivided
-from ..tensor import Tensor
+from ..base import config, dtypes
+from ..base.forks import Kind, file_of, in_child, is_mine, undivided
+from ..ir.tensor import Tensor
 
 #: bytes that are written and read at once
 BLOCK = 4 << 20

@@ -13,22 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, nest, slots
-from ..dataclass import dataclass
-from ..execution import Runner, run_graph, wrap
-from ..graph import Graph, Node, current_graph
-from ..recording import Recorder, recorders, recording
-from ..registry import OPS, Op, call
-from ..runstate import EAGER
-from ..tensor import Tensor
-from ..values import convert_to_tensor
-from ..variables import READ, Variable
+from ..base import dtypes, nest
+from ..base.dataclass import dataclass
+from ..collections import adjoint_table as slots
+from ..collections.variables import READ, Variable
+from ..ir.convert import convert_to_tensor
+from ..ir.graph import Graph, Node, current_graph
+from ..ir.op import OPS, Op, call
+from ..ir.recorders import Recorder, recorders, recording
+from ..ir.run_state import EAGER
+from ..ir.tensor import Tensor
+from ..running.prepare import Runner, run_graph, wrap
+from .activity import FLAT, Key, is_differentiable
 from .build import build, seed, seeds_of, source_in
-from .calls import Split, split
+from .compiled_calls import Split, split
 from .copying import inlined
 from .enclosing import enclosing
-from .reach import FLAT, Key, is_differentiable
-from .rows import rows
+from .row_gradients import rows
 from .sources import Sources
 from .walk import gradients_of, nothing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph import Graph, Node
+from ..ir.graph import Graph, Node
 
 _LISTS = ("nodes", "inputs", "outputs", "_control")
 _TABLES = ("captures", "_constants")

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from .. import dtypes, slots
-from ..dataclass import dataclass
-from ..graph import Graph, Node, current_graph
-from ..registry import Op, call
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import dtypes
+from ..base.dataclass import dataclass
+from ..collections import adjoint_table as slots
+from ..ir.convert import convert_to_tensor
+from ..ir.graph import Graph, Node, current_graph
+from ..ir.op import Op, call
+from ..ir.tensor import Tensor
 from .accumulators import accumulate, constant_zeros, settle
-from .reach import FLAT, Key, Marks
-from .residuals import BackwardGraph
+from .activity import FLAT, Key, Marks
+from .rematerialize import BackwardGraph
 
 #: ``rule(node, gradients of its outputs, walk)`` adds the gradients of the inputs to ``walk.adjoints``
 STRUCTURED: dict[Op, Callable[[Node, Sequence[Tensor | None], Walk], None]] = {}

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..registry import call
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import dtypes
+from ..ir.convert import convert_to_tensor
+from ..ir.op import call
+from ..ir.tensor import Tensor
 from .array import concat, expand_dims, reshape, stack
 from .define import inexact, is_tensor, operands, public
 from .elementwise import abs as absolute

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..applying import apply
-from ..numpy_arguments import Counterpart
-from ..registry import call
-from ..shapes import SCALAR, TensorShape
-from ..tensor import NUMPY_FUNCTIONS, Tensor
-from ..values import as_constant, convert_to_tensor
+from ..base import dtypes
+from ..base.shapes import SCALAR, TensorShape
+from ..ir.apply import apply
+from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.numpy_arguments import Counterpart
+from ..ir.op import call
+from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
 from .define import Function, dim, inexact, is_tensor, is_weak, operands, primitive, public
 from .elementwise import cast
 from .extents import extents, product

@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .. import dtypes
-from ..applying import apply
-from ..dtypes import DType
-from ..numpy_arguments import Counterpart
-from ..registry import Op, call, function, register
-from ..shapes import TensorShape, broadcast_shapes
-from ..tensor import NUMPY_FUNCTIONS, NUMPY_UFUNCS, Tensor
-from ..values import as_constant, convert_to_tensor, to_array
+from ..base import dtypes
+from ..base.dtypes import DType
+from ..base.shapes import TensorShape, broadcast_shapes
+from ..ir.apply import apply
+from ..ir.convert import as_constant, convert_to_tensor, to_array
+from ..ir.numpy_arguments import Counterpart
+from ..ir.op import Op, call, function, register
+from ..ir.tensor import NUMPY_FUNCTIONS, NUMPY_UFUNCS, Tensor
 
 Function: TypeAlias = Callable[..., Any]
 #: dtype of the (promoted) operands -> (dtype to compute in, dtype of the result)

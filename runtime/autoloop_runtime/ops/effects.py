@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, nest
-from ..applying import apply
-from ..deadlines import call_in_time
-from ..dtypes import DType
-from ..forks import Kind
-from ..locations import Location
-from ..shapes import SCALAR, UNKNOWN
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import dtypes, nest
+from ..base.deadlines import call_in_time
+from ..base.dtypes import DType
+from ..base.forks import Kind
+from ..base.locations import Location
+from ..base.shapes import SCALAR, UNKNOWN
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.tensor import Tensor
 from .define import as_dtype, is_tensor, primitive, public
 
 # -- text with holes --------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..applying import apply
-from ..registry import call
-from ..tensor import Tensor
-from ..values import as_constant, convert_to_tensor
+from ..base import dtypes
+from ..ir.apply import apply
+from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.op import call
+from ..ir.tensor import Tensor
 from . import error_function
 from .define import (
     Function,

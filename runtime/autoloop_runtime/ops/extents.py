@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..dataclass import dataclass
-from ..graph import current_graph
-from ..registry import call
-from ..shapes import Dim, TensorShape
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import dtypes
+from ..base.dataclass import dataclass
+from ..base.shapes import Dim, TensorShape
+from ..ir.convert import convert_to_tensor
+from ..ir.graph import current_graph
+from ..ir.op import call
+from ..ir.tensor import Tensor
 from .define import is_tensor
 
 #: how far back the computation of a shape is followed

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
-from ..shapes import UNKNOWN, Dim, TensorShape, broadcast_shapes
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base.dataclass import dataclass
+from ..base.shapes import UNKNOWN, Dim, TensorShape, broadcast_shapes
+from ..ir.convert import convert_to_tensor
+from ..ir.tensor import Tensor
 from .define import is_tensor
 from .extents import known_int
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..applying import apply
-from ..numpy_arguments import Counterpart
-from ..registry import Op, call
-from ..shapes import TensorShape
-from ..tensor import NUMPY_FUNCTIONS, Tensor
-from ..values import as_constant, convert_to_tensor, to_array
+from ..base import dtypes
+from ..base.shapes import TensorShape
+from ..ir.apply import apply
+from ..ir.convert import as_constant, convert_to_tensor, to_array
+from ..ir.numpy_arguments import Counterpart
+from ..ir.op import Op, call
+from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
 from .define import as_dtype, is_weak, primitive, public, reshape_like, unbroadcast
 from .extents import axis_of, extents, known_entries
 from .index import Index, Input, Slice, parse, result_shape

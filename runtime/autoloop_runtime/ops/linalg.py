@@ -7,23 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..applying import apply
-from ..registry import call
-from ..shapes import Dim, TensorShape, broadcast_shapes
-from ..tensor import Tensor
-from ..values import convert_to_tensor
-from .define import (
-    Function,
-    _ruled,
-    as_dtype,
-    conjugated,
-    inexact,
-    numeric,
-    operands,
-    primitive,
-    public,
-    unbroadcast,
-)
+from ..base.shapes import Dim, TensorShape, broadcast_shapes
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.op import call
+from ..ir.tensor import Tensor
+from .define import Function, _ruled, as_dtype, conjugated, inexact, numeric, operands, primitive, public, unbroadcast
 from .extents import axes_of, product
 
 #: an extent that is not known is taken to be this large where costs are estimated

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..applying import apply
-from ..numpy_arguments import Counterpart
-from ..registry import call
-from ..shapes import TensorShape
-from ..tensor import NUMPY_FUNCTIONS, Tensor
-from ..values import convert_to_tensor
+from ..base.shapes import TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.numpy_arguments import Counterpart
+from ..ir.op import call
+from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
 from .define import as_dtype, inexact, is_tensor, primitive
 from .elementwise import abs as absolute
 from .extents import axes_of

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..applying import apply
-from ..forks import Kind, in_child
-from ..shapes import TensorShape
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import dtypes
+from ..base.forks import Kind, in_child
+from ..base.shapes import TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.tensor import Tensor
 from .define import as_dtype, dim, is_weak, primitive
 from .extents import Extents, extents
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..applying import apply
-from ..dtypes import DType
-from ..registry import call
-from ..shapes import SCALAR, TensorShape
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import dtypes
+from ..base.dtypes import DType
+from ..base.shapes import SCALAR, TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.op import call
+from ..ir.tensor import Tensor
 from .define import (
     Function,
     Rule,

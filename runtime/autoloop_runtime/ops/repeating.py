@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..applying import apply
-from ..registry import call
-from ..shapes import Dim, TensorShape
-from ..tensor import Tensor
-from ..values import as_constant, convert_to_tensor
+from ..base.shapes import Dim, TensorShape
+from ..ir.apply import apply
+from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.op import call
+from ..ir.tensor import Tensor
 from .array import needed_rank, ravel, reshape
 from .define import dim, operands, primitive, public, reshape_like, unbroadcast
 from .extents import Extents, axis_of, extents, product

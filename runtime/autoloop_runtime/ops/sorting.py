@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes
-from ..applying import apply
-from ..registry import call
-from ..shapes import TensorShape
-from ..tensor import Tensor
-from ..values import convert_to_tensor
+from ..base import dtypes
+from ..base.shapes import TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.op import call
+from ..ir.tensor import Tensor
 from .define import _ruled, as_dtype, operands, ordered, primitive, public
 from .extents import axis_of
 from .indexing import take_along_axis

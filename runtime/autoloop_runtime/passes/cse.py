@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import CONST, Graph, Node
+from ..ir.graph import CONST, Graph, Node
 from .rewrite import Copy, is_pure, rewrite
 
 #: larger constants are compared by identity

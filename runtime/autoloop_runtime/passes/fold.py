@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import CONST, PARAMETER, Graph, Node
-from ..tensor import Tensor
-from .cost import estimate
+from ..analysis.cost import estimate
+from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.tensor import Tensor
 from .rewrite import Copy, constant_of, is_pure, rewrite
 
 #: larger results are not worth keeping

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..graph import CONST, PARAMETER, Graph, Node
-from ..tensor import Tensor
-from .cost import estimate
+from ..analysis.cost import estimate
+from ..analysis.failure import can_fail
+from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.tensor import Tensor
 from .rewrite import Copy, is_pure, rewrite
-from .safety import can_fail
 
 #: nanoseconds
 MAX_COST = 1e5

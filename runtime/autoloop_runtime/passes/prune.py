@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..graph import PARAMETER, Graph, Node
-from ..tensor import Tensor
+from ..ir.graph import PARAMETER, Graph, Node
+from ..ir.tensor import Tensor
 from .rewrite import Copy
 
 #: per output, which inputs it needs

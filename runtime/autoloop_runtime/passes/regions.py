@@ -14,11 +14,11 @@ import heapq
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..dataclass import dataclass, field
-from ..graph import CONST, PARAMETER, Graph, Node
-from ..registry import Op
-from ..tensor import Tensor
-from .cost import HEAVY, VIEWS, estimate
+from ..analysis.cost import HEAVY, VIEWS, estimate
+from ..base.dataclass import dataclass, field
+from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.op import Op
+from ..ir.tensor import Tensor
 from .rewrite import Copy, detached, gathered
 
 #: nanoseconds of a region, and what a node of it may cost at most; loops count as nothing, they are not cheap to run

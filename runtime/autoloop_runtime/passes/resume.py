@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dataclass import dataclass
-from ..dtypes import int64
-from ..graph import CONST, Graph, Node
-from ..registry import call
-from ..shapes import SCALAR
-from ..tensor import Tensor
+from ..base.dataclass import dataclass
+from ..base.dtypes import int64
+from ..base.shapes import SCALAR
+from ..ir.graph import CONST, Graph, Node
+from ..ir.op import call
+from ..ir.tensor import Tensor
 from .rewrite import Copy, rewrite
 
 

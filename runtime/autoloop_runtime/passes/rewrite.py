@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import Any
 
-from ..graph import CONST, PARAMETER, Graph, Node
-from ..tensor import Tensor
+from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.tensor import Tensor
 
 
 class Copy:

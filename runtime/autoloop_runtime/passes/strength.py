@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType
-from ..graph import CONST, PARAMETER, Graph, Node
-from ..registry import OPS
-from ..shapes import SCALAR
-from ..tensor import Tensor
-from .cost import SCALAR_CALL, estimate
+from ..analysis.cost import SCALAR_CALL, estimate
+from ..analysis.failure import can_fail
+from ..base.dtypes import DType
+from ..base.shapes import SCALAR
+from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.op import OPS
+from ..ir.tensor import Tensor
 from .rewrite import Copy, constant_of, is_pure, rewrite
-from .safety import can_fail
 
 #: a rule gives what stands for the node's only output, or nothing
 Rule = Callable[[Copy, Node, Sequence[Tensor]], Tensor | None]

@@ -1,0 +1,135 @@
+"""``autoloop run``, ``trace`` and ``explain``: calling the function with arguments from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base import config, nest, profiler
+from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+
+from ..concrete import ConcreteFunction
+from ..explanation import explain
+from ..function import BoundFunction, Function
+from .arguments import parse_arguments
+from .problems import UsageError
+from .target import Target, load_target
+
+Call = tuple[Function | BoundFunction, list[Any], dict[str, Any]]
+
+
+def call_of(target: Target, options: argparse.Namespace) -> Call:
+    """The function and its arguments, which are known to fit its signature.
+
+    Raises
+    ------
+    UsageError
+        If the arguments cannot be read or do not fit.
+    """
+    function = target.as_function(getattr(options, "executor", None))
+    args, kwargs = parse_arguments(options.args or "")
+    if options.args is None and function.input_signature is not None:
+        return function, list(function.input_signature), {}
+    signature = inspect.signature(function.python_function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise UsageError(f"{target.name}{signature}: {error}; arguments are given with --args '...'") from None
+    return function, args, kwargs
+
+
+def trace_of(target: Target, options: argparse.Namespace) -> ConcreteFunction:
+    """The trace of the function for the arguments of the command line."""
+    function, args, kwargs = call_of(target, options)
+    made: ConcreteFunction = function.get_concrete_function(*args, **kwargs)
+    return made
+
+
+def _values(call: Call) -> Call:
+    """The call, if it has values to run on."""
+    for value in nest.flatten((call[1], call[2])):
+        if isinstance(value, TensorSpec):
+            raise UsageError(f"{value} is a kind of tensor, not a value; give an array, e.g. zeros(3, 3)")
+    return call
+
+
+def run(options: argparse.Namespace) -> None:
+    """Call the function and print what it gives."""
+    if options.threads is not None:
+        config.set_num_threads(options.threads)
+    function, args, kwargs = _values(call_of(load_target(options.target), options))
+    times = []
+    result = None
+    for _ in range(options.repeat):
+        start = time.perf_counter()
+        result = function(*args, **kwargs)
+        times.append(time.perf_counter() - start)
+    print_result(result)
+    if options.repeat > 1:
+        sys.stdout.flush()
+        print(_timing(times), file=sys.stderr)
+
+
+def _timing(times: list[float]) -> str:
+    later = times[1:]
+    return (
+        f"first call {_seconds(times[0])} (with tracing), then {len(later)} calls: best {_seconds(min(later))}, "
+        f"median {_seconds(statistics.median(later))}"
+    )
+
+
+def _seconds(value: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value * 1e9:.3g} ns"
+
+
+def print_result(result: Any) -> None:
+    """Print a value; the parts of a structure one by one, with their places."""
+    leaves, structure = nest.flatten_with_structure(result)
+    for path, leaf in zip(structure.paths(), leaves):
+        place = "".join(f"[{part!r}]" for part in path)
+        text = str(np.asarray(leaf)) if isinstance(leaf, Tensor) else str(leaf)
+        joint = "\n" if "\n" in text else " "
+        print(f"{place}{joint}{text}" if place else text)
+
+
+def trace(options: argparse.Namespace) -> None:
+    """Run the function and write a timeline of it."""
+    if options.threads is not None:
+        config.set_num_threads(options.threads)
+    function, args, kwargs = _values(call_of(load_target(options.target), options))
+    function.get_concrete_function(*args, **kwargs)  # the timeline is of the run, not of the tracing
+    _check_writable(options.output)
+    with profiler.trace(options.output) as recorder:
+        print_result(function(*args, **kwargs))
+    sys.stdout.flush()
+    print(
+        f"wrote {options.output}: {len(recorder.slices)} slices on {len(recorder.threads)} threads; "
+        f"open it at https://ui.perfetto.dev",
+        file=sys.stderr,
+    )
+
+
+def _check_writable(path: str) -> None:
+    try:
+        with open(path, "a"):
+            pass
+    except OSError as error:
+        raise UsageError(f"cannot write {path!r}: {error.strerror}") from None
+
+
+def explain_command(options: argparse.Namespace) -> None:
+    """Print the report on the function's loops."""
+    function, args, kwargs = call_of(load_target(options.target), options)
+    print(explain(function, *args, **kwargs))
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {"run": run, "trace": trace, "explain": explain_command}

@@ -1,0 +1,1 @@
+"""One file for each construct of the language."""

@@ -1,0 +1,194 @@
+"""``try`` and ``with`` around what may fail only when the graph runs, where no handler is left to see it.
+
+A handler that would have caught it, a ``finally`` that would have been run, a manager that would have been told: each
+would silently be passed by. So the nodes that a ``try`` has made are looked at when it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from autoloop.conversion.callables import is_library_file, is_users_class
+from autoloop.errors import ConversionError, NeverReturnsError, is_refusal
+from autoloop.operators.constructs.raising import Raising, flat_kinds
+from autoloop_runtime.analysis.failure import can_fail
+from autoloop_runtime.ir.graph import Node, current_graph
+
+_SAID = {"raise", "assert"}
+_INDEXED = {"getitem", "set_item", "gather", "tensor_array_read", "scatter_update"}
+_NUMBERS = "biufc"
+
+
+class attempt:
+    """The body of a ``try``; a class, to leave no frames in tracebacks.
+
+    Parameters
+    ----------
+    caught : callable, optional
+        Gives what the ``except`` clauses catch.
+
+    Raises
+    ------
+    ConversionError
+        At the end, if a clause would catch what only the run raises.
+    """
+
+    def __init__(self, caught: Callable[[], tuple[Any, ...]] | None = None) -> None:
+        self._caught = caught
+        self.said: Node | None = None
+
+    def __enter__(self) -> None:
+        self._made = Made()
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if error is not None and not isinstance(error, NeverReturnsError) and is_refusal(error):
+            return
+        nodes = list(self._made.nodes())
+        self.said = next((node for node in nodes if node.op.name in _SAID), None)
+        kinds = flat_kinds(self._caught()) if self._caught is not None and nodes else []
+        for node in nodes if kinds else ():
+            raised = _raised_by(node)
+            if raised is not None and any(_meet(raised, one) for one in kinds):
+                raise ConversionError(
+                    f"{_what(node, raised)}, and cannot be caught by an `except` in the converted function: catch it "
+                    f"around the call, or ask before by `if`"
+                )
+
+    def last(self) -> _Last:
+        """Return the manager for the ``finally`` of the statement."""
+        return _Last(self.said)
+
+
+class _Last:
+    """The ``finally`` of a ``try``: what it adds to a graph is not run where the ``try`` has raised in the run."""
+
+    def __init__(self, said: Node | None) -> None:
+        self._said = said
+
+    def __enter__(self) -> None:
+        self._made = Made()
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if self._said is None or (error is not None and not isinstance(error, NeverReturnsError)):
+            return
+        if any(node.op.effect for node in self._made.nodes()):
+            raised = _raised_by(self._said)
+            raise ConversionError(
+                f"{_what(self._said, raised)}, where what the graph does in `finally` would not be done any more: "
+                f"catch it around the call, and do that there"
+            )
+
+
+class managed:
+    """The manager of a ``with`` statement, told of what only the run raises by a refusal.
+
+    Parameters
+    ----------
+    manager : object
+        The user's.
+    """
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+
+    def __enter__(self) -> Any:
+        manager, kind = self._manager, type(self._manager)
+        if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
+            with manager:  # raises what Python raises
+                raise AssertionError("unreachable")
+        value = kind.__enter__(manager)
+        self._body = attempt(lambda: getattr(manager, "_exceptions", ()) if _suppresses(manager) else ())
+        self._body.__enter__()
+        return value
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: TracebackType | None) -> Any:
+        manager = self._manager
+        try:
+            self._body.__exit__(kind, error, traceback)
+            said = self._body.said
+            if said is not None and _is_users(manager):
+                raise ConversionError(
+                    f"{_what(said, _raised_by(said))}, of which {type(manager).__name__!r} would not be told when the "
+                    f"`with` statement is left: catch it around the call, or raise it behind the statement"
+                )
+        except ConversionError as refusal:
+            type(manager).__exit__(manager, type(refusal), refusal, refusal.__traceback__)
+            raise
+        return type(manager).__exit__(manager, kind, error, traceback)
+
+
+def _suppresses(manager: Any) -> bool:
+    return isinstance(manager, contextlib.suppress)
+
+
+def _is_users(manager: Any) -> bool:
+    """Whether a manager does what the user has written when it is left."""
+    generator = getattr(manager, "gen", None)  # of a function marked by ``contextlib.contextmanager``
+    if isinstance(generator, types.GeneratorType):
+        return not is_library_file(generator.gi_code.co_filename)
+    return is_users_class(type(manager))
+
+
+class Made:
+    """The nodes that are added to the present graph from now on."""
+
+    def __init__(self) -> None:
+        self._graph = current_graph()
+        self._count = 0 if self._graph is None else len(self._graph.nodes)
+
+    def may_raise(self) -> bool:
+        """Whether one of them is a ``raise`` or an ``assert``."""
+        return any(node.op.name in _SAID for node in self.nodes())
+
+    def nodes(self) -> Iterator[Node]:
+        """Yield them, with those in the graphs inside them."""
+        if self._graph is not None and current_graph() is self._graph:
+            yield from _with_inner(self._graph.nodes[self._count :])
+
+
+def _with_inner(nodes: list[Node]) -> Iterator[Node]:
+    for node in nodes:
+        yield node
+        for graph in node.subgraphs or ():
+            yield from _with_inner(graph.nodes)
+
+
+def _raised_by(node: Node) -> type | None:
+    """Return what a node may raise in the run; None if there is nothing that a program would expect."""
+    if node.op.name == "raise":
+        factory = node.attrs["factory"]
+        return factory.kind if isinstance(factory, Raising) else Exception
+    if node.op.name == "assert":
+        return AssertionError
+    if node.op.name == "py_function":
+        return Exception
+    if node.op.effect or node.op.stateful or node.subgraphs:
+        return None
+    if node.op.name in _INDEXED:
+        return IndexError if _may_be_outside(node) else None
+    if any(t.dtype.kind not in _NUMBERS for t in (*node.inputs, *node.outputs)) or not can_fail(node):
+        return None
+    return np.linalg.LinAlgError if node.op.name == "solve" else ValueError
+
+
+def _may_be_outside(node: Node) -> bool:
+    """Whether an index may be out of bounds: constant ones of known shapes were looked at when the node was made."""
+    array, *given = node.inputs
+    if array.dtype.kind not in _NUMBERS or not array.shape.is_fully_defined():
+        return True
+    return any(one.dtype.kind in "iu" and one.constant_value() is None for one in given)
+
+
+def _meet(raised: type, caught: type) -> bool:
+    return issubclass(raised, caught) or issubclass(caught, raised)
+
+
+def _what(node: Node, raised: type | None) -> str:
+    name = "an exception" if raised is None or raised is Exception else raised.__name__
+    place = f" (line {node.location[-1].lineno})" if node.location else ""
+    return f"{name} may be raised{place} at run time, when the graph decides"

@@ -1,0 +1,133 @@
+"""``and``, ``or``, ``not``, ``in``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autoloop.operators.constructs.iterables import StagedIterable
+from autoloop.operators.constructs.overloads import method_of
+from autoloop.operators.mutation.side_effects import NewPlaces, Outside
+from autoloop.operators.staging.growing_list import GrowingList
+from autoloop.operators.staging.optional import MaybeNone, joined, knowing, negated, told_by
+from autoloop.operators.staging.staged_values import asked, is_staged, truth
+from autoloop_runtime.control.while_loop import cond
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.op import call
+
+
+def and_(first: Any, *later: Callable[[], Any]) -> Any:
+    """``first and ...``: the later operands are evaluated only if needed."""
+    value = first
+    for index, thunk in enumerate(later):
+        if is_staged(asked(value)):
+            return _staged(value, _rest(and_, later[index:]), later[index:], is_and=True)
+        if not value:
+            return value
+        value = thunk()
+    return value
+
+
+def or_(first: Any, *later: Callable[[], Any]) -> Any:
+    """``first or ...``: the later operands are evaluated only if needed."""
+    value = first
+    for index, thunk in enumerate(later):
+        if is_staged(asked(value)):
+            return _staged(value, _rest(or_, later[index:]), later[index:], is_and=False)
+        if value:
+            return value
+        value = thunk()
+    return value
+
+
+def _rest(operator: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Callable[[], Any]:
+    return lambda: operator(later[0](), *later[1:])
+
+
+def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any], ...], *, is_and: bool) -> Any:
+    """Choose between the value so far and the rest.
+
+    Of a boolean and a number the result is a number, as Python's would be in arithmetic: True is 1.
+    """
+    test = truth(asked(value))
+    first = _first(value, is_and)
+    told = told_by(asked(value))
+    later: list[tuple[Any, Any]] = []
+    watched = Outside(thunks, (), None).watch(rest)
+
+    def evaluated() -> Any:
+        with knowing(told[not is_and]):
+            answer = watched()
+            second = convert_to_tensor(asked(answer) if type(answer) is not MaybeNone else answer)
+        if second.dtype.kind == "b" != first.dtype.kind:
+            second = call("cast", second, first.dtype)
+        later.append((second.dtype, told_by(answer)))
+        return second
+
+    def known() -> Any:
+        dtype = later[0][0]
+        return call("cast", first, dtype) if first.dtype.kind == "b" != dtype.kind else first
+
+    try:
+        result = cond(test if is_and else call("logical_not", test), evaluated, known)
+    except NewPlaces as places:
+        raise TypeError(
+            f"an operand of `{'and' if is_and else 'or'}` that a tensor decides on changes {places}: use an `if` "
+            f"statement instead"
+        ) from None
+    return joined((told, later[0][1]), result, is_and=is_and)
+
+
+def _first(value: Any, is_and: bool) -> Any:
+    """Return the first operand, as it is where it is the result."""
+    if type(value) is MaybeNone:
+        if is_and:
+            raise TypeError(
+                f"`{value.name} and ...` would be None if {value.name!r} is: write `{value.name} is not None and ...`"
+            )
+        return convert_to_tensor(value.value)
+    first = convert_to_tensor(asked(value))
+    return call("reshape", first, ()) if first.shape.rank not in (0, None) else first
+
+
+def not_(value: Any) -> Any:
+    """``not value``."""
+    value = asked(value)
+    if is_staged(value):
+        return negated(value, call("logical_not", truth(value)))
+    return not value
+
+
+def in_(item: Any, container: Any) -> Any:
+    """``item in container``."""
+    if isinstance(container, StagedIterable):
+        return container.holds(item)
+    if (method := method_of(container, "__contains__")) is not None:
+        answer = asked(method(item))
+        return truth(answer) if is_staged(answer) else bool(answer)
+    if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
+        return call("any", call("equal", container, item))
+    if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
+        elements = list(container)
+        if not elements:
+            return False
+        return or_(_equal(item, elements[0]), *(_later(item, one) for one in elements[1:]))
+    return item in container
+
+
+def _is_array(container: Any) -> bool:
+    return isinstance(container, np.ndarray)
+
+
+def _equal(item: Any, element: Any) -> Any:
+    return True if element is item else call("equal", item, element)
+
+
+def _later(item: Any, element: Any) -> Callable[[], Any]:
+    return lambda: _equal(item, element)
+
+
+def not_in(item: Any, container: Any) -> Any:
+    """``item not in container``."""
+    return not_(in_(item, container))

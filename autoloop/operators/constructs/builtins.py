@@ -1,0 +1,335 @@
+"""Builtins with a meaning for tensors."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from autoloop.conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
+from autoloop.conversion.pipeline import convert_callee
+from autoloop.operators.constructs import library_calls as libraries
+from autoloop.operators.constructs.comprehensions import (
+    all_of,
+    any_of,
+    elements,
+    extreme_element,
+    extreme_of,
+    has_known_length,
+    hashed_all,
+    sorted_list,
+)
+from autoloop.operators.constructs.if_statement import if_exp
+from autoloop.operators.constructs.iterables import (
+    StagedIterable,
+    as_staged,
+    staged_enumerate,
+    staged_filter,
+    staged_map,
+    staged_range,
+    staged_reversed,
+    staged_zip,
+)
+from autoloop.operators.constructs.library_calls import holds_staged
+from autoloop.operators.constructs.loop_statements import for_stmt
+from autoloop.operators.constructs.overloads import binary, method_of
+from autoloop.operators.constructs.text import formatted_as, repr_of, shown, text_of
+from autoloop.operators.constructs.text import holds_staged as holds_text_to_come
+from autoloop.operators.staging.growing_list import GrowingList, refuse_moved
+from autoloop.operators.staging.optional import MaybeNone
+from autoloop.operators.staging.staged_values import asked, is_staged, truth
+from autoloop.operators.staging.standins import Maybe, StandIn, present
+from autoloop.operators.staging.undefined import MaybeUnset
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.op import call
+
+_SPECIAL: dict[Any, str] = {
+    one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)
+}
+
+
+_AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+
+
+def _is_staged(value: Any) -> bool:
+    return isinstance(value, StagedIterable | GrowingList) or is_staged(value)
+
+
+def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a builtin that takes another way when an argument is staged, or has a method of the user's for it."""
+    special = _SPECIAL.get(plain)
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(map(present, args))
+        for one in args:
+            refuse_moved(one)
+        if any(map(_is_staged, args)) or any(map(_is_staged, kwargs.values())):
+            return staged(*args, **kwargs)
+        if special is not None and args and (method := method_of(args[0], special)) is not None:
+            return method(*args[1:], **kwargs)
+        return plain(*args, **kwargs)
+
+    return chosen
+
+
+def _applied(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``map`` or ``filter``, which call their first argument: it is converted."""
+    chosen = _with_staged(plain, staged)
+
+    def with_function(function: Any, *iterables: Any) -> Any:
+        return chosen(STAGED.get(function) or convert_callee(function), *iterables)
+
+    return with_function
+
+
+def _as_text(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``str``, ``repr`` or ``format``: the text of what holds a tensor is made at run time."""
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        return (staged if args and holds_text_to_come(args[0]) else plain)(*args, **kwargs)
+
+    return chosen
+
+
+def _len(value: Any) -> Any:
+    if isinstance(value, StagedIterable | GrowingList):
+        return value.length
+    tensor = convert_to_tensor(value)
+    if tensor.shape.rank == 0:
+        raise TypeError("a tensor without dimensions has no len()")
+    if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
+        return static
+    return call("getitem", call("shape", tensor), 0)
+
+
+def _cast(dtype: Any) -> Callable[..., Any]:
+    def cast(value: Any) -> Any:
+        tensor = convert_to_tensor(value)
+        if tensor.dtype.kind == dtype.kind:
+            return tensor
+        return call("cast", tensor, dtype)
+
+    return cast
+
+
+def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a builtin that takes a third way for one Python iterable: what that gives may be tensors."""
+    chosen = _with_staged(plain, staged)
+
+    def iterated(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], Iterable):
+            by_key = plain in (max, min) and kwargs.get("key") is not None and has_known_length(args[0])
+            if not by_key and _is_staged(args[0]):
+                return chosen(*args, **kwargs)
+            refuse_moved(args[0])
+            return over(elements(args[0]), **kwargs)
+        return chosen(*args, **kwargs)
+
+    return iterated
+
+
+def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``max`` or ``min`` of what an iterable gives."""
+
+    def extreme(values: Any, *, key: Any = None, **default: Any) -> Any:
+        convert = key is not None and (STAGED.get(key) or convert_callee(key))
+        return extreme_of(plain, list(values), convert or None, **default)
+
+    return extreme
+
+
+def _sorted_of(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    made = list(values)
+    if builtins.any(map(is_staged, made)):
+        return _sorted(made, key=key, reverse=reverse)
+    return sorted(made, key=key, reverse=reverse)
+
+
+def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """``min`` and ``max``: over the elements of one tensor, or over several arguments."""
+
+    def reduced(*args: Any, key: Any = None, **default: Any) -> Any:
+        if len(args) > 1:
+            if default:
+                plain(0, 0, **default)  # says that it has no meaning
+            return _extreme(plain)(args, key=key)
+        if key is not None:
+            raise TypeError(f"{plain.__name__}(..., key=...) does not work on tensors")
+        return extreme_element(plain, convert_to_tensor(_as_array(args[0])), **default)
+
+    return reduced
+
+
+def _numbers(values: Any) -> Any:
+    """Return a tensor whose elements Python would compare one by one; its rows it cannot."""
+    tensor = convert_to_tensor(values)
+    if tensor.shape.rank is not None and tensor.shape.rank > 1 and tensor.shape.as_list()[0] != 0:
+        raise ValueError(_AMBIGUOUS)
+    return tensor
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    if not _is_staged(values):
+        return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
+    total = call("sum", _as_array(values), axis=0)
+    return total if isinstance(start, int) and start == 0 else call("add", total, start)
+
+
+def _sum_of(values: Any, start: Any = 0) -> Any:
+    """``sum``; elements of the user's classes say themselves what adding them is."""
+    refuse_moved(values)
+    own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in values)
+    return _sum(values, start) if own or _is_staged(values) else sum(values, start)
+
+
+def _round(value: Any, ndigits: Any = None) -> Any:
+    if ndigits is None:
+        return call("cast", call("round", value), dtypes.int32)
+    return call("round", value, ndigits)
+
+
+def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    power = call("pow", base, exponent)
+    return power if modulus is None else call("mod", power, modulus)
+
+
+def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    if key is not None:
+        raise TypeError("sorted(..., key=...) does not work on tensors")
+    return sorted_list(_numbers(_as_array(values)), reverse)
+
+
+def _isinstance(value: Any, classes: Any) -> Any:
+    if isinstance(value, GrowingList):
+        return isinstance([], classes)
+    if isinstance(value, MaybeNone):
+        there, absent = _isinstance(value.value, classes), isinstance(None, classes)
+        return there if there == absent else value.is_set if there else call("logical_not", value.is_set)
+    if isinstance(value, Maybe):
+        return _isinstance(value.needed(), classes)
+    every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
+    kinds = {bool: "b", int: "iub", float: "f", complex: "c"}
+    if isinstance(value, classes):
+        return True
+    dtype = getattr(value, "dtype", None)
+    if dtype is None or convert_to_tensor(value).shape.rank != 0:
+        return False
+    # A Python number that a staged loop has made a tensor is still a number to the user.
+    return builtins.any(dtype.kind in kinds.get(one, "") for one in every)
+
+
+def _isinstance_of(value: Any, classes: Any) -> Any:
+    refuse_moved(value)
+    return _isinstance(value, classes) if _is_staged(value) or isinstance(value, Maybe) else isinstance(value, classes)
+
+
+def _type(*args: Any, **kwargs: Any) -> Any:
+    if len(args) != 1 or not isinstance(args[0], StandIn):
+        return type(*args, **kwargs)
+    return list if isinstance(args[0], GrowingList) else type(args[0].leaving())
+
+
+def _hasattr(value: Any, name: str) -> Any:
+    found = getattr(value, name, None)
+    return found.is_set if type(found) is MaybeUnset else hasattr(value, name)
+
+
+def _getattr(value: Any, name: str, *default: Any) -> Any:
+    found = getattr(value, name, *default)
+    if type(found) is not MaybeUnset or not default:
+        return found
+    return if_exp(found.is_set, lambda: found.value, lambda: default[0])
+
+
+def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: bool = False) -> None:
+    call(
+        "print",
+        *map(shown, values),
+        sep=" " if sep is None else sep,
+        end="\n" if end is None else end,
+        output_stream=file,
+    )
+
+
+def _list(values: Any) -> Any:
+    """``list``: one of Python's where the number of elements is known, else one that grows in a loop."""
+    items = as_staged(values)
+    assert items is not None
+    if isinstance(items.length, int) and items.keep is None:
+        return [items.get(index) for index in range(items.length)]
+    (made,) = for_stmt(items, _append, ([],), ("list",))
+    return made
+
+
+def _append(item: Any, elements: Any) -> tuple[Any]:
+    elements.append(item)
+    return (elements,)
+
+
+def _tuple(values: Any) -> Any:
+    made = _list(values)
+    if isinstance(made, GrowingList):
+        raise TypeError("tuple(...) needs a number of elements that is known: use list(...)")
+    return tuple(made)
+
+
+def _as_array(values: Any) -> Any:
+    """Return a sequence for a reduction as something that is, or can become, a tensor."""
+    if not isinstance(values, StagedIterable):
+        return values
+    made = _list(values)
+    return made.stack() if isinstance(made, GrowingList) else convert_to_tensor(made)
+
+
+STAGED: dict[Any, Callable[..., Any]] = {
+    abs: _with_staged(abs, lambda x: call("abs", x)),
+    all: _iterated(all, lambda x: call("all", _numbers(_as_array(x))), all_of),
+    any: _iterated(any, lambda x: call("any", _numbers(_as_array(x))), any_of),
+    bool: _with_staged(bool, lambda x: truth(asked(x))),
+    complex: _with_staged(complex, _cast(dtypes.complex128)),
+    divmod: _with_staged(divmod, lambda a, b: (call("floor_divide", a, b), call("mod", a, b))),
+    enumerate: _with_staged(enumerate, staged_enumerate),
+    filter: _applied(filter, staged_filter),
+    float: _with_staged(float, _cast(dtypes.float32)),
+    format: _as_text(format, formatted_as),
+    frozenset: _with_staged(frozenset, functools.partial(hashed_all, frozenset)),
+    int: _with_staged(int, _cast(dtypes.int32)),
+    getattr: _getattr,
+    hasattr: _hasattr,
+    isinstance: _isinstance_of,
+    len: _with_staged(len, _len),
+    list: _with_staged(list, _list),
+    map: _applied(map, staged_map),
+    max: _iterated(max, _reduced(max), _extreme(max)),
+    min: _iterated(min, _reduced(min), _extreme(min)),
+    pow: _with_staged(pow, _pow),
+    print: _print,
+    repr: _as_text(repr, repr_of),
+    range: _with_staged(range, staged_range),
+    reversed: _with_staged(reversed, staged_reversed),
+    round: _with_staged(round, _round),
+    set: _with_staged(set, functools.partial(hashed_all, set)),
+    sorted: _iterated(sorted, _sorted, _sorted_of),
+    str: _as_text(str, text_of),
+    sum: _sum_of,
+    tuple: _with_staged(tuple, _tuple),
+    type: _type,
+    zip: _with_staged(zip, staged_zip),
+}
+
+
+def _library(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a library function that takes another way when an argument is staged."""
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        given = (*args, *kwargs.values())
+        return (staged if builtins.any(map(holds_staged, given)) else plain)(*args, **kwargs)
+
+    return chosen
+
+
+assert STAGED.keys() == STAGED_BUILTINS
+assert libraries.STAGED_FUNCTIONS.keys() == STAGED_FUNCTIONS
+STAGED.update((plain, _library(plain, staged)) for plain, staged in libraries.STAGED_FUNCTIONS.items())

@@ -1,0 +1,152 @@
+"""``ops.call(f)``: what converted code calls in place of ``f``."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+import numpy as np
+from autoloop.conversion.callables import function_parameters, is_foreign
+from autoloop.conversion.pipeline import convert_callee, lent_by
+from autoloop.operators.constructs.builtins import STAGED
+from autoloop.operators.constructs.text import formatted
+from autoloop.operators.staging.door import guarded, is_outside, shielded
+from autoloop.operators.staging.growing_list import example_of, growing
+from autoloop.operators.staging.staged_values import is_staged
+from autoloop_runtime.ir.graph import current_graph
+
+# Arguments that hold no tensor.
+_PLAIN = (bool, int, float, complex, str, type(None), np.generic, np.ndarray)
+
+
+def call(f: Any) -> Any:
+    """Return what to call in place of ``f``.
+
+    The user's functions, methods, partials and callable objects are converted (once); builtins with a meaning
+    for tensors are exchanged; everything else is ``f`` itself.
+    """
+    staged = staged_for(f)
+    if staged is not None:
+        return staged if current_graph() is not None else f
+    if names := function_parameters(f):
+        return _calling_back(f, names)
+    if isinstance(f, types.BuiltinFunctionType):
+        if type(f.__self__) is str and f.__name__ == "format":
+            return functools.partial(formatted, f.__self__)
+        return _list_method(f) if type(f.__self__) is list and f.__name__ in ("insert", "pop") else f
+    if isinstance(f, functools._lru_cache_wrapper):
+        return _cached(f)
+    converted = convert_callee(f)
+    if current_graph() is None:
+        return converted
+    if converted is f:
+        return guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
+    return _borrowing(converted, lent) if (lent := lent_by(f)) else converted
+
+
+def staged_for(f: Any) -> Any:
+    """Return what takes tensors in place of a builtin or library function, None if there is nothing."""
+    try:
+        return STAGED.get(f)
+    except TypeError:  # not hashable
+        return None
+
+
+def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
+    """Return ``f``, which calls what it is given as ``names``, handed converted functions."""
+    positions = [name in names for name in _parameters(f)]
+
+    @functools.wraps(f)
+    def handing_on(*args: Any, **kwargs: Any) -> Any:
+        given = [_converted(v) if takes else v for v, takes in zip(args, positions, strict=False)]
+        named = {name: _converted(value) if name in names else value for name, value in kwargs.items()}
+        return f(*given, *args[len(given) :], **named)
+
+    return handing_on
+
+
+@functools.lru_cache(maxsize=64)
+def _parameters(f: Any) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(f).parameters)
+    except ValueError:  # functools.reduce, in versions of Python that do not say
+        return ("function",)
+
+
+def _converted(value: Any) -> Any:
+    """A function, or one in a list of branches, converted; anything else as it is."""
+    if type(value) in (list, tuple):
+        return type(value)([_converted(v) for v in value])
+    if type(value) is dict:
+        return {key: _converted(v) for key, v in value.items()}
+    return convert_callee(value) if callable(value) else value
+
+
+def _borrowing(f: Any, lent: tuple[str, ...]) -> Any:
+    """Return ``f``, refusing tensors where it would set elements for its caller, who would not see it."""
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        function = getattr(f, "__func__", f)
+        given = args if function is f else (f.__self__, *args)
+        code = function.__code__
+        values = dict(zip(code.co_varnames[: code.co_argcount], given, strict=False)) | kwargs
+        for name in lent:
+            array = values.get(name)
+            others = [value for value in values.values() if value is not array]
+            # an array of the caller's that is only given numbers changes in place, as it always does
+            if is_staged(array) or (isinstance(array, np.ndarray) and not all(isinstance(v, _PLAIN) for v in others)):
+                raise TypeError(
+                    f"{function.__name__!r} sets elements of {name!r} and does not return it, but tensors do not "
+                    f"change, so its caller would keep the old values: let it return {name!r}, and assign what it "
+                    f"returns"
+                )
+        return f(*args, **kwargs)
+
+    return checked
+
+
+def _list_method(f: Any) -> Any:
+    """Return ``out.insert`` or ``out.pop`` of a Python list that takes a tensor as index."""
+
+    def at_index(*args: Any) -> Any:
+        if not (args and is_staged(args[0])):
+            return f(*args)
+        elements: list[Any] = f.__self__
+        if not elements:
+            return f(0, *args[1:])
+        rows = growing("list", elements, example_of(elements))
+        result = getattr(rows, f.__name__)(*args)
+        elements[:] = [rows[index] for index in range(len(elements) + (1 if f.__name__ == "insert" else -1))]
+        return result
+
+    return at_index
+
+
+def attribute(owner: Any, name: str) -> Any:
+    """``owner.name``; the getter of a property of the user's is converted."""
+    plain: Any = object.__getattribute__
+    if current_graph() is None or type(owner).__getattribute__ is not plain:
+        return getattr(owner, name)
+    found = getattr(type(owner), name, None)
+    if isinstance(found, property) and found.fget is not None:
+        return convert_callee(found.fget)(owner)
+    if isinstance(found, functools.cached_property) and name not in vars(owner):
+        vars(owner)[name] = convert_callee(found.func)(owner)
+    return getattr(owner, name)
+
+
+def _cached(f: Any) -> Any:
+    """A cached function keeps its cache for Python values; with tensors it is converted and called."""
+    inner = convert_callee(f.__wrapped__)
+    if inner is f.__wrapped__:
+        return f
+
+    @functools.wraps(f)
+    def cached(*args: Any, **kwargs: Any) -> Any:
+        if any(map(is_staged, args)) or any(map(is_staged, kwargs.values())):
+            return inner(*args, **kwargs)
+        return f(*args, **kwargs)
+
+    return cached

@@ -1,0 +1,221 @@
+"""Comprehensions, and the builtins that use up what a generator expression gives.
+
+A comprehension is written out: it runs over the rows of a tensor whose number is known as Python runs over a list. What
+its elements are, and which of them there are, may be for the graph to say.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from autoloop.operators.constructs.boolean_operators import and_, or_
+from autoloop.operators.constructs.if_statement import if_exp, if_stmt
+from autoloop.operators.constructs.iterables import as_staged
+from autoloop.operators.constructs.overloads import method_of
+from autoloop.operators.staging.growing_list import GrowingList, refuse_moved
+from autoloop.operators.staging.staged_values import asked, is_staged, truth
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.op import call
+from autoloop_runtime.ir.tensor import Tensor
+
+_MOST = 1_000
+_NO_DEFAULT = object()
+
+
+class _End(Exception):
+    """An iterator has no more elements."""
+
+
+def elements(iterable: Any) -> Any:
+    """Return what a comprehension runs over, as something that Python can run over.
+
+    Raises
+    ------
+    TypeError
+        If only the run knows how many elements there are, or if there are too many to write out.
+    """
+    if current_graph() is None:
+        return iterable
+    refuse_moved(iterable)
+    if (method := method_of(iterable, "__iter__")) is not None:
+        iterable = method()
+    if isinstance(iterable, GrowingList):
+        return iter(iterable)  # says what to do
+    if isinstance(iterable, Tensor) and is_staged(iterable):
+        return _rows(iterable)
+    staged = as_staged(iterable)
+    if staged is None:
+        return iterable
+    count = _count(staged.length if staged.keep is None else None, staged.describe)
+    return [staged.get(index) for index in range(count)]
+
+
+def has_known_length(iterable: Any) -> bool:
+    """Whether a comprehension could run over something that is for the graph."""
+    staged = as_staged(iterable)
+    return staged is not None and staged.keep is None and isinstance(staged.length, int)
+
+
+def _count(length: Any, what: str) -> int:
+    if not isinstance(length, int):
+        raise TypeError(
+            f"a comprehension cannot run over {what} whose length only the run knows: append to a list in a `for` loop"
+        )
+    if length > _MOST:
+        raise TypeError(
+            f"a comprehension over {what} of {length} elements would be written out {length} times: append to a list "
+            f"in a `for` loop, or use autoloop.map_fn or array functions"
+        )
+    return length
+
+
+def _rows(tensor: Tensor) -> list[Any]:
+    """Return the rows of a tensor, made where the tensor itself was: an iterator may outlive the present branch."""
+    if tensor.shape.rank == 0:
+        raise TypeError("iteration over a 0-d array")
+    count = _count(None if tensor.shape.rank is None else tensor.shape.as_list()[0], "a tensor")
+    if tensor.node is None:
+        return [Tensor(tensor.value[index]) for index in range(count)]
+    with tensor.node.graph.as_default():
+        return [call("getitem", tensor, index) for index in range(count)]
+
+
+def kept(pairs: Iterable[tuple[Any, Callable[[], Any]]]) -> Any:
+    """Return the list of a comprehension with an ``if``: its answers, each with what gives the element."""
+    made: Any = []
+    for answer, value in pairs:
+        answer = asked(answer)
+        if is_staged(answer):
+            (made,) = if_stmt(answer, _appending(value), None, ("comprehension",))(made)
+        elif answer:
+            made.append(value())
+    return made
+
+
+def _appending(value: Callable[[], Any]) -> Callable[..., tuple[Any]]:
+    def append(comprehension: Any) -> tuple[Any]:
+        comprehension.append(value())
+        return (comprehension,)
+
+    return append
+
+
+def summands(pairs: Iterable[tuple[Any, Callable[[], Any]]]) -> Iterator[Any]:
+    """Yield what ``sum`` adds up of a generator expression with an ``if``: zero where the graph says no."""
+    for answer, value in pairs:
+        answer = asked(answer)
+        if is_staged(answer):
+            yield if_exp(answer, value, lambda: 0)
+        elif answer:
+            yield value()
+
+
+def hashed(value: Any) -> Any:
+    """Return a key of a dict or an element of a set, which Python compares while the graph is built.
+
+    Raises
+    ------
+    TypeError
+        If only the run knows it.
+    """
+    if is_staged(value):
+        raise TypeError(
+            "an element of a set, or a key of a dict, is a tensor here: which of them are equal only the run can tell; "
+            "use a list, or autoloop.unique"
+        )
+    return value
+
+
+def hashed_all(kind: Callable[..., Any], values: Iterable[Any]) -> Any:
+    """``set`` or ``frozenset``."""
+    return kind(map(hashed, elements(values)))
+
+
+# -- builtins -------------------------------------------------------------------------------------------------
+
+
+def any_of(values: Iterable[Any]) -> Any:
+    """``any``: as in Python, an element is asked for only if none before it was true."""
+    return _decided(values, or_, True)
+
+
+def all_of(values: Iterable[Any]) -> Any:
+    """``all``: as in Python, an element is asked for only if all before it were true."""
+    return _decided(values, and_, False)
+
+
+def _decided(values: Iterable[Any], operator: Callable[..., Any], decisive: bool) -> Any:
+    iterator = iter(values)
+    for one in iterator:
+        answer = asked(one)
+        if is_staged(answer):
+            return _decided_by_the_run(truth(answer), iterator, operator)
+        if bool(answer) is decisive:
+            return decisive
+    return not decisive
+
+
+def _decided_by_the_run(answer: Any, iterator: Iterator[Any], operator: Callable[..., Any]) -> Any:
+    def following() -> Any:
+        for one in iterator:
+            after = asked(one)
+            return truth(after) if is_staged(after) else bool(after)
+        raise _End
+
+    while True:
+        try:
+            answer = operator(answer, following)
+        except _End:
+            return answer
+
+
+def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: Any = _NO_DEFAULT) -> Any:
+    """``max`` or ``min`` of some values: as in Python the first of equal ones, and of what cannot be ordered."""
+    if not values:
+        return plain(values) if default is _NO_DEFAULT else default
+    keys = values if key is None else [key(one) for one in values]
+    if not builtins.any(map(is_staged, keys)):
+        return values[plain(range(len(values)), key=keys.__getitem__)]
+    name = "greater" if plain is builtins.max else "less"
+    best, best_key = values[0], keys[0]
+    for one, its_key in zip(values[1:], keys[1:], strict=True):
+        better = truth(call(name, its_key, best_key))
+        best, best_key = call("where", better, one, best), call("where", better, its_key, best_key)
+    return best
+
+
+def extreme_element(plain: Callable[..., Any], values: Tensor, default: Any = _NO_DEFAULT) -> Any:
+    """``max`` or ``min`` of a tensor's elements, which Python would compare one after the other.
+
+    What is no number is never larger: it stays only where it is the first.
+    """
+    known = values.shape.known if values.shape.rank is not None else (None,)
+    if not known:
+        raise TypeError("iteration over a 0-d array")
+    if known[0] == 0:
+        return extreme_of(plain, [], None, default)
+    if known[0] != 1 and builtins.any(extent != 1 for extent in known[1:]):
+        truth(values)  # says that it is ambiguous
+    if default is not _NO_DEFAULT and known[0] is None:
+        empty = call("equal", call("size", values), 0)
+        return if_exp(empty, lambda: default, lambda: _extreme_of_some(plain, values))
+    return call("getitem", values, 0) if known[0] == 1 else _extreme_of_some(plain, values)
+
+
+def _extreme_of_some(plain: Callable[..., Any], values: Tensor) -> Any:
+    numbers = values
+    if values.shape.rank == 1 and values.dtype.kind != "f":
+        return call(plain.__name__, values)
+    if values.dtype.kind == "f":
+        numbers = call("where", call("isnan", values), call("getitem", values, 0), values)
+    return call("getitem", values, call(f"arg{plain.__name__}", numbers))
+
+
+def sorted_list(values: Any, reverse: bool) -> Any:
+    """``sorted`` of tensors: a list where their number is known."""
+    made = call("sort", values)
+    made = call("flip", made) if reverse else made
+    known = made.shape.rank == 1 and made.shape.as_list()[0] is not None
+    return elements(made) if known else made

@@ -1,0 +1,208 @@
+"""``assert`` and ``raise`` under conditions that only a run can decide; f-strings and what they print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from itertools import islice
+from typing import Any
+
+from autoloop.errors import ConversionError, EndlessRecursionError, NeverReturnsError, is_refusal, passes_handlers
+from autoloop.operators.constructs.raising import Raising, flat_kinds
+from autoloop.operators.staging.staged_values import is_staged, truth
+from autoloop.operators.staging.standins import StandIn
+from autoloop_runtime.base import nest
+from autoloop_runtime.base.locations import raised_at
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.op import call
+from autoloop_runtime.ir.tensor import Tensor
+
+Kinds = Callable[[], tuple[Any, ...]] | None
+
+_OF_THE_RUN = (NameError, LookupError, ZeroDivisionError)
+# How many staged loops and branches are being traced around the present point, per thread and task.
+_DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)
+_MAXIMUM_DEPTH = 64
+
+
+class StagedRaise(BaseException):
+    """Carries the user's exception from a ``raise`` statement to the staged branch it stands in.
+
+    Not an ``Exception``, so that the user's own handlers, which would only see the trace, let it pass.
+    """
+
+    def __init__(self, error: Any) -> None:
+        self.error = error
+
+
+class staged_block:
+    """Mark that what is traced inside runs under a condition.
+
+    A class, as a generator would leave frames of ``contextlib`` in tracebacks.
+
+    Raises
+    ------
+    RecursionError
+        If staged blocks are nested too deep: a recursion that only a tensor would stop.
+    """
+
+    def __enter__(self) -> None:
+        depth = _DEPTH.get()
+        if depth >= _MAXIMUM_DEPTH:
+            raise EndlessRecursionError(
+                "a function calls itself under a tensor condition; tracing follows both branches and never "
+                "ends: write the recursion as a loop, or let a Python value stop it"
+            )
+        self._token = _DEPTH.set(depth + 1)
+
+    def __exit__(self, *_: object) -> None:
+        _DEPTH.reset(self._token)
+
+
+def in_staged_block() -> bool:
+    """Whether what is traced now runs under a condition, or more than once."""
+    return _DEPTH.get() > 0
+
+
+def checked(
+    test: Any, message: Callable[[], Any] | None = None, caught: Kinds = None, caught_outside: Kinds = None
+) -> Any:
+    """Return the test of an ``assert``; a staged one becomes a check at run time and counts as true.
+
+    Parameters
+    ----------
+    test : object
+        The condition.
+    message : callable, optional
+        Gives the message.
+    caught, caught_outside : callable, optional
+        Give what the ``except`` clauses around the statement catch.
+    """
+    if is_staged(test):
+        for kinds in (caught, caught_outside):
+            _refuse_if_caught(AssertionError, kinds)
+        call("assert_true", truth(test), *([] if message is None else [message()]))
+        return True
+    if not test and _DEPTH.get() and not _catches(caught, AssertionError):
+        _refuse_if_caught(AssertionError, caught_outside)
+        raise StagedRaise(AssertionError(*([] if message is None else [message()])))
+    return test
+
+
+def raised(error: Any, caught: Kinds = None, caught_outside: Kinds = None) -> Any:
+    """Return what a ``raise`` statement in a loop or branch raises.
+
+    Parameters
+    ----------
+    error : exception or exception type
+        What the user raises.
+    caught : callable, optional
+        Gives what the ``except`` clauses inside the same loop body or branch catch: that works as in Python.
+    caught_outside : callable, optional
+        Gives what ``except`` clauses around the loop or branch catch: no graph can do that.
+    """
+    if not _DEPTH.get() or isinstance(error, StagedRaise) or _catches(caught, error):
+        return error
+    _refuse_if_caught(error, caught_outside)
+    return StagedRaise(error)
+
+
+def _catches(kinds: Kinds, error: Any) -> bool:
+    kind = error if isinstance(error, type) else type(error)
+    return kinds is not None and any(issubclass(kind, one) for one in flat_kinds(kinds()))
+
+
+def _refuse_if_caught(error: Any, kinds: Kinds) -> None:
+    if _catches(kinds, error):
+        kind = error if isinstance(error, type) else type(error)
+        raise ConversionError(
+            f"{kind.__name__} is raised under a tensor condition, at run time, and cannot be caught by an `except` "
+            f"in the converted function: catch it around the call, or choose a value with `if` instead"
+        )
+
+
+def raise_at_run_time(error: BaseException) -> None:
+    """Add the operation that raises what a staged block raised while it was traced."""
+    if isinstance(error, NeverReturnsError):
+        return  # the operations that raise are there
+    if isinstance(error, StagedRaise):
+        user_error = error.error
+        factory, values = _factory(user_error)
+        if error.__suppress_context__:
+            factory = _with_cause(factory, error.__cause__)
+    elif is_run_time_error(error):
+        user_error = error
+        factory, values = _factory(error)
+    else:
+        raise error
+    kind = user_error if isinstance(user_error, type) else type(user_error)
+    call("raise_error", Raising(kind, factory), *values, location=raised_at(error.__traceback__))
+
+
+def raise_when_run(error: BaseException) -> bool:
+    """Leave it to the run to raise an exception that holds what only the run knows; return whether the run raises."""
+    if isinstance(error, NeverReturnsError):
+        return True
+    graph = current_graph()
+    leaves = nest.flatten(error.args)
+    symbolic = [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.node is not None]
+    if any(tensor.node.graph is not graph for tensor in symbolic if tensor.node is not None):
+        return False
+    if not symbolic and not any(isinstance(leaf, StandIn) for leaf in leaves):
+        return False
+    staged = StagedRaise(error)
+    staged.__cause__, staged.__suppress_context__ = error.__cause__, error.__suppress_context__
+    raise_at_run_time(staged.with_traceback(error.__traceback__))
+    return True
+
+
+def _with_cause(make: Callable[..., BaseException], cause: BaseException | None) -> Callable[..., BaseException]:
+    """Return what makes an exception that is raised ``from cause``."""
+
+    def made(*values: Any) -> BaseException:
+        error = make(*values)
+        error.__cause__ = cause  # sets `__suppress_context__`, too
+        return error
+
+    return made
+
+
+def is_run_time_error(error: BaseException) -> bool:
+    """Whether an exception that left a staged block belongs to the run and not to the trace.
+
+    What Python raises for a missing name, item or divisor it raises only if the block is reached. Any other exception
+    is no business of handlers around the block: they would run whether it is reached or not.
+    """
+    belongs = isinstance(error, (StagedRaise, NeverReturnsError, *_OF_THE_RUN)) and not is_refusal(error)
+    if not belongs and isinstance(error, Exception):
+        passes_handlers(error)
+    return belongs or isinstance(error, NeverReturnsError)
+
+
+def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:
+    """Return a function that makes the user's exception of the values of the tensors in its arguments."""
+    if isinstance(error, type):
+        return (lambda: error()), []
+    if not isinstance(error, BaseException):
+        raise TypeError("exceptions must derive from BaseException")
+    leaves, structure = nest.flatten_with_structure(tuple(error.args))
+    parts = [_parts(leaf) for leaf in leaves]
+    tensors = [tensor for mine, _ in parts for tensor in mine]
+    if not tensors:
+        return (lambda: error), []
+
+    def make(*values: Any) -> BaseException:
+        remaining = iter(values)
+        filled = [rebuilt(*islice(remaining, len(mine))) for mine, rebuilt in parts]
+        return type(error)(*nest.unflatten(structure, filled))
+
+    return make, tensors
+
+
+def _parts(leaf: Any) -> tuple[list[Any], Callable[..., Any]]:
+    """Return the tensors that a part of an exception is made of, and what makes it of their values."""
+    if isinstance(leaf, StandIn):
+        return leaf.parts()
+    if not isinstance(leaf, Tensor):
+        return [], lambda: leaf
+    return [leaf], lambda value: str(value) if getattr(value, "dtype", None) and value.dtype.kind == "U" else value

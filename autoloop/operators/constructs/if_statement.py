@@ -1,0 +1,210 @@
+"""``if`` statements and conditional expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autoloop.operators.mutation.side_effects import NewPlaces, Outside, Places
+from autoloop.operators.staging.branch_merge import RETURN, Grown, Side, copied, staged_branch, written_back
+from autoloop.operators.staging.optional import Ids, MaybeNone, is_, knowing, told_by
+from autoloop.operators.staging.staged_values import asked, is_staged, truth
+from autoloop.operators.staging.undefined import MaybeUnset
+
+Branch = Callable[..., Any]
+
+_VARIABLE = "the values of {0!r} at the end of the main and the else branch of an `if` on a tensor"
+_TERNARY = "the two values of a conditional expression on a tensor"
+
+
+def if_stmt(
+    test: Any,
+    then: Branch | None,
+    orelse: Branch | None,
+    names: tuple[str, ...],
+    *,
+    shared: tuple[str, ...] = (),
+    places: Places | None = None,
+) -> Branch:
+    """Choose a branch.
+
+    Parameters
+    ----------
+    test : object
+        The condition.
+    then, orelse : callable or None
+        The branches; both take the same variables and return those of ``names``. None gives its first
+        parameters back.
+    names : tuple of str
+        The variables that the branches return.
+    shared : tuple of str
+        Variables they change through ``nonlocal`` or ``global``.
+    places : callable, optional
+        Gives the attributes they change, as ``(object, name)``.
+
+    Returns
+    -------
+    callable
+        Takes the values of the branches' parameters, returns a tuple of the values of ``names``.
+    """
+    count = len(names)
+    test = asked(test)
+    if is_staged(test):
+
+        def staged(*values: Any) -> tuple[Any, ...]:
+            outside = Outside((then, orelse), shared, places, values)
+            return _staged_statement(test, (then, orelse), names, values, outside)
+
+        return staged
+    chosen = then if test else orelse
+    if chosen is not None:
+        return chosen
+    return lambda *values: values[:count]
+
+
+def _staged_statement(
+    test: Any, branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...], outside: Outside
+) -> tuple[Any, ...]:
+    params = _parameters(branches, names, values)
+
+    def sides(before: tuple[Any, ...]) -> list[Side]:
+        return [
+            _side(branch, len(names), values, before, outside, known)
+            for branch, known in zip(branches, told_by(test), strict=True)
+        ]
+
+    try:
+        before, every = _traced(test, sides, names, outside, _VARIABLE)
+    except Grown as grown:
+        # One side makes a list longer: start again with one of unknown length.
+        before = outside.read()
+        longer = tuple(
+            grown.longer(value) if name == grown.name else value for name, value in zip(params, values, strict=True)
+        )
+        grown_before = tuple(
+            grown.longer(value) if name == grown.name else value
+            for name, value in zip(outside.names, before, strict=True)
+        )
+        changed = [(old, new) for old, new in zip((*values, *before), (*longer, *grown_before)) if old is not new]
+        if not changed:
+            raise TypeError(str(grown)) from None
+        outside.write(grown_before)
+        results = _staged_statement(test, branches, names, longer, outside)
+        for old, new in changed:
+            written_back(old, new)
+        return results
+    outside.write(map(written_back, before, every[len(names) :]))
+    originals = dict(zip(params, values, strict=True))
+    return tuple(written_back(originals.get(name), value) for name, value in zip(names, every, strict=False))
+
+
+def _traced(
+    test: Any, sides: Callable[[tuple[Any, ...]], list[Side]], names: tuple[str, ...], outside: Outside, what: str
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Trace both sides, again if that brings new places to light; return the values before and after."""
+    while True:
+        before = outside.read()
+        then, orelse = sides(before)
+        try:
+            return before, staged_branch(truth(test), then, orelse, (*names, *outside.names), what)
+        except NewPlaces:
+            outside.write((*before, *outside.read()[len(before) :]))
+        except BaseException:
+            outside.write((*before, *outside.read()[len(before) :]))
+            raise
+
+
+def _parameters(
+    branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...]
+) -> tuple[str, ...]:
+    """Return the names of the branches' parameters; the step of an unrolled loop takes what it gives."""
+    for branch in branches:
+        code = getattr(branch, "__code__", None)
+        if code is not None and code.co_argcount == len(values):
+            return tuple(code.co_varnames[: len(values)])
+    return names
+
+
+def _side(
+    branch: Branch | None,
+    count: int,
+    values: tuple[Any, ...],
+    before: tuple[Any, ...],
+    outside: Outside,
+    known: Ids,
+) -> Callable[[], tuple[Any, ...]]:
+    def trace() -> tuple[Any, ...]:
+        outside.write(map(copied, before))
+        mine = tuple(map(copied, values))
+        with knowing(known):
+            results = mine[:count] if branch is None else outside.watch(branch)(*mine) or ()
+        return (*results, *outside.read())
+
+    return trace
+
+
+def if_return(
+    test: Any,
+    then: Branch | None,
+    orelse: Branch | None,
+    *,
+    shared: tuple[str, ...] = (),
+    places: Places | None = None,
+) -> Branch:
+    """Choose a branch that gives the value of the whole function.
+
+    Takes what :func:`if_stmt` takes; what it returns gives the function's value.
+    """
+    test = asked(test)
+    if is_staged(test):
+
+        def staged(*values: Any) -> Any:
+            outside = Outside((then, orelse), shared, places, values)
+            return _staged_return(test, (then or _nothing, orelse or _nothing), values, outside)
+
+        return staged
+    chosen = then if test else orelse
+    return chosen if chosen is not None else _nothing
+
+
+def _nothing(*_: Any) -> None:
+    return None
+
+
+def _staged_return(
+    test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside, what: str = RETURN
+) -> Any:
+    def sides(before: tuple[Any, ...]) -> list[Side]:
+        return [
+            _return_side(branch, values, before, outside, known)
+            for branch, known in zip(branches, told_by(test), strict=True)
+        ]
+
+    try:
+        before, every = _traced(test, sides, ("return value",), outside, what)
+    except Grown as grown:
+        raise TypeError(str(grown)) from None
+    outside.write(map(written_back, before, every[1:]))
+    return every[0]
+
+
+def _return_side(
+    branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside, known: Ids
+) -> Callable[[], tuple[Any, ...]]:
+    def trace() -> tuple[Any, ...]:
+        outside.write(map(copied, before))
+        with knowing(known):
+            result = outside.watch(branch)(*map(copied, values))
+            if type(result) is MaybeNone and is_(result, None) is False:
+                result = result.value
+        return (result.value if type(result) is MaybeUnset else result, *outside.read())
+
+    return trace
+
+
+def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    """``then() if test else orelse()``."""
+    test = asked(test)
+    if is_staged(test):
+        return _staged_return(test, (then, orelse), (), Outside((then, orelse), (), None), _TERNARY)
+    return then() if test else orelse()

@@ -1,0 +1,177 @@
+"""Setting items: in place on Python objects, as a new value on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autoloop.operators.constructs.overloads import method_of, update
+from autoloop.operators.staging.staged_values import is_staged
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.op import call
+from autoloop_runtime.ir.tensor import Tensor
+
+
+def unpack(value: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:
+    """Return what can be unpacked into targets: of a tensor, its rows.
+
+    Parameters
+    ----------
+    value : object
+        What is to be unpacked.
+    nested : tuple of tuple of int
+        The places of the targets that are unpacked themselves, such as ``((1,),)`` for ``i, (a, b)``.
+    """
+    value = _rows_of(value)
+    for path in nested:
+        value = _unpacked_at(value, path)
+    return value
+
+
+def _unpacked_at(value: Any, path: tuple[int, ...]) -> Any:
+    """Return a tuple or list with the rows of the tensor at one place in it; anything else is for Python to unpack."""
+    if not path:
+        return _rows_of(value)
+    if type(value) not in (list, tuple) or not -len(value) <= path[0] < len(value):
+        return value
+    inner = _unpacked_at(value[path[0]], path[1:])
+    if inner is value[path[0]]:
+        return value
+    elements = list(value)
+    elements[path[0]] = inner
+    return elements
+
+
+def _rows_of(value: Any) -> Any:
+    if not is_staged(value):
+        return value
+    tensor = convert_to_tensor(value)
+    if tensor.shape.rank is None or not tensor.shape.rank or tensor.shape.as_list()[0] is None:
+        raise TypeError(
+            f"a tensor of shape {tensor.shape} cannot be unpacked: the number of its rows must be known; give it with "
+            f"set_shape or input_signature, or use x[0], x[1], ..."
+        )
+    return call("unstack", tensor)
+
+
+def item(sequence: Any, index: Any) -> Any:
+    """``sequence[index]``; of a Python list, tuple or array a tensor may choose the element."""
+    if is_staged(index) and type(sequence) in (list, tuple):
+        return _choose(sequence, index)
+    if isinstance(sequence, np.ndarray) and _is_later(index):
+        sequence = convert_to_tensor(sequence)
+    method = method_of(sequence, "__getitem__")
+    return sequence[index] if method is None else method(index)
+
+
+def _choose(sequence: Any, index: Any) -> Any:
+    """Choose among the elements of a Python sequence, which must have one structure, dtype and shape."""
+    if not sequence:
+        raise IndexError(f"{type(sequence).__name__} index out of range: it is empty")
+    structures = [nest.flatten_with_structure(one) for one in sequence]
+    structure = structures[0][1]
+    kinds = (bool, int, float, complex, np.generic, np.ndarray, Tensor)
+    if any(one != structure for _, one in structures) or not all(
+        isinstance(leaf, kinds) for leaves, _ in structures for leaf in leaves
+    ):
+        raise TypeError(
+            f"a tensor cannot choose an element of this {type(sequence).__name__}: its elements must be numbers or "
+            f"tensors of one structure; use autoloop.switch_case for others"
+        )
+    columns = zip(*(leaves for leaves, _ in structures), strict=True)
+    return nest.unflatten(structure, [call("getitem", call("stack", list(column)), index) for column in columns])
+
+
+def set_item(array: Any, index: Any, value: Any) -> Any:
+    """Do ``array[index] = value`` and return what the name is bound to afterwards.
+
+    A tensor does not change: the result is a new one, and other names keep the old value. An array of numbers becomes
+    a tensor when it is given one.
+    """
+    array = _taking(array, index, value)
+    if isinstance(array, Tensor):
+        return call("set_item", array, index, value)
+    _set(array, index, value)
+    return array
+
+
+def _taking(array: Any, index: Any, value: Any) -> Any:
+    """``array``, as a tensor if it is an array of numbers and cannot hold what the graph only computes later."""
+    if type(array) is np.ndarray and array.dtype.kind in "biufc" and (_is_later(index) or _is_later(value)):
+        return convert_to_tensor(array)
+    return array
+
+
+def _is_later(given: Any) -> bool:
+    """Whether an index or a value is a tensor or is made of some."""
+    if isinstance(given, slice):
+        given = (given.start, given.stop, given.step)
+    return any(map(_is_later, given)) if type(given) in (list, tuple) else is_staged(given)
+
+
+def _set(array: Any, index: Any, value: Any) -> None:
+    method = method_of(array, "__setitem__")
+    if method is None:
+        array[index] = value
+    else:
+        method(index, value)
+
+
+def update_item(array: Any, index: Any, sign: str, value: Callable[[], Any]) -> Any:
+    """Do ``array[index] += value()`` (or another ``sign``) and return what the name is bound to afterwards."""
+    old = item(array, index)
+    return set_item(array, index, update(old, sign, value()))
+
+
+def set_items(array: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Do ``array[i][j] = value``, with ``path`` as ``(i, j)``; return what the name is bound to afterwards.
+
+    Where there is a tensor on the way, what holds it gets a new one.
+    """
+    return _set_back(_on_the_way(array, path), path, value)
+
+
+def update_items(array: Any, path: tuple[Any, ...], sign: str, value: Callable[[], Any]) -> Any:
+    """Do ``array[i][j] += value()`` (or another ``sign``), with ``path`` as ``(i, j)``."""
+    containers = _on_the_way(array, path)
+    old = item(containers[-1], path[-1])
+    return _set_back(containers, path, update(old, sign, value()))
+
+
+def _on_the_way(array: Any, path: tuple[Any, ...]) -> list[Any]:
+    """Return what the indices of a path are applied to, each fetched once."""
+    containers = [array]
+    for index in path[:-1]:
+        containers.append(item(containers[-1], index))
+    return containers
+
+
+def _set_back(containers: list[Any], path: tuple[Any, ...], value: Any) -> Any:
+    for container, index in zip(reversed(containers), reversed(path), strict=True):
+        new = set_item(container, index, value)
+        if new is container:
+            return containers[0]
+        value = new
+    return value
+
+
+def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:
+    """Do ``owner.name[index] = value``; an attribute that is a tensor is set to a new one."""
+    array = _taking(getattr(owner, name), index, value)
+    if isinstance(array, Tensor):
+        setattr(owner, name, call("set_item", array, index, value))
+    else:
+        _set(array, index, value)
+
+
+def update_item_of(owner: Any, name: str, index: Any, sign: str, value: Callable[[], Any]) -> None:
+    """Do ``owner.name[index] += value()`` (or another ``sign``)."""
+    array = getattr(owner, name)
+    new = update(item(array, index), sign, value())
+    array = _taking(array, index, new)
+    if isinstance(array, Tensor):
+        setattr(owner, name, call("set_item", array, index, new))
+    else:
+        _set(array, index, new)

@@ -1,0 +1,136 @@
+"""Operators of the user's own classes: ``a + b`` calls ``__add__``, which is converted as other methods are.
+
+Python calls such methods by itself, so converted code spells the operators out where a class of the user's has
+one: ``ops.binary(a, '+', b)``.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autoloop.conversion.callables import is_convertible_function, is_written
+from autoloop.conversion.pipeline import convert_callee
+from autoloop.operators.staging.standins import StandIn
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.op import call
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ops.define import is_tensor
+
+_BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
+    "+": (operator.add, "add"),
+    "-": (operator.sub, "sub"),
+    "*": (operator.mul, "mul"),
+    "/": (operator.truediv, "truediv"),
+    "//": (operator.floordiv, "floordiv"),
+    "%": (operator.mod, "mod"),
+    "**": (operator.pow, "pow"),
+    "@": (operator.matmul, "matmul"),
+    "&": (operator.and_, "and"),
+    "|": (operator.or_, "or"),
+    "^": (operator.xor, "xor"),
+    "<<": (operator.lshift, "lshift"),
+    ">>": (operator.rshift, "rshift"),
+}
+_IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    f"{sign}=": getattr(operator, f"i{name}") for sign, (_, name) in _BINARY.items()
+}
+_UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "-": (operator.neg, "__neg__"),
+    "+": (operator.pos, "__pos__"),
+    "~": (operator.invert, "__invert__"),
+}
+# The method of the left operand, and the one that the right operand has for it.
+_COMPARISONS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
+    "<": (operator.lt, "__lt__", "__gt__"),
+    "<=": (operator.le, "__le__", "__ge__"),
+    ">": (operator.gt, "__gt__", "__lt__"),
+    ">=": (operator.ge, "__ge__", "__le__"),
+    "==": (operator.eq, "__eq__", "__eq__"),
+    "!=": (operator.ne, "__ne__", "__ne__"),
+}
+_BUILT_IN = (bool, int, float, complex, str, list, tuple, dict, set, type(None), Tensor)
+
+
+def method_of(value: Any, name: str) -> Any:
+    """Return a special method of the user's, converted and bound; None if there is none to convert."""
+    kind = type(value)
+    if kind in _BUILT_IN or current_graph() is None:
+        return None
+    found = next((vars(cls)[name] for cls in kind.__mro__ if name in vars(cls)), None)
+    if isinstance(found, types.FunctionType) and is_written(found) and is_convertible_function(found):
+        return types.MethodType(convert_callee(found), value)
+    return None
+
+
+def binary(left: Any, sign: str, right: Any) -> Any:
+    """``left + right``, or with another sign."""
+    plain, name = _BINARY[sign]
+    if (
+        isinstance(left, str)
+        and sign == "%"
+        and current_graph() is not None
+        and any(map(_is_later, nest.flatten(right)))
+    ):
+        raise TypeError("`%` makes no text of tensors: use an f-string, whose text is made when the graph runs")
+    if sign == "*" and current_graph() is not None and (_repeats(left, right) or _repeats(right, left)):
+        raise TypeError(
+            "a list cannot be repeated as often as a tensor says: use autoloop.zeros([n]) or autoloop.full([n], value)"
+        )
+    return _operated(plain, left, right, f"__{name}__", f"__r{name}__")
+
+
+def _repeats(sequence: Any, count: Any) -> bool:
+    return type(sequence) is list and isinstance(count, Tensor) and count.shape.rank == 0
+
+
+def _is_later(value: Any) -> bool:
+    return isinstance(value, Tensor | StandIn)
+
+
+def compare(left: Any, sign: str, right: Any) -> Any:
+    """``left < right``, or with another sign."""
+    plain, name, mirrored = _COMPARISONS[sign]
+    if sign == "!=" and method_of(left, "__ne__") is None and method_of(left, "__eq__") is not None:
+        equal = compare(left, "==", right)
+        return call("logical_not", equal) if isinstance(equal, Tensor) else not equal
+    return _operated(plain, left, right, name, mirrored)
+
+
+def unary(sign: str, value: Any) -> Any:
+    """``-value``, or with another sign."""
+    plain, name = _UNARY[sign]
+    method = method_of(value, name)
+    return plain(value) if method is None else method()
+
+
+def update(value: Any, sign: str, other: Any) -> Any:
+    """Return what a name is bound to after ``value += other``, or with another sign."""
+    method = method_of(value, f"__i{_BINARY[sign[:-1]][1]}__")
+    if method is not None and (result := method(other)) is not NotImplemented:
+        return result
+    # an array and a tensor make a tensor: NumPy would be asked to write to the array
+    mixed = isinstance(value, np.ndarray) and is_tensor(other)
+    if method is None and hasattr(type(value), f"__i{_BINARY[sign[:-1]][1]}__") and not mixed:
+        return _IN_PLACE[sign](value, other)
+    return binary(value, sign[:-1], other)
+
+
+def _operated(plain: Callable[[Any, Any], Any], left: Any, right: Any, name: str, mirrored: str) -> Any:
+    """Ask the operands in the order in which Python asks them."""
+    own, other = method_of(left, name), method_of(right, mirrored)
+    if own is None and other is None:
+        return plain(left, right)
+    if own is None and (unconverted := getattr(type(left), name, None)) is not None and type(left) is not Tensor:
+        own = types.MethodType(unconverted, left)
+    tries = [(own, right), (other, left)]
+    if type(right) is not type(left) and issubclass(type(right), type(left)):
+        tries.reverse()
+    for method, operand in tries:
+        if method is not None and (result := method(operand)) is not NotImplemented:
+            return result
+    return plain(left, right)  # raises what Python raises

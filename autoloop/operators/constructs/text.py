@@ -1,0 +1,167 @@
+"""Text with staged values in it: f-strings, ``str``, ``format`` become string tensors that are made at run time."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from autoloop.operators.staging.growing_list import GrowingList
+from autoloop.operators.staging.optional import MaybeNone
+from autoloop.operators.staging.staged_values import is_staged
+from autoloop.operators.staging.standins import StandIn
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.op import call
+
+
+def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = ()) -> Any:
+    """Return an f-string's text; with staged values, a string tensor that is made at run time.
+
+    Parameters
+    ----------
+    template : str
+        With a field for each value.
+    *values
+        The first values.
+    later : tuple of callable, optional
+        Give the others: as in Python, each value is made into text before the next one is evaluated.
+    """
+    if not later and not any(map(holds_staged, values)):
+        return template.format(*values)
+    remaining = iter((*(_constant(value) for value in values), *later))
+    text = ""
+    held: list[Any] = []
+    for literal, field, spec, conversion in string.Formatter().parse(template):
+        text += _escaped(literal)
+        if field is None:
+            continue
+        mine = [next(remaining)() for _ in range(1 + _fields_in(spec or ""))]
+        one = "{" + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}"
+        if any(map(holds_staged, mine)):
+            text += one
+            held += map(shown, mine)
+        else:
+            text += _escaped(one.format(*mine))
+    return call("format", text, *held) if held else text.format()
+
+
+def formatted(template: str, *args: Any, **kwargs: Any) -> Any:
+    """``template.format(...)``."""
+    if not any(map(holds_staged, (*args, *kwargs.values()))):
+        return template.format(*args, **kwargs)
+    held: list[Any] = []
+    return call("format", "".join(_numbered(template, args, kwargs, held, iter(range(len(args))))), *held)
+
+
+def _numbered(
+    template: str, args: Any, kwargs: dict[str, Any], held: list[Any], numbers: Iterator[int]
+) -> Iterator[str]:
+    """Yield a template with plain fields in the order of the values that it adds to ``held``."""
+    for literal, field, spec, conversion in string.Formatter().parse(template):
+        yield _escaped(literal)
+        if field is not None:
+            name = str(next(numbers)) + field if field[:1] in ("", ".", "[") else field
+            held.append(shown(string.Formatter().get_field(name, args, kwargs)[0]))
+            inner = "".join(_numbered(spec or "", args, kwargs, held, numbers))
+            yield "{" + (f"!{conversion}" if conversion else "") + (f":{inner}" if inner else "") + "}"
+
+
+def text_of(value: Any) -> Any:
+    """``str(value)``."""
+    return call("format", "{!s}", shown(value))
+
+
+def repr_of(value: Any) -> Any:
+    """``repr(value)``."""
+    return call("format", "{!r}", shown(value))
+
+
+def formatted_as(value: Any, spec: str = "") -> Any:
+    """``format(value, spec)``."""
+    return call("format", "{:" + spec + "}", shown(value))
+
+
+def holds_staged(value: Any) -> bool:
+    """Whether a value is, or holds, something that only a run knows."""
+    if isinstance(value, StandIn) or is_staged(value):
+        return True
+    if not isinstance(value, list | tuple | dict):
+        return False
+    return any(isinstance(leaf, StandIn) or is_staged(leaf) for leaf in nest.flatten(value))
+
+
+def shown(value: Any) -> Any:
+    """Return a value in a form whose text a run can make."""
+    return nest.map_structure(_shown_leaf, value) if isinstance(value, list | tuple | dict) else _shown_leaf(value)
+
+
+def _shown_leaf(value: Any) -> Any:
+    if isinstance(value, GrowingList):
+        return _Elements(value.structure, [array.stack() for array in value.arrays])
+    if type(value) is MaybeNone:
+        return _ValueOrNone(value.is_set, shown(value.value))
+    if isinstance(value, StandIn):
+        return shown(value.leaving())
+    return value
+
+
+class _Elements:
+    """A list whose length the run tells; in the run it shows itself as a list does.
+
+    Parameters
+    ----------
+    structure : object
+        Of an element.
+    columns : sequence
+        The leaves of all elements, one below the other.
+    """
+
+    def __init__(self, structure: Any, columns: Sequence[Any]) -> None:
+        self.structure, self.columns = structure, columns
+
+    def __repr__(self) -> str:
+        rows = zip(*([type(column)(one) for one in column.value] for column in self.columns), strict=True)
+        return repr([nest.unflatten(self.structure, row) for row in rows])
+
+
+class _ValueOrNone:
+    """What may be None; in the run it shows itself as the value or as None does."""
+
+    def __init__(self, is_set: Any, value: Any) -> None:
+        self.is_set, self.value = is_set, value
+
+    def _found(self) -> Any:
+        return self.value if self.is_set.value else None
+
+    def __repr__(self) -> str:
+        return repr(self._found())
+
+    def __str__(self) -> str:
+        return str(self._found())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._found(), spec)
+
+
+nest.register(
+    _Elements,
+    lambda one: (list(one.columns), one.structure),
+    lambda structure, columns: _Elements(structure, columns),
+)
+nest.register(
+    _ValueOrNone,
+    lambda one: ([one.is_set, *nest.flatten(one.value)], nest.structure_of(one.value)),
+    lambda structure, leaves: _ValueOrNone(leaves[0], nest.unflatten(structure, leaves[1:])),
+)
+
+
+def _fields_in(spec: str) -> int:
+    return sum(field is not None for _, field, _, _ in string.Formatter().parse(spec))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value

@@ -1,0 +1,372 @@
+"""The mutable objects that a traced block can get at, and what it has changed of them.
+
+A block is traced once, whatever its condition says and however often it runs. So whatever it changes in place
+must be noticed: it is put back, and either carried by the graph (a :class:`Slot` can be read and set) or refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import operator
+import sys
+import types
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+from autoloop.conversion.callables import is_library_file, is_users_class
+from autoloop.operators.staging.growing_list import GrowingList
+from autoloop.operators.staging.standins import StandIn
+from autoloop.operators.staging.undefined import Undefined
+from autoloop_runtime.base.dataclass import dataclass
+
+_MOST_OBJECTS = 5_000
+_MOST_ELEMENTS = 1_000
+_MOST_NUMBERS = 10_000
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
+# Generators of random numbers: whoever has one has imported its module, which is not small.
+_RANDOM = (("random", "Random"), ("numpy.random", "Generator"), ("numpy.random", "RandomState"))
+# The generators behind the functions of these modules.
+_HIDDEN_RANDOM = {"random": "_inst", "numpy.random": "_rand"}
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
+
+
+class Cell:
+    """A variable that closures share."""
+
+    def __init__(self, name: str, cell: types.CellType) -> None:
+        self.name, self.cell = name, cell
+        self.key = (id(cell), "")
+
+    def get(self) -> Any:
+        """Return the value, or a marker if there is none."""
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return Undefined(self.name)
+
+    def set(self, value: Any) -> None:
+        """Set the value; a marker unsets it."""
+        if type(value) is Undefined:
+            del self.cell.cell_contents
+        else:
+            self.cell.cell_contents = value
+
+
+class Global:
+    """A global name of a module."""
+
+    def __init__(self, name: str, namespace: dict[str, Any]) -> None:
+        self.name, self.namespace = name, namespace
+        self.key = (id(namespace), name)
+
+    def get(self) -> Any:
+        """Return the value, or a marker if there is none."""
+        return self.namespace.get(self.name, Undefined(self.name))
+
+    def set(self, value: Any) -> None:
+        """Set the value; a marker unsets it."""
+        if type(value) is Undefined:
+            self.namespace.pop(self.name, None)
+        else:
+            self.namespace[self.name] = value
+
+
+class Attribute:
+    """An attribute of an object."""
+
+    def __init__(self, owner: Any, attribute: str) -> None:
+        kind = owner if isinstance(owner, type) else type(owner)
+        self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
+        self.key = (id(owner), attribute)
+
+    def get(self) -> Any:
+        """Return the value, or a marker if there is none."""
+        return getattr(self.owner, self.attribute, Undefined(self.name))
+
+    def set(self, value: Any) -> None:
+        """Set the value; a marker unsets it."""
+        current = self.get()
+        if type(value) is Undefined:
+            if type(current) is not Undefined:
+                delattr(self.owner, self.attribute)
+        elif value is not current:
+            setattr(self.owner, self.attribute, value)
+
+
+Slot = Cell | Global | Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A container, or the attributes of an object, as they were.
+
+    Attributes
+    ----------
+    value : object
+        The object.
+    old : object
+        A copy of what it held.
+    name : str
+        What messages call it.
+    slot : Slot or None
+        The variable that holds it.
+    """
+
+    value: Any
+    old: Any
+    name: str
+    slot: Slot | None
+
+
+def snapshots(
+    functions: Sequence[Any], values: Sequence[Any], names: Sequence[str]
+) -> tuple[list[Snapshot], list[tuple[Slot, Any]]]:
+    """Take a snapshot of all that functions, called with ``values``, can get at.
+
+    Parameters
+    ----------
+    functions : sequence of callable
+        The generated functions of a block.
+    values, names : sequence
+        The values of their parameters.
+
+    Returns
+    -------
+    list of Snapshot
+        Of containers and of objects with attributes.
+    list of (slot, value)
+        The variables of closures and modules, and their values.
+    """
+    walker = _Walker()
+    for function in functions:
+        walker.visit(function, "", None)
+    for name, value in zip_longest(names[: len(values)], values, fillvalue=""):
+        walker.visit(value, name, None)
+    walker.run()
+    return walker.found, walker.variables
+
+
+def stand_ins(roots: Sequence[Any]) -> list[tuple[StandIn, str]]:
+    """Return the stand-ins that can be got at from some objects, with a name for messages of what holds each."""
+    walker = _Walker()
+    for root in roots:
+        walker.visit(root, "", None)
+    walker.run()
+    return walker.stand_ins
+
+
+class _Walker:
+    def __init__(self) -> None:
+        self.stand_ins: list[tuple[StandIn, str]] = []
+        self.found: list[Snapshot] = []
+        self.variables: list[tuple[Slot, Any]] = []
+        self._seen: dict[int, Any] = {}  # objects by id; holding them keeps the ids theirs
+        self._todo: deque[tuple[Any, str, Slot | None]] = deque()
+
+    def visit(self, value: Any, name: str, slot: Slot | None) -> None:
+        if isinstance(value, _PLAIN) or id(value) in self._seen or len(self._seen) > _MOST_OBJECTS:
+            return
+        self._seen[id(value)] = value
+        if isinstance(value, StandIn):
+            self.stand_ins.append((value, name))
+        self._todo.append((value, name, slot))
+
+    def run(self) -> None:
+        while self._todo:
+            value, name, slot = self._todo.popleft()
+            old = contents(value)
+            if old is not None:
+                self.found.append(Snapshot(value, old, name, slot))
+            if isinstance(value, tuple):
+                self._elements(list(tuple.__iter__(value)), name, slot)
+            elif isinstance(value, dict | list | set | deque):
+                self._elements(old, name, slot if type(value) in (dict, list) else None)
+            elif isinstance(value, types.GeneratorType):
+                self._elements(old, name, None)
+            elif type(value).__module__ == "builtins" and hasattr(value, "__next__"):
+                self._elements(gc.get_referents(value), name, None)
+            elif isinstance(value, _FUNCTIONS):
+                self._function(value, name)
+            elif type(value).__module__ == "autoloop.function":
+                self.visit(getattr(value, "python_function", None), name, None)
+            elif is_users_object(value) or isinstance(value, type):
+                self._object(value)
+
+    def _elements(self, value: Any, name: str, slot: Slot | None) -> None:
+        if len(value) > _MOST_ELEMENTS:
+            return
+        for key, element in value.items() if isinstance(value, dict) else enumerate(value):
+            self.visit(element, f"{name}[{key!r}]", slot)
+
+    def _function(self, value: Any, name: str) -> None:
+        if isinstance(value, functools.partial):
+            for part in (value.func, *value.args, *value.keywords.values()):
+                self.visit(part, name, None)
+        elif not isinstance(value, types.FunctionType):
+            self.visit(getattr(value, "__func__", None), name, None)
+            self.visit(value.__self__, name, None)
+        elif not is_library_file(value.__code__.co_filename):
+            for one, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+                self._variable(Cell(one, cell))
+            self.visit(value.__defaults__, name, None)
+            self.visit(value.__kwdefaults__, name, None)
+            self._globals(value.__code__, value.__globals__)
+
+    def _globals(self, code: types.CodeType, namespace: dict[str, Any]) -> None:
+        used = set(_names_in(code))
+        for name in sorted(used):
+            value = namespace.get(name)
+            if isinstance(value, types.ModuleType):
+                self._hidden_random(value, used)
+                if not is_library_file(getattr(value, "__file__", None) or "<frozen "):
+                    for inner in sorted(used & vars(value).keys()):
+                        self._variable(Global(inner, vars(value)))
+            elif name in namespace:
+                self._variable(Global(name, namespace))
+
+    def _variable(self, slot: Slot) -> None:
+        value = slot.get()
+        self.variables.append((slot, value))
+        self.visit(value, slot.name, slot)
+
+    def _hidden_random(self, module: types.ModuleType, used: set[str]) -> None:
+        inner = getattr(module, "random", None) if module is np and "random" in used else module
+        name = _HIDDEN_RANDOM.get(getattr(inner, "__name__", ""))
+        if name is not None:
+            self.visit(getattr(getattr(inner, "mtrand", inner), name, None), "random", None)
+
+    def _object(self, value: Any) -> None:
+        kind = value if isinstance(value, type) else type(value)
+        for cls in kind.__mro__ if is_users_class(kind) else ():
+            if cls is not value and is_users_class(cls):
+                self.visit(cls, cls.__name__, None)
+        for name, one in (contents(value) or {}).items():
+            self.visit(one, f"{kind.__name__}.{name}", Attribute(value, name))
+        if isinstance(value, type):
+            for one in vars(value).values():
+                self.visit(getattr(one, "fget", getattr(one, "__func__", one)), value.__name__, None)
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    """Yield the global names and attributes that a function, with those inside it, uses."""
+    yield from code.co_names
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            yield from _names_in(one)
+
+
+def is_users_object(value: Any) -> bool:
+    """Whether an object is an instance of a class of the user's, or a class of the user's."""
+    if isinstance(value, types.ModuleType | types.FunctionType):
+        return False
+    return is_users_class(value if isinstance(value, type) else type(value))
+
+
+# -- what containers hold -----------------------------------------------------------------------------------
+
+
+def contents(value: Any) -> Any:
+    """Return a copy of what an object holds and may change, or None if there is nothing of the kind."""
+    # Methods of the built-in classes: those of a class of the user's may have effects.
+    if isinstance(value, list):
+        return list.copy(value)
+    if isinstance(value, dict):
+        return dict.copy(value)
+    if isinstance(value, set):
+        return set.copy(value)
+    if isinstance(value, deque):
+        return list(deque.__iter__(value))
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if isinstance(value, GrowingList):
+        return list(value.arrays)
+    if isinstance(value, np.ndarray):
+        return value.copy() if value.size <= _MOST_NUMBERS else None
+    if isinstance(value, types.GeneratorType):
+        return _state_of(value)
+    if is_random(value):
+        return repr(value.bit_generator.state if hasattr(value, "bit_generator") else _random_state(value))
+    if type(value).__module__ == "builtins" and hasattr(value, "__length_hint__"):
+        return operator.length_hint(value)
+    return _attributes(value) if is_users_object(value) else None
+
+
+def _state_of(generator: types.GeneratorType[Any, Any, Any]) -> dict[str, Any]:
+    frame = generator.gi_frame
+    return {} if frame is None else {**frame.f_locals, "": frame.f_lasti}
+
+
+def is_random(value: Any) -> bool:
+    """Whether a value is a generator of random numbers."""
+    return isinstance(value, tuple([getattr(sys.modules.get(module), name, ()) for module, name in _RANDOM]))
+
+
+def _random_state(value: Any) -> Any:
+    return value.getstate() if hasattr(value, "getstate") else value.get_state()
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    if isinstance(value, type):
+        plain = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
+        own = {name: one for name, one in vars(value).items() if not (name[:2] == name[-2:] == "__")}
+        return {
+            name: one
+            for name, one in own.items()
+            if not isinstance(one, plain) and not hasattr(type(one), "__set__") and not name.startswith("_abc_")
+        }
+    found = dict(getattr(value, "__dict__", ()))
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            with contextlib.suppress(AttributeError):  # not set
+                if not name.startswith("__"):
+                    found[name] = cls.__dict__[name].__get__(value)
+    return found
+
+
+def has_changed(snapshot: Snapshot) -> bool:
+    """Whether a container holds other objects than before."""
+    value, old = snapshot.value, snapshot.old
+    if isinstance(value, np.ndarray):
+        return not np.array_equal(value, old, equal_nan=value.dtype.kind in "fc")
+    new = contents(value)
+    if isinstance(new, dict):
+        return new.keys() != old.keys() or not all(map(operator.is_, new.values(), (old[key] for key in new)))
+    if isinstance(new, list):
+        return len(new) != len(old) or not all(map(operator.is_, new, old))
+    return bool(new != old)
+
+
+def put_back(snapshot: Snapshot) -> None:
+    """Give a container, or an array, what it held before."""
+    value, old = snapshot.value, snapshot.old
+    if isinstance(value, list):
+        list.__setitem__(value, slice(None), old)
+    elif isinstance(value, bytearray):
+        bytearray.__setitem__(value, slice(None), old)
+    elif isinstance(value, GrowingList):
+        value.arrays = old
+    elif isinstance(value, np.ndarray):
+        value[...] = old
+    elif isinstance(value, dict):
+        dict.clear(value)
+        dict.update(value, old)
+    elif isinstance(value, set):
+        set.clear(value)
+        set.update(value, old)
+    elif isinstance(value, deque):
+        deque.clear(value)
+        deque.extend(value, old)
+
+
+def is_cache(snapshot: Snapshot, is_staged: Callable[[Any], bool]) -> bool:
+    """Whether a dict has only gained entries made of Python values: a memo, which does no harm."""
+    new, old = snapshot.value, snapshot.old
+    if not isinstance(new, dict) or any(key not in new or new[key] is not one for key, one in old.items()):
+        return False
+    return not any(is_staged(new[key]) for key in new if key not in old)

@@ -1,0 +1,200 @@
+"""Variables that a loop or branch changes other than by taking and returning them.
+
+Shared variables live in cells (or are global), places are attributes of objects. A staged loop or branch
+reads them before, sets them for each trace, and writes the results when it is done. What is changed by a
+function called from the loop is found by watching the objects in reach during a trace; the loop or branch is
+then traced again with the variables and attributes that hold them as places. What no variable holds is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from autoloop.operators.mutation.heap_snapshot import (
+    Attribute,
+    Cell,
+    Global,
+    Slot,
+    Snapshot,
+    contents,
+    has_changed,
+    is_cache,
+    is_random,
+    put_back,
+    snapshots,
+)
+from autoloop.operators.staging.growing_list import GrowingList
+from autoloop.operators.staging.staged_values import is_staged
+from autoloop.operators.staging.undefined import Undefined
+
+Places = Callable[[], tuple[tuple[Any, str], ...]]
+
+# Containers that a graph can carry, if a variable holds them.
+_CARRIED = (list, dict, set, deque, GrowingList)
+
+
+class NewPlaces(Exception):
+    """A trace has changed variables or attributes that were not known as places; they are now."""
+
+
+class Outside:
+    """The shared variables and places of one loop or branch.
+
+    Parameters
+    ----------
+    functions : sequence of callable or None
+        The generated functions, in whose closures the cells are found.
+    shared : sequence of str
+        Names of the shared variables.
+    places : callable, optional
+        Gives ``(object, attribute)`` pairs.
+    values : sequence
+        The variables that the functions take: what objects among them change is noticed too.
+    """
+
+    def __init__(
+        self,
+        functions: Sequence[Any],
+        shared: Sequence[str],
+        places: Places | None,
+        values: Sequence[Any] = (),
+    ) -> None:
+        bare = [f.func if isinstance(f, functools.partial) else f for f in functions]
+        known = [f for f in bare if isinstance(f, types.FunctionType)]
+        self._slots: list[Slot] = [_variable(name, known) for name in shared]
+        if places is not None:
+            # What the setter of a property changes is found by watching.
+            self._slots += [Attribute(owner, name) for owner, name in places() if not _is_property(owner, name)]
+        self._functions, self._values = known, values
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What messages call them."""
+        return tuple(slot.name for slot in self._slots)
+
+    def read(self) -> tuple[Any, ...]:
+        """Return the present values, with markers for those that have none."""
+        return tuple(slot.get() for slot in self._slots)
+
+    def write(self, values: Iterable[Any]) -> None:
+        """Set the values."""
+        for slot, value in zip(self._slots, values, strict=True):
+            slot.set(value)
+
+    def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that notices what its call changes.
+
+        It raises :class:`NewPlaces`, with the old values put back, so that the caller can start again.
+
+        Raises
+        ------
+        TypeError
+            If it changes something that no variable holds.
+        """
+
+        def watching(*values: Any) -> Any:
+            before, variables = snapshots(self._functions, self._values, self._parameters())
+            result = function(*values)
+            self._compare(before, variables)
+            return result
+
+        return watching
+
+    def _parameters(self) -> tuple[str, ...]:
+        """Return the names of the values; the body of a ``for`` loop takes its item first."""
+        for code in (function.__code__ for function in self._functions):
+            if 0 <= code.co_argcount - len(self._values) <= 1:
+                return code.co_varnames[code.co_argcount - len(self._values) : code.co_argcount]
+        return ()
+
+    def _compare(self, before: list[Snapshot], variables: list[tuple[Slot, Any]]) -> None:
+        known = {slot.key for slot in self._slots}
+        new: dict[Any, tuple[Slot, Any]] = {}
+        for slot, value in variables:
+            if slot.key not in known and (now := slot.get()) is not value and type(now) is not Undefined:
+                new.setdefault(slot.key, (slot, value))
+        changed = [one for one in before if has_changed(one)]
+        refused = None
+        for one in changed:
+            if has_attributes(one):
+                for slot, value in changed_attributes(one):
+                    if slot.key not in known:
+                        new.setdefault(slot.key, (slot, value))
+            elif (one.slot is not None and one.slot.key in known) or (
+                isinstance(one.slot, Global) and is_cache(one, is_staged)
+            ):
+                continue
+            elif one.slot is not None and type(one.value) in _CARRIED:
+                put_back(one)
+                new.setdefault(one.slot.key, (one.slot, one.slot.get()))
+            else:
+                put_back(one)
+                refused = refused or one
+        if refused is not None:
+            raise TypeError(_refusal(refused))
+        if new:
+            for slot, value in new.values():
+                slot.set(value)
+            self._slots += [slot for slot, _ in new.values()]
+            raise NewPlaces(", ".join(repr(slot.name) for slot, _ in new.values()))
+
+    def around(self, function: Callable[..., Any], count: int) -> Callable[..., tuple[Any, ...]]:
+        """Return a function that takes and returns these variables after the first ``count``."""
+
+        def explicit(*values: Any) -> tuple[Any, ...]:
+            self.write(values[count:])
+            result = self.watch(function)(*values[:count]) or ()
+            return (*result, *self.read())
+
+        return explicit
+
+
+def has_attributes(one: Snapshot) -> bool:
+    """Whether a snapshot is of the attributes of an object."""
+    return isinstance(one.old, dict) and not isinstance(one.value, dict | types.GeneratorType)
+
+
+def changed_attributes(one: Snapshot) -> list[tuple[Slot, Any]]:
+    """Return the attributes of an object that are not what they were, and what they were."""
+    missing, found = object(), list[tuple[Slot, Any]]()
+    new = contents(one.value)
+    for name in dict.fromkeys([*new, *one.old]):
+        if new.get(name, missing) is not one.old.get(name, missing):
+            slot = Attribute(one.value, name)
+            found.append((slot, one.old.get(name, Undefined(slot.name))))
+    return found
+
+
+def _refusal(one: Snapshot) -> str:
+    kind, name = type(one.value).__name__, f" {one.name!r}" if one.name else ""
+    if hasattr(one.value, "__next__"):
+        return (
+            f"the {kind}{name} is advanced in a loop or branch on tensors, which is traced once: it would not be "
+            f"advanced in every iteration; put its values in a tensor, and loop over that"
+        )
+    if is_random(one.value):
+        return (
+            f"the {kind}{name} is asked for random numbers in a loop or branch on tensors, which is traced once: they "
+            f"would be the same in every iteration; use autoloop.random.normal or autoloop.random.uniform"
+        )
+    return (
+        f"the {kind}{name} is changed in place in a loop or branch on tensors, in a way that a graph cannot follow: "
+        f"let the function that changes it return a new value, and assign that to a variable"
+    )
+
+
+def _is_property(owner: Any, name: str) -> bool:
+    return hasattr(getattr(type(owner), name, None), "__set__") and not hasattr(type(owner), "__slots__")
+
+
+def _variable(name: str, functions: Sequence[types.FunctionType]) -> Cell | Global:
+    for function in functions:
+        free = function.__code__.co_freevars
+        for one in (name, *(full for full in free if full.endswith(name) and full.startswith("_"))):
+            if one in free and function.__closure__ is not None:
+                return Cell(name, function.__closure__[free.index(one)])
+    return Global(name, functions[0].__globals__)

@@ -1,0 +1,1 @@
+"""A Python value becomes loop variables and comes back."""

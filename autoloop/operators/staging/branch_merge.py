@@ -1,0 +1,310 @@
+"""Tracing the two sides of a staged branch and bringing their values together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop.errors import NeverReturnsError
+from autoloop.operators.constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
+from autoloop.operators.staging.growing_list import GrowingList, Moved, as_growing, lengths_differ, with_growing
+from autoloop.operators.staging.optional import MaybeNone
+from autoloop.operators.staging.staged_values import is_provisional, settled_as
+from autoloop.operators.staging.undefined import MaybeUnset, Undefined, spoken
+from autoloop_runtime.base import nest
+from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.control.while_loop import BranchValues
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
+from autoloop_runtime.ir.tensor import Tensor
+
+
+class Grown(Exception):
+    """A list has different lengths at the ends of the two sides; holds the variable's name and both values."""
+
+    def __init__(self, name: str, *sides: Any) -> None:
+        super().__init__(f"{spoken(name)!r} is, or holds, a list whose length depends on a tensor condition")
+        self.name = name
+        self.sides = sides
+
+    def longer(self, value: Any) -> Any:
+        """Return the value that the variable must start with, so that its lists may grow."""
+        for side in self.sides:
+            if side is not _NEVER:
+                value = with_growing(self.name, value, side)
+        return value
+
+
+_NEVER = object()  # the value of a branch that always raises
+Side = Callable[[], tuple[Any, ...]]
+# How messages call what the sides of a branch give as the function's value: there None is no value like others.
+RETURN = "what the two sides of an `if` on a tensor return (each needs a `return`)"
+
+
+def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], what: str) -> tuple[Any, ...]:
+    """Build a conditional whose sides give one value per name.
+
+    Parameters
+    ----------
+    test : Tensor
+        A boolean scalar.
+    then, orelse : callable
+        Trace one side each.
+    names : sequence of str
+        The variables, for messages.
+    what : str
+        How messages call the two sides, with a place for the name.
+    """
+    graph = current_graph() or test.graph
+    assert graph is not None
+    scope = graph.unique_name("cond")
+    graphs = (subgraph(graph, f"{scope}/then"), subgraph(graph, f"{scope}/else"))
+    values = [_trace(sub, side) for sub, side in zip(graphs, (then, orelse), strict=True)]
+    count = len(names)
+    if all(value is _NEVER for value in values):
+        finish_cond(graph, scope, test, graphs[0], [], graphs[1], [])
+        raise NeverReturnsError
+    sides = [value if value is not _NEVER else (_NEVER,) * count for value in values]
+    for index, sub in enumerate(graphs):
+        with sub.as_default():
+            sides[index] = tuple(map(as_growing, names, sides[index], sides[1 - index]))
+    merges = [_Merge(name, a, b, what) for name, a, b in zip(names, *sides, strict=True)]
+    tensors = []
+    for index, sub in enumerate(graphs):
+        with sub.as_default():
+            tensors.append([one for merge in merges for one in merge.tensors(index)])
+    outputs = finish_cond(graph, scope, test, graphs[0], tensors[0], graphs[1], tensors[1])
+    remaining = list(outputs)
+    return tuple(merge.value(remaining) for merge in merges)
+
+
+def _trace(graph: Graph, side: Side) -> Any:
+    with graph.as_default(), staged_block():
+        try:
+            return side()
+        except BaseException as error:
+            if not is_run_time_error(error):
+                raise
+            raise_at_run_time(error)
+            return _NEVER
+
+
+class _Merge:
+    """One variable of a branch: what of it the conditional must give, and its value made of the outputs."""
+
+    def __init__(self, name: str, a: Any, b: Any, what: str) -> None:
+        self.name = name
+        self.what = what
+        self.optional = (what != RETURN and _is_optional(a, b)) or MaybeNone in (type(a), type(b))
+        if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
+            raise TypeError(
+                f"{spoken(name)!r} is None at one end of a branch on a tensor, has a value at another, and none at all "
+                f"at a third: give it a value before the branch"
+            )
+        if what == RETURN:
+            # A value that no `return` has given is asked for where no `return` was reached: never.
+            a, b = (_NEVER if type(one) is Undefined else one for one in (a, b))
+        self.is_set = _set_flags(a, b) if not self.optional else tuple(map(_is_there, (a, b)))
+        a, b = (one.value if type(one) in (MaybeUnset, MaybeNone) else one for one in (a, b))
+        self.absent = [one is _NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
+        self.pairs: list[BranchValues | None] = []
+        self.fixed: list[Any] = []
+        self.structure: Any = None
+        self.counts: list[int] = []
+        if all(self.absent):
+            return
+        if not any(self.absent) and lengths_differ(a, b):
+            raise Grown(name, a, b)
+        present = b if self.absent[0] else a
+        leaves, self.structure = nest.flatten_with_structure(present)
+        others = leaves
+        if not any(self.absent):
+            others, structure = nest.flatten_with_structure(b)
+            if structure != self.structure:
+                self._refuse_structures(a, b)
+        for one, other in zip(leaves, others, strict=True):
+            self._leaf(one, other)
+
+    def _refuse_structures(self, a: Any, b: Any) -> None:
+        raise StructureError(
+            f"{self.what.format(spoken(self.name))} must have the same nested structure, they have "
+            f"{nest.describe(a)} and {nest.describe(b)}"
+        )
+
+    def _leaf(self, one: Any, other: Any) -> None:
+        if not any(self.absent) and _same(one, other):
+            self.pairs.append(None)
+            self.fixed.append(one)
+            return
+        self.fixed.append(None)
+        if any(self.absent):
+            if not _is_numeric(one):
+                # Only ever read where it is set, and there it has this value.
+                self.pairs.append(None)
+                self.fixed[-1] = one
+                return
+            unread = blank(one)
+            one, other = (unread, one) if self.absent[0] else (one, unread)
+        elif not (_is_numeric(one) and _is_numeric(other)):
+            self._refuse_values(one, other)
+        one, other = _settled(*_alike(one, other)), _settled(*_alike(other, one))
+        self.pairs.append(BranchValues(one, other, self.what.format(spoken(self.name))))
+
+    def _refuse_values(self, one: Any, other: Any) -> None:
+        if one is None or other is None:
+            side = "main" if one is None else "else"
+            raise TypeError(
+                f"{self.what.format(spoken(self.name))}: it is None at the end of the {side} branch and has a value at "
+                f"the end of the other; give it a value of the same type in both"
+            )
+        raise TypeError(
+            f"{self.what.format(spoken(self.name))} differ under a tensor condition and are no tensors: {one!r} and "
+            f"{other!r}"
+        )
+
+    def tensors(self, side: int) -> list[Tensor]:
+        """Return what one side gives, made in the current graph; for side 0 first."""
+        made: list[Tensor] = []
+        for pair in self.pairs:
+            tensors = [] if pair is None else pair.tensors(side)
+            if side == 0:
+                self.counts.append(len(tensors))
+            made += tensors
+        if self.is_set is not None:
+            made.append(convert_to_tensor(self.is_set[side]))
+        return made
+
+    def value(self, outputs: list[Tensor]) -> Any:
+        """Take this variable's outputs off the list and return its value."""
+        leaves = []
+        for pair, fixed, count in zip(self.pairs, self.fixed, self.counts, strict=True):
+            mine, outputs[:count] = outputs[:count], []
+            leaves.append(fixed if pair is None else pair.pack(mine))
+        is_set = outputs.pop(0) if self.is_set is not None else None
+        if all(self.absent):
+            return Undefined(self.name)
+        value = nest.unflatten(self.structure, leaves)
+        if is_set is None:
+            return value
+        return (MaybeNone if self.optional else MaybeUnset)(self.name, value, is_set)
+
+
+def _is_optional(a: Any, b: Any) -> bool:
+    """Whether one of two values is None and the other a value."""
+    if a is _NEVER or b is _NEVER or Undefined in (type(a), type(b)):
+        return False
+    a, b = (one.value if type(one) is MaybeUnset else one for one in (a, b))
+    return (a is None) != (b is None)
+
+
+def _is_there(value: Any) -> Any:
+    if type(value) is MaybeNone:
+        return value.is_set
+    return value is not None and value is not _NEVER
+
+
+def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
+    """Return whether the variable is set on each side, or None if it surely is wherever it is read."""
+    unset = [type(one) in (Undefined, MaybeUnset) for one in (a, b)]
+    if not any(unset) or all(type(one) is Undefined or one is _NEVER for one in (a, b)):
+        return None
+    flags = [
+        one.is_set if type(one) is MaybeUnset else type(one) is not Undefined and one is not _NEVER for one in (a, b)
+    ]
+    return flags[0], flags[1]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether both sides leave the very same value, so that nothing needs to be chosen."""
+    if one is other:
+        return not isinstance(one, Tensor) or one.node is None or _is_around(one.node.graph)
+    if type(one) is type(other) is set:
+        return one == other
+    return type(one) is type(other) and isinstance(one, bool | int | float | complex | str | bytes) and one == other
+
+
+def _is_around(graph: Graph) -> bool:
+    """Whether a graph is the one being built, or one around it."""
+    inner = current_graph()
+    while inner is not None and inner is not graph:
+        inner = inner.parent
+    return inner is graph
+
+
+def _alike(one: Any, other: Any) -> tuple[Any, Any]:
+    """Two Python numbers, of which one is chosen, get the wider kind; one beside a NumPy scalar gets its dtype."""
+    kinds = (int, float, complex)
+    if type(one) in kinds and isinstance(other, np.number) and isinstance(other.item() + one, type(other.item())):
+        return np.asarray(one, other.dtype)[()], other
+    if type(one) in kinds and type(other) in kinds:
+        widest = kinds[max(kinds.index(type(one)), kinds.index(type(other)))]
+        return widest(one), widest(other)
+    return one, other
+
+
+def _settled(one: Any, other: Any) -> Any:
+    """Return ``one``, in the dtype of ``other`` if it stands for a Python number that can take it."""
+    dtype = getattr(other, "dtype", None)
+    if is_provisional(one) and not is_provisional(other) and dtype is not None and dtype != one.dtype:
+        kinds = "biufc"
+        if kinds.find(one.dtype.kind) <= kinds.find(dtype.kind):
+            return settled_as(one, dtype)
+    return one
+
+
+def _is_numeric(leaf: Any) -> bool:
+    if isinstance(leaf, Tensor | np.ndarray | np.generic | bool | int | float | complex):
+        return True
+    return hasattr(leaf, "__autoloop_tensor__") or not nest.structure_of(leaf, True).is_leaf()
+
+
+def blank(leaf: Any) -> Any:
+    """Return a value of the type of ``leaf`` that nobody reads."""
+    if isinstance(leaf, GrowingList):
+        return leaf.empty()
+    if isinstance(leaf, TensorArray):
+        return leaf.unread()
+    if not nest.structure_of(leaf, True).is_leaf():
+        return nest.map_structure(blank, leaf, expand_composites=True)
+    if isinstance(leaf, bool | int | float | complex):
+        return type(leaf)()
+    tensor = convert_to_tensor(leaf)
+    return blank_tensor(tensor.dtype, tensor.shape)
+
+
+def blank_tensor(dtype: Any, shape: Any) -> Tensor:
+    """Return zeros that fit a partly known shape."""
+    dims = () if shape.rank is None else tuple(dim or 0 for dim in shape.as_list())
+    return Tensor(np.zeros(dims, dtype)[()])
+
+
+def copied(value: Any) -> Any:
+    """Return a structure with containers of its own, so that tracing one side does not change the other."""
+    if isinstance(value, GrowingList):
+        return value.copy()
+    if isinstance(value, list | dict | tuple) or nest.is_nested(value):
+        leaves, structure = nest.flatten_with_structure(value)
+        return nest.unflatten(structure, [one.copy() if isinstance(one, GrowingList | set) else one for one in leaves])
+    return value.copy() if type(value) is set else value
+
+
+def written_back(original: Any, value: Any) -> Any:
+    """Return ``value`` in the container ``original``, so that other names for it see the change."""
+    if value is original:
+        return value
+    if type(original) is list and isinstance(value, GrowingList):
+        original[:] = [Moved(value.name)]
+        return value
+    if isinstance(original, GrowingList) and isinstance(value, GrowingList):
+        original.arrays = value.arrays
+        return original
+    if type(original) is list and type(value) is list:
+        original[:] = value
+        return original
+    if type(original) is type(value) and type(original) in (dict, set):
+        original.clear()
+        original.update(value)
+        return original
+    return value

@@ -1,0 +1,362 @@
+"""Lists that grow in a staged loop or branch.
+
+When a list has another length after a staged block than before, it is turned into a :class:`GrowingList`: the
+same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from autoloop.operators.staging.standins import StandIn
+from autoloop_runtime.base import nest
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.op import call
+from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+
+
+class GrowingList(StandIn):
+    """A list whose length is known only when the graph runs.
+
+    Parameters
+    ----------
+    name : str
+        The user's variable, for messages.
+    arrays : sequence of TensorArray
+        One per leaf of an element.
+    structure : object
+        The structure of an element.
+    """
+
+    def __init__(self, name: str, arrays: Sequence[TensorArray], structure: Any) -> None:
+        self.name = name
+        self.arrays = list(arrays)
+        self.structure = structure
+
+    def copy(self) -> GrowingList:
+        """Return a list of its own with the same elements."""
+        return GrowingList(self.name, self.arrays, self.structure)
+
+    @property
+    def dtype(self) -> tuple[Any, ...]:
+        """The dtypes of the parts of an element."""
+        return tuple(array.dtype for array in self.arrays)
+
+    @property
+    def length(self) -> Any:
+        """The number of elements, a tensor."""
+        return self.arrays[0].size()
+
+    def empty(self) -> GrowingList:
+        """Return a list of the same kind without elements."""
+        arrays = [TensorArray.collecting(one.dtype, 0, True, one.element_shape) for one in self.arrays]
+        return GrowingList(self.name, arrays, self.structure)
+
+    def append(self, value: Any) -> None:
+        """Add an element at the end."""
+        leaves, structure = nest.flatten_with_structure(_as_rows(value))
+        if structure != self.structure:
+            raise TypeError(
+                f"the elements of the list {self.name!r} must have the same structure in a loop on tensors: "
+                f"appended was {nest.describe(value)}"
+            )
+        index = self.length
+        for position, (array, leaf) in enumerate(zip(self.arrays, leaves, strict=True)):
+            self._check(array, leaf)
+            self.arrays[position] = array.write(index, leaf)
+
+    def _check(self, array: TensorArray, leaf: Any) -> None:
+        shape = convert_to_tensor(leaf).shape
+        if not shape.is_compatible_with(array.element_shape):
+            raise ValueError(
+                f"the elements of the list {self.name!r} must have one shape in a loop on tensors: it holds "
+                f"elements of shape {array.element_shape}, appended was one of shape {shape}"
+            )
+
+    def extend(self, values: Any) -> None:
+        """Append each of some values."""
+        if not isinstance(values, GrowingList):
+            for value in values:
+                self.append(value)
+            return
+        if values.structure != self.structure:
+            raise TypeError(
+                f"the list {self.name!r} cannot be extended by {values.name!r}, whose elements have another structure"
+            )
+        rows = [(array.stack(), more.stack()) for array, more in zip(self.arrays, values.arrays, strict=True)]
+        self._set_rows(call("concat", pair) for pair in rows)
+
+    def __add__(self, values: Any) -> GrowingList:
+        longer = self.copy()
+        longer.extend(values)
+        return longer
+
+    def __iadd__(self, values: Any) -> GrowingList:
+        self.extend(values)
+        return self
+
+    def pop(self, index: int = -1) -> Any:
+        """Take the last element off."""
+        place = self._place(index)
+        value = self[place]
+        rest = call("range", call("subtract", self.length, 1))
+        if not (isinstance(index, int) and index == -1):
+            rest = call("add", rest, call("cast", call("greater_equal", rest, place), rest.dtype))
+        self._set_rows(array.gather(rest) for array in self.arrays)
+        return value
+
+    def insert(self, index: Any, value: Any) -> None:
+        """Add an element before the one at an index; as in Python, one beyond the ends means the ends."""
+        place = call("maximum", call("minimum", self._place(index), self.length), 0)
+        self.append(value)
+        every = call("range", self.length)
+        last = call("subtract", self.length, 1)
+        moved = call("subtract", every, call("cast", call("greater", every, place), every.dtype))
+        order = call("where", call("equal", every, place), last, moved)
+        self._set_rows(array.gather(order) for array in self.arrays)
+
+    def reverse(self) -> None:
+        """Put the elements in the opposite order."""
+        self._set_rows(call("flip", array.stack(), 0) for array in self.arrays)
+
+    def clear(self) -> None:
+        """Take all elements off."""
+        self.arrays = self.empty().arrays
+
+    def _place(self, index: Any) -> Any:
+        """Return an index as counted from the front."""
+        if isinstance(index, int):
+            return call("add", self.length, index) if index < 0 else convert_to_tensor(index)
+        return call("where", call("less", index, 0), call("add", index, self.length), index)
+
+    def _set_rows(self, rows: Iterable[Any]) -> None:
+        empty = self.empty().arrays
+        self.arrays = [array.unstack(one) for array, one in zip(empty, list(rows), strict=True)]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        leaves = nest.flatten(_as_rows(value))
+        empty = self.empty().arrays
+        for position, (array, leaf) in enumerate(zip(self.arrays, leaves, strict=True)):
+            self.arrays[position] = empty[position].unstack(call("set_item", array.stack(), index, leaf))
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and hasattr(list, name):
+            raise TypeError(
+                f"the list {self.name!r} grows in a loop on tensors, where `{name}` does not work: append, extend, "
+                f"insert, pop, reverse, clear, len, out[i], out[i] = x and `for` do"
+            )
+        raise AttributeError(f"'list' object has no attribute {name!r}", name=name, obj=self)
+
+    def stack(self) -> Any:
+        """Return the elements as the rows of a tensor, or of a structure of tensors."""
+        return nest.unflatten(self.structure, [array.stack() for array in self.arrays])
+
+    def __autoloop_tensor__(self) -> Tensor:
+        if len(self.arrays) != 1:
+            raise TypeError(f"the elements of the list {self.name!r} are structures, not tensors")
+        return convert_to_tensor(self.arrays[0].stack())
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*map(_as_rows, args), **kwargs)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*map(_as_rows, args), **kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return nest.map_structure(lambda rows: rows[index], self.stack())
+        if not isinstance(index, int) or index < 0:
+            index = self._place(index)
+        return nest.unflatten(self.structure, [array.read(index) for array in self.arrays])
+
+    def __autoloop_length__(self) -> Any:
+        return self.length
+
+    def __len__(self) -> int:
+        raise TypeError(f"the length of the list {self.name!r} is a tensor: call len(...) in converted code")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(
+            f"the list {self.name!r} grows in a loop on tensors: run over it with a `for` statement, extend it with "
+            f"`+=`, or use autoloop.stack({self.name})"
+        )
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"the list {self.name!r}, whose length only the run tells"
+
+    def parts(self) -> tuple[list[Any], Callable[..., Any]]:
+        """Return tensors, and what makes of their values the list of a run."""
+        return [one.stack() for one in self.arrays], lambda *rows: [
+            nest.unflatten(self.structure, row) for row in zip(*rows, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        return f"<list {self.name!r} of tensors, of unknown length>"
+
+
+def growing(name: str, elements: Sequence[Any], example: Any) -> GrowingList:
+    """Return a growing list that starts with ``elements``; ``example`` is a growing list, or the like of one."""
+    made = example.empty() if isinstance(example, GrowingList) else _like(name, example)
+    made.name = name
+    made.extend(elements)
+    return made
+
+
+def _like(name: str, element: Any) -> GrowingList:
+    leaves, structure = nest.flatten_with_structure(element)
+    tensors = [leaf if isinstance(leaf, TensorSpec) else convert_to_tensor(leaf) for leaf in leaves]
+    return GrowingList(name, [TensorArray.collecting(one.dtype, 0, True, one.shape) for one in tensors], structure)
+
+
+def example_of(*lists: Any) -> Any:
+    """Return a growing list, or the element that best tells what the elements are: a tensor before a number."""
+    for one in lists:
+        if isinstance(one, GrowingList):
+            return one
+    elements = [nest.map_structure(_spec, element) for one in lists for element in reversed(one)]
+    kinds = Tensor | TensorSpec | np.ndarray
+    tensors = [one for one in elements if any(isinstance(leaf, kinds) for leaf in nest.flatten(one))]
+    return (tensors or elements)[0]
+
+
+def _spec(leaf: Any) -> Any:
+    """Return what tells dtype and shape of an element that is itself a growing list."""
+    if not isinstance(leaf, GrowingList):
+        return leaf
+    (array,) = leaf.arrays[:1]
+    return TensorSpec(TensorShape([None]).concatenate(array.element_shape), array.dtype)
+
+
+def _as_rows(element: Any) -> Any:
+    """Return an element with growing lists in it as tensors: they are then rows, all of one length."""
+    leaves, structure = nest.flatten_with_structure(element)
+    if not any(isinstance(leaf, GrowingList) for leaf in leaves):
+        return element
+    rows = [leaf.__autoloop_tensor__() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
+    return nest.unflatten(structure, rows)
+
+
+def has_grown(one: Any, other: Any) -> bool:
+    """Whether two values of a variable are lists of different, or of unknown, lengths."""
+    kinds = (list, GrowingList)
+    if type(one) not in kinds or type(other) not in kinds:
+        return False
+    if type(one) is list and type(other) is list:
+        return len(one) != len(other)
+    return type(one) is not type(other)
+
+
+def lengths_differ(one: Any, other: Any) -> bool:
+    """Whether two values of a variable are, or hold at the same places, lists of different lengths."""
+    if has_grown(one, other):
+        return True
+    if type(one) is not type(other) or type(one) not in (dict, list, tuple) or len(one) != len(other):
+        return False
+    if type(one) is dict:
+        return one.keys() == other.keys() and any(lengths_differ(one[key], other[key]) for key in one)
+    return any(map(lengths_differ, one, other))
+
+
+def with_growing(name: str, before: Any, after: Any) -> Any:
+    """Return ``before`` with a growing list for each list in it that is longer or shorter in ``after``.
+
+    ``before`` itself is returned if there is none.
+    """
+    if isinstance(before, GrowingList):
+        return before
+    if has_grown(before, after):
+        return growing(name, before, example_of(after, before))
+    if type(before) is not type(after) or type(before) not in (dict, list, tuple) or len(before) != len(after):
+        return before
+    keys = list(before) if type(before) is dict else range(len(before))
+    if type(before) is dict and before.keys() != after.keys():
+        return before
+    parts = [with_growing(f"{name}[{key!r}]", before[key], after[key]) for key in keys]
+    if all(part is before[key] for part, key in zip(parts, keys, strict=True)):
+        return before
+    return dict(zip(keys, parts, strict=True)) if type(before) is dict else type(before)(parts)
+
+
+def as_growing(name: str, value: Any, like: Any) -> Any:
+    """Return a plain list as a growing one if ``like``, the variable's other value, is one."""
+    return growing(name, value, like) if type(value) is list and isinstance(like, GrowingList) else value
+
+
+class Moved(StandIn):
+    """The one element left in a list that has become a growing list under another name.
+
+    The user may still hold the list itself; nothing that is done with it must pass unnoticed.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"a list that grows under the name {self.name!r}, whose length only the run tells"
+
+    def leaving(self) -> NoReturn:
+        """Raise the error that tells what to do."""
+        self.refuse()
+
+    def __repr__(self) -> str:
+        return f"<what the list {self.name!r} held>"
+
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise the error that tells what to do."""
+        raise TypeError(
+            f"this list has grown in a loop or branch on tensors, where it is called {self.name!r}: its elements are "
+            f"to be found under that name only; return the list from the function that appends to it, and do not "
+            f"keep it under a second name"
+        )
+
+    __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __contains__ = __index__ = __float__ = refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __autoloop_tensor__ = refuse
+
+
+def refuse_moved(value: Any) -> None:
+    """Raise if a value is a list whose elements are now in a growing list."""
+    if type(value) is list and len(value) and type(value[0]) is Moved:
+        value[0].refuse()
+
+
+def _children(value: GrowingList) -> tuple[list[Tensor], Any]:
+    static = (value.name, value.structure, tuple(_Template(array) for array in value.arrays))
+    return [array.flow for array in value.arrays], static
+
+
+class _Template:
+    """A TensorArray without its value; alike if the elements are."""
+
+    def __init__(self, array: TensorArray) -> None:
+        self.dtype, self.element_shape = array.dtype, array.element_shape
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Template) and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def array(self, flow: Tensor) -> TensorArray:
+        return TensorArray(self.dtype, dynamic_size=True, flow=flow, element_shape=self.element_shape)
+
+
+def _rebuilt(static: Any, flows: Sequence[Any]) -> Any:
+    name, structure, templates = static
+    if not all(isinstance(flow, Tensor) for flow in flows):
+        return list(flows)
+    arrays = [template.array(flow) for template, flow in zip(templates, flows, strict=True)]
+    if any(flow.node is not None for flow in flows):
+        return GrowingList(name, arrays, structure)
+    # A result of a run: the caller gets the list that Python would have made.
+    count = int(arrays[0].size())
+    return [nest.unflatten(structure, [array.read(index) for array in arrays]) for index in range(count)]
+
+
+nest.register(GrowingList, _children, _rebuilt, composite=True)

@@ -1,0 +1,417 @@
+"""The variables of a staged loop: from the user's values to tensors and back.
+
+A variable is a structure of leaves. Tensors and arrays have their dtype; a Python number takes the dtype that
+the body gives it, found by tracing again; composites (TensorArray) bring their parts; any other object is
+carried around outside and must not change. A variable without a value on entry gets its type from the body,
+and a flag that tells whether it was set.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from autoloop.operators.staging.branch_merge import blank, blank_tensor
+from autoloop.operators.staging.growing_list import as_growing, with_growing
+from autoloop.operators.staging.optional import MaybeNone
+from autoloop.operators.staging.staged_values import is_provisional, meets_tensor, settled_as
+from autoloop.operators.staging.undefined import MaybeUnset, Undefined, spoken
+from autoloop_runtime.base import nest
+from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.ir.convert import convert_to_tensor, to_array
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
+from autoloop_runtime.ir.tensor import Tensor
+
+_NUMBERS = (bool, int, float, complex, np.generic)
+_KINDS = "biufc"
+# What to do about a container whose structure changes.
+_HINTS: dict[type, str] = {
+    tuple: "; to collect values use a list and append",
+    deque: "; to collect values use a list: append, insert and pop work at any place",
+    dict: "; all keys must be there before the loop: to collect values use a list and append",
+    defaultdict: "; all keys must be there before the loop: to collect values use a list and append",
+}
+
+
+class Retrace(Exception):
+    """The body showed that variables have other types than assumed; holds the variables to try next."""
+
+    def __init__(self, variables: Sequence[Variable]) -> None:
+        self.variables = list(variables)
+
+
+@dataclass(frozen=True, eq=False)  # tensors compare element by element
+class Leaf:
+    """One leaf of a variable.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    init : object
+        The value on entry.
+    kind : str
+        "tensor", "number" (a Python number, whose dtype may still settle), "composite" or "outside".
+    tensors : tuple of Tensor
+        The value on entry as tensors: none for "outside", the parts of a composite, else one.
+    structure : object
+        How the parts of a composite go together.
+    shape : TensorShape or None
+        The invariant, if the user gave one.
+    changes : bool
+        Whether a number is known to change, so that it has to be a tensor.
+    own : bool
+        Whether the own dtype of a NumPy scalar was tried, because the body gives it no other.
+    """
+
+    name: str
+    init: Any
+    kind: str
+    tensors: tuple[Tensor, ...]
+    structure: Any = None
+    shape: Any = None
+    changes: bool = False
+    own: bool = False
+
+    def loop_vars(self) -> list[LoopVar]:
+        """Return the declarations of its tensors."""
+        if self.kind == "composite" and (invariants := getattr(self.init, "__autoloop_invariants__", None)):
+            shapes = invariants(self.shape)
+        else:
+            shapes = [TensorShape(self.shape) if self.shape is not None else t.shape for t in self.tensors]
+        components = getattr(self.init, "__autoloop_components__", None) if self.kind == "composite" else None
+        name = spoken(self.name)
+        names = [name] * len(shapes) if components is None else [f"{name}.{part}" for part in components]
+        rule = getattr(self.init, "__autoloop_rule__", "") if self.kind == "composite" else ""
+        return [LoopVar(*one, rule) for one in zip(names, self.tensors, shapes, strict=True)]
+
+    def value(self, tensors: Sequence[Tensor]) -> Any:
+        """Return the leaf made of the tensors that now stand for it."""
+        if self.kind == "outside":
+            return self.init
+        if self.kind == "composite":
+            return nest.unflatten(self.structure, tensors)
+        return tensors[0]
+
+
+def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
+    """Classify one leaf of a variable."""
+    if not nest.structure_of(value, True).is_leaf():
+        parts, structure = nest.flatten_with_structure(value, True)
+        return Leaf(name, value, "composite", tuple(map(convert_to_tensor, parts)), structure, shape)
+    if isinstance(value, _NUMBERS):
+        return Leaf(name, value, "number", (_number(value),), shape=shape)
+    if is_provisional(value):
+        return Leaf(name, value, "number", (value,), shape=shape)
+    if isinstance(value, Tensor | np.ndarray) or hasattr(value, "__autoloop_tensor__"):
+        return Leaf(name, value, "tensor", (convert_to_tensor(value),), shape=shape)
+    return Leaf(name, value, "outside", ())
+
+
+def _number(value: Any, dtype: Any = None) -> Tensor:
+    if not isinstance(value, np.generic):
+        return Tensor(to_array(value, dtype))
+    try:
+        return Tensor(to_array(value.item(), dtype))
+    except OverflowError:
+        if dtype is not None:
+            raise
+        return Tensor(np.asarray(value)[()])
+
+
+@dataclass(frozen=True, eq=False)  # tensors compare element by element
+class Variable:
+    """One variable of a staged loop.
+
+    Attributes
+    ----------
+    name : str
+        The user's name.
+    init : object
+        The value on entry.
+    structure : object
+        The structure of the value; None while no value is known.
+    leaves : tuple of Leaf
+        Its leaves.
+    flag : bool, Tensor or None
+        Whether it is set on entry, if that has to be carried along.
+    optional : bool
+        Whether it is None, and not unset, where the flag is false.
+    """
+
+    name: str
+    init: Any
+    structure: Any
+    leaves: tuple[Leaf, ...]
+    flag: Any = None
+    optional: bool = False
+
+    def loop_vars(self) -> list[LoopVar]:
+        """Return the declarations of all its tensors."""
+        declared = [one for leaf in self.leaves for one in leaf.loop_vars()]
+        if self.flag is not None:
+            flag = convert_to_tensor(self.flag)
+            declared.append(LoopVar(f"{self.name} is set", flag, flag.shape))
+        return declared
+
+    def numbers(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """Return those of this variable's tensors that stand for Python numbers."""
+        found, start = [], 0
+        for leaf in self.leaves:
+            if leaf.kind == "number":
+                found.append(tensors[start])
+            start += len(leaf.tensors)
+        return found
+
+    def value(self, tensors: list[Tensor]) -> Any:
+        """Take this variable's tensors off the list and return its value."""
+        if self.structure is None:
+            return Undefined(self.name)
+        leaves = []
+        for leaf in self.leaves:
+            mine, tensors[: len(leaf.tensors)] = tensors[: len(leaf.tensors)], []
+            leaves.append(leaf.value(mine))
+        value = nest.unflatten(self.structure, leaves)
+        if self.flag is None:
+            return value
+        return (MaybeNone if self.optional else MaybeUnset)(self.name, value, tensors.pop(0))
+
+    def with_plain_numbers(self) -> Variable:
+        """Return the variable with NumPy scalars that are not given their own dtype again."""
+        return replace(self, leaves=tuple(replace(leaf, own=True) for leaf in self.leaves))
+
+    # -- what the body gives ----------------------------------------------------------------------------
+
+    def accept(self, result: Any, params: Sequence[Tensor]) -> tuple[Variable, list[Tensor]]:
+        """Return the variable as the body's result shows it to be, and the result's tensors.
+
+        The tensors mean something only if the variable is unchanged.
+        """
+        is_set: Any = True
+        if self._turns_optional(result):
+            return self._optional(result), []
+        if self.optional and result is None:
+            is_set, result = False, self.value([*params]).value
+        elif type(result) is MaybeUnset or (self.optional and type(result) is MaybeNone):
+            result, is_set = result.value, result.is_set
+        elif type(result) is Undefined:
+            if self.structure is None:
+                return self, []
+            is_set, result = False, self.value([*params])
+            result = result.value if type(result) is MaybeUnset else result
+        if self.structure is None:
+            return self._born(result), []
+        result = as_growing(self.name, result, self.init)
+        if (grown := self._grown(result)) is not None:
+            return grown, []
+        if self.flag is None and is_set is not True:
+            return replace(self, flag=True), []
+        leaves, tensors = self._accept_leaves(result, params)
+        if self.flag is not None:
+            tensors.append(convert_to_tensor(is_set))
+        return (self if leaves is self.leaves else replace(self, leaves=leaves)), tensors
+
+    def _turns_optional(self, result: Any) -> bool:
+        """Whether the body shows that the variable is None at times."""
+        if self.optional or self.flag is not None or self.structure is None or type(result) in (Undefined, MaybeUnset):
+            return False
+        return (self.init is None) != (result is None) or type(result) is MaybeNone
+
+    def _optional(self, result: Any) -> Variable:
+        value = result.value if type(result) is MaybeNone else result
+        if self.init is None:
+            return replace(self._born(value), optional=True)
+        return replace(self, flag=True, optional=True)
+
+    def _born(self, result: Any) -> Variable:
+        """Return the variable with the type that the body gave it; its entry value is never read."""
+        values, structure = nest.flatten_with_structure(result)
+        leaves = []
+        for name, value in zip(_leaf_names(spoken(self.name), structure), values, strict=True):
+            leaf = make_leaf(name, value)
+            if leaf.kind == "composite":
+                leaves.append(self._born_composite(name, value))
+                continue
+            unread = tuple(blank_tensor(t.dtype, t.shape) for t in leaf.tensors)
+            shape = leaf.tensors[0].shape if leaf.tensors else None
+            kind = "tensor" if leaf.kind == "number" and isinstance(value, Tensor) else leaf.kind
+            leaves.append(replace(leaf, tensors=unread, shape=shape, kind=kind))
+        return replace(self, structure=structure, leaves=tuple(leaves), flag=False)
+
+    @staticmethod
+    def _born_composite(name: str, value: Any) -> Leaf:
+        graph = current_graph()
+        assert graph is not None and graph.parent is not None
+        with graph.parent.as_default():
+            return make_leaf(name, blank(value))
+
+    def _grown(self, result: Any) -> Variable | None:
+        """Return the variable with lists of unknown length where the body has changed a list's length."""
+        graph = current_graph()
+        assert graph is not None and graph.parent is not None
+        with graph.parent.as_default():
+            init = with_growing(self.name, self.init, result)
+            return None if init is self.init else make_variable(self.name, init)
+
+    def _accept_leaves(self, result: Any, params: Sequence[Tensor]) -> tuple[tuple[Leaf, ...], list[Tensor]]:
+        values, structure = nest.flatten_with_structure(result)
+        if structure != self.structure:
+            hint = _HINTS.get(type(self.init), "") if type(self.init) is type(result) else ""
+            raise StructureError(
+                f"{spoken(self.name)!r} does not have the same nested structure after one iteration: "
+                f"{nest.describe(self.init)} before, {nest.describe(result)} after{hint}"
+            )
+        leaves, tensors, start = [], [], 0
+        for leaf, value in zip(self.leaves, values, strict=True):
+            mine = params[start : start + len(leaf.tensors)]
+            start += len(leaf.tensors)
+            new, parts = _accept_leaf(leaf, value, mine)
+            leaves.append(new)
+            tensors += parts
+        same = all(a is b for a, b in zip(leaves, self.leaves, strict=True))
+        return (self.leaves if same else tuple(leaves)), tensors
+
+
+def make_variable(name: str, value: Any, shape: Any = None) -> Variable:
+    """Return a variable with its value on entry."""
+    flag = None
+    if type(value) is Undefined:
+        return Variable(name, value, None, ())
+    optional = type(value) is MaybeNone
+    if type(value) in (MaybeUnset, MaybeNone):
+        value, flag = value.value, value.is_set
+    values, structure = nest.flatten_with_structure(value)
+    names = _leaf_names(name, structure)
+    leaves = tuple(make_leaf(one, leaf, shape) for one, leaf in zip(names, values, strict=True))
+    return Variable(name, value, structure, leaves, flag, optional)
+
+
+def _leaf_names(name: str, structure: Any) -> list[str]:
+    return [name + "".join(f"[{step!r}]" for step in path) for path in structure.paths()]
+
+
+def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf, list[Tensor]]:
+    if leaf.kind == "outside":
+        return _accept_outside(leaf, value), []
+    if leaf.kind == "composite":
+        parts, structure = nest.flatten_with_structure(value, True)
+        if structure.type is not leaf.structure.type or len(parts) != len(leaf.tensors):
+            raise StructureError(
+                f"{leaf.name!r} is a {type(leaf.init).__name__} before the loop and a {type(value).__name__} "
+                f"after one iteration"
+            )
+        if len(parts) == 1 and (was := getattr(leaf.init, "dtype", None)) != getattr(value, "dtype", None):
+            raise TypeError(
+                f"{leaf.name!r} is a {type(value).__name__} of {was} before the loop and of {value.dtype} after one "
+                f"iteration"
+            )
+        if isinstance(value, TensorArray) and structure != leaf.structure:
+            # the body shows what shape the elements have, and whether there is always the same number of them
+            either = value.__autoloop_either__(nest.unflatten(leaf.structure, leaf.tensors), True, False)
+            if (structure := nest.structure_of(either, True)) != leaf.structure:
+                return replace(leaf, structure=structure), []
+        return leaf, [convert_to_tensor(part) for part in parts]
+    if value is None or not _is_numeric(value):
+        raise TypeError(
+            f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration"
+        )
+    if value is params[0] and leaf.kind == "number" and not leaf.changes:
+        # The body leaves the number alone: it can stay the Python number it is.
+        return Leaf(leaf.name, leaf.init, "outside", ()), []
+    init = leaf.tensors[0]
+    if isinstance(value, _NUMBERS) and _holds(init.dtype, value):
+        result = _number(value, init.dtype)
+        return _settled(leaf, result) if leaf.kind == "number" else (leaf, [result])
+    result = _number(value) if isinstance(value, _NUMBERS) else convert_to_tensor(value)
+    if leaf.kind == "number":
+        return _settled(leaf, result)
+    return leaf, [result]
+
+
+def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
+    if value is leaf.init or (type(value) is type(leaf.init) and _equal(value, leaf.init)):
+        return leaf
+    if type(leaf.init) is set:
+        raise TypeError(
+            f"the set {leaf.name!r} changes in a loop on tensors: what is in it can only be known when the loop runs; "
+            f"use a list with append, or a tensor of flags"
+        )
+    if leaf.init is None:
+        raise TypeError(
+            f"{leaf.name!r} is None before the loop and has a value after one iteration; give it a value of the "
+            f"type it will have before the loop"
+        )
+    if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value):
+        # It does change after all: make it a tensor again, for good.
+        tensor = leaf.init if isinstance(leaf.init, Tensor) else _number(leaf.init)
+        return Leaf(leaf.name, leaf.init, "number", (tensor,), changes=True)
+    raise TypeError(
+        f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
+        f"only tensors, numbers and structures of them, dataclasses among them, may change"
+    )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return isinstance(one, str | bytes | int | float | complex | bool | set) and bool(one == other)
+
+
+def _is_numeric(value: Any) -> bool:
+    return isinstance(value, (Tensor, np.ndarray, *_NUMBERS)) or hasattr(value, "__autoloop_tensor__")
+
+
+def _holds(dtype: Any, number: Any) -> bool:
+    """Whether a Python number can have a dtype without losing its kind."""
+    kind = np.asarray(number).dtype.kind
+    return _KINDS.index(kind) <= _KINDS.index(dtype.kind) if dtype.kind in _KINDS else False
+
+
+def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
+    """Give a Python number the dtype, and if need be the shape, of what the body makes of it.
+
+    A NumPy scalar that meets a tensor behaves as a Python number; one that meets none keeps its own dtype.
+    """
+    init = leaf.tensors[0]
+    if leaf.shape is None and not result.shape.is_fully_defined():
+        # The number meets what may have any shape, and then has that shape.
+        return replace(leaf, shape=TensorShape(None)), [result]
+    if _has_its_own(leaf) and result.dtype == init.dtype and not meets_tensor(result):
+        own = np.broadcast_to(leaf.init, init.shape.as_tuple()).copy()[()]
+        return replace(leaf, tensors=(Tensor(own),), own=True), [result]
+    if result.dtype == init.dtype and (result.shape == init.shape or leaf.shape is not None):
+        return leaf, [result]
+    if result.dtype != init.dtype and not _fits(leaf, result.dtype):
+        return leaf, [result]  # refused with the names of both dtypes when the loop is closed
+    if isinstance(leaf.init, Tensor):
+        return replace(leaf, tensors=(settled_as(leaf.init, result.dtype),)), [result]
+    value = np.asarray(_number(leaf.init, result.dtype).value)
+    if leaf.shape is None and result.shape.is_fully_defined():
+        value = np.broadcast_to(value, result.shape.as_tuple()).copy()
+    return replace(leaf, tensors=(Tensor(value[()]),)), [result]
+
+
+def _has_its_own(leaf: Leaf) -> bool:
+    """Whether a number is a NumPy scalar of a dtype of its kind that was not tried yet."""
+    dtype = leaf.tensors[0].dtype
+    return (
+        isinstance(leaf.init, np.generic)
+        and not leaf.own
+        and dtype != leaf.init.dtype
+        and dtype.kind == leaf.init.dtype.kind
+    )
+
+
+def _fits(leaf: Leaf, dtype: Any) -> bool:
+    if isinstance(leaf.init, Tensor):
+        kind = leaf.init.dtype.kind
+        return dtype.kind in _KINDS and _KINDS.index(kind) <= _KINDS.index(dtype.kind)
+    return _holds(dtype, leaf.init)
+
+
+def check_results(declared: Sequence[LoopVar], tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Check what the body gives against dtypes and invariants; messages name variable and remedy."""
+    return [check_result(one, tensor) for one, tensor in zip(declared, tensors, strict=True)]

@@ -1,0 +1,162 @@
+"""Variables that are None or have a value, as only the run can tell.
+
+``best = None`` before a staged loop that sets ``best`` makes it a :class:`MaybeNone`: a value, and whether it is
+there. Converted code asks ``is_(best, None)``; where that has been answered the value is used as it is, elsewhere
+its use is checked at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar, Token
+from typing import Any
+
+from autoloop.operators.constructs.raising import Raising
+from autoloop.operators.staging.standins import Maybe
+from autoloop_runtime.base import nest
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.control.while_loop import cond
+from autoloop_runtime.ir.op import call
+from autoloop_runtime.ir.tensor import Tensor
+
+Ids = frozenset[int]
+_NOTHING: Ids = frozenset()
+# Flags (by id) of the values that are surely there in the branch being traced, per thread and task.
+_KNOWN: ContextVar[Ids] = ContextVar("autoloop_known_values", default=_NOTHING)
+
+
+@dataclass(frozen=True, eq=False)
+class MaybeNone(Maybe):
+    """The value of a variable that may be None when the graph runs.
+
+    Attributes
+    ----------
+    name : str
+        The variable.
+    value : object
+        Its value where it is not None; anything of the same type where it is.
+    is_set : Tensor
+        Which of the two.
+    """
+
+    name: str
+    value: Any
+    is_set: Any
+
+    def needed(self) -> Any:
+        """Return the value; at run time it is an error if it is None."""
+        if id(self.is_set) not in _KNOWN.get():
+            name = self.name
+            cond(self.is_set, lambda: (), lambda: _raise_none(name))
+        return self.value
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"{self.name!r}, of which only the run tells whether it is None"
+
+    def parts(self) -> tuple[list[Any], Callable[..., Any]]:
+        """Return tensors, and what makes of their values the value of a run, or None."""
+        leaves, structure = nest.flatten_with_structure(self.value)
+        return [self.is_set, *leaves], lambda is_set, *values: nest.unflatten(structure, values) if is_set else None
+
+    def __autoloop_truth__(self) -> Any:
+        return call("logical_and", self.is_set, call("cast", self.value, bool))
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: None or {self.value!r}>"
+
+
+def _raise_none(name: str) -> tuple[()]:
+    message = f"{name!r} is None where its value is needed; ask `{name} is None` before"
+    call("raise_error", Raising(TypeError, lambda: TypeError(message)))
+    return ()
+
+
+def is_(one: Any, other: Any) -> Any:
+    """``one is None``, where only the run may know."""
+    if other is None and type(one) is MaybeNone:
+        if id(one.is_set) in _KNOWN.get():
+            return False
+        return _stating(call("logical_not", one.is_set), (_NOTHING, frozenset((id(one.is_set),))))
+    return one is other
+
+
+def is_not(one: Any, other: Any) -> Any:
+    """``one is not None``, where only the run may know."""
+    if other is None and type(one) is MaybeNone:
+        if id(one.is_set) in _KNOWN.get():
+            return True
+        return _stating(call("logical_and", one.is_set, True), (frozenset((id(one.is_set),)), _NOTHING))
+    return one is not other
+
+
+# -- what a test tells ---------------------------------------------------------------------------------------
+
+
+def _facts(tensor: Tensor) -> dict[int, tuple[Tensor, tuple[Ids, Ids]]]:
+    assert tensor.node is not None
+    # They live as long as the graph; it is traced by one thread.
+    facts: dict[int, Any] = tensor.node.graph.collections.setdefault("autoloop facts", [{}])[0]
+    return facts
+
+
+def _stating(test: Tensor, facts: tuple[Ids, Ids]) -> Tensor:
+    """Note which values are there if a test is true, and which if it is false."""
+    if test.node is not None and any(facts):
+        _facts(test)[id(test)] = (test, facts)
+    return test
+
+
+def told_by(test: Any) -> tuple[Ids, Ids]:
+    """Return the flags of the values that are there if a test is true, and if it is false."""
+    if isinstance(test, Tensor) and test.node is not None:
+        return _facts(test).get(id(test), (None, (_NOTHING, _NOTHING)))[1]
+    return _NOTHING, _NOTHING
+
+
+def negated(test: Any, result: Any) -> Any:
+    """Return ``result``, the negation of a test, with what it tells."""
+    return _stating(result, told_by(test)[::-1]) if isinstance(result, Tensor) else result
+
+
+def joined(tests: Sequence[tuple[Ids, Ids]], result: Any, *, is_and: bool) -> Any:
+    """Return ``result``, which two tests make up by ``and`` or ``or``, with what it tells."""
+    side = 0 if is_and else 1
+    both = frozenset[int]().union(*(one[side] for one in tests))
+    return _stating(result, (both, _NOTHING) if is_and else (_NOTHING, both)) if isinstance(result, Tensor) else result
+
+
+class knowing:
+    """Mark, for the time of a trace, values as being there; a class, to leave no frames in tracebacks."""
+
+    def __init__(self, flags: Ids) -> None:
+        self.flags = flags
+        self._token: Token[Ids] | None = None
+
+    def __enter__(self) -> None:
+        self._token = _KNOWN.set(_KNOWN.get() | self.flags)
+
+    def __exit__(self, *_: object) -> None:
+        assert self._token is not None
+        _KNOWN.reset(self._token)
+
+
+# -- as the result of a function ------------------------------------------------------------------------------
+
+
+def _children(one: MaybeNone) -> tuple[list[Any], Any]:
+    leaves, structure = nest.flatten_with_structure(one.value, True)
+    return [*leaves, one.is_set], (one.name, structure)
+
+
+def _rebuilt(static: Any, leaves: Sequence[Any]) -> Any:
+    name, structure = static
+    *values, is_set = leaves
+    value = nest.unflatten(structure, values)
+    if isinstance(is_set, Tensor) and is_set.node is None:
+        # A result of a run.
+        return value if bool(is_set) else None
+    return MaybeNone(name, value, is_set)
+
+
+nest.register(MaybeNone, _children, _rebuilt, composite=True)

@@ -1,0 +1,214 @@
+"""Building a loop of converted code into the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from autoloop.operators.constructs.boolean_operators import and_, not_
+from autoloop.operators.constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
+from autoloop.operators.mutation.side_effects import NewPlaces, Outside
+from autoloop.operators.staging.branch_merge import copied, written_back
+from autoloop.operators.staging.loop_variables import Retrace, Variable, check_results, make_variable
+from autoloop.operators.staging.staged_values import asked, is_staged, provisional, truth
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.locations import capture
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.records import LoopRecord, record_loop
+from autoloop_runtime.ir.structured import (
+    LoopOptions,
+    body_and_cond,
+    check_initial,
+    check_maximum,
+    check_predicate,
+    finish_while,
+)
+from autoloop_runtime.ir.tensor import Tensor
+
+Values = tuple[Any, ...]
+_ATTEMPTS = 12
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop as converted code describes it.
+
+    Attributes
+    ----------
+    test, body : callable
+        Take the values of the variables; ``body`` returns their next values.
+    names : tuple of str
+        The variables.
+    until : tuple of str
+        Those that end the loop at once when true.
+    outside : Outside
+        What the body changes by other means.
+    options : dict
+        The arguments of ``set_loop_options``.
+    """
+
+    test: Callable[..., Any]
+    body: Callable[..., Any]
+    names: tuple[str, ...]
+    until: tuple[str, ...]
+    outside: Outside
+    options: dict[str, Any]
+
+
+def record(kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str) -> None:
+    """Note for ``explain`` what became of a loop."""
+    graph = current_graph()
+    if graph is None:
+        return
+    location = capture()
+    if location:
+        record_loop(graph, LoopRecord(kind, converted, location[-1], reason, tuple(names)))
+
+
+def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
+    """Build a loop that starts with ``values`` and return the values after it.
+
+    Parameters
+    ----------
+    loop : Loop
+        The loop.
+    values : tuple
+        The variables' values on entry.
+    witness : object
+        The value whose being a tensor made the loop a staged one; tells the graph if none is current.
+    """
+    graph = current_graph() or convert_to_tensor(witness).graph
+    assert graph is not None
+    while True:
+        before = loop.outside.read()
+        names = (*loop.names, *loop.outside.names)
+        every = (*values, *before)
+        shapes = _invariants(loop.options, names)
+        try:
+            with graph.as_default():
+                variables = [
+                    make_variable(one, value, shapes.get(one)) for one, value in zip(names, every, strict=True)
+                ]
+                results = _settle(graph, loop, variables)
+            break
+        except NewPlaces:
+            loop.outside.write((*before, *loop.outside.read()[len(before) :]))
+        except BaseException:
+            loop.outside.write((*before, *loop.outside.read()[len(before) :]))
+            raise
+    results = tuple(map(written_back, every, results))
+    loop.outside.write(results[len(loop.names) :])
+    return results[: len(loop.names)]
+
+
+def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    given = dict(options.get("shape_invariants") or ())
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(
+            f"set_loop_options names {unknown[0]!r} in shape_invariants, which is no variable of the loop: "
+            f"its variables are {', '.join(map(repr, names))}"
+        )
+    return given
+
+
+def _settle(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
+    """Trace until the types of all variables are the types the body gives them.
+
+    NumPy scalars with dtypes of their own that other variables cannot take are Python numbers after all.
+    """
+    first, tried = variables, False
+    for _ in range(_ATTEMPTS):
+        try:
+            return _build(graph, loop, variables)
+        except Retrace as again:
+            variables = again.variables
+        except TypeError:
+            if tried or not any(leaf.own for one in variables for leaf in one.leaves):
+                raise
+            variables, tried = [one.with_plain_numbers() for one in first], True
+    raise TypeError(
+        f"the types of {', '.join(repr(v.name) for v in variables)} do not settle: they change with each trace of "
+        f"the loop's body; start with tensors of the dtypes they should have"
+    )
+
+
+def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
+    declared = [one for variable in variables for one in variable.loop_vars()]
+    for one in declared:
+        check_initial(one)
+    scope = graph.unique_name("while")
+    cond_graph, body_graph = body_and_cond(graph, scope, declared)
+    tensors = _trace_body(body_graph, loop, variables)
+    with body_graph.as_default():
+        tensors = check_results(declared, tensors)
+    with cond_graph.as_default(), staged_block():
+        values = _values(variables, cond_graph.inputs)
+        stops = [values[loop.names.index(name)] for name in loop.until]
+        test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
+        pred = _nor(stops, lambda: test(*values)[0])
+        pred = check_predicate(truth(asked(pred)), "the condition of the loop")
+    outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
+    return _values(variables, outputs)
+
+
+def _values(variables: Sequence[Variable], tensors: Sequence[Tensor]) -> Values:
+    remaining = list(tensors)
+    return tuple(variable.value(remaining) for variable in variables)
+
+
+def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
+    """Return whether no flag is raised and the test, asked only then, holds."""
+    if not stops:
+        return test()
+    return and_(not_(stops[0]), lambda: _nor(stops[1:], test))
+
+
+def _trace_body(graph: Graph, loop: Loop, variables: list[Variable]) -> list[Tensor]:
+    params = list(graph.inputs)
+    spans = _spans(variables, params)
+    numbers = [one for variable, mine in zip(variables, spans, strict=True) for one in variable.numbers(mine)]
+    with graph.as_default(), staged_block(), provisional(numbers):
+        values = _values(variables, params)
+        body = loop.outside.around(loop.body, len(loop.names))
+        try:
+            results: Values = body(*map(copied, values))
+        except BaseException as error:
+            if not is_run_time_error(error):
+                raise
+            raise_at_run_time(error)
+            results = values
+        news, tensors = [], []
+        for variable, result, mine in zip(variables, results, spans, strict=True):
+            new, given = variable.accept(result, mine)
+            news.append(new)
+            tensors += given
+    if any(new is not old for new, old in zip(news, variables, strict=True)):
+        raise Retrace(news)
+    return tensors
+
+
+def _spans(variables: Sequence[Variable], tensors: Sequence[Tensor]) -> list[Sequence[Tensor]]:
+    """Return each variable's own part of the tensors."""
+    spans, start = [], 0
+    for variable in variables:
+        count = len(variable.loop_vars())
+        spans.append(tensors[start : start + count])
+        start += count
+    return spans
+
+
+def _loop_options(options: dict[str, Any]) -> LoopOptions:
+    parallel = options.get("parallel_iterations")
+    return LoopOptions(
+        parallel_iterations=10 if parallel is None else parallel,
+        maximum_iterations=check_maximum(options.get("maximum_iterations")),
+        swap_memory=bool(options.get("swap_memory")),
+        gradient_memory=options.get("gradient_memory"),
+    )
+
+
+def any_staged(values: Sequence[Any]) -> bool:
+    """Whether one of the values is for the graph to decide on."""
+    return any(map(is_staged, values))

@@ -1,0 +1,106 @@
+"""What stands in converted code for a value of the user's that only a run knows.
+
+None of these objects is anything the user has a name for, so none may get out: ``door`` asks each of them, wherever
+a value leaves converted code, what may go in its place.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.op import call
+
+
+class StandIn:
+    """An object that stands for a value of the user's.
+
+    Attributes
+    ----------
+    advice : str
+        What messages say to do instead of letting it out.
+    """
+
+    __slots__ = ()
+    advice = "return it from the decorated function, and do that with what the call gives"
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        raise NotImplementedError
+
+    def leaving(self) -> Any:
+        """Return what code that is not converted gets in its place.
+
+        Raises
+        ------
+        TypeError
+            If there is nothing that it could be given while the graph is built.
+        """
+        self.refuse_leaving("code that is not converted would get")
+
+    def parts(self) -> tuple[list[Any], Callable[..., Any]]:
+        """Return tensors, and what makes of their values what the user would have here in a run."""
+        self.refuse_leaving("an exception would hold")
+
+    def refuse_leaving(self, what: str) -> NoReturn:
+        """Raise the error that tells who would get this object."""
+        raise TypeError(f"{what} {self.described()}: {self.advice}")
+
+
+class Maybe(StandIn):
+    """A value of which only the run can tell whether it is there; used as the value it is checked then."""
+
+    name: str
+    value: Any
+    is_set: Any
+
+    def needed(self) -> Any:
+        """Return the value; at run time it is an error if it is not there."""
+        raise NotImplementedError
+
+    def __autoloop_tensor__(self) -> Any:
+        return convert_to_tensor(self.needed())
+
+    def __autoloop_truth__(self) -> Any:
+        return call("cast", self.needed(), bool)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*map(present, args), **kwargs)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*map(present, args), **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        return getattr(self.needed(), name)
+
+    def __iter__(self) -> Any:
+        return iter(self.needed())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.needed()(*args, **kwargs)
+
+
+def _forwarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, *args: function(self.needed(), *map(present, args))
+
+
+def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: function(other, self.needed())
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
+    _function = getattr(operator, _name)
+    setattr(Maybe, f"__{_name.strip('_')}__", _forwarded(_function))
+    setattr(Maybe, f"__r{_name.strip('_')}__", _reflected(_function))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert", "getitem"):
+    setattr(Maybe, f"__{_name}__", _forwarded(getattr(operator, _name)))
+Maybe.__hash__ = object.__hash__  # type: ignore[method-assign]
+
+
+def present(value: Any) -> Any:
+    """Return the value of what may not be there, checked at run time; anything else as it is."""
+    return value.needed() if isinstance(value, Maybe) else value

@@ -1,0 +1,1 @@
+"""Facts about a graph, each derived in one place."""

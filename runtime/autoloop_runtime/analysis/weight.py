@@ -1,0 +1,56 @@
+"""Which nodes are worth handing to another thread.
+
+Handing a node over costs some ten microseconds; a kernel below that is cheaper where its inputs are.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from ..base.dtypes import variant
+from ..ir.graph import Node
+
+#: arrays with more elements than this make a kernel heavy
+ELEMENTS = 16_384
+#: kernels estimated to take longer than this many nanoseconds are heavy
+NANOSECONDS = 20_000.0
+#: kernels that call BLAS, whose own threads must then be limited
+BLAS_OPS = frozenset({"matmul", "einsum", "solve", "inv", "det", "cholesky", "svd"})
+#: kernels that run a user's Python function: no size says how long that takes, and it may block
+USER_OPS = frozenset({"py_function"})
+#: arrays with more elements than this are let go of as soon as they were used; smaller ones wait for their iteration
+SMALL = 256
+
+
+class Weight(enum.IntEnum):
+    """How costly a node is, as far as static shapes tell."""
+
+    LIGHT = 0
+    #: known only when the inputs are there
+    UNKNOWN = 1
+    HEAVY = 2
+
+
+def weigh(node: Node) -> Weight:
+    """The weight of a node of the structured graph."""
+    op = node.op
+    if op.name in USER_OPS:
+        return Weight.HEAVY
+    data = [t for t in (*node.inputs, *node.outputs) if t.dtype != variant]
+    sizes = [t.shape.num_elements() for t in data]
+    known = [s for s in sizes if s is not None]
+    if len(known) < len(sizes):
+        return Weight.HEAVY if known and max(known) > ELEMENTS else Weight.UNKNOWN
+    if op.cost is not None:
+        inputs = node.inputs[:-1] if op.effect else node.inputs
+        return Weight.HEAVY if op.cost(*inputs, **node.attrs) > NANOSECONDS else Weight.LIGHT
+    return Weight.HEAVY if known and max(known) > ELEMENTS else Weight.LIGHT
+
+
+def holds_memory(node: Node) -> bool:
+    """True if an input may be large, so that it must be dropped as soon as it has been used."""
+    for tensor in node.inputs:
+        size = tensor.shape.num_elements()
+        if size is None or size > SMALL or tensor.dtype == variant:
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""What knows nothing of graphs: structures, shapes, dtypes, settings, locations, locks."""

@@ -1,0 +1,127 @@
+"""Where in the user's own files something was written.
+
+Every node remembers the chain of user frames it was made from, so that a failure in any thread at any
+iteration can still be shown at the user's line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from bisect import bisect_right
+from types import CodeType, FrameType, TracebackType
+
+from .dataclass import dataclass
+
+#: directories whose frames are not the user's; the front end adds its own
+_INTERNAL: list[str] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep]
+_internal_files: dict[str, bool] = {}  # memo of a pure function of the file name; races only repeat work
+
+
+def mark_internal(directory: str) -> None:
+    """Count the files below ``directory`` as the system's own (called once, at import)."""
+    _INTERNAL.append(os.path.abspath(directory) + os.sep)
+    _internal_files.clear()
+
+
+def is_internal(filename: str) -> bool:
+    """True if the file belongs to the system rather than to its user."""
+    known = _internal_files.get(filename)
+    if known is None:
+        known = filename.startswith(("<frozen", *_INTERNAL))
+        _internal_files[filename] = known
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the user's source."""
+
+    filename: str
+    lineno: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.lineno}"
+
+
+#: innermost line last
+Location = tuple[Line, ...]
+#: a function of ours with this name ends the walk: what called it is not part of what is being traced
+TRACE_ENTRY = "_trace_entry_"
+DEPTH = 24
+#: bytes of a code's table of lines from which on it is searched: some hundred lines
+LONG = 4000
+
+
+class Places:
+    """Finds the lines that the nodes of one graph are made from, each of them once.
+
+    Not thread-safe, like the building of a graph. Python finds the line of a frame by reading the code's table of
+    lines from its beginning; a function of many thousand lines needs a table that can be searched.
+    """
+
+    __slots__ = ("_codes", "_known", "_tables")
+
+    def __init__(self) -> None:
+        #: where the frames of the user stand, as (identity of the code, offset) in a row -> their lines
+        self._known: dict[tuple[int, ...], Location] = {}
+        #: identity of a code -> the code, which lives as long as the identity is in use
+        self._codes: dict[int, CodeType] = {}
+        #: identity of a long code -> where its lines begin, and which
+        self._tables: dict[int, tuple[list[int], list[int]]] = {}
+
+    def capture(self) -> Location:
+        """The user's lines that lead to the caller, outermost first, up to the start of the trace."""
+        frames: list[FrameType] = []
+        key: list[int] = []
+        known = _internal_files  # asked here, as a call for each frame would be most of what a node costs
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            code = frame.f_code
+            internal = known.get(code.co_filename)
+            if internal is None:
+                internal = is_internal(code.co_filename)
+            if not internal:
+                frames.append(frame)
+                key.append(id(code))
+                key.append(frame.f_lasti)
+                if len(frames) == DEPTH:
+                    break
+            elif code.co_name == TRACE_ENTRY:
+                break
+            frame = frame.f_back
+        place = tuple(key)
+        found = self._known.get(place)
+        if found is None:
+            found = self._known[place] = tuple([self._line(one) for one in reversed(frames)])
+        return found
+
+    def _line(self, frame: FrameType) -> Line:
+        code = self._codes.setdefault(id(frame.f_code), frame.f_code)
+        line = self._searched(code, frame.f_lasti) if len(code.co_linetable) > LONG else frame.f_lineno
+        return Line(code.co_filename, line or code.co_firstlineno, code.co_name)
+
+    def _searched(self, code: CodeType, offset: int) -> int:
+        table = self._tables.get(id(code))
+        if table is None:
+            rows = [(start, line) for start, _, line in code.co_lines() if line is not None]
+            table = self._tables[id(code)] = ([start for start, _ in rows], [line for _, line in rows])
+        starts, lines = table
+        return lines[max(bisect_right(starts, offset) - 1, 0)]
+
+
+def capture() -> Location:
+    """As ``Places.capture``, for once."""
+    return Places().capture()
+
+
+def raised_at(traceback: TracebackType | None) -> Location:
+    """The user's lines that lead to the place where an exception was raised, from the caller's own down."""
+    lines = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not is_internal(code.co_filename):
+            lines.append(Line(code.co_filename, traceback.tb_lineno, code.co_name))
+        traceback = traceback.tb_next
+    return (*capture(), *lines)[-DEPTH:]

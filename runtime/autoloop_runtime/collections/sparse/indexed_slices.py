@@ -1,0 +1,190 @@
+"""``IndexedSlices``: some rows of a large tensor, as the gradient of ``gather`` gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...base import nest
+from ...base.dtypes import DType
+from ...base.shapes import ShapeLike, TensorShape
+from ...ir.convert import convert_to_tensor
+from ...ir.op import call
+from ...ir.tensor import Tensor
+from .sparse_tensor import as_places
+
+
+class IndexedSlices:
+    """Rows of a tensor; the rows that are not there are zero, those that are there twice add up.
+
+    Parameters
+    ----------
+    values : tensor-like
+        The rows.
+    indices : integer vector
+        Which row each of them is.
+    dense_shape : integer vector, optional
+        The shape of the whole tensor. Without it there is no way to a dense tensor.
+
+    Raises
+    ------
+    TypeError
+        If ``indices`` or ``dense_shape`` are not integers.
+    ValueError
+        If the parts do not fit each other.
+
+    Notes
+    -----
+    Where a tensor is needed it becomes one: ``convert_to_tensor(slices)``. As a loop variable its shape invariant is
+    that of ``values``.
+    """
+
+    __slots__ = ("dense_shape", "indices", "values")
+    __array_ufunc__ = None
+    __autoloop_rule__ = (
+        "IndexedSlices is the shape of its values; allow it with shape_invariants={{{name!r}: {relaxed!r}}} (in a "
+        "converted loop: set_loop_options(shape_invariants=[({name}, {relaxed!r})]))"
+    )
+
+    values: Tensor
+    indices: Tensor
+    dense_shape: Tensor | None
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self.values = convert_to_tensor(values)
+        self.indices = as_places(convert_to_tensor(indices), "IndexedSlices", "indices")
+        known = self.values.shape
+        if known.rank == 0:
+            raise ValueError("IndexedSlices: values must be rows, got a scalar")
+        rows = TensorShape([known[0] if known.rank is not None else None])
+        if not self.indices.shape.is_compatible_with(rows):
+            raise ValueError(
+                f"IndexedSlices: values of shape {known} need indices of shape {rows}, got {self.indices.shape}"
+            )
+        self.dense_shape = None
+        if dense_shape is None:
+            return
+        if isinstance(dense_shape, TensorShape):
+            dense_shape = list(dense_shape.as_tuple())
+        self.dense_shape = as_places(convert_to_tensor(dense_shape), "IndexedSlices", "dense_shape")
+        if not self.dense_shape.shape.is_compatible_with([known.rank]):
+            raise ValueError(
+                f"IndexedSlices: values of rank {known.rank} need a dense_shape of as many entries, got shape "
+                f"{self.dense_shape.shape}"
+            )
+        inner = self.shape[1:]
+        if known.rank is not None and not inner.is_compatible_with(known[1:]):
+            raise ValueError(f"IndexedSlices: rows of shape {known[1:]} do not fit into dense_shape {self.shape}")
+
+    @classmethod
+    def of(cls, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None) -> IndexedSlices:
+        """Slices of parts that are known to fit (no checks)."""
+        made = object.__new__(cls)
+        made.values, made.indices, made.dense_shape = values, indices, dense_shape
+        return made
+
+    @property
+    def __autoloop_components__(self) -> tuple[str, ...]:
+        """Names of the component tensors, for messages and nodes."""
+        return ("values", "indices") if self.dense_shape is None else ("values", "indices", "dense_shape")
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the rows."""
+        return self.values.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the shape of the whole tensor."""
+        known = None if self.dense_shape is None else self.dense_shape.settled_value("the dense_shape of IndexedSlices")
+        if known is not None:
+            return TensorShape(known.tolist())
+        rows = self.values.shape
+        return rows if rows.rank is None else TensorShape([None, *rows.known[1:]])
+
+    def get_shape(self) -> TensorShape:
+        """Same as ``shape``."""
+        return self.shape
+
+    @property
+    def graph(self) -> Any:
+        """The graph of the rows, ``None`` for a concrete value."""
+        return self.values.graph
+
+    def __autoloop_tensor__(self) -> Tensor:
+        """The whole tensor."""
+        if self.dense_shape is None:
+            raise ValueError("these IndexedSlices have no dense_shape, so the tensor they are rows of is not known")
+        shape: Any = self.shape.as_tuple() if self.shape.is_fully_defined() else self.dense_shape
+        made: Tensor = call("scatter", call("expand_dims", self.indices, 1), self.values, shape)
+        return made
+
+    def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
+        """The invariants of the parts: rule (b) of the reference."""
+        parts = [self.values, self.indices, self.dense_shape]
+        if given is None:
+            return [p.shape for p in parts if p is not None]
+        given = TensorShape(given)
+        if given.rank is None:
+            shapes = [given, TensorShape([None]), TensorShape([None])]
+        elif given.rank == 0:
+            raise ValueError("the shape invariant of IndexedSlices is that of its values, which are rows; got ()")
+        else:
+            shapes = [given, TensorShape([given[0]]), TensorShape([given.rank])]
+        return shapes if self.dense_shape is not None else shapes[:2]
+
+    def numpy(self) -> Any:
+        """The whole tensor as an array."""
+        return self.__autoloop_tensor__().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.__autoloop_tensor__().__array__(dtype, copy)
+
+    def __getitem__(self, index: Any) -> Any:
+        return call("getitem", convert_to_tensor(self), index)
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other if isinstance(other, IndexedSlices) else call("subtract", convert_to_tensor(self), other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return call("subtract", other, convert_to_tensor(self))
+
+    def __truediv__(self, other: Any) -> Any:
+        return self * (1 / other)
+
+    def __pow__(self, other: Any) -> Any:
+        return call("pow", convert_to_tensor(self), other)
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices.of(-self.values, self.indices, self.dense_shape)
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, IndexedSlices):
+            return call("add", convert_to_tensor(self), other)
+        if not self.shape.is_compatible_with(other.shape):
+            raise ValueError(f"IndexedSlices of shapes {self.shape} and {other.shape} cannot be added")
+        shape = self.dense_shape if self.dense_shape is not None else other.dense_shape
+        return IndexedSlices.of(
+            call("concat", [self.values, other.values], 0), call("concat", [self.indices, other.indices], 0), shape
+        )
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        factor = convert_to_tensor(other) if not isinstance(other, (int, float, complex)) else other
+        if isinstance(factor, Tensor) and factor.shape.rank != 0:
+            return call("multiply", convert_to_tensor(self), factor)
+        return IndexedSlices.of(self.values * factor, self.indices, self.dense_shape)
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"IndexedSlices(values={self.values!r}, indices={self.indices!r}, dense_shape={self.dense_shape!r})"
+
+
+def _children(value: IndexedSlices) -> tuple[tuple[Tensor, ...], Any]:
+    if value.dense_shape is None:
+        return (value.values, value.indices), None
+    return (value.values, value.indices, value.dense_shape), None
+
+
+nest.register(IndexedSlices, _children, lambda _, parts: IndexedSlices.of(*parts), composite=True)

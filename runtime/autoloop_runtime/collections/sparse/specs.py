@@ -1,0 +1,170 @@
+"""What is known beforehand of a SparseTensor or IndexedSlices: entries of ``input_signature``.
+
+A spec is a composite whose components are the ``TensorSpec`` of the parts, in the order of the parts of a value. Put
+together again, of tensors, they are a value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...base import dtypes, nest
+from ...base.shapes import ShapeLike, TensorShape
+from ...ir.tensor import TensorSpec
+from .indexed_slices import IndexedSlices
+from .sparse_tensor import SparseTensor
+
+
+class CompositeSpec:
+    """Shape and dtype of a value of several tensors that is yet to come.
+
+    Attributes
+    ----------
+    shape : TensorShape
+        Of the whole tensor.
+    dtype : numpy.dtype
+        Of its entries.
+    name : str or None
+    """
+
+    __slots__ = ("dtype", "name", "shape")
+    #: what it describes
+    value_type: type
+
+    def __init__(self, shape: ShapeLike = None, dtype: Any = dtypes.float32, name: str | None = None) -> None:
+        self.shape = TensorShape(shape)
+        self.dtype = dtypes.as_dtype(dtype)
+        self.name = name
+
+    @property
+    def components(self) -> tuple[TensorSpec, ...]:
+        """The specs of its parts."""
+        raise NotImplementedError
+
+    @property
+    def invariant(self) -> TensorShape:
+        """The shape invariant that it states of a loop variable."""
+        raise NotImplementedError
+
+    def is_compatible_with(self, value: Any) -> bool:
+        """True if a value (or spec) has as many parts and fits in dtype and shape."""
+        ours = isinstance(value, self.value_type) or type(value) is type(self)
+        if not ours or not self.shape.is_compatible_with(value.shape):
+            return False
+        mine, parts = self.components, nest.flatten(value, expand_composites=True)
+        return len(parts) == len(mine) and all(spec.is_compatible_with(part) for spec, part in zip(mine, parts))
+
+    @classmethod
+    def from_value(cls, value: Any) -> CompositeSpec:
+        """The spec of a value."""
+        raise NotImplementedError
+
+    def check(self, value: Any, function: str) -> None:
+        """Refuse an argument of ``function`` that does not fit: ``TypeError``, or ``ValueError`` for a shape."""
+        if self.is_compatible_with(value):
+            return
+        ours = isinstance(value, self.value_type)
+        given = repr(self.from_value(value)) if ours else f"of type {type(value).__name__}"
+        raise (ValueError if ours and value.dtype == self.dtype else TypeError)(
+            f"{function}: an argument {given} does not fit its entry {self} in input_signature"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CompositeSpec) or type(other) is not type(self):
+            return False
+        return self.shape == other.shape and self.components == other.components
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.shape, self.components))
+
+    def __repr__(self) -> str:
+        parts = ", ".join(str(part.shape) for part in self.components)
+        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype}, parts={parts})"
+
+
+class SparseTensorSpec(CompositeSpec):
+    """Dense shape and dtype of a ``SparseTensor`` yet to come, with any number of entries.
+
+    Parameters
+    ----------
+    shape : shape-like
+        Of the whole tensor; may have ``None`` dimensions, or be ``None`` for unknown rank.
+    dtype : dtype-like
+    name : str, optional
+    """
+
+    __slots__ = ()
+    value_type = SparseTensor
+
+    @classmethod
+    def from_value(cls, value: SparseTensor) -> SparseTensorSpec:
+        """The spec of a value."""
+        return cls(value.shape, value.dtype)
+
+    @property
+    def invariant(self) -> TensorShape:
+        """That of the dense shape, for any number of entries."""
+        return TensorShape([self.shape.rank])
+
+    @property
+    def components(self) -> tuple[TensorSpec, ...]:
+        """The specs of indices, values and dense shape."""
+        rank = self.shape.rank
+        return (
+            TensorSpec([None, rank], dtypes.int64), TensorSpec([None], self.dtype), TensorSpec([rank], dtypes.int64)
+        )  # fmt: skip
+
+
+class IndexedSlicesSpec(CompositeSpec):
+    """Shape and dtype of ``IndexedSlices`` yet to come.
+
+    Parameters
+    ----------
+    shape : shape-like
+        Of the whole tensor; may have ``None`` dimensions, or be ``None`` for unknown rank.
+    dtype : dtype-like
+    indices_dtype : dtype-like
+        Accepted for compatibility: places are int64.
+    dense_shape_dtype : dtype-like, optional
+        An integer dtype if the values have a dense shape.
+    indices_shape : shape-like
+        ``[n]`` for a known number of rows.
+    name : str, optional
+    """
+
+    __slots__ = ("has_shape", "rows")
+    value_type = IndexedSlices
+
+    def __init__(
+        self, shape: ShapeLike = None, dtype: Any = dtypes.float32, indices_dtype: Any = dtypes.int64,
+        dense_shape_dtype: Any = None, indices_shape: ShapeLike = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(shape, dtype, name)
+        self.rows = TensorShape([None]).merge_with(indices_shape)
+        self.has_shape = dense_shape_dtype is not None
+
+    @classmethod
+    def from_value(cls, value: IndexedSlices) -> IndexedSlicesSpec:
+        """The spec of a value."""
+        extents = None if value.dense_shape is None else dtypes.int64
+        return cls(value.shape, value.dtype, dtypes.int64, extents, value.indices.shape)
+
+    @property
+    def invariant(self) -> TensorShape:
+        """That of the rows, of which there may be another number in each iteration."""
+        return self.components[0].shape
+
+    @property
+    def components(self) -> tuple[TensorSpec, ...]:
+        """The specs of values, indices and, if there is one, dense shape."""
+        shape = self.rows.concatenate(self.shape[1:]) if self.shape.rank is not None else TensorShape(None)
+        parts = (TensorSpec(shape, self.dtype), TensorSpec(self.rows, dtypes.int64))
+        return (*parts, TensorSpec([self.shape.rank], dtypes.int64)) if self.has_shape else parts
+
+
+def _children(spec: CompositeSpec) -> tuple[tuple[TensorSpec, ...], Any]:
+    return spec.components, None
+
+
+nest.register(SparseTensorSpec, _children, lambda _, parts: SparseTensor.of(*parts), composite=True)
+nest.register(IndexedSlicesSpec, _children, lambda _, parts: IndexedSlices.of(*parts), composite=True)

@@ -1,0 +1,468 @@
+"""TensorArrays: arrays that a loop fills, or reads, element by element.
+
+A ``TensorArray`` is a thin, immutable description around one tensor, its *flow*, of dtype ``variant``; the value of
+the flow is an ``array_values.ArrayValue``. To loops and branches it is a structure with the flow as its one leaf.
+Gradients of flows are tables of slots, see ``array_gradients``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes, nest
+from ..base.dataclass import replace
+from ..base.dtypes import DType
+from ..base.shapes import SCALAR, UNKNOWN, ShapeLike, TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.graph import current_graph
+from ..ir.op import call
+from ..ir.tensor import Tensor
+from ..ops.define import is_weak, primitive
+from ..ops.extents import known_entries, known_int
+from . import tensor_array_vjps as rules
+from .versioned_array import ArraySpec, ArrayValue
+
+# -- primitives -------------------------------------------------------------------------------------------
+
+
+def _flow(*_: Tensor, **__: Any) -> Any:
+    return dtypes.variant, SCALAR
+
+
+def _element(*_: Tensor, dtype: DType, shape: TensorShape) -> Any:
+    return dtype, shape
+
+
+def _rows(flow: Tensor, *_: Tensor, dtype: DType, shape: TensorShape, count: int | None) -> Any:
+    return dtype, TensorShape([count]) + shape
+
+
+def _new_kernel(size: Any, spec: ArraySpec) -> Any:
+    return ArrayValue.empty(spec, int(size))
+
+
+def _split_kernel(array: ArrayValue, value: Any, lengths: Any) -> Any:
+    if lengths.sum() != len(value):
+        raise ValueError(f"TensorArray.split: lengths {lengths.tolist()} do not add up to {len(value)} rows")
+    pieces = np.split(value, np.cumsum(lengths)[:-1]) if len(lengths) else []
+    return array.write_all(range(len(lengths)), pieces)
+
+
+def _concat_kernel(array: ArrayValue, dtype: DType, shape: TensorShape) -> Any:
+    items = array.items(shape)
+    if any(item.ndim == 0 for item in items):
+        raise ValueError("TensorArray.concat: the elements are scalars; use stack")
+    return np.concatenate(items) if items else np.zeros((0, *array.extents(shape, 1)), dtype)
+
+
+def _tail(shape: TensorShape) -> Sequence[int | None]:
+    return shape.known[1:] if shape.rank else ()
+
+
+_NEW = primitive("tensor_array", _flow, _new_kernel)
+_WRITE = primitive("tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write)
+
+
+def _read_kernel(array: ArrayValue, index: Any, dtype: DType, shape: TensorShape) -> Any:
+    return array.read(int(index), shape)
+
+
+_READ = primitive("tensor_array_read", _element, _read_kernel, rules.read)
+#: with ``clear_after_read``: two reads of one index are an error, so they must not be merged
+_READ_ONCE = primitive("tensor_array_read_once", _element, _read_kernel, rules.read, effect=True)
+_STACK = primitive("tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack)
+_UNSTACK = primitive("tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack)
+_GATHER = primitive(
+    "tensor_array_gather", _rows,
+    lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape), rules.gather,
+)  # fmt: skip
+_SCATTER = primitive(
+    "tensor_array_scatter",
+    _flow,
+    lambda array, indices, rows: array.write_all(indices.tolist(), rows),
+    rules.scatter,
+)
+_CONCAT = primitive(
+    "tensor_array_concat",
+    lambda flow, dtype, shape: (dtype, TensorShape([None, *_tail(shape)]) if shape.rank else UNKNOWN),
+    _concat_kernel,
+    rules.concat,
+)
+_SPLIT = primitive("tensor_array_split", _flow, _split_kernel, rules.split)
+_SIZE = primitive("tensor_array_size", lambda flow: (dtypes.int32, SCALAR), lambda array: np.int32(array.size))
+
+
+# -- the public class -------------------------------------------------------------------------------------
+
+
+class TensorArray:
+    """An array of tensors, written once per element.
+
+    Parameters
+    ----------
+    dtype : dtype-like
+        Of the elements.
+    size : int or scalar tensor, optional
+        The number of elements; without it the array starts empty and grows.
+    dynamic_size : bool, optional
+        Writing behind the end makes the array longer. By default only if no size is given.
+    clear_after_read : bool, optional
+        An element may be read once; reading it again is an error. By default it may be read any number of
+        times.
+    tensor_array_name : str, optional
+        Accepted for compatibility.
+    handle : None
+        Accepted for compatibility.
+    flow : Tensor, optional
+        The value of another TensorArray, which this one continues.
+    infer_shape : bool
+        All elements have one shape, which is then known once one is.
+    element_shape : shape-like, optional
+        Of every element; may be partial. Elements that were not written are zeros where it is known.
+    colocate_with_first_write_call : bool
+        Accepted for compatibility.
+    name : str, optional
+
+    Notes
+    -----
+    Immutable: ``write``, ``unstack``, ``scatter`` and ``split`` return the array after the change, and the old one
+    does not see it. An index can be written once (``ValueError`` otherwise); one that is negative or behind the
+    end is an ``IndexError``.
+    """
+
+    __slots__ = ("_count", "_spec", "flow", "name")
+
+    #: the value, a tensor of dtype ``variant``
+    flow: Tensor
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Tensor | None = None,
+        infer_shape: bool = True,
+        element_shape: ShapeLike = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        if handle is not None:
+            raise ValueError("TensorArray: there are no handles here; give flow=")
+        self._spec = ArraySpec(
+            dtypes.as_dtype(dtype), TensorShape(element_shape),
+            (size is None and flow is None) if dynamic_size is None else bool(dynamic_size),
+            bool(clear_after_read), bool(infer_shape),
+        )  # fmt: skip
+        self.name = name or tensor_array_name or "TensorArray"
+        #: the number of elements, where it is known and cannot change
+        self._count: int | None = None
+        if flow is not None:
+            self.flow = flow
+            return
+        extent = convert_to_tensor(0 if size is None else size)
+        if extent.dtype.kind not in "iu" or extent.shape.rank not in (0, None):
+            raise TypeError(
+                f"TensorArray: size must be an integer scalar, got dtype {extent.dtype}, shape {extent.shape}"
+            )
+        if not self._spec.dynamic_size:
+            self._count = known_int(extent)
+        self.flow = apply(_NEW, [extent], {"spec": self._spec}, self.name)
+
+    @classmethod
+    def collecting(
+        cls, dtype: DType, size: Any, dynamic_size: bool, element_shape: ShapeLike, alike: bool = True
+    ) -> Any:
+        """An array for what a function gives again and again; see ``ArraySpec.collects``."""
+        made = object.__new__(cls)
+        made._spec = ArraySpec(dtype, TensorShape(element_shape), dynamic_size, False, alike, True)
+        made.name = "TensorArray"
+        extent = convert_to_tensor(size)
+        made._count = None if dynamic_size else known_int(extent)
+        made.flow = apply(_NEW, [extent], {"spec": made._spec}, made.name)
+        return made
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements."""
+        return self._spec.dtype
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """What is known of the shape of the elements."""
+        return self._spec.element_shape
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether writing behind the end makes the array longer."""
+        return self._spec.dynamic_size
+
+    @property
+    def count(self) -> int | None:
+        """The number of elements, where it is known and cannot change."""
+        return self._count
+
+    @property
+    def graph(self) -> Any:
+        """The graph of the value, ``None`` for a concrete one."""
+        return self.flow.graph
+
+    @property
+    def handle(self) -> None:
+        """Always ``None``."""
+        return None
+
+    def _after(self, flow: Tensor, element: TensorShape | None = None) -> TensorArray:
+        """This array with another value, and its elements known to have the shape ``element``."""
+        made = object.__new__(TensorArray)
+        spec = self._spec
+        if element is not None and spec.infer_shape:
+            spec = replace(spec, element_shape=spec.element_shape.merge_with(element))
+        made._spec, made._count, made.name, made.flow = spec, self._count, self.name, flow
+        return made
+
+    def _tensor(self, value: Any, what: str) -> Tensor:
+        """``value`` in the array's dtype; Python numbers take it, anything else must have it."""
+        plain = value.item() if isinstance(value, np.generic) else value
+        if is_weak(plain) or isinstance(plain, (list, tuple)):
+            try:
+                tensor = convert_to_tensor(plain, self.dtype)
+            except TypeError as error:
+                raise TypeError(f"TensorArray of dtype {self.dtype}: {what}: {error}") from None
+        else:
+            tensor = convert_to_tensor(value)
+        if tensor.dtype != self.dtype and not tensor.dtype.kind == self.dtype.kind == "U":
+            raise TypeError(
+                f"TensorArray of dtype {self.dtype}: {what} has dtype {tensor.dtype}; use cast(value, {self.dtype})"
+            )
+        return tensor
+
+    def _check_shape(self, shape: TensorShape, what: str) -> None:
+        if not shape.is_compatible_with(self.element_shape):
+            raise ValueError(f"TensorArray: {what} has shape {shape}, the elements have shape {self.element_shape}")
+
+    def unread(self) -> TensorArray:
+        """An array like this one, for a place that nobody reads."""
+        return self._after(TensorArray(self.dtype, self._count or 0, True, element_shape=self.element_shape).flow)
+
+    # -- one element --------------------------------------------------------------------------------------
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with ``value`` written at ``index``.
+
+        Parameters
+        ----------
+        index : integer scalar
+        value : tensor-like
+        name : str, optional
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            For a wrong dtype; a wrong shape or an index that was written before; an index out of range.
+        """
+        position = _index(index, "write")
+        what = f"the value for index {_named(position)}"
+        tensor = self._tensor(value, what)
+        self._check_shape(tensor.shape, what)
+        return self._after(apply(_WRITE, [self.flow, position, tensor], None, name), tensor.shape)
+
+    def read(self, index: Any, name: str | None = None) -> Any:
+        """The element at ``index``.
+
+        Parameters
+        ----------
+        index : integer scalar
+        name : str, optional
+        """
+        attrs = {"dtype": self.dtype, "shape": self.element_shape}
+        op = _READ_ONCE if self._spec.clear_after_read else _READ
+        return apply(op, [self.flow, _index(index, "read")], attrs, name)
+
+    # -- many elements ------------------------------------------------------------------------------------
+
+    def stack(self, name: str | None = None) -> Any:
+        """All elements as the rows of one tensor.
+
+        Parameters
+        ----------
+        name : str, optional
+        """
+        attrs = {"dtype": self.dtype, "shape": self.element_shape, "count": self._count}
+        return apply(_STACK, [self.flow], attrs, name)
+
+    def gather(self, indices: Any, name: str | None = None) -> Any:
+        """The elements at ``indices`` as the rows of one tensor.
+
+        Parameters
+        ----------
+        indices : vector of integers
+        name : str, optional
+        """
+        vector = _indices(indices, "gather")
+        count = vector.shape.known[0] if vector.shape.rank is not None else None
+        attrs = {"dtype": self.dtype, "shape": self.element_shape, "count": count}
+        return apply(_GATHER, [self.flow, vector], attrs, name)
+
+    def concat(self, name: str | None = None) -> Any:
+        """The elements joined along their first axis, in which they may differ.
+
+        Parameters
+        ----------
+        name : str, optional
+        """
+        attrs = {"dtype": self.dtype, "shape": self.element_shape}
+        return apply(_CONCAT, [self.flow], attrs, name)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The array with the rows of ``value`` written to it.
+
+        Parameters
+        ----------
+        value : tensor-like
+        name : str, optional
+        """
+        rows, element = self._check_rows(value, "unstack")
+        return self._after(apply(_UNSTACK, [self.flow, rows], None, name), element)
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with the rows of ``value`` written at ``indices``.
+
+        Parameters
+        ----------
+        indices : vector of integers
+        value : tensor-like
+        name : str, optional
+        """
+        rows, element = self._check_rows(value, "scatter")
+        return self._after(apply(_SCATTER, [self.flow, _indices(indices, "scatter"), rows], None, name), element)
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """The array with consecutive pieces of ``value`` written to it.
+
+        Parameters
+        ----------
+        value : tensor-like
+        lengths : vector of integers
+            How many rows each element has.
+        name : str, optional
+        """
+        rows, row = self._check_rows(value, "split", check=False)
+        vector = _indices(lengths, "split")
+        known = set(known_entries(vector) or (None,))
+        element = UNKNOWN if row.rank is None else TensorShape([known.pop() if len(known) == 1 else None]) + row
+        self._check_shape(element, "a piece of the value for split")
+        return self._after(apply(_SPLIT, [self.flow, rows, vector], None, name), element)
+
+    def _check_rows(self, value: Any, method: str, check: bool = True) -> tuple[Tensor, TensorShape]:
+        rows = self._tensor(value, f"the value for {method}")
+        if rows.shape.rank == 0:
+            raise ValueError(f"TensorArray.{method}: the value needs rows, got a scalar")
+        element = UNKNOWN if rows.shape.rank is None else TensorShape(rows.shape.known[1:])
+        if check:
+            self._check_shape(element, f"a row of the value for {method}")
+        return rows, element
+
+    # -- the whole ----------------------------------------------------------------------------------------
+
+    def size(self, name: str | None = None) -> Any:
+        """The number of elements, as an int32 scalar.
+
+        Parameters
+        ----------
+        name : str, optional
+        """
+        if self._count is not None and not self.flow.is_feedable:
+            return call("identity", np.int32(self._count), name=name)
+        return apply(_SIZE, [self.flow], None, name)
+
+    def identity(self) -> TensorArray:
+        """The array itself; in a graph that a session runs, after what control dependencies ask for."""
+        graph = current_graph()
+        waits = graph is not None and not graph.ordered
+        return self._after(call("identity", self.flow) if waits else self.flow)
+
+    def close(self, name: str | None = None) -> None:
+        """Does nothing: memory is given back when nobody holds the array (1.x)."""
+
+    def mark_used(self) -> None:
+        """Does nothing (1.x)."""
+
+    def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
+        """The shape invariants of the component tensors; element shapes are checked by every write."""
+        given = TensorShape(given)
+        if given.rank:
+            raise ValueError(
+                f"the shape invariant {given!r} was given for a TensorArray, which is a scalar to the loop; the "
+                f"shape of its elements is element_shape={given!r}"
+            )
+        return [SCALAR]
+
+    def __autoloop_either__(self, other: TensorArray, mine: bool = True, its: bool = True) -> TensorArray:
+        """This array, as far as what is known of it holds for ``other``, which may be in its place, as well.
+
+        ``mine``, ``its``: whether they may have elements of any shape where none is known. A branch that leaves an
+        array alone has none that the other branch, which writes to it, would not have found to differ.
+        """
+        a, b = self.element_shape, other.element_shape
+        if a.rank is not None and b.rank is not None:
+            shape = a.most_general(b)
+        else:
+            known, free = (a, its) if b.rank is None else (b, mine)
+            shape = UNKNOWN if free else known
+        made = self._after(self.flow)
+        dynamic = self.dynamic_size or other.dynamic_size
+        made._spec = replace(self._spec, element_shape=shape, dynamic_size=dynamic)
+        made._count = self._count if self._count == other._count else None
+        return made
+
+    def __autoloop_tensor__(self) -> Tensor:
+        raise TypeError("a TensorArray is no tensor; use .stack() or .concat() for one of all its elements")
+
+    def __repr__(self) -> str:
+        return f"<TensorArray {self.name!r} dtype={self.dtype} element_shape={self.element_shape}>"
+
+
+def _index(value: Any, method: str) -> Tensor:
+    tensor = convert_to_tensor(value)
+    if tensor.dtype.kind not in "iu":
+        raise TypeError(f"TensorArray.{method}: the index must be an integer, got dtype {tensor.dtype}")
+    if tensor.shape.rank not in (0, None):
+        raise ValueError(f"TensorArray.{method}: the index must be a scalar, got shape {tensor.shape}")
+    return tensor
+
+
+def _indices(value: Any, method: str) -> Tensor:
+    empty = isinstance(value, (list, tuple)) and not value
+    tensor = convert_to_tensor(np.zeros(0, np.int32) if empty else value)
+    if tensor.dtype.kind not in "iu" or tensor.shape.rank not in (1, None):
+        raise TypeError(
+            f"TensorArray.{method}: a vector of integers is needed, got dtype {tensor.dtype}, shape {tensor.shape}"
+        )
+    return tensor
+
+
+def _named(index: Tensor) -> str:
+    known = known_int(index)
+    return index.name if known is None else str(known)
+
+
+def _children(array: TensorArray) -> tuple[Sequence[Tensor], Any]:
+    return (array.flow,), (array._spec, array._count)
+
+
+def _rebuilt(static: Any, children: Sequence[Tensor]) -> TensorArray:
+    made = object.__new__(TensorArray)
+    made._spec, made._count = static
+    made.name = "TensorArray"
+    (made.flow,) = children
+    return made
+
+
+nest.register(TensorArray, _children, _rebuilt, composite=True)

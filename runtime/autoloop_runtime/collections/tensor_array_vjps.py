@@ -1,0 +1,154 @@
+"""Gradients of TensorArrays: what flows back into a flow is a table of slots, one per element.
+
+An element is written once, so the gradient of an array is, at every other index, the gradient of the array
+before the write: ``write`` hands the table on as it is, in constant time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.shapes import SCALAR, TensorShape
+from ..ir.apply import apply
+from ..ir.op import call
+from ..ir.tensor import Tensor
+from ..ops.define import primitive
+from . import adjoint_table as slots
+from .adjoint_table import Slots
+
+
+def _variant(*_: Tensor, **__: Any) -> Any:
+    return dtypes.variant, SCALAR
+
+
+def _like(*inputs: Tensor, dtype: Any, shape: TensorShape) -> Any:
+    return dtype, shape
+
+
+def _gather_kernel(table: Slots, indices: Any, dims: Any, dtype: Any, shape: TensorShape) -> Any:
+    out = np.zeros(tuple(dims.tolist()), dtype)
+    for row, index in enumerate(indices.tolist()):
+        found = table.get(index)
+        if found is not None:
+            out[row] = found
+    return out
+
+
+def _scatter_kernel(indices: Any, rows: Any) -> Any:
+    table = Slots({})
+    for index, row in zip(indices.tolist(), rows):
+        table = table.add(index, row)
+    return table
+
+
+def _join_kernel(table: Slots, lengths: Any, dims: Any, dtype: Any, shape: TensorShape) -> Any:
+    out = np.zeros(tuple(dims.tolist()), dtype)
+    start = 0
+    for index, length in enumerate(lengths.tolist()):
+        found = table.get(index)
+        if found is not None:
+            out[start : start + length] = found
+        start += length
+    return out
+
+
+def _split_kernel(rows: Any, lengths: Any) -> Any:
+    return Slots(dict(enumerate(np.split(rows, np.cumsum(lengths)[:-1]) if len(lengths) else [])))
+
+
+_GATHER = primitive(
+    "gather_slots", _like, _gather_kernel,
+    lambda g, outputs, inputs, attrs: [scatter_slots(inputs[1], g), None, None],
+)  # fmt: skip
+_SCATTER = primitive(
+    "scatter_slots", _variant, _scatter_kernel,
+    lambda g, outputs, inputs, attrs: [None, gather_slots(g, inputs[0], inputs[1])],
+)  # fmt: skip
+_JOIN = primitive(
+    "join_slots", _like, _join_kernel,
+    lambda g, outputs, inputs, attrs: [split_slots(g, inputs[1]), None, None],
+)  # fmt: skip
+_SPLIT = primitive(
+    "split_slots", _variant, _split_kernel,
+    lambda g, outputs, inputs, attrs: [join_slots(g, inputs[1], inputs[0]), None],
+)  # fmt: skip
+_LENGTHS = primitive(
+    "tensor_array_lengths", lambda flow: (dtypes.int64, TensorShape([None])),
+    lambda array: np.array(array.lengths(), np.int64),
+)  # fmt: skip
+
+
+def gather_slots(table: Tensor, indices: Tensor, like: Tensor) -> Tensor:
+    """The gradients at ``indices`` as rows; ``like`` has their shape and dtype."""
+    attrs = {"dtype": like.dtype, "shape": like.shape}
+    made: Tensor = apply(_GATHER, [table, indices, call("shape", like)], attrs)
+    return made
+
+
+def scatter_slots(indices: Tensor, rows: Tensor) -> Tensor:
+    """The table with ``rows`` added at ``indices``."""
+    made: Tensor = apply(_SCATTER, [indices, rows])
+    return made
+
+
+def join_slots(table: Tensor, lengths: Tensor, like: Tensor) -> Tensor:
+    """The gradients one after another, each of its length; ``like`` has the shape and dtype of the result."""
+    attrs = {"dtype": like.dtype, "shape": like.shape}
+    made: Tensor = apply(_JOIN, [table, lengths, call("shape", like)], attrs)
+    return made
+
+
+def split_slots(rows: Tensor, lengths: Tensor) -> Tensor:
+    """The table whose entries are consecutive pieces of ``rows``."""
+    made: Tensor = apply(_SPLIT, [rows, lengths])
+    return made
+
+
+# -- the rules of the primitives of TensorArray ---------------------------------------------------------------
+
+_Tensors = Sequence[Tensor]
+
+
+def write(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Of ``(array, index, item)``."""
+    return [g, None, slots.element(g, inputs[1], inputs[2])]
+
+
+def read(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Of ``(array, index)``."""
+    return [slots.single(inputs[1], g), None]
+
+
+def stack(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Of ``(array,)``."""
+    return [slots.from_rows(g)]
+
+
+def unstack(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Of ``(array, rows)``; the table may have entries behind the rows, written later."""
+    rows = inputs[1]
+    return [g, gather_slots(g, call("range", call("shape", rows)[0]), rows)]
+
+
+def gather(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Of ``(array, indices)``."""
+    return [scatter_slots(inputs[1], g), None]
+
+
+def scatter(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Of ``(array, indices, rows)``."""
+    return [g, None, gather_slots(g, inputs[1], inputs[2])]
+
+
+def concat(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Of ``(array,)``."""
+    return [split_slots(g, apply(_LENGTHS, [inputs[0]]))]
+
+
+def split(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
+    """Of ``(array, rows, lengths)``."""
+    return [g, join_slots(g, inputs[2], inputs[1]), None]

@@ -1,0 +1,302 @@
+"""Variables: named values that last between runs.
+
+A variable made eagerly or by a function keeps its value itself. One made in a 1.x graph belongs to that graph,
+and its value to each session, where its initialiser must run first. Reads and assignments are ops with an
+effect, so inside a function they happen in program order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..base import nest
+from ..base.shapes import ShapeLike, TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.graph import Graph, Node, current_graph, eager
+from ..ir.op import Op, call, function, register
+from ..ir.run_state import RunState, Storage
+from ..ir.tensor import Tensor
+
+
+def _read(*, variable: Variable, state: RunState) -> Any:
+    value = state.storage(variable).value
+    if value is None:
+        raise RuntimeError(
+            f"variable {variable.name!r} is not initialised in this session; run its initializer, or "
+            f"global_variables_initializer(), first"
+        )
+    return value
+
+
+def checked(value: Any, variable: Variable) -> Any:
+    """What a variable keeps of ``value``.
+
+    Raises
+    ------
+    ValueError
+        If it has not the variable's shape.
+    """
+    if not variable.shape.matches(np.shape(value)):
+        raise ValueError(
+            f"variable {variable.name!r} of shape {variable.shape} cannot be assigned a value of shape "
+            f"{TensorShape(np.shape(value))}"
+        )
+    # an array of its own: this one may be the caller's, or a small part of a large one
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _assign(value: Any, *, variable: Variable, state: RunState) -> Any:
+    state.storage(variable).put(checked(value, variable))
+    return value
+
+
+def _update(kernel: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def update(delta: Any, *, variable: Variable, state: RunState) -> Any:
+        storage = state.storage(variable)
+        with storage.lock:
+            while True:
+                changes = storage.changes
+                value = kernel(_read(variable=variable, state=state), delta)
+                if storage.exchange(changes, checked(value, variable)):
+                    return value
+
+    return update
+
+
+def _spec(*_: Tensor, variable: Variable) -> Any:
+    return variable.dtype, variable.shape
+
+
+def _checked_spec(value: Tensor, variable: Variable) -> Any:
+    if not value.shape.is_compatible_with(variable.shape):
+        raise ValueError(
+            f"variable {variable.name!r} of shape {variable.shape} cannot be assigned a value of shape {value.shape}"
+        )
+    return variable.dtype, variable.shape
+
+
+def _variable_op(name: str, infer: Callable[..., Any], kernel: Callable[..., Any]) -> Op:
+    return register(Op(name, infer, kernel, effect=True, stateful=True))
+
+
+READ = _variable_op("ReadVariable", _spec, _read)
+ASSIGN = _variable_op("AssignVariable", _checked_spec, _assign)
+ASSIGN_ADD = _variable_op("AssignAddVariable", _spec, _update(np.add))
+ASSIGN_SUB = _variable_op("AssignSubVariable", _spec, _update(np.subtract))
+GROUP = register(Op("NoOp", list, tuple, effect=True, several=True))
+
+
+class Variable:
+    """A named, mutable tensor.
+
+    Parameters
+    ----------
+    initial_value : tensor-like, or callable giving one
+    trainable : bool
+    name : str, optional
+    dtype : dtype-like, optional
+    shape : shape-like, optional
+        May be less specific than that of the initial value, which then may change shape.
+
+    Raises
+    ------
+    ValueError
+        If made by a function on a trace after its first (the value would be lost between calls).
+    """
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: Any = None,
+        shape: ShapeLike = None,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError("a Variable needs an initial_value")
+        graph = current_graph()
+        self.trainable = trainable
+        #: the 1.x graph this variable belongs to; None when the value is the variable's own
+        self.graph: Graph | None = None
+        self.own_storage = Storage()
+        self.initializer: Node | None = None
+        self.fetch: Tensor | None = None
+        if graph is not None and not graph.root.ordered:
+            self._in_graph(graph, initial_value, name, dtype, shape)
+            return
+        if graph is not None and graph.root.collections.get("no_new_variables"):
+            raise ValueError(
+                "a function may create variables only on its first trace; create the Variable outside, or "
+                "keep it: if self.v is None: self.v = Variable(...)"
+            )
+        with eager():
+            value = initial_value() if callable(initial_value) else initial_value
+            tensor = convert_to_tensor(value, dtype)
+            if tensor.is_symbolic:
+                raise ValueError("the initial_value of a Variable made by a function must not depend on its arguments")
+        self.name = f"{name or 'Variable'}:0"
+        self.dtype = tensor.dtype
+        self.shape = tensor.shape if shape is None else TensorShape(shape)
+        self.own_storage.value = tensor.value
+
+    def _in_graph(self, graph: Graph, initial_value: Any, name: str | None, dtype: Any, shape: ShapeLike) -> None:
+        self.graph = graph.root
+        with graph.root.as_default():
+            value = initial_value() if callable(initial_value) else initial_value
+            tensor = convert_to_tensor(value, dtype)
+            self.name = f"{graph.root.unique_name(name or 'Variable')}:0"
+            self.dtype = tensor.dtype
+            self.shape = tensor.shape if shape is None else TensorShape(shape)
+            base = self.name.partition(":")[0]
+            self.initializer = apply(ASSIGN, [tensor], {"variable": self}, f"{base}/Assign").op
+            #: what a session fetches for the variable itself; made now, since the graph may be finished then
+            with graph.root.control_dependencies(None):
+                self.fetch = self.read_value()
+        graph.root.collections.setdefault("variables", []).append(self)
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def read_value(self) -> Tensor:
+        """The current value as a tensor."""
+        if self.graph is not None and current_graph() is None:
+            with self.graph.as_default():
+                return self.read_value()
+        tensor: Tensor = apply(READ, [], {"variable": self}, f"{self.name.partition(':')[0].rpartition('/')[2]}/Read")
+        return tensor
+
+    value = read_value
+
+    def __autoloop_tensor__(self) -> Tensor:
+        return self.read_value()
+
+    def numpy(self) -> Any:
+        """The current value as an array (not for variables of a 1.x graph)."""
+        if self.graph is not None:
+            raise TypeError(f"variable {self.name!r} belongs to a graph; get its value with Session.run")
+        return Tensor(self.own_storage.value).numpy()
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The value in ``session`` or the default session (1.x)."""
+        return call("eval", self.read_value() if self.graph is None else self, feed_dict, session)
+
+    def get_shape(self) -> TensorShape:
+        """Same as ``shape``."""
+        return self.shape
+
+    def initialized_value(self) -> Tensor:
+        """The current value."""
+        return self.read_value()
+
+    # -- changing -----------------------------------------------------------------------------------------
+
+    def assign(self, value: Any, name: str | None = None) -> Any:
+        """Set the value; gives the new value."""
+        return self._change(ASSIGN, value, name)
+
+    def assign_add(self, delta: Any, name: str | None = None) -> Any:
+        """Add ``delta``, without another change in between; gives the new value."""
+        return self._change(ASSIGN_ADD, delta, name)
+
+    def assign_sub(self, delta: Any, name: str | None = None) -> Any:
+        """Subtract ``delta``; gives the new value."""
+        return self._change(ASSIGN_SUB, delta, name)
+
+    def _change(self, op: Op, value: Any, name: str | None) -> Any:
+        if self.graph is not None and current_graph() is None:
+            with self.graph.as_default():
+                return self._change(op, value, name)
+        if isinstance(value, (int, float, complex)) and not isinstance(value, np.generic):
+            value = convert_to_tensor(value, self.dtype)
+        tensor = convert_to_tensor(value)
+        if tensor.dtype != self.dtype:
+            raise TypeError(
+                f"variable {self.name!r} has dtype {self.dtype}, the value has {tensor.dtype}; "
+                f"use cast(x, {self.dtype})"
+            )
+        return apply(op, [tensor], {"variable": self}, name)
+
+    # -- Python's protocols -------------------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.read_value().__array__(dtype, copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*_read_all(inputs), **kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return func(*_read_all(args), **_read_all(kwargs))
+
+    def __copy__(self) -> Variable:
+        # a copy would share the value, and be another variable to whoever differentiates
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in ("T", "astype", "reshape", "sum", "mean", "max", "min", "ndim", "size"):
+            raise AttributeError(f"'Variable' object has no attribute {name!r}")
+        return getattr(self.read_value(), name)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        text = f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype}"
+        return text + (">" if self.graph is not None else f", numpy={self.own_storage.value!r}>")
+
+
+nest.opaque(Variable)
+
+
+def _read_all(value: Any) -> Any:
+    """``value`` with the variables in it, and in the lists, tuples and dictionaries it is made of, read."""
+    if isinstance(value, Variable):
+        return value.read_value()
+    if isinstance(value, dict):
+        return {key: _read_all(one) for key, one in value.items()}
+    return type(value)(map(_read_all, value)) if type(value) in (list, tuple) else value
+
+
+def _delegate(dunder: str) -> Callable[..., Any]:
+    def method(self: Variable, *args: Any) -> Any:
+        read = [a.read_value() if isinstance(a, Variable) else a for a in args]
+        return getattr(self.read_value(), dunder)(*read)
+
+    return method
+
+
+for _name in [d for d in vars(Tensor) if d.startswith("__")]:
+    if _name in vars(Variable) or _name in (
+        "__init__", "__new__", "__slots__", "__doc__", "__module__", "__weakref__", "__copy__", "__deepcopy__",
+        "__str__", "__array_priority__", "__array_function__", "__annotations__", "__static_attributes__",
+        "__firstlineno__",
+    ):  # fmt: skip
+        continue
+    setattr(Variable, _name, _delegate(_name))
+
+
+def awaited(operations: Any) -> list[Tensor | Node]:
+    """The operations and tensors in a nested structure of them, parts of composites among them, to be waited for."""
+    leaves = nest.flatten(operations, expand_composites=True)
+    return [leaf if isinstance(leaf, Node) else convert_to_tensor(leaf) for leaf in leaves]
+
+
+def group(*operations: Any, name: str | None = None) -> Any:
+    """One operation that runs after all the given ones, which may be in lists (1.x); does nothing outside a graph."""
+    graph = current_graph()
+    if graph is None:
+        return None
+    with graph.control_dependencies(awaited(operations)):
+        return graph.add(GROUP, [], {}, name or "group")
+
+
+def global_variables_initializer() -> Any:
+    """One operation that initialises every variable of the default graph (1.x)."""
+    graph = call("get_default_graph")
+    with graph.as_default():
+        return group(*[v.initializer for v in graph.collections.get("variables", [])], name="init")
+
+
+function("group", group)

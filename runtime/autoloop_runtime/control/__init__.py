@@ -1,0 +1,1 @@
+"""``while_loop``, ``cond``, ``map_fn`` and ``scan`` as structured nodes."""

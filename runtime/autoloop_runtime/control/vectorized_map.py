@@ -1,0 +1,166 @@
+"""``vectorized_map``: a map over rows as one computation on whole arrays, where that is the same.
+
+The function is traced for one row. If each operation that depends on the row works element by element, reduces axes of
+the row, or multiplies it by a matrix that all rows share, the operations are built again for all rows at once, whose
+axis stays in front. Otherwise the rows are computed one by one, as by ``map_fn``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..analysis.failure import ELEMENTWISE
+from ..base import nest
+from ..base.callbacks import calls_back
+from ..ir.apply import apply
+from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.graph import CONST, PARAMETER, Graph, Node, current_graph
+from ..ir.op import call
+from ..ir.structured import subgraph
+from ..ir.tensor import Tensor
+from .map_scan import check_callable, in_graph, length_of, map_fn, rows_of
+
+#: reduce the axes that the attribute ``axis`` names
+_REDUCTIONS = frozenset({"sum", "prod", "mean", "max", "min", "any", "all"})
+
+
+@calls_back("fn")
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, name: str | None = None
+) -> Any:
+    """``fn`` of every row of ``elems``, stacked: computed for all rows at once where ``fn`` allows it.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes one row (in the structure of ``elems``). Traced once, and again if the rows are computed one by one.
+    elems : structure of tensors
+        With the same first dimension.
+    fallback_to_while_loop : bool
+        Compute the rows one by one if they cannot be computed at once; otherwise that is an error.
+    name : str, optional
+
+    Returns
+    -------
+    structure of Tensor
+        The values of ``map_fn(fn, elems)``, but for the rounding of sums and products.
+
+    Raises
+    ------
+    TypeError
+        If ``fn`` is not callable.
+    ValueError
+        If ``elems`` is empty, has a scalar, or first dimensions that differ; if the rows cannot be computed at once and
+        ``fallback_to_while_loop`` is False.
+    """
+    check_callable(fn)
+
+    def build() -> Any:
+        rows, structure = rows_of(elems)
+        count = length_of(rows)
+        graph = current_graph()
+        assert graph is not None
+        tensors = [r for r in rows if isinstance(r, Tensor)]
+        obstacle = "elems of unknown rank" if len(tensors) == len(rows) else "a SparseTensor"
+        if len(tensors) == len(rows) and all(r.shape.rank is not None for r in tensors):
+            row = subgraph(graph, "row", [(r.dtype, r.shape[1:], "row") for r in tensors])
+            with row.as_default():
+                leaves, form = nest.flatten_with_structure(fn(nest.unflatten(structure, row.inputs)))
+                plain = [leaf for leaf in leaves if nest.structure_of(leaf, True).is_leaf()]
+                outputs = [row.capture(convert_to_tensor(leaf)) for leaf in plain]
+            composite = len(outputs) < len(leaves)
+            obstacle = "a value that is no tensor" if composite else _obstacle(row, outputs, len(rows))
+            if not obstacle:
+                return nest.unflatten(form, _at_once(row, outputs, tensors, count))
+        if not fallback_to_while_loop:
+            raise ValueError(f"vectorized_map: {obstacle} stands in the way of computing all rows at once; use map_fn")
+        return map_fn(fn, elems, name=name)
+
+    return in_graph(build, elems)
+
+
+def _needed(row: Graph, outputs: Sequence[Tensor]) -> list[Node]:
+    """The nodes of ``row`` that compute ``outputs``, in order."""
+    live = set(outputs)
+    needed = []
+    for node in reversed(row.nodes):
+        if not live.isdisjoint(node.outputs):
+            needed.append(node)
+            live.update((*node.inputs, *node.control_inputs))
+    return needed[::-1]
+
+
+def _obstacle(row: Graph, outputs: Sequence[Tensor], count: int) -> str:
+    """What cannot be computed for all rows at once, in words; empty if everything can."""
+    if row.token is not None:
+        return "an effect"
+    varying = set(row.inputs[:count])  # what is captured comes after
+    for node in _needed(row, outputs):
+        if node.op in (PARAMETER, CONST):
+            continue
+        varies = not varying.isdisjoint(node.inputs)
+        plain = not (node.op.effect or node.op.stateful or node.op.graphs or node.control_inputs or node.declared)
+        if not plain or (varies and not _has_rule(node, varying)):
+            where = f" at {node.location[-1]}" if node.location else ""
+            return f"operation {node.op.name!r}{where}"
+        if varies:
+            varying.update(node.outputs)
+    return ""
+
+
+def _has_rule(node: Node, varying: set[Tensor]) -> bool:
+    ranks = [t.shape.rank for t in (*node.inputs, *node.outputs)]
+    if None in ranks:
+        return False
+    name = node.op.name
+    if name == "matmul":
+        return node.inputs[1] not in varying and ranks[1] == 2
+    return name in ELEMENTWISE or (name in _REDUCTIONS and ranks[0] != 0)
+
+
+def _at_once(row: Graph, outputs: Sequence[Tensor], rows: Sequence[Tensor], count: Any) -> list[Tensor]:
+    """``outputs`` for all ``rows``, built into the current graph."""
+    graph = row.parent
+    assert graph is not None
+    values = {inner: graph.capture(outer) for outer, inner in row.captures.items()}
+    # constants that stand for a concrete tensor go on standing for it: gradients know them by that
+    values.update((inner, graph.capture(concrete)) for concrete, inner in row._constants.values())
+    values.update(zip(row.inputs, rows))
+    varying = set(row.inputs[: len(rows)])
+    for node in _needed(row, outputs):
+        if node.op is PARAMETER or node.outputs[0] in values:
+            continue
+        if node.op is CONST:
+            values[node.outputs[0]] = as_constant(node.attrs["value"])
+            continue
+        inputs, attrs = [values[t] for t in node.inputs], node.attrs
+        if not varying.isdisjoint(node.inputs):
+            inputs, attrs = _raised(node, inputs, varying)
+            varying.update(node.outputs)
+        made = apply(node.op, inputs, attrs)
+        values.update(zip(node.outputs, made if node.op.several else (made,)))
+    return [values[t] if t in varying else _repeated(values[t], count) for t in outputs]
+
+
+def _raised(node: Node, inputs: list[Tensor], varying: set[Tensor]) -> tuple[list[Tensor], Mapping[str, Any]]:
+    """Inputs and attributes of ``node`` for all rows: there is an axis more in front of what varies."""
+    if node.op.name in _REDUCTIONS:
+        rank = node.inputs[0].shape.rank or 0
+        axes = range(rank) if node.attrs["axis"] is None else node.attrs["axis"]
+        return inputs, {**node.attrs, "axis": tuple([a % rank + 1 for a in axes])}
+    if node.op.name in ELEMENTWISE:  # shapes are lined up from the right: the rows' axis must stay the first
+        rank = node.outputs[0].shape.rank or 0
+        missing = [rank - (t.shape.rank or 0) if t in varying else 0 for t in node.inputs]
+        inputs = [call("expand_dims", v, tuple(range(1, 1 + m))) if m else v for v, m in zip(inputs, missing)]
+    return inputs, node.attrs
+
+
+def _repeated(value: Tensor, count: Any) -> Tensor:
+    """``value``, which is the same for every row, as often as there are rows."""
+    if isinstance(count, int) and value.shape.is_fully_defined():
+        shape: Any = (count, *value.shape.as_tuple())
+    else:
+        shape = call("concat", [call("reshape", count, [1]), call("shape", value)], 0)
+    made: Tensor = call("broadcast_to", value, shape)
+    return made

@@ -1,0 +1,25 @@
+"""The way through lowering and the scheduler, loaded by the first graph that takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..base.forks import undivided
+from ..ir.graph import Graph
+from ..ir.tensor import Tensor
+
+
+def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor]) -> Callable[..., list[Any]]:
+    """A function ``run(values, state, timeout=None)`` that gives ``fetches`` for the values of ``feeds``.
+
+    Raises
+    ------
+    ValueError
+        See ``lowering.lower``.
+    """
+    with undivided():
+        from . import Executable
+        from .lowering import lower
+
+    return Executable(lower(graph, fetches, feeds)).run

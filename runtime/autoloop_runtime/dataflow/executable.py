@@ -1,0 +1,130 @@
+"""Feeds in, fetches out: one run of a plan, and how its failures are told."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from ..base import config
+from ..base.deadlines import DEADLINE
+from ..base.fp_warnings import restore, silence
+from ..ir.graph import current_graph, eager
+from ..ir.run_state import EAGER, RunState
+from .execution_plan import MISSING, Plan
+from .frames import Item, State
+from .kernels import Watch, call, explained
+from .lowering import Lowered
+from .workers import SharedRun
+
+
+class Executable:
+    """A lowered graph ready to run, any number of times and from several threads at once.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        See ``lowering.lower``.
+    """
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.lowered = lowered
+        self.plan = Plan(lowered)
+
+    def run(
+        self,
+        feed_values: Sequence[Any],
+        state: RunState = EAGER,
+        *,
+        threads: int | None = None,
+        timeout: float | None = None,
+    ) -> list[Any]:
+        """Compute the fetches.
+
+        Parameters
+        ----------
+        feed_values : sequence of array
+            One per feed of the lowered graph.
+        state : RunState
+            Handed to stateful kernels.
+        threads : int, optional
+            How many threads may work on it, the calling one included; default ``config.get_num_threads()``.
+        timeout : float, optional
+            Seconds after which the run is stopped.
+
+        Returns
+        -------
+        list
+            One value per fetch.
+
+        Raises
+        ------
+        TimeoutError
+            If it took longer than ``timeout``. A kernel that is running is waited for, a ``py_function`` is not.
+        RuntimeError
+            If nothing can run any more and a fetch has no value.
+        BaseException
+            What a kernel raised, with the user's own lines in its traceback.
+        """
+        if len(feed_values) != len(self.plan.feeds):
+            raise ValueError(f"{len(self.plan.feeds)} feeds are needed, got {len(feed_values)} values")
+        count = 1 if threads is None else config.check_num_threads(threads)
+        if threads is None and self.plan.parallel:
+            count = config.get_num_threads()  # asks the system
+        watch = Watch.needed(timeout)
+        tokens = State(self.plan)
+        limit = None if watch is None else DEADLINE.set(watch.deadline)
+        warnings = silence()
+        try:
+            # a kernel computes: a user's function called by one must not add to the graph being built around us
+            with nullcontext() if current_graph() is None else eager():
+                if count == 1 or not self.plan.parallel:
+                    run_alone(tokens, list(feed_values), state, watch)
+                else:
+                    SharedRun(tokens, state, watch, count).run(list(feed_values))
+            return results_of(tokens)
+        finally:
+            restore(warnings)
+            if limit is not None:
+                DEADLINE.reset(limit)
+            tokens.close()
+
+
+def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None) -> None:
+    """Run on the calling thread alone, without a lock: light kernels first, of each kind the oldest first.
+
+    So a counter runs ahead of a heavy chain here too, and iterations fail and have their effects in order where data
+    lets them.
+    """
+    light: deque[Item] = deque()
+    heavy: deque[Item] = deque()
+    tokens.start(feeds, light, heavy)
+    deliver, complete = tokens.deliver, tokens.complete
+    while light or heavy:
+        it, step = light.popleft() if light else heavy.popleft()
+        try:
+            if watch is None and not step.stateful:
+                assert step.call is not None
+                out = step.call(*it.values[step.first : step.last])
+            else:
+                out = call(it, step, state, watch)
+        except Exception as error:
+            raise explained(error, it, step)  # noqa: B904
+        if step.blank:
+            it.values[step.first : step.last] = step.blank
+        if step.outs is None:
+            deliver(it, [(it, step.edges, out)], light, heavy)
+        else:
+            complete(it, step, out, light, heavy)
+        del out
+        if watch is not None and watch.expired():
+            raise watch.timed_out(tokens)
+
+
+def results_of(tokens: State) -> list[Any]:
+    """The fetched values of a run that has come to rest."""
+    if not tokens.finished or any(value is MISSING for value in tokens.results):
+        waiting = tokens.describe_waiting()
+        raise RuntimeError(f"the run cannot go on, nothing is ready and not all results exist:\n{waiting}")
+    return tokens.results

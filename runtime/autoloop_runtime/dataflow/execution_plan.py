@@ -1,0 +1,287 @@
+"""The flat graph as tables for the hot loop.
+
+A *step* is a node that waits for its inputs: a kernel, a Switch, or an Identity. Merge, LoopCond, Enter,
+NextIteration and Exit wait for nothing, so they exist only as entries of the *edges* that lead through them.
+
+Each iteration of a frame has one list, ``values``: an input slot for every input of every step, and for every
+step a cell that counts the inputs still missing. The list starts as a copy of the frame's template, in which
+constants (here) and loop invariants (when they enter the frame) are filled in and counted already, so that a
+value at rest costs nothing per iteration.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..analysis.weight import BLAS_OPS, Weight, holds_memory, weigh
+from ..ir.graph import Node
+from .lowering import FlatNode, FrameInfo, Kind, Lowered, Port
+from .overlap import overlapping
+
+MISSING: Final = object()
+
+# what an entry of ``Edges.rest`` does with the value, and its argument
+NEXT = 0  #: to the next iteration: Edges there
+EXIT = 1  #: to the frame around: Edges there
+ENTER = 2  #: into a child frame, which is opened by the first: (FramePlan, Edges there, is it an invariant)
+CONTROL = 3  #: only the arrival counts: (count cell, Step)
+FETCH = 4  #: a result: its number
+INHERIT = 5  #: an invariant that a child frame wants too, once it is open: (slot, FramePlan, Edges there, invariant?)
+
+
+class Step:
+    """A kernel, Switch or Identity of the plan; read-only once the plan is made.
+
+    Attributes
+    ----------
+    call : callable or None
+        The kernel with its static arguments; ``None`` for Switch and Identity, which are done on the spot.
+    first, last : int
+        Its data inputs are ``values[first:last]``.
+    count : int
+        The cell that counts missing inputs.
+    edges : Edges
+        Where the output goes; of a Switch, where it goes if the predicate is true.
+    otherwise : Edges or None
+        Of a Switch: where it goes if the predicate is false. Of an Identity: ``None``.
+    outs : tuple of Edges or None
+        Where each output goes, if the kernel gives a tuple of them.
+    stateful : bool
+        The kernel wants ``state=``.
+    weight : Weight
+        Whether it is worth another thread.
+    blank : tuple
+        What its slots are overwritten with once they have been used; empty if nothing large can be there.
+    """
+
+    __slots__ = (
+        "blank", "call", "count", "edges", "first", "flat", "frame", "last", "otherwise", "outs", "stateful",
+        "weight", "width",
+    )  # fmt: skip
+
+    def __init__(self, flat: FlatNode, frame: FramePlan) -> None:
+        self.flat = flat
+        self.frame = frame
+        self.width = len(flat.inputs)
+        self.first = frame.reserve(self.width, MISSING)
+        self.count = frame.reserve(1, self.width + len(flat.controls))
+        node = flat.source
+        effect = flat.op is not None and flat.op.effect
+        self.last = self.first + self.width - effect
+        self.call = _kernel(flat)
+        self.stateful = flat.op is not None and flat.op.stateful
+        self.weight = Weight.LIGHT
+        self.blank: tuple[Any, ...] = ()
+        if flat.op is not None and node is not None and node.op is flat.op:
+            self.weight = weigh(node)
+            if holds_memory(node):
+                self.blank = (None,) * (self.last - self.first)
+        self.edges: Edges
+        self.otherwise: Edges | None = None
+        self.outs: tuple[Edges, ...] | None = None
+
+
+class Edges:
+    """Where a token goes: into input slots, and the rest.
+
+    ``plain`` has ``(slot, count cell, step)`` per input; ``rest`` has ``(what, argument)``.
+    """
+
+    __slots__ = ("plain", "rest")
+
+    def __init__(self) -> None:
+        self.plain: tuple[tuple[int, int, Step], ...] = ()
+        self.rest: tuple[tuple[int, Any], ...] = ()
+
+
+class FramePlan:
+    """What is common to all instances of a frame; read-only once the plan is made.
+
+    Attributes
+    ----------
+    template : list
+        The start of every iteration's ``values``.
+    entering : int
+        How many tokens enter an instance from outside.
+    initial : list of (Edges, value)
+        Loop variables that start as constants.
+    inherits : list of (slot, Edges, bool)
+        What enters from invariants of the frame around: where they are in ``values`` there, where they go, and
+        whether they are invariants here too.
+    """
+
+    __slots__ = ("entering", "inherits", "initial", "name", "source", "steps", "template", "window")
+
+    def __init__(self, info: FrameInfo) -> None:
+        self.name = info.name
+        self.source: Node | None = info.source
+        self.window = info.parallel_iterations
+        self.template: list[Any] = []
+        self.entering = 0
+        self.initial: list[tuple[Edges, Any]] = []
+        self.inherits: list[tuple[int, Edges, bool]] = []
+        self.steps: list[Step] = []
+
+    def reserve(self, cells: int, content: Any) -> int:
+        """Room for ``cells`` more entries of ``values``."""
+        start = len(self.template)
+        self.template.extend([content] * cells)
+        return start
+
+
+class Plan:
+    """A ``Lowered`` made ready to run; immutable, shared by all runs.
+
+    Attributes
+    ----------
+    root : FramePlan
+        The graph outside all loops.
+    feeds : tuple of Edges
+        Where each fed value goes.
+    fetched : list
+        The results, as far as they are constants.
+    starters : tuple of Step
+        The steps outside all loops that wait for nothing.
+    parallel : bool
+        Some steps are worth another thread and can run at the same time.
+    blas : bool
+        One of those calls BLAS.
+    """
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.frames = [FramePlan(info) for info in lowered.frames]
+        self.root = self.frames[0]
+        self.steps: dict[int, Step] = {}
+        self.nodes = lowered.nodes
+        self._edges: dict[Port, Edges] = {}
+        self._unfilled: list[Port] = []
+        self._consumers: dict[Port, list[tuple[int, int]]] = defaultdict(list)
+        self._fetches: dict[Port, list[int]] = defaultdict(list)
+        for flat in lowered.nodes:
+            self._declare(flat)
+        self.fetched: list[Any] = [MISSING] * len(lowered.fetches)
+        for i, port in enumerate(lowered.fetches):
+            if self.nodes[port[0]].kind is Kind.CONST:
+                self.fetched[i] = self.nodes[port[0]].value
+            else:
+                self._fetches[port].append(i)
+        self._connect()
+        self.feeds = tuple([self._edges_of((i, 0)) for i in lowered.feeds])
+        self._fill()
+        self.starters = tuple([s for s in self.root.steps if self.root.template[s.count] == 0])
+        weighty = {index for index, step in self.steps.items() if step.weight}
+        sharing = overlapping(lowered, weighty) if weighty else set()
+        self.parallel = bool(sharing)
+        self.blas = any(self.steps[i].flat.op.name in BLAS_OPS for i in sharing)  # type: ignore[union-attr]
+
+    def _declare(self, flat: FlatNode) -> None:
+        """Make the step of a node and note who consumes what."""
+        if flat.kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY):
+            frame = self.frames[flat.frame]
+            step = self.steps[flat.index] = Step(flat, frame)
+            frame.steps.append(step)
+        elif flat.kind is Kind.ENTER and self.nodes[flat.inputs[0][0]].kind is not Kind.CONST:
+            self.frames[flat.frame].entering += 1
+        for position, port in enumerate(flat.inputs):
+            self._consumers[port].append((flat.index, position))
+        for port in flat.controls:
+            self._consumers[port].append((flat.index, -1))
+
+    def _connect(self) -> None:
+        """Give every step its edges and put constants into templates."""
+        for index, step in self.steps.items():
+            flat = step.flat
+            if flat.kind is Kind.SWITCH:
+                step.otherwise, step.edges = self._edges_of((index, 0)), self._edges_of((index, 1))
+            elif not _in_a_tuple(flat):
+                step.edges = self._edges_of((index, 0))
+            else:
+                step.outs = tuple([self._edges_of((index, i)) for i in range(flat.outputs)])
+        for flat in self.nodes:
+            if flat.kind is Kind.CONST:
+                self._place_constant(flat)
+
+    def _place_constant(self, flat: FlatNode) -> None:
+        for index, position in self._consumers[flat.index, 0]:
+            consumer = self.nodes[index]
+            frame = self.frames[consumer.frame]
+            if consumer.kind is Kind.ENTER:
+                frame.initial.append((self._edges_of((index, 0)), flat.value))
+            else:
+                step = self.steps[index]
+                frame.template[step.first + position] = flat.value
+                frame.template[step.count] -= 1
+
+    # -- edges --------------------------------------------------------------------------------------------
+
+    def _edges_of(self, port: Port) -> Edges:
+        """The edges of a port, filled in later: edges may lead to edges without end (loops in loops)."""
+        edges = self._edges.get(port)
+        if edges is None:
+            edges = self._edges[port] = Edges()
+            self._unfilled.append(port)
+        return edges
+
+    def _fill(self) -> None:
+        while self._unfilled:
+            port = self._unfilled.pop()
+            plain: list[tuple[int, int, Step]] = []
+            rest: list[tuple[int, Any]] = []
+            through = [port]
+            while through:
+                here = through.pop()
+                rest += [(FETCH, i) for i in self._fetches.get(here, ())]
+                for index, position in self._consumers.get(here, ()):
+                    flat = self.nodes[index]
+                    if flat.kind in (Kind.MERGE, Kind.LOOP_COND):
+                        through.append((index, 0))
+                    elif (step := self.steps.get(index)) is None:
+                        rest.append(self._crossing(flat, here))
+                    elif position < 0:
+                        rest.append((CONTROL, (step.count, step)))
+                    else:
+                        plain.append((step.first + position, step.count, step))
+            edges = self._edges[port]
+            edges.plain, edges.rest = tuple(plain), tuple(sorted(rest, key=lambda entry: entry[0]))
+
+    def _crossing(self, flat: FlatNode, port: Port) -> tuple[int, Any]:
+        """The entry for a node that takes a token to another iteration or frame."""
+        there = self._edges_of((flat.index, 0))
+        if flat.kind is Kind.NEXT_ITERATION:
+            return NEXT, there
+        if flat.kind is Kind.EXIT:
+            return EXIT, there
+        assert flat.kind is Kind.ENTER
+        child = self.frames[flat.frame]
+        source = self.nodes[port[0]]
+        if source.constant:
+            slot = self.frames[source.frame].reserve(1, MISSING)
+            child.inherits.append((slot, there, flat.constant))
+            return INHERIT, (slot, child, there, flat.constant)
+        return ENTER, (child, there, flat.constant)
+
+
+def _kernel(flat: FlatNode) -> Callable[..., Any] | None:
+    """The kernel of a node with its static arguments; what it gives includes the effect token."""
+    op = flat.op
+    if op is None:
+        return None
+    kernel = functools.partial(op.kernel, **flat.attrs) if flat.attrs else op.kernel
+    if not op.effect:
+        return kernel
+    return functools.partial(_with_token, kernel, op.several)
+
+
+def _in_a_tuple(flat: FlatNode) -> bool:
+    """True if what ``_kernel`` gives for the node is a tuple, with a value for each output."""
+    return flat.op is not None and (flat.op.several or flat.op.effect)
+
+
+def _with_token(kernel: Callable[..., Any], several: bool, *args: Any, **state: Any) -> Any:
+    result = kernel(*args, **state)
+    return (*result, np.True_) if several else (result, np.True_)

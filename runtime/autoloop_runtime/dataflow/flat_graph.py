@@ -1,0 +1,133 @@
+"""The flat dataflow graph: what the scheduler runs and what ``autoloop graph`` draws.
+
+Everything here is frozen. An edge is a *port*, ``(node index, output number)``. Two kinds of port carry no
+token, because their value is there before anything asks for it: constants, and loop invariants (the outputs
+of a constant Enter). A node all of whose inputs are such *resting* values has a control input that says when
+to run: the *pivot* of the iteration or branch it stands in.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+from ..base.dataclass import dataclass
+from ..ir.graph import Node
+from ..ir.op import Op
+
+Port = tuple[int, int]
+
+
+class Kind(enum.Enum):
+    """What a flat node does with its tokens."""
+
+    #: calls its op's kernel
+    KERNEL = "kernel"
+    #: a value known when the graph was built; no token
+    CONST = "Const"
+    #: a value given by the caller
+    FEED = "Feed"
+    #: hands its input on; used where a resting value must become a token
+    IDENTITY = "Identity"
+    #: takes a token into iteration 0 of a new frame; a constant Enter into every iteration
+    ENTER = "Enter"
+    #: hands on whichever input arrives: in a loop the Enter's, then the NextIteration's; after a branch the live one
+    MERGE = "Merge"
+    #: marks the loop's condition
+    LOOP_COND = "LoopCond"
+    #: inputs (data, predicate); output 1 has the data if the predicate is true, output 0 if it is false
+    SWITCH = "Switch"
+    #: takes a token to the next iteration
+    NEXT_ITERATION = "NextIteration"
+    #: takes a token out of the frame
+    EXIT = "Exit"
+
+
+@dataclass(frozen=True, slots=True)
+class FlatNode:
+    """One node of the flat graph.
+
+    Attributes
+    ----------
+    index : int
+        Its place in ``Lowered.nodes``.
+    kind : Kind
+        What it does.
+    name : str
+        Unique: the source node's name, or below it (``while/Enter``).
+    inputs, controls : tuple of Port
+        Data inputs, and ports that must have arrived before it runs.
+    frame : int
+        The frame it belongs to; Enter and Exit belong to the loop's own frame.
+    source : Node or None
+        The node of the structured graph it was made from.
+    op, attrs, outputs
+        The primitive of a KERNEL, its static arguments, and its number of outputs (an effect token included).
+    constant : bool
+        For an ENTER: the value is a loop invariant.
+    value : Any
+        Of a CONST.
+    """
+
+    index: int
+    kind: Kind
+    name: str
+    inputs: tuple[Port, ...]
+    controls: tuple[Port, ...]
+    frame: int
+    source: Node | None
+    op: Op | None
+    attrs: Mapping[str, Any]
+    outputs: int
+    constant: bool
+    value: Any
+
+    @property
+    def resting(self) -> bool:
+        """True if the outputs are values at rest rather than tokens."""
+        return self.kind is Kind.CONST or self.constant
+
+
+@dataclass(frozen=True, slots=True)
+class FrameInfo:
+    """A loop of the flat graph; frame 0 is the graph outside all loops.
+
+    Attributes
+    ----------
+    index, parent : int
+        Itself and the frame around it (``-1`` for frame 0).
+    name : str
+        The name of the loop.
+    source : Node or None
+        The ``While`` node, ``None`` for frame 0.
+    parallel_iterations : int
+        How many iterations may be live at once.
+    """
+
+    index: int
+    parent: int
+    name: str
+    source: Node | None
+    parallel_iterations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A flat graph, pruned for what is fetched.
+
+    Attributes
+    ----------
+    nodes : tuple of FlatNode
+    frames : tuple of FrameInfo
+        Parents before children.
+    feeds : tuple of int
+        The FEED node of each feed, in the caller's order.
+    fetches : tuple of Port
+        The port of each fetch, in the caller's order.
+    """
+
+    nodes: tuple[FlatNode, ...]
+    frames: tuple[FrameInfo, ...]
+    feeds: tuple[int, ...]
+    fetches: tuple[Port, ...]

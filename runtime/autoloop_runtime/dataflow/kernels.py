@@ -1,0 +1,79 @@
+"""Calling one kernel: time limit, timeline, and the user's lines when it fails."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ..base import profiler
+from ..ir.failures import annotate
+from ..ir.run_state import RunState
+from .execution_plan import Step
+from .frames import Iteration, State, loops_around
+
+
+class Watch:
+    """What a run does beside computing: keep to a time limit, record a timeline. Most runs have none.
+
+    Attributes
+    ----------
+    deadline : float or None
+        In ``time.monotonic()``.
+    """
+
+    __slots__ = ("deadline", "recorder", "timeout")
+
+    def __init__(self, timeout: float | None, recorder: profiler.Recorder | None) -> None:
+        self.timeout = timeout
+        self.deadline = None if timeout is None else time.monotonic() + _seconds(timeout)
+        self.recorder = recorder
+
+    @staticmethod
+    def needed(timeout: float | None) -> Watch | None:
+        """A watch, if there is anything to watch."""
+        recorder = profiler.active()
+        return None if timeout is None and recorder is None else Watch(timeout, recorder)
+
+    def expired(self) -> bool:
+        """True if the time is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def timed_out(self, tokens: State) -> TimeoutError:
+        """The error that stops the run."""
+        return TimeoutError(f"the run took longer than {self.timeout} s:\n{tokens.describe_waiting()}")
+
+
+def _seconds(timeout: Any) -> float:
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout is a number of seconds or None, got {timeout!r}")
+    if not timeout > 0:
+        raise ValueError(f"timeout must be positive, got {timeout}")
+    return float(timeout)
+
+
+def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any:
+    """Run the kernel of ``step`` in ``it``.
+
+    The arguments are read without a lock: a slot is written once, before the step became ready, and the caller
+    learned of that under the lock; other threads write other slots of the same list.
+    """
+    assert step.call is not None
+    args = it.values[step.first : step.last]
+    recorder = None if watch is None else watch.recorder
+    if recorder is None:
+        return step.call(*args, state=state) if step.stateful else step.call(*args)
+    start = time.perf_counter_ns()
+    try:
+        return step.call(*args, state=state) if step.stateful else step.call(*args)
+    finally:
+        flat = step.flat
+        recorder.record(flat.name, "" if flat.op is None else flat.op.name, start, loops_around(it))
+
+
+def explained(error: Exception, it: Iteration, step: Step) -> BaseException:
+    """What the kernel of ``step`` raised in ``it``, told in terms of the user's program."""
+    flat = step.flat
+    assert flat.source is not None
+    found = flat.op.culprit(error) if flat.op is not None and flat.op.culprit is not None else None
+    node, inside = found or (flat.source, [])
+    return annotate(error, node, [*inside, *loops_around(it)])

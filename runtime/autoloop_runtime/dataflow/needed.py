@@ -1,0 +1,94 @@
+"""Which tensors a run needs.
+
+One worklist over all sub-graphs, so that the cost is linear however deep loops nest. A loop is pruned per
+variable: a variable is needed if its final value is, or if the condition or another needed variable's next
+value depends on it. A fetched counter therefore never pulls in the heavy chain beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ..ir.graph import Graph, Node
+from ..ir.tensor import Tensor
+
+
+class Needed:
+    """The tensors (of all sub-graphs) that ``fetches`` need, given that ``feeds`` are supplied.
+
+    Attributes
+    ----------
+    tensors : set of Tensor
+        Everything needed; for a structured node the needed outputs.
+    nodes : set of Node
+        The nodes that compute them.
+    variables : dict of Node to set of int
+        For each needed ``While`` node its needed loop variables.
+    """
+
+    def __init__(self, fetches: Iterable[Tensor], feeds: Collection[Tensor]) -> None:
+        self.tensors: set[Tensor] = set()
+        self.nodes: set[Node] = set()
+        self.variables: dict[Node, set[int]] = {}
+        self._feeds = frozenset(feeds)
+        # sub-graph -> the structured nodes it is part of (one, unless somebody shares a sub-graph)
+        self._owners: dict[Graph, list[Node]] = {}
+        self._parameters: dict[Tensor, tuple[Graph, int]] = {}
+        self._todo: list[Tensor] = list(fetches)
+        while self._todo:
+            tensor = self._todo.pop()
+            if tensor not in self.tensors:
+                self.tensors.add(tensor)
+                if tensor.node is not None and tensor not in self._feeds:
+                    self._visit(tensor, tensor.node)
+
+    def _visit(self, tensor: Tensor, node: Node) -> None:
+        self.nodes.add(node)
+        kind = node.op.name
+        if kind == "While":
+            self._need_variable(node, tensor.index)
+        elif kind == "Cond":
+            self._own(node)
+            self._todo.append(node.inputs[0])
+            self._todo.extend(g.outputs[tensor.index] for g in (node.attrs["then"], node.attrs["else"]))
+        elif tensor in self._parameters:
+            graph, position = self._parameters[tensor]
+            for owner in self._owners[graph]:
+                self._enter(owner, graph, position)
+        else:
+            self._todo.extend(node.inputs)
+        self._todo.extend(node.control_inputs)
+
+    def _need_variable(self, node: Node, k: int) -> None:
+        body = node.attrs["body"]
+        needed = self.variables.setdefault(node, set())
+        if not needed:
+            self.nodes.add(node)
+            self._own(node)
+            self._todo.append(node.attrs["cond"].outputs[0])
+            self._todo.extend(node.control_inputs)
+        if k not in needed:
+            needed.add(k)
+            self._todo += (node.inputs[k], body.outputs[k])
+            if k == node.attrs.get("token") and len(node.attrs["cond"].outputs) > 1:
+                self._todo.append(node.attrs["cond"].outputs[1])
+
+    def _enter(self, owner: Node, graph: Graph, position: int) -> None:
+        """Parameter ``position`` of ``graph`` is needed: so is what ``owner`` passes for it."""
+        if owner.op.name == "While":
+            if position < owner.attrs["n_vars"]:
+                self._need_variable(owner, position)
+            self._todo.append(owner.inputs[position])
+        else:
+            self._todo.append(owner.inputs[position + 1])
+
+    def _own(self, node: Node) -> None:
+        for graph in node.subgraphs:
+            owners = self._owners.setdefault(graph, [])
+            if node in owners:
+                continue
+            owners.append(node)
+            for position, parameter in enumerate(graph.inputs):
+                self._parameters[parameter] = (graph, position)
+                if parameter in self.tensors:
+                    self._enter(node, graph, position)

@@ -1,0 +1,60 @@
+"""Tools for tests: an executor that replays an order of kernels chosen by a seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.graph import eager
+from ..ir.run_state import EAGER, RunState
+from .executable import results_of
+from .execution_plan import Plan
+from .frames import Item, State
+from .kernels import call, explained
+from .lowering import Lowered
+
+
+class SeededExecutor:
+    """Runs a lowered graph on one thread, always choosing the next ready kernel by a seeded die.
+
+    Whatever the threads of a real run might do, they do it in some such order; so the answer must be the same
+    for every seed, and a seed that gives another answer can be replayed.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    seed : int
+
+    Attributes
+    ----------
+    order : list of str
+        The names of the kernels of the last run, as they were run.
+    """
+
+    def __init__(self, lowered: Lowered, seed: int = 0) -> None:
+        self.plan = Plan(lowered)
+        self.seed = seed
+        self.order: list[str] = []
+
+    def run(self, feed_values: Sequence[Any] = (), state: RunState = EAGER) -> list[Any]:
+        """Compute the fetches; see ``Executable.run``."""
+        die = random.Random(self.seed)
+        self.order = []
+        ready: list[Item] = []
+        tokens = State(self.plan)
+        with np.errstate(all="ignore"), eager():
+            tokens.start(list(feed_values), ready, None)
+            while ready:
+                it, step = ready.pop(die.randrange(len(ready)))
+                self.order.append(step.flat.name)
+                try:
+                    out = call(it, step, state, None)
+                except Exception as error:
+                    raise explained(error, it, step)  # noqa: B904
+                if step.blank:
+                    it.values[step.first : step.last] = step.blank
+                tokens.complete(it, step, out, ready, None)
+        return results_of(tokens)

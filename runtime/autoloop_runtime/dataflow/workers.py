@@ -1,0 +1,387 @@
+"""Threads: several of them working on one run.
+
+The calling thread always works on its own run, so a run never depends on a worker being free; that is why
+runs may be nested (a kernel that calls a function) without any danger of waiting for each other in a circle.
+Workers are shared by all runs of the process, made when first wanted, and block when idle.
+
+Order of locks: a thread holds at most one of the locks of this file at a time. No lock is held while a kernel runs.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections import deque
+from typing import Any, Protocol
+
+from ..base.forks import Kind, in_child, undivided
+from ..ir.run_state import RunState
+from .frames import Item, State
+from .kernels import Watch, call, explained
+
+_RUN = Kind("SharedRun.lock", "who works on a run in a child is alone there, see ``left_alone``")
+_POOL = Kind("Pool.changed", "a child has a pool of its own, without workers")
+_BLAS = Kind("BlasLimit.lock", "the limit is taken back where nobody is left who wants it")
+
+#: after this many light kernels, a thread calls for help with the heavy ones it has not got to yet
+PATIENCE = 8
+
+
+class SharedRun:
+    """One run that several threads work on.
+
+    A thread runs the light kernels that it made ready itself, oldest first, so that iterations
+    fail and have their effects in order where data lets them. Heavy ones go to ``heavy``, where it
+    takes the newest when it has nothing light left; if that leaves others behind it calls for help. So two
+    chains that do not need each other end up on two threads, each staying with its own data, and a single
+    chain never leaves its thread.
+    """
+
+    def __init__(self, tokens: State, state: RunState, watch: Watch | None, threads: int) -> None:
+        #: guards every field below and ``tokens``
+        self.lock = _RUN.lock()
+        self.caller = threading.get_ident()  # not changed
+        self.tokens = tokens
+        self.state = state  # not changed
+        self.watch = watch  # not changed
+        #: what kernels see of context variables, whichever thread they run on; workers run in copies of it
+        self.context = contextvars.copy_context()  # not changed
+        #: heavy kernels that are ready
+        self.heavy: deque[Item] = deque()
+        #: workers that may still join; those promised by the pool and those present are counted off
+        self.openings = threads - 1
+        self.most = threads - 1  # not changed
+        #: workers that are in ``work``
+        self.present = 0
+        #: the caller is blocked on ``wake`` and nobody has released it yet; who clears this must release it
+        self.waiting = False
+        #: locked except between a release by whoever cleared ``waiting`` and the caller's waking up
+        self.wake = _RUN.gate()
+        self.wake.acquire()
+        #: the first failure of a kernel; no kernel is started after it
+        self.error: BaseException | None = None
+        #: nobody may start another kernel, or join
+        self.stopped = False
+
+    def run(self, feeds: list[Any]) -> None:
+        """Run to the end; the caller's thread works like the others and waits only when nothing is ready."""
+        light: deque[Item] = deque()
+        try:
+            if self.tokens.plan.blas:
+                # before the first call: its threads go on spinning for a while once they have been used
+                _blas.limit(self)
+            with self.lock:
+                self.tokens.start(feeds, light, self.heavy)
+            while True:
+                self.work(light)
+                with self.lock:
+                    if self.stopped or self.tokens.finished:
+                        break
+                    if self.heavy:
+                        continue
+                    if not self.present:
+                        break  # nothing runs and nothing is ready: ``results_of`` tells what is missing
+                    self.waiting = True
+                self._sleep()
+        finally:
+            try:
+                self._drain()
+            except BaseException:  # Ctrl-C came before it had begun, perhaps
+                self._drain()
+                raise
+        error, self.error = self.error, None  # its traceback refers to us
+        if error is not None:
+            raise error
+
+    def _sleep(self) -> None:
+        """Block until there is something to do or the time is over."""
+        watch = self.watch
+        if watch is None or watch.deadline is None:
+            self.wake.acquire()
+        elif not self.wake.acquire(timeout=max(0.0, watch.deadline - time.monotonic())):
+            with self.lock:
+                if self.waiting:
+                    self.waiting = False
+                    self._fail(watch.timed_out(self.tokens))
+                    return
+            self.wake.acquire()  # it was released just after the time was over
+
+    def _drain(self) -> None:
+        """Wait for the workers that are in a kernel; whatever interrupted the caller, they must be out first."""
+        try:
+            with self.lock:
+                self.stopped = True
+                self.heavy.clear()
+            _pool.forget(self)
+            while True:
+                with self.lock:
+                    # an interrupt may have come between a release of ``wake`` and our taking it
+                    self.waiting = False
+                    self.wake.acquire(blocking=False)
+                    if not self.present:
+                        break
+                    self.waiting = True
+                self.wake.acquire()
+        finally:
+            if self.tokens.plan.blas:
+                _blas.release(self)
+
+    def _fail(self, error: BaseException) -> None:
+        """Stop because of ``error``, unless stopped already. The lock is held."""
+        if not self.stopped:
+            self.error = error
+            self.stopped = True
+
+    def _wake_caller(self) -> None:
+        """Let the caller go on if it is blocked. The lock is held."""
+        if self.waiting:
+            self.waiting = False
+            self.wake.release()
+
+    def assist(self) -> None:
+        """Work on this run as a member of the pool, as long as there is something to do."""
+        with self.lock:
+            if self.stopped:
+                return
+            self.present += 1
+        try:
+            self.context.copy().run(self.work, deque(), True)
+        except BaseException as error:  # no kernel's, ``work`` deals with those; the caller must not wait in vain
+            with self.lock:
+                self._fail(error)
+                self._leave(True)
+
+    def left_alone(self) -> None:
+        """In a forked child: what the other threads were computing will never be there."""
+        alone = threading.get_ident() == self.caller
+        if not alone or self.present:
+            self._fail(RuntimeError(
+                "this process was forked by a function that a graph called, while other threads were computing parts "
+                "of the same graph; they do not exist here, so the graph cannot be run to its end. Fork outside of "
+                "graphs, or run them with config.set_num_threads(1)"
+            ))  # fmt: skip
+        self.present = 0 if alone else 1
+        self.openings = 0
+        self._wake_caller()
+
+    def work(self, light: deque[Item], member: bool = False) -> None:
+        """Run kernels until none is ready for this thread.
+
+        Parameters
+        ----------
+        light : deque
+            Kernels for this thread to begin with.
+        member : bool
+            This thread belongs to the pool; it is counted off when it leaves, under the same lock under which
+            it saw that there is nothing to do.
+        """
+        lock, heavy, tokens, state, watch = self.lock, self.heavy, self.tokens, self.state, self.watch
+        patience = PATIENCE
+        with lock:
+            item, wanted = self._take(light, member)
+        while item is not None:
+            if wanted:
+                _pool.call(self, wanted)
+            it, step = item
+            try:
+                out = call(it, step, state, watch)
+            except BaseException as error:
+                failure = explained(error, it, step) if isinstance(error, Exception) else error
+                with lock:
+                    self._fail(failure)
+                    self._leave(member)
+                return
+            if step.blank:
+                it.values[step.first : step.last] = step.blank
+            with lock:
+                if not self.stopped:
+                    tokens.complete(it, step, out, light, heavy)
+                del out
+                if watch is not None and watch.expired():
+                    self._fail(watch.timed_out(tokens))
+                if light and heavy and patience and not self.stopped:
+                    patience -= 1
+                    item, wanted = light.popleft(), 0
+                else:
+                    patience = PATIENCE
+                    item, wanted = self._take(light, member)
+
+    def _take(self, light: deque[Item], member: bool) -> tuple[Item | None, int]:
+        """The next kernel for this thread, and how many workers to call for. The lock is held."""
+        heavy = self.heavy
+        if self.stopped or not (light or heavy):
+            self._leave(member)
+            return None, 0
+        item = light.popleft() if light else heavy.pop()
+        wanted = 0
+        if heavy:
+            left = len(heavy)
+            if self.waiting:
+                self._wake_caller()
+                left -= 1
+            wanted = min(left, self.openings)
+            self.openings -= wanted
+        return item, wanted
+
+    def _leave(self, member: bool) -> None:
+        """This thread has nothing more to do here. The lock is held."""
+        if member:
+            self.present -= 1
+            self.openings += 1
+            if not self.present or self.tokens.finished:
+                self._wake_caller()
+
+
+class Work(Protocol):
+    """What workers can be called to.
+
+    ``most``: how many at once; ``assist``: what each of them calls, once; ``left_alone``: called in a forked child,
+    which has no workers, or only the one that forked.
+    """
+
+    most: int
+
+    def assist(self) -> None: ...
+    def left_alone(self) -> None: ...
+
+
+class Pool:
+    """The worker threads of the process."""
+
+    def __init__(self) -> None:
+        #: guards every field below; taken itself and not through ``changed``, whose methods Ctrl-C could divide
+        self.lock = _POOL.lock()
+        #: idle workers wait on it
+        self.changed = _POOL.condition(self.lock)
+        #: runs that want help, and how many more workers each wants
+        self.calls: dict[Work, int] = {}
+        #: runs that have wanted help and are not over
+        self.shared: set[Work] = set()
+        #: workers that are waiting
+        self.idle = 0
+        #: workers there are
+        self.size = 0
+        #: the most workers that any run has had openings for
+        self.most = 0
+
+    def call(self, run: Work, count: int) -> None:
+        """Ask for ``count`` workers for ``run``; if none is free the run goes on without."""
+        with self.lock:
+            self.shared.add(run)
+            self.calls[run] = self.calls.get(run, 0) + count
+            self.most = max(self.most, run.most)
+            self.changed.notify(count)
+            missing = min(sum(self.calls.values()) - self.idle, self.most - self.size)
+            for _ in range(missing):
+                try:
+                    _POOL.thread(self._work, name=f"autoloop-{self.size}").start()
+                except RuntimeError:
+                    break  # no more threads to be had: the calling threads do the work
+                self.size += 1
+
+    def forget(self, run: Work) -> None:
+        """``run`` has ended and wants no help any more."""
+        with self.lock:
+            self.shared.discard(run)
+            self.calls.pop(run, None)
+
+    def _work(self) -> None:
+        """The life of a worker; it ends in a child that it forked."""
+        while self is _pool:
+            run = self._next()
+            run.assist()
+            del run  # an idle worker must not keep a run's arrays
+
+    def _next(self) -> Work:
+        """Wait for a run that wants help."""
+        with self.lock:
+            while not self.calls:
+                self.idle += 1
+                self.changed.wait()
+                self.idle -= 1
+            run, wanted = next(iter(self.calls.items()))
+            if wanted > 1:
+                self.calls[run] = wanted - 1
+            else:
+                del self.calls[run]
+            return run
+
+
+class BlasLimit:
+    """Leaves processors to our threads while runs do matrix products side by side: two layers of threads get in
+    each other's way. BLAS has one setting for the process, so the limit is shared and counted."""
+
+    def __init__(self) -> None:
+        #: guards every field below
+        self.lock = _BLAS.lock()
+        #: runs that want the limit
+        self.users: set[SharedRun] = set()
+        #: the loaded libraries; looked for, which takes a millisecond, when first wanted
+        self.libraries: list[Any] | None = None
+        #: how many threads each library had before, while there is a limit
+        self.before: list[int] = []
+
+    def limit(self, run: SharedRun) -> None:
+        """``run`` wants the limit; the number of threads of the first that does counts."""
+        with self.lock:
+            # before the rest, so that a run of a signal handler that comes in between does not end the limit
+            self.users.add(run)
+            if not self.before:
+                if self.libraries is None:
+                    with undivided():
+                        from threadpoolctl import ThreadpoolController
+
+                        self.libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+                before = [library.get_num_threads() for library in self.libraries]
+                self.before = self.before or before
+                for library, count in zip(self.libraries, self.before):
+                    _set_threads(library, max(1, count // (run.most + 1)))
+
+    def release(self, run: SharedRun) -> None:
+        """``run`` wants it no more; also after a ``limit`` that was interrupted half-way."""
+        with self.lock:
+            self.users.discard(run)
+            self._settle()
+
+    def after_fork_in_child(self) -> None:
+        """The runs of other threads are over."""
+        me = threading.get_ident()
+        self.users = {run for run in self.users if run.caller == me}
+        self._settle()
+
+    def _settle(self) -> None:
+        """Give back the threads if nobody wants the limit. The lock is held."""
+        if not self.users:
+            for library, count in zip(self.libraries or (), self.before):
+                _set_threads(library, count)
+            self.before = []
+
+
+def _set_threads(library: Any, count: int) -> None:
+    """Set it whatever thread we are: the public setter obeys only the first thread that ever called it."""
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
+
+
+_pool = Pool()
+_blas = BlasLimit()
+
+
+def call_workers(work: Work, count: int) -> None:
+    """Ask for the help of ``count`` workers; those that are busy do not come."""
+    _pool.call(work, count)
+
+
+def forget_work(work: Work) -> None:
+    """``work`` wants no help any more; workers that have begun are still in it."""
+    _pool.forget(work)
+
+
+@in_child
+def _after_fork() -> None:
+    """A forked child has none of its parent's workers."""
+    global _pool
+    old, _pool = _pool, Pool()
+    for work in old.shared:
+        work.left_alone()
+    _blas.after_fork_in_child()

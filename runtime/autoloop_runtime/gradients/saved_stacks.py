@@ -1,0 +1,124 @@
+"""Where a forward loop puts the values that its backward loop will need.
+
+A stack is a loop variable that only grows: ``push`` in every iteration, ``read`` by position afterwards. It
+holds references to the arrays that were computed anyway; nothing is copied. ``push`` writes in place where the stack
+has no element at that position yet. An empty stack is one immutable value, the list is made by the first push: an
+empty stack may be shared, folded or hoisted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..base import dtypes
+from ..base.dtypes import DType
+from ..base.shapes import SCALAR, TensorShape
+from ..collections import adjoint_table as slots
+from ..collections.versioned_array import ArrayValue
+from ..ir.apply import apply
+from ..ir.op import Appending, Op, register
+from ..ir.tensor import Tensor
+from .swap import SwapStack
+
+
+class Stack(list[Any]):
+    """The values saved so far, oldest first."""
+
+    __slots__ = ()
+    dtype = dtypes.variant
+    shape = ()
+
+
+class EmptyStack:
+    """The stack without elements; one immutable object."""
+
+    __slots__ = ()
+    dtype = dtypes.variant
+    shape = ()
+
+
+_EMPTY = EmptyStack()
+
+
+def _push(stack: Any, position: Any, value: Any) -> Stack:
+    if stack is _EMPTY:
+        stack = Stack()
+    elif len(stack) != position:
+        stack = Stack(stack[: int(position)])
+    stack.append(value)
+    made: Stack = stack
+    return made
+
+
+def _read(stack: Any, position: Any, dtype: DType, shape: TensorShape) -> Any:
+    return stack[position]
+
+
+def _swap_push(stack: Any, position: Any, value: Any) -> SwapStack:
+    if stack is _EMPTY:
+        stack = SwapStack()
+    elif len(stack) != position:
+        stack = SwapStack(stack[: int(position)])
+    stack.append(value)
+    made: SwapStack = stack
+    return made
+
+
+def _push_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    _, position, value = inputs
+    return [g, None, slots.element(g, position, value)]
+
+
+def _read_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    return [slots.single(inputs[1], g), None]
+
+
+def _peek(array: ArrayValue, position: Any, dtype: DType, shape: TensorShape) -> Any:
+    return array.peek(int(position), shape)
+
+
+def _new(name: str, kernel: Callable[[], Any]) -> Op:
+    """What makes an empty stack that elements are appended to; it is never in a graph."""
+    return Op(name, lambda: (dtypes.variant, SCALAR), kernel)
+
+
+EMPTY = register(Op("EmptyStack", lambda: (dtypes.variant, SCALAR), lambda: _EMPTY))
+PUSH = register(
+    Op(
+        "StackPush",
+        lambda *_: (dtypes.variant, SCALAR),
+        _push,
+        _push_vjp,
+        appends=Appending(EMPTY, _new("Stack", Stack)),
+    )
+)
+#: as PUSH, of a stack that may leave memory
+SWAP_PUSH = register(
+    Op(
+        "SwapPush", lambda *_: (dtypes.variant, SCALAR), _swap_push, _push_vjp,
+        appends=Appending(EMPTY, _new("SwapStack", SwapStack)),
+    )
+)  # fmt: skip
+READ = register(Op("StackRead", lambda *_, dtype, shape: (dtype, shape), _read, _read_vjp, code="{0}[{1}]"))
+
+#: an element of a TensorArray that the forward pass has read; this does not count as a second read
+PEEK = register(Op("PeekArray", lambda *_, dtype, shape: (dtype, shape), _peek, _read_vjp))
+
+
+def empty() -> Tensor:
+    """A stack without elements."""
+    made: Tensor = apply(EMPTY, [])
+    return made
+
+
+def push(stack: Tensor, position: Tensor, value: Tensor, swap: bool = False) -> Tensor:
+    """``stack`` with ``value`` as its element at ``position``, which is its last; with ``swap`` it may leave memory."""
+    made: Tensor = apply(SWAP_PUSH if swap else PUSH, [stack, position, value])
+    return made
+
+
+def read(stack: Tensor, position: Tensor, like: Tensor) -> Tensor:
+    """The element at ``position``, which has the dtype and static shape of ``like``."""
+    made: Tensor = apply(READ, [stack, position], {"dtype": like.dtype, "shape": like.shape})
+    return made

@@ -1,0 +1,1 @@
+"""The graph: ops, nodes, tensors, the structured nodes, and how values become tensors."""

@@ -1,0 +1,72 @@
+"""An op applied to tensors: a node of the graph that is growing, or a value at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base.fp_warnings import restore, silence
+from ..base.locations import Location
+from .graph import graph_of
+from .op import Op
+from .recorders import recorders
+from .run_state import EAGER
+from .tensor import Tensor
+
+
+def apply(
+    op: Op,
+    inputs: Sequence[Tensor],
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    location: Location | None = None,
+) -> Any:
+    """Apply a primitive: add a node, or compute at once when no graph is being built.
+
+    Parameters
+    ----------
+    location : tuple of Line, optional
+        Where the user wrote it, if that is not the line being run.
+
+    Returns
+    -------
+    Tensor, tuple of Tensor, Node, or None
+        The output without the effect token, or a tuple of them if the op is ``several``. If there are none: the
+        node, in a graph where effects are not ordered and somebody must ask for it; else ``None``.
+    """
+    graph = graph_of(inputs)
+    if graph is None:
+        return _compute(op, inputs, attrs or {})
+    node = graph.add(op, inputs, attrs, name, location)
+    outputs = node.outputs[:-1] if op.effect else node.outputs
+    if not op.several:
+        return outputs[0]
+    return outputs or (None if graph.ordered else node)
+
+
+def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
+    specs = op.infer(*inputs, **attrs)
+    if isinstance(specs, list) != op.several:
+        raise op.misdeclared(specs)
+    values = [t.value for t in inputs]
+    kwargs = {**attrs, "state": EAGER} if op.stateful else attrs
+    token = silence()
+    try:
+        result = op.kernel(*values, **kwargs)
+    finally:
+        restore(token)
+    if op.several or isinstance(result, tuple):
+        made = tuple([Tensor(_as_value(v)) for v in op.results(result, len(specs))])
+        if not made:
+            return None
+    else:  # what nearly all do, and fast
+        made = (Tensor(_as_value(result)),)
+    for recorder in recorders():
+        recorder.record(op, inputs, made, attrs)
+    return made if op.several else made[0]
+
+
+def _as_value(value: Any) -> Any:
+    return value if hasattr(value, "dtype") else np.asarray(value)

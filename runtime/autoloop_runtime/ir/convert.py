@@ -1,0 +1,181 @@
+"""Python values as tensors: which dtype they take, and what is refused.
+
+A value becomes a constant of the graph that is growing, or a concrete tensor where none is. Arrays are copied once
+and then read-only, so that a tensor never changes with the caller's array.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.dtypes import DType
+from ..base.shapes import TensorShape
+from .graph import current_graph
+from .op import call
+from .tensor import Tensor
+
+
+def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of ``value``; a tensor is returned as it is.
+
+    Python numbers become int32, float32, bool or complex128; NumPy arrays and scalars keep their dtype; a
+    (nested) list may hold tensors, it is stacked.
+
+    Raises
+    ------
+    OverflowError
+        If an int does not fit the dtype.
+    TypeError
+        If ``dtype`` is given and ``value`` is a tensor of another one, or ``value`` is no array at all.
+    ValueError
+        If it is a list of lists of different lengths.
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if not isinstance(value, Tensor):
+        made = getattr(value, "__autoloop_tensor__", None)
+        if made is not None:
+            value = made()
+    if isinstance(value, Tensor):
+        if wanted is not None and value.dtype != wanted:
+            raise TypeError(
+                f"a tensor of dtype {value.dtype} was given where {wanted} is needed; use cast(x, {wanted})"
+            )
+        return value
+    if isinstance(value, (list, tuple)) and has_tensor(value):
+        parts = [convert_to_tensor(v, wanted) for v in value]
+        stacked: Tensor = call("stack", parts)
+        return stacked
+    return as_constant(to_array(value, wanted), name)
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor with a fixed value.
+
+    Parameters
+    ----------
+    value : number, (nested) list, or array
+    dtype : dtype-like, optional
+        By default int32, float32, bool or complex128 for Python numbers, the array's own for arrays.
+    shape : sequence of int, optional
+        The values are laid out in this shape; a single value fills it.
+
+    Raises
+    ------
+    OverflowError
+        If an int does not fit the dtype.
+    TypeError
+        If ``value`` does not have the kind of ``dtype``.
+    ValueError
+        If the number of values does not fit ``shape``.
+    """
+    if isinstance(value, Tensor) or has_tensor(value):
+        tensor = convert_to_tensor(value, dtype, name)
+        return tensor if shape is None else _reshaped(tensor, shape)
+    array = to_array(value, None if dtype is None else dtypes.as_dtype(dtype))
+    if shape is not None:
+        dims = TensorShape(shape).as_tuple()
+        if array.size == 1:
+            array = np.full(dims, array)
+        elif array.size != np.prod(dims, dtype=np.int64):
+            raise ValueError(f"{array.size} values cannot be laid out in shape {TensorShape(dims)}")
+        array = array.reshape(dims)[()] if not dims else array.reshape(dims)
+    return as_constant(array, name)
+
+
+def _reshaped(tensor: Tensor, shape: Any) -> Tensor:
+    reshaped: Tensor = call("reshape", tensor, shape)
+    return reshaped
+
+
+def as_constant(value: Any, name: str | None = None) -> Tensor:
+    """A tensor of an array: a constant of the default graph, or a concrete tensor."""
+    graph = current_graph()
+    return Tensor(value) if graph is None else graph.constant(value, name or "Const", waits=True)
+
+
+def has_tensor(value: Any) -> bool:
+    """Whether ``value`` is a tensor, or a list with one in it."""
+    if isinstance(value, (list, tuple)):
+        return any(has_tensor(v) for v in value)
+    return isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__")
+
+
+def to_array(value: Any, dtype: DType | None = None) -> Any:
+    """An array (0-d ones as NumPy scalars) that nobody else can change.
+
+    See ``convert_to_tensor`` for the dtype and the errors.
+    """
+    if isinstance(value, np.generic):
+        return value if dtype is None else _cast(np.asarray(value), dtype)[()]
+    if isinstance(value, (bool, int, float, complex)):
+        return _number(value, dtype)
+    if value is None:
+        raise TypeError("None cannot be converted to a tensor")
+    array = _nested(value) if not isinstance(value, np.ndarray) else value.copy()
+    if not array.dtype.isnative:
+        array = array.astype(dtypes.as_dtype(array.dtype))
+    if array.dtype.kind == "O":
+        raise TypeError(f"{_shown(value)} of type {type(value).__name__} cannot be converted to a tensor")
+    if not isinstance(value, np.ndarray) and not _numpy_inside(value):
+        array = _cast(array, dtype or _default(array))
+    elif dtype is not None:
+        array = _cast(array, dtype)
+    if array.ndim == 0:
+        return array[()]
+    array.flags.writeable = False
+    return array
+
+
+def _nested(value: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.array(value)
+    except ValueError:
+        if not isinstance(value, (list, tuple)):
+            raise
+        raise ValueError(
+            f"{_shown(value)} is no array: its parts have different lengths (pad them to one length, or keep them "
+            f"apart as tensors of their own)"
+        ) from None
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _number(value: Any, dtype: DType | None) -> Any:
+    if dtype is None:
+        dtype = dtypes.DEFAULTS[next(t for t in (bool, int, float, complex) if isinstance(value, t))]
+    if isinstance(value, int):
+        dtypes.check_fits(value, dtype)
+    elif dtype.kind in "iub" and not float(value.real).is_integer():
+        raise TypeError(f"{value!r} is not an integer and dtype {dtype} was asked for")
+    return dtype.type(value)
+
+
+def _default(array: np.ndarray[Any, Any]) -> DType:
+    """The dtype of nested Python numbers."""
+    if array.dtype.kind in "iu":
+        return dtypes.int32
+    if array.dtype.kind == "f":
+        return dtypes.float32
+    natural: DType = array.dtype
+    return natural
+
+
+def _numpy_inside(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_numpy_inside(v) for v in value)
+    return isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__array__")
+
+
+def _cast(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
+    if dtype.kind in "iu" and array.dtype.kind in "iu" and array.size:
+        dtypes.check_fits(int(array.min()), dtype)
+        dtypes.check_fits(int(array.max()), dtype)
+    if dtype.kind in "iub" and array.dtype.kind in "fc" and array.size:
+        raise TypeError(f"values of dtype {array.dtype} were given where {dtype} is needed; use cast")
+    return array.astype(dtype)

@@ -1,0 +1,158 @@
+"""The table of primitive operations, filled by the modules of ``ops``.
+
+One ``Op`` is all the system knows of a primitive: how shapes and dtypes follow (``infer``), the NumPy kernel,
+the reverse-mode rule and the code template. Nothing here knows tensors or graphs: they are built on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..base.dataclass import dataclass
+from ..base.dtypes import DType
+from ..base.shapes import TensorShape
+
+#: dtype and static shape of one output
+Spec = tuple[DType, TensorShape]
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """A primitive operation.
+
+    Attributes
+    ----------
+    name : str
+        Unique; nodes are named after it.
+    infer : callable
+        ``infer(*tensors, **attrs)`` gives the ``(dtype, shape)`` of the output, or a list of them if the op is
+        ``several``; called through ``specs``. Raises ``TypeError``/``ValueError`` for inputs that do not fit. It may
+        look at ``tensor.dtype``, ``tensor.shape`` and ``tensor.constant_value()`` (an array or ``None``).
+    kernel : callable
+        ``kernel(*arrays, **attrs)`` gives an ndarray or NumPy scalar, or a tuple of them if the op is ``several``;
+        ``results`` reads what it gave. It must not change its inputs. Ops with ``stateful=True`` take the run's state
+        as a keyword ``state``.
+    vjp : callable or None
+        ``vjp(g, outputs, inputs, attrs)`` gives one Tensor or ``None`` (no gradient) per input, built with the
+        public functions so that it can be differentiated again. ``g`` is the gradient of the output, or if the op
+        is ``several`` a list of them (``None`` where there is none); ``outputs`` and ``inputs`` are sequences of
+        the node's tensors, without effect tokens. ``None``: the op has no gradient.
+    code : str or None
+        Template of the generated expression, e.g. ``"{0} + {1}"`` or ``"np.tanh({0})"``, for inputs of the
+        dtypes that ``infer`` saw, arrays or NumPy scalars. It may name an input twice and does not put
+        brackets around them: put in names, or bracketed expressions. ``None``: the generated code calls the kernel.
+    scalar : mapping or None
+        Dtype kinds of the result -> template for NumPy scalars all round, where it is faster than ``code``. Written
+        only where no operand can fail, so it may leave one unevaluated.
+    into : str or None
+        Template that gives the value of ``code``, to the bit, in the array ``{out}``, which may be one of the inputs if
+        the op works element by element.
+    effect : bool
+        The op does something besides computing: it is never pruned from an ordered graph or merged, takes
+        an effect token as its last input and gives one as its last output (see ``graph.Graph.token``). The
+        kernel sees neither: whoever runs the node strips the one and appends ``np.True_`` as the other.
+    stateful : bool
+        The kernel wants the run's state (variable storage, output streams).
+    several : bool
+        The op has a list of outputs: as many as ``infer`` says for these inputs, one or none included. This alone
+        decides how what its kernel gives is read and what its rules are given, never the number of outputs or the
+        type of a result.
+    graphs : tuple of str
+        Which attributes are graphs (structured nodes only).
+    cost : callable or None
+        ``cost(*tensors, **attrs)`` estimates nanoseconds from static shapes, ``None``: by element count.
+    appends : Appending or None
+        Of an op that gives its first input with one element more, its third, at the end, where the second says; or
+        that does so if the first waits for that.
+    culprit : callable or None
+        Of an op that stands for several nodes: ``culprit(error)`` gives the node whose kernel raised ``error`` and the
+        loops around it within the op, innermost first, with the iterations they were in.
+    """
+
+    name: str
+    infer: Callable[..., Any]
+    kernel: Callable[..., Any]
+    vjp: Callable[..., Any] | None = None
+    code: str | None = None
+    effect: bool = False
+    stateful: bool = False
+    graphs: tuple[str, ...] = ()
+    cost: Callable[..., float] | None = None
+    doc: str = ""
+    scalar: Mapping[str, str] | None = None
+    into: str | None = None
+    culprit: Callable[[BaseException], Any] | None = None
+    several: bool = False
+    appends: Appending | None = None
+
+    def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
+        """The ``(dtype, shape)`` of each output, without the effect token."""
+        inferred = self.infer(*tensors, **attrs)
+        if isinstance(inferred, list) != self.several:
+            raise self.misdeclared(inferred)
+        specs: list[Spec] = inferred if self.several else [inferred]
+        return specs
+
+    def misdeclared(self, inferred: Any) -> AssertionError:
+        """What is wrong with an op that infers a list for one output, or one spec for several."""
+        declared = "several outputs" if self.several else "one output"
+        return AssertionError(f"op {self.name!r} is declared with {declared}, but infers {inferred!r}")
+
+    def results(self, result: Any, count: int) -> tuple[Any, ...]:
+        """The values of the ``count`` outputs that ``result`` of the kernel stands for."""
+        if isinstance(result, tuple) != self.several or (self.several and len(result) != count):
+            wanted = f"a tuple of {count}" if self.several else "a value"
+            raise AssertionError(f"the kernel of op {self.name!r} must give {wanted}, not {type(result).__name__}")
+        return result if self.several else (result,)
+
+    def __repr__(self) -> str:
+        return f"Op({self.name})"
+
+
+#: every primitive by name; written while the ``ops`` modules are imported, read-only afterwards
+OPS: dict[str, Op] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Appending:
+    """How a loop may hold what an op appends to.
+
+    Attributes
+    ----------
+    empty, new : Op
+        That of the empty value, and one whose kernel gives, for the attributes of the op, a list that is changed in
+        place.
+    sources : tuple of Op
+        Others whose results may be changed in place.
+    waits : bool
+        The list says in ``due`` where the next element belongs, and takes it by ``add``; others are left out.
+    """
+
+    empty: Op
+    new: Op
+    sources: tuple[Op, ...] = ()
+    waits: bool = False
+
+
+#: the public function of a name, for callers below the ``ops`` floor (tensor operators)
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+
+def register(op: Op) -> Op:
+    """Add ``op`` to the table; a name may be used once."""
+    if op.name in OPS:
+        raise ValueError(f"an op named {op.name!r} exists already")
+    OPS[op.name] = op
+    return op
+
+
+def function(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """Let the floors below call the public function ``f`` by ``name``."""
+    FUNCTIONS[name] = f
+    return f
+
+
+def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
+    """Call the public function registered as ``name``."""
+    return FUNCTIONS[name](*args, **kwargs)

@@ -1,0 +1,58 @@
+"""What became of the user's loops while a function was traced.
+
+The operators that converted code calls decide for each loop, when it is reached, whether it becomes a loop of
+the graph or runs now, in Python. They leave a record of the decision with the graph, which ``explain`` reads.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..base.dataclass import dataclass
+from ..base.locations import Line
+from .graph import Graph
+
+_COLLECTION = "loops"
+
+
+@dataclass(frozen=True)
+class LoopRecord:
+    """The decision about one loop of the user's source.
+
+    Attributes
+    ----------
+    kind : {"while", "for"}
+        The statement.
+    converted : bool
+        True for a loop of the graph, False for one that Python ran during the trace.
+    line : Line or None
+        Where the statement stands.
+    reason : str
+        Why, as the end of a sentence: "the condition is a tensor", "range(3) is a Python value".
+    names : tuple of str
+        The loop variables.
+    """
+
+    kind: Literal["while", "for"]
+    converted: bool
+    line: Line | None
+    reason: str
+    names: tuple[str, ...] = ()
+
+
+def record_loop(graph: Graph | None, record: LoopRecord) -> None:
+    """Keep ``record`` with the root of ``graph``; a loop that is reached again is kept once.
+
+    Without a graph (converted code that runs on plain values) there is nothing to explain later.
+    """
+    if graph is None:
+        return
+    # a trace has one thread, so the list needs no lock
+    records = graph.root.collections.setdefault(_COLLECTION, [])
+    if record not in records:
+        records.append(record)
+
+
+def loop_records(graph: Graph) -> tuple[LoopRecord, ...]:
+    """The records of a graph, in the order the loops were first reached."""
+    return tuple(graph.root.collections.get(_COLLECTION, ()))

@@ -1,0 +1,74 @@
+"""What a run carries beside its tensors: where variables keep their values, and how long it may take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base.forks import Kind
+
+_STORAGE = Kind("Storage.lock", "the value is replaced as a whole")
+_STATE = Kind("SessionState.lock", "entries are complete when they are added")
+
+
+class Storage:
+    """The place of one variable's value.
+
+    ``lock`` guards every change; a plain read of ``value`` is one reference load and takes no lock. ``changes`` counts
+    them: a signal handler, which is on the same thread and so is not kept out, may change it between a read and the
+    write that rests on it.
+    """
+
+    __slots__ = ("changes", "lock", "value")
+
+    def __init__(self, value: Any = None) -> None:
+        self.lock = _STORAGE.lock()
+        self.value = value
+        self.changes = 0
+
+    def put(self, value: Any) -> None:
+        """Change the value."""
+        with self.lock:
+            self.changes += 1
+            self.value = value
+
+    def exchange(self, changes: int, value: Any) -> bool:
+        """Change the value if there were only so many changes; the caller holds the lock.
+
+        CPython runs signal handlers at calls and jumps back: never between these lines.
+        """
+        if self.changes == changes:
+            self.changes, self.value = changes + 1, value
+            return True
+        return False
+
+
+class RunState:
+    """The surroundings of a run: eager code and functions use the variables' own storage."""
+
+    __slots__ = ()
+
+    def storage(self, variable: Any) -> Storage:
+        """The storage of ``variable`` in this run."""
+        own: Storage = variable.own_storage
+        return own
+
+
+class SessionState(RunState):
+    """Variable values that belong to a session (1.x); ``storages`` is only added to under ``lock``."""
+
+    __slots__ = ("lock", "storages")
+
+    def __init__(self) -> None:
+        self.lock = _STATE.lock()
+        self.storages: dict[int, tuple[Any, Storage]] = {}
+
+    def storage(self, variable: Any) -> Storage:
+        found = self.storages.get(id(variable))
+        if found is None:
+            with self.lock:
+                found = self.storages.setdefault(id(variable), (variable, Storage()))
+        return found[1]
+
+
+#: state of code that runs outside any session
+EAGER = RunState()

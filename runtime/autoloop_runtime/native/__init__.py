@@ -1,0 +1,10 @@
+"""Machine code: a graph of exact shapes becomes one LLVM function without Python in it."""
+
+from __future__ import annotations
+
+from .native_call import compile_native, make
+from .native_function import write_function
+from .toolchain.compile_ir import MissingExtra
+from .typing.refusal import NativeRefusal
+
+__all__ = ["MissingExtra", "NativeRefusal", "compile_native", "make", "write_function"]

@@ -1,0 +1,1 @@
+"""LLVM's types, instructions and texts, one element at a time."""

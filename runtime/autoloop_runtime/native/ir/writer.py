@@ -1,0 +1,237 @@
+"""Writing LLVM IR as text: one function at a time, and the module around it.
+
+Text, because it is what LLVM's own manual speaks, because a template reads as the instruction it becomes, and
+because it is made and parsed faster than the objects of a builder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+from ...base.dataclass import dataclass, field
+
+
+@dataclass
+class Phi:
+    """A value that depends on where control came from; ``sources`` fills up while the function is written."""
+
+    name: str
+    type: str
+    sources: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, value: str, block: str) -> None:
+        """Let it be ``value`` when control comes from ``block``."""
+        self.sources.append((value, block))
+
+    def __str__(self) -> str:
+        return f"  {self.name} = phi {self.type} " + ", ".join(f"[ {v}, %{b} ]" for v, b in self.sources)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A counted loop that is being written.
+
+    Attributes
+    ----------
+    index : str
+        The counter, an i64 from 0.
+    phis : list of Phi
+        Where to put values that are carried from one round to the next.
+    """
+
+    index: str
+    phis: list[Any]
+    before: str
+
+    def carry(self, writer: Writer, type: str, start: str) -> Phi:
+        """A value carried around the loop; the caller adds what it becomes."""
+        phi = Phi(writer.new(), type, [(start, self.before)])
+        self.phis.append(phi)
+        return phi
+
+
+class Writer:
+    """The body of one function, written from top to bottom.
+
+    A *section* is a place in the text to which lines can still be added when the writing has gone on.
+
+    Parameters
+    ----------
+    beside : Writer, optional
+        Of a function some of whose names are used in this one too; new names differ from them.
+    """
+
+    def __init__(self, beside: Writer | None = None) -> None:
+        self.lines: list[Any] = []
+        self._top = self.lines
+        self._names: Iterator[int] = beside._names if beside is not None else count(1)
+        self.block = "entry"
+
+    def new(self, hint: str = "v") -> str:
+        """A name for a value that is not taken."""
+        return f"%{hint}{next(self._names)}"
+
+    def do(self, text: str) -> None:
+        """Add an instruction without a value."""
+        self.lines.append("  " + text)
+
+    def let(self, text: str, hint: str = "v") -> str:
+        """Add an instruction and give the name of its value."""
+        name = self.new(hint)
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def label(self, hint: str) -> str:
+        """A name for a block."""
+        return self.new(hint)[1:]
+
+    def start(self, label: str) -> None:
+        """Begin the block ``label``."""
+        self.lines.append(f"{label}:")
+        self.block = label
+
+    def jump(self, label: str) -> None:
+        """Go to ``label``."""
+        self.do(f"br label %{label}")
+
+    def branch(self, condition: str, then: str, otherwise: str, extra: str = "") -> None:
+        """Go to ``then`` or to ``otherwise``."""
+        self.do(f"br i1 {condition}, label %{then}, label %{otherwise}{extra}")
+
+    def phi(self, type: str, hint: str = "p") -> Phi:
+        """A value at the head of the current block, whose sources are added later."""
+        phi = Phi(self.new(hint), type)
+        self.lines.append(phi)
+        return phi
+
+    def section(self) -> list[Any]:
+        """A place here to which ``at`` comes back."""
+        place: list[Any] = []
+        self.lines.append(place)
+        return place
+
+    @contextmanager
+    def at(self, section: list[Any]) -> Iterator[None]:
+        """Write into ``section`` (straight-line code only)."""
+        outer, self.lines = self.lines, section
+        try:
+            yield
+        finally:
+            self.lines = outer
+
+    @contextmanager
+    def loop(self, rounds: int | str, extra: str = "") -> Iterator[Loop]:
+        """Write the body of a loop of so many rounds, at least one."""
+        head, done = self.label("loop"), self.label("done")
+        before = self.block
+        self.jump(head)
+        self.start(head)
+        index = self.phi("i64", "i")
+        index.add("0", before)
+        yield Loop(index.name, self.section(), before)
+        following = self.let(f"add nuw nsw i64 {index.name}, 1")
+        index.add(following, self.block)
+        self.branch(self.let(f"icmp eq i64 {following}, {rounds}"), done, head, extra)
+        self.start(done)
+
+    def render(self) -> str:
+        """The text so far."""
+        out: list[str] = []
+        _flatten(self._top, out)
+        return "\n".join(out)
+
+
+def _flatten(lines: Sequence[Any], out: list[str]) -> None:
+    for line in lines:
+        if isinstance(line, list):
+            _flatten(line, out)
+        else:
+            out.append(str(line))
+
+
+#: names of values and blocks, labels, and metadata
+_NAMES = re.compile(r"%[A-Za-z]\w*|^[A-Za-z]\w*(?=:$)|![0-9]+", re.MULTILINE)
+
+
+class Module:
+    """Everything beside the function: declarations, helper functions, attributes, metadata.
+
+    Parameters
+    ----------
+    helpers : callable
+        ``helpers(name, type)`` gives the text of the helper function ``@name.type`` and the names of those it
+        calls.
+    """
+
+    def __init__(self, helpers: Callable[[str, str], str]) -> None:
+        self._helpers = helpers
+        self._texts: dict[str, str] = {}
+        self._forms: dict[str, str] = {}
+        self._declared: dict[str, None] = {}
+        self._attributes: dict[str, int] = {}
+        self._metadata: list[str] = []
+        self._used: dict[str, None] = {}
+
+    def helper(self, name: str, type: str) -> str:
+        """The helper function ``name`` for ``type``, as ``@name.type``."""
+        full = f"{name}.{type}"
+        if full not in self._texts:
+            self._texts[full] = ""
+            self._texts[full] = self._helpers(name, type)
+        return "@" + full
+
+    def has(self, name: str) -> bool:
+        """True if the function ``name`` was defined."""
+        return name in self._texts
+
+    def declare(self, text: str) -> None:
+        """Declare an external function, once."""
+        self._declared["declare " + text] = None
+
+    def declares(self, symbol: str) -> bool:
+        """True if ``symbol`` was declared."""
+        return any(f" @{symbol}(" in text for text in self._declared)
+
+    def keep(self, symbol: str) -> None:
+        """Keep the declaration of ``symbol`` although nothing calls it yet."""
+        self._used[symbol] = None
+
+    def attributes(self, text: str) -> str:
+        """A group of attributes, as ``#n``."""
+        return f"#{self._attributes.setdefault(text, len(self._attributes))}"
+
+    def metadata(self, text: str) -> str:
+        """A metadata node, as ``!n``; ``{self}`` in the text is itself."""
+        name = f"!{len(self._metadata)}"
+        self._metadata.append(f"{name} = {text.replace('{self}', name)}")
+        return name
+
+    def define(self, name: str, make: Callable[[], str]) -> None:
+        """Add the function ``name``, whose text ``make`` gives, unless it is there."""
+        if name not in self._texts:
+            self._texts[name] = make()
+
+    def shared(self, text: str) -> str:
+        """The name of a function of which ``text`` is all but the name, ``{name}`` there; equal ones are one."""
+        names: dict[str, str] = {}
+        form = _NAMES.sub(lambda m: names.setdefault(m[0], f"%{len(names)}"), text)
+        known = self._forms.get(form)
+        if known is None:
+            known = self._forms[form] = f"form{len(self._forms)}"
+            self._texts[known] = text.replace("{name}", known)
+        return known
+
+    def render(self) -> str:
+        """The text of the module."""
+        parts = [*self._declared, *self._texts.values()]
+        if self._used:
+            names = ", ".join(f"ptr @{symbol}" for symbol in self._used)
+            size = len(self._used)
+            parts.append(f'@llvm.compiler.used = appending global [{size} x ptr] [{names}], section "llvm.metadata"')
+        parts += [f"attributes #{n} = {{ {text} }}" for text, n in self._attributes.items()]
+        parts += self._metadata
+        return "\n".join(parts) + "\n"

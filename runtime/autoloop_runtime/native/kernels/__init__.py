@@ -1,0 +1,1 @@
+"""Routines in LLVM IR that machine code calls."""

@@ -1,0 +1,224 @@
+"""Matrix products of known extents: a kernel that keeps a tile of the result in vector registers.
+
+For each tile, ``rows`` x ``columns`` vectors of the result are accumulated over the inner extent; an element of the
+left matrix is broadcast, a row of the right one is loaded as vectors. Because all extents are known, nothing is
+packed or tested at run time; leftover columns are masked, and the rows are cut so that all tiles are nearly equal.
+"""
+
+from __future__ import annotations
+
+from ...base.dataclass import dataclass
+from ..ir.elements import LType
+from ..ir.writer import Module, Writer
+
+#: how much of the inner extent is done at once: a panel of the right matrix then stays in the cache
+INNER = 512
+#: a feature of compilers before LLVM 22
+OLD_MASKS = "alignment of masked loads is an operand"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the CPU has: bits of a vector register, how many of them, and whether it fuses multiply and add.
+
+    ``old_masks``: the compiler takes the alignment of masked loads and stores as an operand.
+    """
+
+    bits: int
+    registers: int
+    fused: bool
+    old_masks: bool = False
+
+
+@dataclass(frozen=True)
+class Problem:
+    """``c[i, j] = sum(a[i, k] * b[k, j])`` for an ``m`` x ``n`` result; strides in elements, that of ``j`` is 1."""
+
+    t: LType
+    m: int
+    n: int
+    k: int
+    a: tuple[int, int]
+    b: int
+    c: int
+
+
+def machine_of(features: frozenset[str]) -> Machine:
+    """The vector registers of a CPU with ``features``."""
+    old = OLD_MASKS in features
+    if "avx512f" in features:
+        return Machine(512, 32, True, old)
+    if "avx2" in features:
+        return Machine(256, 16, "fma" in features, old)
+    return Machine(128, 32 if "neon" in features else 16, "neon" in features, old)
+
+
+def panel(p: Problem, machine: Machine) -> int:
+    """How many columns of the result are made together."""
+    lanes = _lanes(p, machine)
+    return _columns(p, lanes) * lanes
+
+
+def tile_rows(p: Problem, machine: Machine) -> int:
+    """How many rows of the result are made together, at most."""
+    columns = _columns(p, _lanes(p, machine))
+    return max(1, (machine.registers - columns - 2) // columns)
+
+
+def _lanes(p: Problem, machine: Machine) -> int:
+    lanes = machine.bits // (8 * p.t.size)
+    while lanes > 1 and lanes // 2 >= p.n:
+        lanes //= 2
+    return lanes
+
+
+def _columns(p: Problem, lanes: int) -> int:
+    """How many vectors wide a tile is."""
+    return min(-(-p.n // lanes), 8 if p.m <= 2 else 4)
+
+
+def define(module: Module, name: str, problem: Problem, machine: Machine) -> None:
+    """Add the function ``name(a, b, c)`` that solves ``problem``, once."""
+    module.define(name, lambda: _Kernel(module, problem, machine).text(name))
+
+
+class _Kernel:
+    def __init__(self, module: Module, p: Problem, machine: Machine) -> None:
+        self.module, self.p, self.machine, self.writer = module, p, machine, Writer()
+        # a tile keeps the multipliers busy as it is; more of it would only take longer to compile
+        as_is = module.metadata('!{!"llvm.loop.unroll.disable"}')
+        self._once = ", !llvm.loop " + module.metadata(f"distinct !{{{{self}}, {as_is}}}")
+        self.lanes = _lanes(p, machine)
+        self.columns = _columns(p, self.lanes)
+        tiles = -(-p.m // tile_rows(p, machine))
+        #: (rows of a tile, how many tiles of that many rows), the larger ones first
+        self.heights = [(p.m // tiles + 1, p.m % tiles), (p.m // tiles, tiles - p.m % tiles)]
+
+    def text(self, name: str) -> str:
+        writer = self.writer
+        for start in range(0, self.p.k, INNER):
+            self._panels(start, min(INNER, self.p.k - start))
+        writer.do("ret void")
+        return (
+            f"define internal void @{name}(ptr noalias %a, ptr noalias %b, ptr noalias %c) noinline nounwind {{\n"
+            f"entry:\n{writer.render()}\n}}"
+        )
+
+    def _panels(self, start: int, depth: int) -> None:
+        """All panels of columns, for ``depth`` inner steps from ``start``."""
+        width, p = self.columns * self.lanes, self.p
+        a = self._at("%a", start * p.a[1])
+        whole, rest = divmod(p.n, width)
+        b = self._at("%b", start * p.b)
+        if whole:
+            with self._loop(whole) as j:
+                offset = self.writer.let(f"mul nuw nsw i64 {j}, {width}")
+                self._tiles(a, self._at(b, offset), self._at("%c", offset), width, depth, start > 0)
+        if rest:
+            self._tiles(a, self._at(b, whole * width), self._at("%c", whole * width), rest, depth, start > 0)
+
+    def _tiles(self, a: str, b: str, c: str, width: int, depth: int, add: bool) -> None:
+        """All tiles of one panel, ``width`` columns wide."""
+        row = 0
+        for height, count in self.heights:
+            if not count or not height:
+                continue
+            with self._loop(count) as i:
+                first = self.writer.let(f"mul nuw nsw i64 {i}, {height}")
+                first = self.writer.let(f"add nuw nsw i64 {first}, {row}")
+                left = self._at(a, self.writer.let(f"mul nsw i64 {first}, {self.p.a[0]}"))
+                out = self._at(c, self.writer.let(f"mul nsw i64 {first}, {self.p.c}"))
+                self._tile(left, b, out, height, width, depth, add)
+            row += height * count
+
+    def _tile(self, a: str, b: str, c: str, height: int, width: int, depth: int, add: bool) -> None:
+        p, writer = self.p, self.writer
+        spans = [min(self.lanes, width - at) for at in range(0, width, self.lanes)]
+        cells = [(i, j) for i in range(height) for j in range(len(spans))]
+        with writer.loop(depth, self._once) as loop:
+            sums = [loop.carry(writer, self._vector, "zeroinitializer") for _ in cells]
+            right = self._at(b, writer.let(f"mul nsw i64 {loop.index}, {p.b}"))
+            left = self._at(a, writer.let(f"mul nsw i64 {loop.index}, {p.a[1]}"))
+            columns = [self._load(self._at(right, j * self.lanes), span) for j, span in enumerate(spans)]
+            following = []
+            for i in range(height):
+                x = self._broadcast(self._at(left, i * p.a[0]))
+                following += [self._multiply_add(x, columns[j], sums[i * len(spans) + j].name)
+                              for j in range(len(spans))]  # fmt: skip
+            for phi, value in zip(sums, following):
+                phi.add(value, writer.block)
+        for (i, j), value in zip(cells, following):
+            self._store(self._at(c, i * p.c + j * self.lanes), value, spans[j], add)
+
+    # -- instructions -------------------------------------------------------------------------------------
+
+    @property
+    def _vector(self) -> str:
+        return f"<{self.lanes} x {self.p.t.name}>"
+
+    def _loop(self, count: int) -> _Rounds:
+        return _Rounds(self.writer, count, self._once)
+
+    def _at(self, pointer: str, offset: int | str) -> str:
+        if offset == 0:
+            return pointer
+        return self.writer.let(f"getelementptr {self.p.t.name}, ptr {pointer}, i64 {offset}")
+
+    def _mask(self, span: int) -> str:
+        bits = ", ".join(f"i1 {'true' if n < span else 'false'}" for n in range(self.lanes))
+        return f"<{self.lanes} x i1> <{bits}>"
+
+    def _overloaded(self, name: str) -> str:
+        return f"@llvm.{name}.v{self.lanes}{self.p.t.suffix}"
+
+    def _load(self, pointer: str, span: int) -> str:
+        vector, size = self._vector, self.p.t.size
+        if span == self.lanes:
+            return self.writer.let(f"load {vector}, ptr {pointer}, align {size}")
+        name = self._overloaded("masked.load") + ".p0"
+        mask = f"{self._mask(span)}, {vector} zeroinitializer"
+        return self.writer.let(f"call {vector} {name}({self._aligned(pointer)}, {mask})")
+
+    def _store(self, pointer: str, value: str, span: int, add: bool) -> None:
+        vector, size, t = self._vector, self.p.t.size, self.p.t
+        if add:
+            before = self._load(pointer, span)
+            value = self.writer.let(f"{'fadd' if t.kind == 'f' else 'add'} {vector} {before}, {value}")
+        if span == self.lanes:
+            self.writer.do(f"store {vector} {value}, ptr {pointer}, align {size}")
+            return
+        name = self._overloaded("masked.store") + ".p0"
+        self.writer.do(f"call void {name}({vector} {value}, {self._aligned(pointer)}, {self._mask(span)})")
+
+    def _aligned(self, pointer: str) -> str:
+        """A pointer operand of a masked instruction, and how it is aligned."""
+        size = self.p.t.size
+        return f"ptr {pointer}, i32 {size}" if self.machine.old_masks else f"ptr align {size} {pointer}"
+
+    def _broadcast(self, pointer: str) -> str:
+        t, vector = self.p.t, self._vector
+        x = self.writer.let(f"load {t.name}, ptr {pointer}, align {t.size}")
+        one = self.writer.let(f"insertelement {vector} poison, {t.name} {x}, i64 0")
+        return self.writer.let(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
+
+    def _multiply_add(self, x: str, y: str, z: str) -> str:
+        vector = self._vector
+        if self.p.t.kind == "f" and self.machine.fused:
+            return self.writer.let(f"call {vector} {self._overloaded('fma')}({vector} {x}, {vector} {y}, {vector} {z})")
+        multiply, add = ("fmul", "fadd") if self.p.t.kind == "f" else ("mul", "add")
+        return self.writer.let(f"{add} {vector} {self.writer.let(f'{multiply} {vector} {x}, {y}')}, {z}")
+
+
+class _Rounds:
+    """A counted loop; a single round is written without one."""
+
+    def __init__(self, writer: Writer, count: int, extra: str) -> None:
+        self._single = count == 1
+        self._loop = writer.loop(count, extra)
+
+    def __enter__(self) -> str:
+        return "0" if self._single else self._loop.__enter__().index
+
+    def __exit__(self, *exc: object) -> None:
+        if not self._single:
+            self._loop.__exit__(None, None, None)

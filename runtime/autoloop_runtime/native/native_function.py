@@ -1,0 +1,341 @@
+"""A whole graph as one LLVM function, and what its caller must know of it.
+
+``run(args, memory)`` gives 0, or the number of a check that failed, or less than 0: -1 when Python's signal handlers
+raised, -2 when there was no memory for a stack.
+
+args
+    Nothing, to give back stacks that an earlier call left behind; otherwise 8 bytes per input, the ``PyObject *`` of an
+    array or a scalar, then the ``PyObject *`` of each output array.
+memory
+    Words of 8 bytes: the address of a table of the addresses of constant arrays; the address of scratch memory; the
+    scalar outputs; one for the thread state and one for the last stack that was made; then what failed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base.dataclass import dataclass
+from ..base.dtypes import variant
+from ..collections.variables import Variable
+from ..ir.graph import Graph
+from ..ir.tensor import Tensor
+from .ir.elements import TYPES
+from .ir.helpers import text as helper_text
+from .ir.writer import Module
+from .kernels.thread_pool import SHARE
+from .rules import adjoint_rules as tables
+from .rules import checkpoint_stack as kept
+from .rules import cond_rules as branches
+from .rules import effect_rules as effects
+from .rules import growing_array as growing
+from .rules import growing_table as spread
+from .rules import indexing_rules as indexing
+from .rules import linalg_rules as factors
+from .rules import pointwise, products, views
+from .rules import reduction_rules as reductions
+from .rules import saved_values as stacks
+from .rules import scatter as points
+from .rules import sorting_rules as sorting
+from .rules import tensor_array_rules as rows
+from .rules import while_rules as loops
+from .rules.variable_rules import variables_of
+from .rules.while_rules import spread_targets
+from .toolchain.shared_libraries import Libraries
+from .typing.exact_shapes import infer
+from .typing.facts import Shape, Types
+from .typing.refusal import refuse
+from .writer.context import Check, Context, Place
+from .writer.node_writer import RULES, open_block, value_of, write_nodes
+from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resolve, size_of
+
+#: the modules that fill the table of rules
+RULE_MODULES = (
+    branches, effects, factors, growing, indexing, kept, loops, pointwise, points, products, reductions, rows, sorting,
+    spread, stacks, tables, views,
+)  # fmt: skip
+growing.extend(RULES)
+spread.extend(RULES)
+#: scratch memory is handed to the function at an address that is a multiple of this
+ALIGNMENT = 64
+#: with more nodes than this, loops over elements are functions of their own
+MOST_NODES = 200
+#: words before the scalar outputs
+_HEAD = 2
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or an output: dtype and shape; ``grows``: an output with as many rows of that shape as it turns out."""
+
+    dtype: Any
+    shape: Shape
+    grows: bool = False
+
+    @property
+    def is_array(self) -> bool:
+        """True if its memory is given by the caller."""
+        return self.shape != () and not self.grows
+
+    @property
+    def words(self) -> int:
+        """How many words of the memory it takes as an output: a scalar one, what grows its stack and its length."""
+        return 2 if self.grows else int(not self.is_array)
+
+
+@dataclass(frozen=True)
+class Function:
+    """LLVM IR and the agreement on how to call it.
+
+    Attributes
+    ----------
+    ir : str
+        With ``{name}`` where the function's name goes.
+    inputs, outputs : tuple of Port
+    table : tuple of ndarray
+        Constant arrays.
+    scratch, words : int
+        Bytes of scratch memory, and of the words before it.
+    checks : tuple of Check
+        What the return codes 1, 2, ... mean.
+    addresses : dict of str to int
+        Symbols it calls.
+    variables : tuple of Variable
+        Whose values are inputs, behind those of the graph.
+    assigned : tuple of Variable
+        Whose new values are outputs, behind those of the graph.
+    stacks : bool
+        It may leave stacks behind, which a second call without ``args`` gives back.
+    shares : bool
+        Some of its work is for several threads; it calls ``pool.SHARE``.
+    """
+
+    ir: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    table: tuple[Any, ...]
+    scratch: int
+    words: int
+    checks: tuple[Check, ...]
+    addresses: dict[str, int]
+    variables: tuple[Variable, ...]
+    assigned: tuple[Variable, ...]
+    stacks: bool
+    shares: bool
+
+    @property
+    def scalars_start(self) -> int:
+        """The word of the memory where the scalar outputs start."""
+        return _HEAD
+
+    @property
+    def report_start(self) -> int:
+        """The word of the memory where the description of a failure starts."""
+        return _HEAD + _words(self.outputs) + 2
+
+
+def _words(outputs: Sequence[Port]) -> int:
+    return sum(port.words for port in outputs)
+
+
+def data_offset() -> int | None:
+    """Where in an array object the address of its data is; ``None`` if that cannot be found out."""
+    probe = np.empty(3, np.int8)
+    for offset in range(16, 64, 8):
+        if ctypes.c_void_p.from_address(id(probe) + offset).value == probe.ctypes.data:
+            return offset
+    return None
+
+
+DATA_OFFSET = data_offset()
+
+
+def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[str]) -> Function:
+    """The function for ``graph`` with inputs of the given shapes.
+
+    Raises
+    ------
+    NativeRefusal
+        If there is an operation in it that has no machine code.
+    """
+    types = infer(graph, shapes)
+    outputs = tuple([_port(types, t) for t in graph.outputs])
+    libraries, module = Libraries(features), Module(helper_text)
+    ctx = Context(types, libraries, module)
+    ctx.apart = True if _nodes(graph) > MOST_NODES else None
+    variables, assigned = variables_of(graph)
+    inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
+    outputs += tuple([_held(v) for v in assigned])
+    with ctx.writer.at(ctx.entry):
+        values = [_input(ctx, k, port) for k, port in enumerate(inputs)]
+        places = _output_places(ctx, len(inputs), outputs)
+    ctx.variables.update(zip(variables, values[len(graph.inputs) :]))
+    block = open_block(ctx, graph, values)
+    targets = {t: Place(p.buffer) for t, p in zip(reversed(graph.outputs), reversed(places)) if p is not None}
+    block.targets = spread_targets(graph, dict(targets), block.plan.uses)
+    write_nodes(ctx)
+    _finish(ctx, [*[value_of(ctx, t) for t in graph.outputs], *[ctx.variables[v] for v in assigned]], places)
+    words = _HEAD + _words(outputs) + 2 + ctx.report_slots
+    return Function(
+        _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
+        tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
+        stacks.uses_stacks(ctx), ctx.module.declares(SHARE),
+    )  # fmt: skip
+
+
+def _nodes(graph: Graph) -> int:
+    return sum(1 + sum(map(_nodes, node.subgraphs)) for node in graph.nodes)
+
+
+def _port(types: Types, tensor: Tensor) -> Port:
+    """The form of an output."""
+    if tensor in types.returned:
+        element = types.piles[tensor].root().element
+        assert isinstance(element, tuple)
+        return Port(tensor.dtype, element[1], grows=True)
+    if tensor.dtype == variant:
+        refuse(tensor.node, "a TensorArray is a result of the function; return its stack()")
+    return Port(tensor.dtype, types.shapes[tensor])
+
+
+def _held(variable: Variable) -> Port:
+    """The form of a variable's value."""
+    if variable.dtype not in TYPES or not variable.shape.is_fully_defined():
+        refuse(None, f"variable {variable.name!r} has dtype {variable.dtype} and shape {variable.shape}")
+    return Port(variable.dtype, variable.shape.as_tuple())
+
+
+def _input(ctx: Context, position: int, port: Port) -> Value:
+    """The value of an input, found in the arguments."""
+    writer, t, shape = ctx.writer, ctx.element_type(port.dtype), port.shape
+    slot = writer.let(f"getelementptr i64, ptr %args, i64 {position}")
+    if shape == ():
+        raw = writer.let(f"load {t.memory}, ptr {slot}")
+        return Scalar(writer.let(f"trunc i8 {raw} to i1") if t.kind == "b" else raw, t)
+    pointer = _data(ctx, slot)
+    buffer = Buffer(pointer, size_of(shape) * t.size)
+    return Array(pointer, t, shape, dense(shape), buffer)
+
+
+def _data(ctx: Context, slot: str) -> str:
+    writer = ctx.writer
+    pointer = writer.let(f"load ptr, ptr {slot}")
+    if DATA_OFFSET is not None:
+        pointer = writer.let(f"load ptr, ptr {writer.let(f'getelementptr i8, ptr {pointer}, i64 {DATA_OFFSET}')}")
+    return pointer
+
+
+def _output_places(ctx: Context, first: int, outputs: Sequence[Port]) -> list[Array | None]:
+    """The memory of each output that is an array."""
+    places: list[Array | None] = []
+    position = first
+    for port in outputs:
+        if not port.is_array:
+            places.append(None)
+            continue
+        t, shape = ctx.element_type(port.dtype), port.shape
+        pointer = _data(ctx, ctx.writer.let(f"getelementptr i64, ptr %args, i64 {position}"))
+        buffer = Buffer(pointer, size_of(shape) * t.size)
+        places.append(Array(pointer, t, shape, dense(shape), buffer, owned=True))
+        position += 1
+    return places
+
+
+def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None]) -> None:
+    """Put the results where the caller looks for them."""
+    writer = ctx.writer
+    results = [resolve(v) for v in values]
+    with ctx.holding(results):
+        branches.move_all(ctx, [(v, p) for v, p in zip(results, places) if p is not None])
+    slot = 0
+    for value, place in zip(results, places):
+        for type_name, text in registers(value) if place is None else []:
+            if type_name == "i1":
+                type_name, text = "i8", writer.let(f"zext i1 {text} to i8")
+            writer.do(f"store {type_name} {text}, ptr {writer.let(f'getelementptr i64, ptr %out, i64 {slot}')}")
+            slot += 1
+    writer.do("ret i32 0")
+
+
+#: the interpreter's lock is given up while the function runs, and taken for a moment to look for signals; nobody may
+#: change the arrays meanwhile
+_AROUND = """
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare i32 @PyErr_CheckSignals()
+declare ptr @PyErr_Occurred()
+
+define internal i32 @autoloop_poll(ptr %thread) noinline cold memory(argmem: readwrite, inaccessiblemem: readwrite) {
+entry:
+  %state = load ptr, ptr %thread
+  call void @PyEval_RestoreThread(ptr %state)
+  ; by a handler that ran in what Python does for stacks, see ``stack_code``
+  %raised = call ptr @PyErr_Occurred()
+  %none = icmp eq ptr %raised, null
+  br i1 %none, label %ask, label %done
+ask:
+  %asked = call i32 @PyErr_CheckSignals()
+  br label %done
+done:
+  %result = phi i32 [ -1, %entry ], [ %asked, %ask ]
+  %again = call ptr @PyEval_SaveThread()
+  store ptr %again, ptr %thread
+  ret i32 %result
+}
+
+define i32 @{name}(ptr %args, ptr %memory) {
+entry:
+  %table = load ptr, ptr %memory
+  %scratch_at = getelementptr i64, ptr %memory, i64 1
+  %scratch = load ptr, ptr %scratch_at
+  %out = getelementptr i64, ptr %memory, i64 2
+  %thread = getelementptr i64, ptr %out, i64 {SCALARS}
+  %stacks = getelementptr i64, ptr %thread, i64 1
+  %report = getelementptr i64, ptr %thread, i64 2
+  %again = icmp eq ptr %args, null
+  br i1 %again, label %clear, label %go
+
+go:
+  store ptr null, ptr %stacks
+  %state = call ptr @PyEval_SaveThread()
+  store ptr %state, ptr %thread
+  %result = call i32 @body(ptr %args, ptr %table, ptr %out, ptr %thread, ptr %stacks, ptr %report, ptr %scratch)
+  %last = load ptr, ptr %thread
+  call void @PyEval_RestoreThread(ptr %last)
+  %raised = call ptr @PyErr_Occurred()
+  %none = icmp eq ptr %raised, null
+  %later = icmp sgt i32 %result, {LAST}
+  ; nobody asks for the results of what raised
+  %wanted = and i1 %later, %none
+  br i1 %wanted, label %done, label %clear
+
+clear:
+  %code = phi i32 [ %result, %go ], [ 0, %entry ]
+{FREE}  ret i32 %code
+
+done:
+  ret i32 %result
+}
+"""
+
+
+def _assemble(ctx: Context, outputs: Sequence[Port], libraries: Libraries) -> str:
+    bits = libraries.vector_bits()
+    width = f' "prefer-vector-width"="{bits}"' if bits else ""
+    writer = ctx.writer
+    with writer.at(writer.lines):
+        writer.lines.append(ctx.failures)
+    parameters = ", ".join(
+        f"ptr noalias %{n}" for n in ("args", "table", "out", "thread", "stacks", "report", "scratch")
+    )
+    body = f"define internal i32 @body({parameters}) nounwind{width} {{\nentry:\n{writer.render()}\n}}\n"
+    around = _AROUND.replace("{SCALARS}", str(_words(outputs)))
+    free = "  call void @free_stacks(ptr %stacks, ptr null)\n" if stacks.uses_stacks(ctx) else ""
+    # what is in stacks is still wanted after a failure, to say what failed, and if it is a result
+    last = -1 if any(port.grows for port in outputs) else 0
+    around = around.replace("{FREE}", free).replace("{LAST}", str(last))
+    return ctx.module.render() + body + around

@@ -1,0 +1,1 @@
+"""The machine code of each op."""

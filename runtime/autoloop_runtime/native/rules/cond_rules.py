@@ -1,0 +1,180 @@
+"""Branches: scalars meet in a register, arrays in one buffer that both branches write to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.graph import PARAMETER, Graph, Node
+from ...ir.tensor import Tensor
+from ..ir.elements import BOOL
+from ..writer.context import Context, Place, Target
+from ..writer.copy_on_write import as_owned, copied
+from ..writer.nests import store
+from ..writer.node_writer import open_block, rule, value_of, write_nodes
+from ..writer.storage_plan import CHAINS
+from ..writer.values import (
+    Array,
+    Buffer,
+    Nothing,
+    Rows,
+    Splat,
+    Value,
+    buffers,
+    fills,
+    registers,
+    resolve,
+    with_registers,
+)
+from .tensor_array_rules import new_like
+from .while_rules import parts_of, spread_targets
+
+
+@rule("Cond")
+def _cond(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    writer, captured = ctx.writer, values[1:]
+    held = len(ctx.held)
+    meeting = _meeting_places(ctx, node, captured)
+    del ctx.held[held:]  # the branches may write there
+    then, other, join = writer.label("then"), writer.label("else"), writer.label("join")
+    pinned = len(ctx.pinned)
+    ctx.pinned.extend(b for place in meeting if place is not None for a in parts_of(place) for b in a.buffer.all())
+    writer.branch(ctx.scalar(values[0]), then, other)
+    found = []
+    for label, key in ((then, "then"), (other, "else")):
+        writer.start(label)
+        scalars = _branch(ctx, node, node.attrs[key], captured, meeting)
+        found.append((writer.block, scalars))
+        writer.jump(join)
+    writer.start(join)
+    del ctx.pinned[pinned:]
+    return [_met(ctx, k, place, found) for k, place in enumerate(meeting)]
+
+
+def _met(ctx: Context, k: int, place: Value | None, found: Sequence[tuple[str, dict[int, Value]]]) -> Value:
+    """Result ``k`` after the branches: in its place, or in registers that depend on which branch was taken."""
+    if place is not None:
+        return place
+    sides = [(block, values[k]) for block, values in found]
+    phis = []
+    for position, (type_name, _) in enumerate(registers(sides[0][1])):
+        phi = ctx.writer.phi(type_name)
+        for block, value in sides:
+            phi.add(registers(value)[position][1], block)
+        phis.append(phi.name)
+    return with_registers(sides[0][1], phis)
+
+
+def _meeting_places(ctx: Context, node: Node, captured: Sequence[Value]) -> list[Value | None]:
+    """For each array that is a result, the memory where it will be; ``None`` for scalars."""
+    out: list[Value | None] = []
+    taken: set[Buffer] = set()
+    branches = (node.attrs["then"], node.attrs["else"])
+    for k, tensor in enumerate(node.outputs):
+        if tensor in ctx.types.shapes and ctx.shape_of(tensor) == ():
+            out.append(None)
+            continue
+        place = _in_place(ctx, [_origin(g, g.outputs[k]) for g in branches], captured, tensor, taken)
+        if place is None and tensor in ctx.types.rows:
+            place = new_like(ctx, tensor)
+        elif place is None:
+            place = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
+        taken.update(a.buffer for a in parts_of(place))
+        out.append(place)
+    return out
+
+
+def _in_place(
+    ctx: Context, origins: Sequence[int | None], captured: Sequence[Value], tensor: Tensor, taken: set[Buffer]
+) -> Value | None:  # fmt: skip
+    """A captured value that a branch hands on or writes over, if nobody else needs it."""
+    for origin in origins:
+        value = resolve(captured[origin]) if origin is not None else None
+        if not isinstance(value, (Array, Rows)):
+            continue
+        if isinstance(value, Array) and value.shape != ctx.shape_of(tensor):
+            continue
+        if all(ctx.is_free(a) and a.buffer not in taken for a in parts_of(value)):
+            return value
+    return None
+
+
+def _origin(graph: Graph, tensor: Tensor) -> int | None:
+    """Which input of ``graph`` becomes ``tensor`` by being handed on or written over."""
+    node = tensor.op
+    if node.op is PARAMETER:
+        return next((k for k, t in enumerate(graph.inputs) if t is tensor), None)
+    if node.op.name in CHAINS or node.op.name == "While":
+        return _origin(graph, node.inputs[tensor.index])
+    if node.op.name == "Cond":
+        for inner in (node.attrs["then"], node.attrs["else"]):
+            position = _origin(inner, inner.outputs[tensor.index])
+            found = None if position is None else _origin(graph, node.inputs[1 + position])
+            if found is not None:
+                return found
+    return None
+
+
+def _branch(
+    ctx: Context, node: Node, graph: Graph, captured: Sequence[Value], meeting: Sequence[Value | None]
+) -> dict[int, Value]:  # fmt: skip
+    """Write one branch; gives its results that are in registers."""
+    block = open_block(ctx, graph, captured)
+    targets: dict[Tensor, Target] = {}
+    for tensor, place in zip(graph.outputs, meeting):
+        if place is not None:
+            targets[tensor] = Place(parts_of(place)[0].buffer)
+    block.targets = spread_targets(graph, targets, block.plan.uses)
+    write_nodes(ctx)
+    results = [resolve(value_of(ctx, t)) for t in graph.outputs]
+    _own(ctx, node, results)
+    with ctx.holding(results):
+        move_all(ctx, [(v, p) for v, p in zip(results, meeting) if p is not None])
+    ctx.blocks.pop()
+    return {k: v for k, (v, p) in enumerate(zip(results, meeting)) if p is None}
+
+
+def _own(ctx: Context, node: Node, results: list[Value]) -> None:
+    """Make the collections among the results of a branch its own: nobody else holds them when it ends."""
+    block = ctx.blocks.pop()
+    needed = ctx.referenced()
+    ctx.blocks.append(block)
+    for k, tensor in enumerate(node.outputs):
+        if ctx.types.is_owned(tensor):
+            value = as_owned(results[k])
+            if not value.owned or value.buffer in needed:
+                value = copied(ctx, node, ctx.types.piles[tensor], value.pointer)
+            needed.add(value.buffer)
+            results[k] = value
+
+
+def move_all(ctx: Context, moves: Sequence[tuple[Value, Value]]) -> None:
+    """Copy each value to its place, as if all at once."""
+    pairs: list[tuple[Value, Array]] = []
+    for value, place in moves:
+        if isinstance(value, Nothing):
+            assert isinstance(place, Rows)
+            pairs.append((Splat("false", BOOL, place.written.shape), place.written))
+            continue
+        sources: Sequence[Value] = parts_of(value) if isinstance(value, Rows) else [value]
+        pairs.extend((s, p) for s, p in zip(sources, parts_of(place)) if not _there(s, p))
+    goals = {p.buffer for _, p in pairs}
+    ready = []
+    for value, place in pairs:
+        if any(b in goals and b is not place.buffer for b in buffers(value)) or _shuffled(value, place):
+            copy = ctx.temporary(place.t, place.shape)
+            store(ctx, value, copy)
+            value = copy
+        ready.append((value, place))
+    for value, place in ready:
+        store(ctx, value, place)
+
+
+def _there(value: Value, place: Array) -> bool:
+    return isinstance(value, Array) and value.pointer == place.pointer and fills(value)
+
+
+def _shuffled(value: Value, place: Array) -> bool:
+    """True if ``value`` is another view of the very memory it must be copied to."""
+    if isinstance(value, Array) and fills(value):
+        return False  # the same order: copied onto itself at worst
+    return place.buffer in set(buffers(value))

@@ -1,0 +1,451 @@
+"""Tables of gradients that grow: as many elements as were asked for so far, zeros where nothing was added.
+
+They are ``Owned`` stacks. A table may hold tables: the addresses of their words, null for one to which nothing was
+added. What is done to all elements of a table is then a function that calls the one for the tables inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.graph import Node
+from ..ir.elements import INT64, POINTER, LType, literal
+from ..kernels.stack_code import FIRST, HEAD
+from ..typing.facts import Pile
+from ..writer.context import Context
+from ..writer.copy_on_write import COPIES, as_owned, changeable, copied, held, is_alone
+from ..writer.nests import Nest
+from ..writer.node_writer import Rule, array_of
+from ..writer.values import Array, Buffer, Owned, Scalar, Value, dense, size_of
+from .saved_values import define_stacks, element_at, element_size, grows_here, index_of
+from .scatter import add_to
+from .tensor_array_rules import row_at
+from .views import loaded, put, seen
+
+#: ``@table_reach``: the table with at least so many elements, made if there is none. ``@table_entry``: where the
+#: element at a position is, null if it is behind the end. ``@table_read``: a copy of %count elements from %position on
+_TABLES = f"""
+define internal ptr @table_reach(ptr %list, ptr %table, i64 %length, i64 %size) noinline nounwind {{
+entry:
+  %none = icmp eq ptr %table, null
+  br i1 %none, label %make, label %look
+make:
+  %first = call i64 @llvm.umax.i64(i64 %length, i64 {FIRST})
+  %space = mul i64 %first, %size
+  %made = call ptr @stack_made(ptr %list, i64 {8 * HEAD}, i64 %space, i64 %first)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %fail, label %fill
+look:
+  %have_at = getelementptr i64, ptr %table, i64 1
+  %have = load i64, ptr %have_at
+  %enough = icmp uge i64 %have, %length
+  br i1 %enough, label %there, label %more
+there:
+  ret ptr %table
+more:
+  %room_at = getelementptr i64, ptr %table, i64 2
+  %room = load i64, ptr %room_at
+  %fits = icmp uge i64 %room, %length
+  br i1 %fits, label %fill, label %grow
+grow:
+  %twice = shl i64 %room, 1
+  %larger = call i64 @llvm.umax.i64(i64 %twice, i64 %length)
+  %bytes = mul i64 %larger, %size
+  %old = load ptr, ptr %table
+  %moved = call ptr @realloc(ptr %old, i64 %bytes)
+  %stuck = icmp eq ptr %moved, null
+  br i1 %stuck, label %fail, label %grown
+grown:
+  store ptr %moved, ptr %table
+  store i64 %larger, ptr %room_at
+  br label %fill
+fill:
+  %result = phi ptr [ %made, %make ], [ %table, %more ], [ %table, %grown ]
+  %from = phi i64 [ 0, %make ], [ %have, %more ], [ %have, %grown ]
+  %data = load ptr, ptr %result
+  %start_at = mul i64 %from, %size
+  %start = getelementptr i8, ptr %data, i64 %start_at
+  %new = sub i64 %length, %from
+  %blank = mul i64 %new, %size
+  call void @llvm.memset.p0.i64(ptr %start, i8 0, i64 %blank, i1 false)
+  %length_at = getelementptr i64, ptr %result, i64 1
+  store i64 %length, ptr %length_at
+  ret ptr %result
+fail:
+  ret ptr null
+}}
+
+define internal ptr @table_entry(ptr %table, i64 %position, i64 %size) alwaysinline nounwind {{
+entry:
+  %none = icmp eq ptr %table, null
+  br i1 %none, label %done, label %look
+look:
+  %have_at = getelementptr i64, ptr %table, i64 1
+  %have = load i64, ptr %have_at
+  %there = icmp ult i64 %position, %have
+  br i1 %there, label %found, label %done
+found:
+  %data = load ptr, ptr %table
+  %offset = mul i64 %position, %size
+  %at = getelementptr i8, ptr %data, i64 %offset
+  br label %done
+done:
+  %result = phi ptr [ null, %entry ], [ null, %look ], [ %at, %found ]
+  ret ptr %result
+}}
+
+define internal void @table_read(ptr %table, i64 %position, i64 %count, ptr %to, i64 %size) noinline nounwind {{
+entry:
+  %none = icmp eq ptr %table, null
+  br i1 %none, label %copy, label %look
+look:
+  %have_at = getelementptr i64, ptr %table, i64 1
+  %length = load i64, ptr %have_at
+  %some = load ptr, ptr %table
+  br label %copy
+copy:
+  %have = phi i64 [ 0, %entry ], [ %length, %look ]
+  %data = phi ptr [ %to, %entry ], [ %some, %look ]
+  %before = call i64 @llvm.umin.i64(i64 %have, i64 %position)
+  %left = sub i64 %have, %before
+  %there = call i64 @llvm.umin.i64(i64 %left, i64 %count)
+  %first = mul i64 %before, %size
+  %from = getelementptr i8, ptr %data, i64 %first
+  %bytes = mul i64 %there, %size
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
+  %rest = getelementptr i8, ptr %to, i64 %bytes
+  %missing = sub i64 %count, %there
+  %blank = mul i64 %missing, %size
+  call void @llvm.memset.p0.i64(ptr %rest, i8 0, i64 %blank, i1 false)
+  ret void
+}}"""
+
+#: a copy of a table, {inner}: of the tables inside
+_COPY = """
+define internal ptr @{name}(ptr %list, ptr %table) noinline nounwind {
+entry:
+  %none = icmp eq ptr %table, null
+  br i1 %none, label %same, label %make
+same:
+  ret ptr %table
+make:
+  %length_at = getelementptr i64, ptr %table, i64 1
+  %length = load i64, ptr %length_at
+  %made = call ptr @table_reach(ptr %list, ptr null, i64 %length, i64 {size})
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %fail, label %copy
+copy:
+  %data = load ptr, ptr %table
+  %to = load ptr, ptr %made
+  %bytes = mul i64 %length, {size}
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %data, i64 %bytes, i1 false)
+  br i1 {nested}, label %loop, label %done
+loop:
+  %k = phi i64 [ 0, %copy ], [ %next, %good ]
+  %end = icmp eq i64 %k, %length
+  br i1 %end, label %done, label %one
+one:
+  %at = getelementptr ptr, ptr %to, i64 %k
+  %old = load ptr, ptr %at
+  %new = {inner}
+  store ptr %new, ptr %at
+  %next = add i64 %k, 1
+  %was = icmp eq ptr %old, null
+  %is = icmp eq ptr %new, null
+  %ok = icmp eq i1 %was, %is
+  br i1 %ok, label %good, label %fail
+good:
+  br label %loop
+done:
+  ret ptr %made
+fail:
+  ret ptr null
+}"""
+
+#: %into with %other added, null if there is no memory; {add}: adds one entry
+_MERGE = """
+define internal ptr @{name}(ptr %list, ptr %into, ptr %other) noinline nounwind {{
+entry:
+  %none = icmp eq ptr %other, null
+  br i1 %none, label %same, label %look
+same:
+  ret ptr %into
+look:
+  %length_at = getelementptr i64, ptr %other, i64 1
+  %length = load i64, ptr %length_at
+  %result = call ptr @table_reach(ptr %list, ptr %into, i64 %length, i64 {size})
+  %failed = icmp eq ptr %result, null
+  br i1 %failed, label %fail, label %start
+start:
+  %data = load ptr, ptr %other
+  %to = load ptr, ptr %result
+  %count = mul i64 %length, {elements}
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %start ], [ %next, %good ]
+  %end = icmp eq i64 %k, %count
+  br i1 %end, label %done, label %one
+one:
+  %from_at = getelementptr {memory}, ptr %data, i64 %k
+  %to_at = getelementptr {memory}, ptr %to, i64 %k
+  %a = load {memory}, ptr %to_at
+  %b = load {memory}, ptr %from_at
+{add}
+  store {memory} %sum, ptr %to_at
+  %next = add i64 %k, 1
+  br label %good
+good:
+  br label %loop
+done:
+  ret ptr %result
+fail:
+  ret ptr null
+}}"""
+
+#: the sum of the tables %a, which is changed, and %b, which is not
+_INNER = """  %empty = icmp eq ptr %a, null
+  br i1 %empty, label %take, label %both
+take:
+  %copy = call ptr @{copy}(ptr %list, ptr %b)
+  br label %met
+both:
+  %merged = call ptr @{merge}(ptr %list, ptr %a, ptr %b)
+  br label %met
+met:
+  %sum = phi ptr [ %copy, %take ], [ %merged, %both ]
+  %a_none = icmp eq ptr %a, null
+  %b_none = icmp eq ptr %b, null
+  %nothing = and i1 %a_none, %b_none
+  %sum_none = icmp eq ptr %sum, null
+  %sound = icmp eq i1 %nothing, %sum_none
+  br i1 %sound, label %put, label %fail
+put:"""
+
+
+def _define(ctx: Context) -> None:
+    define_stacks(ctx)
+    ctx.module.define("tables", lambda: _TABLES)
+
+
+def _inner(pile: Pile) -> Pile | None:
+    element = pile.root().element
+    return element.root() if isinstance(element, Pile) else None
+
+
+def _copier(ctx: Context, pile: Pile) -> str:
+    """The function that copies such tables."""
+    _define(ctx)
+    size, inner = element_size(pile), _inner(pile)
+    below = _copier(ctx, inner) if inner is not None else ""
+    name = f"{below}_in_table" if inner is not None else f"copy_table_{size}"
+    call = f"call ptr @{below}(ptr %list, ptr %old)" if inner is not None else "select i1 true, ptr %old, ptr null"
+    text = _COPY.replace("{name}", name).replace("{size}", str(size)).replace("{inner}", call)
+    ctx.module.define(name, lambda: text.replace("{nested}", "true" if inner is not None else "false"))
+    return name
+
+
+def _merger(ctx: Context, pile: Pile) -> str:
+    """The function that adds one such table to another."""
+    _define(ctx)
+    size, inner = element_size(pile), _inner(pile)
+    if inner is not None:
+        below = _merger(ctx, inner)
+        name, memory, elements = f"{below}_in_table", "ptr", 1
+        add = _INNER.format(copy=_copier(ctx, inner), merge=below)
+    else:
+        t = _element_type(ctx, pile)
+        name, memory, elements = f"merge_table_{t.name}_{size}", t.name, max(1, size // t.size)
+        add = f"  %sum = {'fadd' if t.kind == 'f' else 'add'} {t.name} %a, %b"
+    text = _MERGE.format(name=name, size=size, elements=elements, memory=memory, add=add)
+    ctx.module.define(name, lambda: text)
+    return name
+
+
+def _element_type(ctx: Context, pile: Pile) -> LType:
+    element = pile.root().element
+    return ctx.element_type(element[0]) if isinstance(element, tuple) else INT64
+
+
+def _copy(ctx: Context, pile: Pile, pointer: str) -> str:
+    return ctx.writer.let(f"call ptr @{_copier(ctx, pile)}(ptr %stacks, ptr {pointer})")
+
+
+COPIES["table"] = _copy
+
+
+def _reached(ctx: Context, node: Node, pile: Pile, table: Owned, length: str) -> Owned:
+    """``table`` with at least so many elements."""
+    _define(ctx)
+    arguments = f"ptr %stacks, ptr {table.pointer}, i64 {length}, i64 {element_size(pile)}"
+    pointer = ctx.writer.let(f"call ptr @table_reach({arguments})")
+    ctx.check(ctx.writer.let(f"icmp ne ptr {pointer}, null"), node, [], out_of_memory=True)
+    return held(pointer)
+
+
+def _entry(ctx: Context, pile: Pile, pointer: str, position: str) -> str:
+    """The address of the element at ``position``, null if there is none."""
+    _define(ctx)
+    return ctx.writer.let(f"call ptr @table_entry(ptr {pointer}, i64 {position}, i64 {element_size(pile)})")
+
+
+def _summed(ctx: Context, node: Node, pile: Pile, into: str, other: str) -> str:
+    """The table at ``into`` with the one at ``other`` added."""
+    writer = ctx.writer
+    pointer = writer.let(f"call ptr @{_merger(ctx, pile)}(ptr %stacks, ptr {into}, ptr {other})")
+    nothing = writer.let(f"icmp eq ptr {other}, null")
+    made = writer.let(f"icmp ne ptr {pointer}, null")
+    ctx.check(writer.let(f"or i1 {nothing}, {made}"), node, [], out_of_memory=True)
+    return pointer
+
+
+# -- rules --------------------------------------------------------------------------------------------------
+
+
+def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    items, pile = array_of(ctx, values[0]), ctx.types.piles[node.outputs[0]]
+    if not items.shape[0]:
+        return [held("null")]
+    table = _reached(ctx, node, pile, held("null"), str(items.shape[0]))
+    data = ctx.writer.let(f"load ptr, ptr {table.pointer}")
+    size = size_of(items.shape) * items.t.size
+    put(ctx, items, Array(data, items.t, items.shape, dense(items.shape), Buffer(data, size)))
+    return [table]
+
+
+def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
+    table, position = changeable(ctx, node, node.outputs[0], values[0]), index_of(ctx, values[1])
+    table = _reached(ctx, node, pile, table, writer.let(f"add i64 {position}, 1"))
+    place, inner = _entry(ctx, pile, table.pointer, position), _inner(pile)
+    if inner is None:
+        element = element_at(ctx, place, pile)
+        assert isinstance(element, Array)
+        add_to(ctx, element, values[2])
+        return [table]
+    part = as_owned(values[2])
+    old = writer.let(f"load ptr, ptr {place}")
+    fresh, more, done = writer.label("fresh"), writer.label("more"), writer.label("put")
+    writer.branch(writer.let(f"icmp eq ptr {old}, null"), fresh, more)
+    writer.start(fresh)
+    mine = part if is_alone(ctx, part) else copied(ctx, node, inner, part.pointer)
+    writer.do(f"store ptr {mine.pointer}, ptr {place}")
+    writer.jump(done)
+    writer.start(more)
+    writer.do(f"store ptr {_summed(ctx, node, inner, old, part.pointer)}, ptr {place}")
+    writer.jump(done)
+    writer.start(done)
+    return [table]
+
+
+def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    pile, tensor, writer = ctx.types.piles[node.inputs[0]], node.outputs[0], ctx.writer
+    table, position = as_owned(values[0]), index_of(ctx, values[1])
+    inner = _inner(pile)
+    if inner is None and ctx.shape_of(tensor) != ():
+        _define(ctx)
+        out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
+        extents = f"i64 {position}, i64 1, ptr {out.pointer}, i64 {element_size(pile)}"
+        writer.do(f"call void @table_read(ptr {table.pointer}, {extents})")
+        return [out]
+    t = POINTER if inner is not None else ctx.type_of(tensor)
+    place = _entry(ctx, pile, table.pointer, position)
+    there, done, before = writer.label("there"), writer.label("read"), writer.block
+    writer.branch(writer.let(f"icmp ne ptr {place}, null"), there, done)
+    writer.start(there)
+    found = loaded(ctx, Array(place, t, (), (), Buffer(place, t.size)))
+    after = writer.block
+    writer.jump(done)
+    writer.start(done)
+    phi = writer.phi(t.name)
+    phi.add("null" if inner is not None else literal(0, t), before)
+    phi.add(found.text, after)
+    if inner is None:
+        return [Scalar(phi.name, t)]
+    if grows_here(ctx, node.graph, pile):
+        return [copied(ctx, node, inner, phi.name)]  # the table may change while this is looked at
+    return [Owned(phi.name, Buffer(phi.name, 0, None, (table.buffer,)))]
+
+
+def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
+    table = changeable(ctx, node, node.outputs[0], values[0])
+    place = _entry(ctx, pile, table.pointer, index_of(ctx, values[1]))
+    there, done = writer.label("there"), writer.label("gone")
+    writer.branch(writer.let(f"icmp ne ptr {place}, null"), there, done)
+    writer.start(there)
+    writer.do(f"call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {element_size(pile)}, i1 false)")
+    writer.jump(done)
+    writer.start(done)
+    return [table]
+
+
+def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    pile, tensor = ctx.types.piles[node.outputs[0]], node.outputs[0]
+    table, other = changeable(ctx, node, tensor, values[0]), as_owned(values[1])
+    return [held(_summed(ctx, node, pile, table.pointer, other.pointer))]
+
+
+def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    pile, tensor = ctx.types.piles[node.inputs[0]], node.outputs[0]
+    _define(ctx)
+    out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
+    if 0 not in out.shape:
+        extents = f"i64 0, i64 {out.shape[0]}, ptr {out.pointer}, i64 {element_size(pile)}"
+        ctx.writer.do(f"call void @table_read(ptr {as_owned(values[0]).pointer}, {extents})")
+    return [out]
+
+
+def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    pile, tensor = ctx.types.piles[node.inputs[0]], node.outputs[0]
+    _define(ctx)
+    indices, out = array_of(ctx, values[1]), ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
+    table = as_owned(values[0])
+    if 0 not in out.shape:
+        nest = Nest(ctx, indices.shape, [indices])
+        with nest.each() as k:
+            at = index_of(ctx, Scalar(nest.element(indices), indices.t))
+            row = row_at(ctx, out, k)
+            extents = f"i64 {at}, i64 1, ptr {row.pointer}, i64 {element_size(pile)}"
+            ctx.writer.do(f"call void @table_read(ptr {table.pointer}, {extents})")
+    return [seen(ctx, out)]
+
+
+def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    indices, items, pile = array_of(ctx, values[0]), array_of(ctx, values[1]), ctx.types.piles[node.outputs[0]]
+    table = _reached(ctx, node, pile, held("null"), "0")
+    if size_of(indices.shape):
+        nest = Nest(ctx, indices.shape, [indices])
+        with nest.each() as k:
+            at = index_of(ctx, Scalar(nest.element(indices), indices.t))
+            # its words stay where they are
+            _reached(ctx, node, pile, table, ctx.writer.let(f"add i64 {at}, 1"))
+            place = element_at(ctx, _entry(ctx, pile, table.pointer, at), pile)
+            assert isinstance(place, Array)
+            add_to(ctx, place, seen(ctx, row_at(ctx, items, k)))
+    return [table]
+
+
+_GROWING: dict[str, Rule] = {
+    "UnstackSlots": _unstack,
+    "AddToSlot": _add,
+    "GetSlot": _get,
+    "WithoutSlot": _without,
+    "MergeSlots": _merge,
+    "StackSlots": _stacked,
+    "gather_slots": _gather,
+    "scatter_slots": _scatter,
+}
+
+
+def extend(rules: dict[str, Rule]) -> None:
+    """Let the rules of tables whose size is known know of those that grow."""
+    for name, growing in _GROWING.items():
+        rules[name] = _either(rules[name], growing)
+
+
+def _either(fixed: Rule, growing: Rule) -> Rule:
+    def choose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+        tables = [t for t in (*node.inputs[:1], *node.outputs) if ctx.types.is_owned(t)]
+        return (growing if tables else fixed)(ctx, node, values)
+
+    return choose

@@ -1,0 +1,334 @@
+"""Taking elements out of arrays and putting them in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...base.dataclass import replace
+from ...ir.graph import Node
+from ...ir.tensor import Tensor
+from ...ops.index import Input, Slice
+from ..ir.casts import cast
+from ..ir.elements import INT64, literal
+from ..typing.static_slices import span_of, step_of
+from ..writer.context import Context
+from ..writer.nests import Nest, apply, store, store_all
+from ..writer.node_writer import array_of, flush, rule
+from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, resolve, size_of
+from .views import _same, _splat, loaded, put, seen, shifted
+
+# -- brackets ---------------------------------------------------------------------------------------------
+
+
+class Basic:
+    """An index of ints, slices, new axes and integer scalars, as an offset, a shape and strides."""
+
+    def __init__(self, ctx: Context, node: Node, first: int, values: Sequence[Value], x: Array) -> None:
+        self.ctx, self.node, self.first, self.values, self.x = ctx, node, first, values, x
+        self.offset: int | str = 0
+        self.shape: list[int] = []
+        self.strides: list[int] = []
+        axis = 0
+        for entry in entries_of(node, len(x.shape)):
+            if entry is None:
+                self.shape.append(1)
+                self.strides.append(0)
+                continue
+            if isinstance(entry, Slice):
+                self._slice(entry, axis)
+            else:
+                self._point(entry, axis)
+            axis += 1
+
+    def _known(self, part: Any) -> Any:
+        if not isinstance(part, Input):
+            return part
+        tensor = self.node.inputs[self.first + part.position]
+        if tensor not in self.ctx.types.constants:
+            self.ctx.refuse(self.node, "the extent of a slice depends on values")
+        return int(self.ctx.types.constants[tensor])
+
+    def _slice(self, entry: Slice, axis: int) -> None:
+        extent, stride = self.x.shape[axis], self.x.strides[axis]
+        span = span_of(entry, self.node, self.first, self.ctx.types)
+        step = step_of(entry, self.node, self.first, self.ctx.types)
+        if span and step and span <= extent:
+            at = self._start(entry, span, extent)
+            self._move(at if stride == 1 else self.ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
+            self.shape.append(-(-span // step))
+            self.strides.append(step * stride)
+            return
+        rows = range(*slice(*[self._known(p) for p in (entry.start, entry.stop, entry.step)]).indices(extent))
+        if len(rows):
+            self._move(rows.start * stride)
+        self.shape.append(len(rows))
+        self.strides.append(rows.step * stride)
+
+    def _start(self, entry: Slice, span: int, extent: int) -> str:
+        """Where a slice of tensors begins, checked to be ``span`` long."""
+        ctx, let, ends = self.ctx, self.ctx.writer.let, []
+        for part in (entry.start, entry.stop):
+            value = resolve(self.values[self.first + part.position])
+            assert isinstance(value, Scalar)
+            end = cast(ctx.writer, ctx.module, value.text, value.t, INT64)
+            behind = let(f"icmp slt i64 {end}, 0")
+            ends.append(let(f"select i1 {behind}, i64 {let(f'add i64 {end}, {extent}')}, i64 {end}"))
+        inside = let(f"icmp ule i64 {ends[0]}, {extent - span}")
+        whole = let(f"icmp eq i64 {let(f'sub i64 {ends[1]}, {ends[0]}')}, {span}")
+        ctx.check(let(f"and i1 {inside}, {whole}"), self.node, self.values)
+        return ends[0]
+
+    def _point(self, entry: Any, axis: int) -> None:
+        extent, stride, ctx = self.x.shape[axis], self.x.strides[axis], self.ctx
+        if isinstance(entry, int):
+            self._move((entry + extent if entry < 0 else entry) * stride)
+            return
+        at = index_of(ctx, self.node, self.values[self.first + entry.position], extent, self.values)
+        self._move(at if stride == 1 else ctx.writer.let(f"mul nsw i64 {at}, {stride}"))
+
+    def _move(self, step: int | str) -> None:
+        if isinstance(step, int) and isinstance(self.offset, int):
+            self.offset += step
+        elif step != 0:
+            zero = self.offset == 0
+            self.offset = step if zero else self.ctx.writer.let(f"add nsw i64 {self.offset}, {step}")
+
+    def part(self) -> Array:
+        """The indexed part of the array."""
+        return shifted(self.ctx, self.x, self.offset, tuple(self.shape), tuple(self.strides))
+
+
+def entries_of(node: Node, rank: int) -> list[Any]:
+    """The entries of an index, the ellipsis written out, masks counted as the axes they stand for."""
+    entries = list(node.attrs["index"].entries)
+    used = sum(1 for e in entries if e is not None and e is not Ellipsis)
+    fill = [Slice(None, None, None)] * (rank - used)
+    at = entries.index(Ellipsis) if Ellipsis in entries else len(entries)
+    return [*entries[:at], *fill, *entries[at + 1 :]]
+
+
+def index_of(ctx: Context, node: Node, value: Value, extent: int, values: Sequence[Value]) -> str:
+    """An index as an i64 from 0, checked; a negative one counts from the end."""
+    value = resolve(value)
+    assert isinstance(value, Scalar)
+    writer = ctx.writer
+    at = cast(writer, ctx.module, value.text, value.t, INT64)
+    if value.t.kind == "i":
+        behind = writer.let(f"icmp slt i64 {at}, 0")
+        at = writer.let(f"select i1 {behind}, i64 {writer.let(f'add i64 {at}, {extent}')}, i64 {at}")
+    ctx.check(writer.let(f"icmp ult i64 {at}, {extent}"), node, values)
+    return at
+
+
+def _indices(node: Node, first: int) -> list[Tensor]:
+    return [node.inputs[first + e.position] for e in node.attrs["index"].entries if isinstance(e, Input)]
+
+
+def is_basic(ctx: Context, node: Node, first: int) -> bool:
+    return all(ctx.shape_of(t) == () and t.dtype.kind in "iu" for t in _indices(node, first))
+
+
+def only_rows(ctx: Context, node: Node, first: int) -> int | None:
+    """The axis that one integer array indexes while all others are whole, if that is the form of the index."""
+    axis = None
+    for k, entry in enumerate(entries_of(node, len(ctx.shape_of(node.inputs[0])))):
+        if isinstance(entry, Input) and axis is None and node.inputs[first + entry.position].dtype.kind in "iu":
+            axis = k
+        elif entry != Slice(None, None, None):
+            return None
+    return axis
+
+
+@rule("getitem")
+def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    if is_basic(ctx, node, 1):
+        if _same(values[0]) and not _indices(node, 1):
+            return [_splat(ctx, node, values[0])]
+        values = [array_of(ctx, values[0]), *values[1:]]
+        return [seen(ctx, Basic(ctx, node, 1, values, values[0]).part())]  # type: ignore[arg-type]
+    axis = only_rows(ctx, node, 1)
+    if axis is None:
+        ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
+        return []
+    return [_gathered(ctx, node, values, axis)]
+
+
+@rule("gather")
+def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    axis = node.attrs["axis"] % len(ctx.shape_of(node.inputs[0]))
+    indices = resolve(values[1])
+    if isinstance(indices, Scalar):
+        x = array_of(ctx, values[0])
+        at = index_of(ctx, node, indices, x.shape[axis], [x, indices])
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
+        strides = x.strides[:axis] + x.strides[axis + 1 :]
+        return [seen(ctx, shifted(ctx, x, offset, ctx.shape_of(node.outputs[0]), strides))]
+    return [_gathered(ctx, node, values, axis)]
+
+
+def _gathered(ctx: Context, node: Node, values: list[Value], axis: int) -> Value:
+    """Rows of an array, one for each index."""
+    flush(ctx)
+    x, indices = array_of(ctx, values[0]), array_of(ctx, values[-1])
+    out = ctx.result(node.outputs[0], x.t, ctx.shape_of(node.outputs[0]))
+    operands = [x, *values[1:-1], indices]
+
+    def copy(at: str, place: Array) -> None:
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
+        rest = x.strides[:axis] + x.strides[axis + 1 :]
+        row = shifted(ctx, x, offset, x.shape[:axis] + x.shape[axis + 1 :], rest)
+        put(ctx, seen(ctx, row), place)
+
+    each_index(ctx, node, indices, x.shape[axis], operands, out, axis, copy)
+    return out
+
+
+def each_index(
+    ctx: Context, node: Node, indices: Array, extent: int, operands: Sequence[Value], rows: Array, axis: int,
+    write: Callable[[str, Array], None],
+) -> None:  # fmt: skip
+    """Write something for each of ``indices``: given the index and the row of ``rows`` that belongs to it."""
+    if 0 in rows.shape:
+        return
+    depth = len(indices.shape)
+    where = rows.strides[axis : axis + depth]
+    places = replace(rows, shape=indices.shape, strides=where)
+    nest = Nest(ctx, indices.shape, [indices, places])
+    with nest.loops(sequential=True):
+        index = Scalar(nest.element(indices), indices.t)
+        at = index_of(ctx, node, index, extent, operands)
+        address = nest.address(places)
+        shape = rows.shape[:axis] + rows.shape[axis + depth :]
+        strides = rows.strides[:axis] + rows.strides[axis + depth :]
+        write(at, Array(address, rows.t, shape, strides, rows.buffer, rows.owned))
+
+
+# -- writing ----------------------------------------------------------------------------------------------
+
+
+def writable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) -> Array:
+    """``value`` as memory that may be changed: its own if nobody else needs it, a copy otherwise."""
+    value = resolve(value)
+    touched = {b for other in others for b in buffers(other)}
+    if isinstance(value, Array) and ctx.is_free(value) and value.buffer not in touched:
+        out = ctx.result(node.outputs[0], value.t, value.shape, [value])
+    else:
+        out = ctx.result(node.outputs[0], value.t, value.shape)  # type: ignore[union-attr]
+    store(ctx, value, out)
+    return out
+
+
+@rule("set_item")
+def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    x, value = values[0], resolve(values[1])
+    inputs = _indices(node, 2)
+    if len(inputs) == 1 and inputs[0].dtype.kind == "b" and ctx.shape_of(inputs[0]) == ctx.shape_of(node.inputs[0]):
+        return [_masked(ctx, node, values)]
+    if is_basic(ctx, node, 2):
+        # the index is checked before anything is changed
+        out = writable(ctx, node, x, values[1:])
+        part = Basic(ctx, node, 2, [out, *values[1:]], out).part()
+        put(ctx, fitted(value, part.shape), part)
+        return [out]
+    axis = only_rows(ctx, node, 2)
+    if axis is None:
+        ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
+        return []
+    out = writable(ctx, node, x, values[1:])
+    _scatter_rows(ctx, node, out, axis, values)
+    return [out]
+
+
+def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Sequence[Value]) -> None:
+    indices = array_of(ctx, values[-1])
+    shape = out.shape[:axis] + indices.shape + out.shape[axis + 1 :]
+    source = fitted(resolve(values[1]), shape)
+    rows = ctx.temporary(out.t, shape)
+    store(ctx, source, rows)
+
+    def copy(at: str, row: Array) -> None:
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
+        place = shifted(ctx, out, offset, row.shape, out.strides[:axis] + out.strides[axis + 1 :])
+        put(ctx, seen(ctx, row), place)
+
+    each_index(ctx, node, indices, out.shape[axis], [out, *values[1:]], rows, axis, copy)
+
+
+def fitted(value: Value, shape: Shape) -> Value:
+    """``value`` without the leading axes of extent 1 that NumPy's assignment lets pass."""
+    if isinstance(value, Array) and len(value.shape) > len(shape):
+        extra = len(value.shape) - len(shape)
+        return replace(value, shape=value.shape[extra:], strides=value.strides[extra:])
+    if isinstance(value, (Splat, Expr)) and len(value.shape) > len(shape):
+        return replace(value, shape=value.shape[len(value.shape) - len(shape) :])
+    return value
+
+
+def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
+    x, value, mask = (resolve(v) for v in values)
+    if not isinstance(value, (Scalar, Splat)) and size_of(value.shape) != 1:  # type: ignore[union-attr]
+        ctx.refuse(node, "only one value can be assigned to what a mask selects")
+    shape, t = ctx.shape_of(node.outputs[0]), ctx.type_of(node.outputs[0])
+    reuse = [x] if isinstance(x, Array) and ctx.is_free(x) else []
+    out = ctx.result(node.outputs[0], t, shape, reuse)
+    chosen = Expr("where", (mask, fitted(value, ()), x), t, shape)
+    store_all(ctx, shape, [chosen], [out])
+    return out
+
+
+# -- along an axis --------------------------------------------------------------------------------------
+
+
+@rule("take_along_axis")
+def _take_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    x, indices = array_of(ctx, values[0]), array_of(ctx, values[1])
+    axis = node.attrs["axis"] % len(x.shape)
+    out = ctx.result(node.outputs[0], x.t, indices.shape)
+    if 0 in out.shape:
+        return [out]
+    if any(a != axis and n != m for a, (n, m) in enumerate(zip(x.shape, indices.shape))):
+        ctx.refuse(node, f"shapes {x.shape} and {indices.shape} differ beside the axis")
+    base = replace(x, shape=indices.shape, strides=tuple([0 if a == axis else s for a, s in enumerate(x.strides)]))
+    nest = Nest(ctx, indices.shape, [indices, base, out])
+    with nest.loops(sequential=True):
+        at = index_of(ctx, node, Scalar(nest.element(indices), indices.t), x.shape[axis], [x, indices])
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {x.strides[axis]}")
+        start = Array(nest.address(base), x.t, (), (), x.buffer)
+        nest.store(out, loaded(ctx, shifted(ctx, start, offset, (), ())).text)
+    return [out]
+
+
+@rule("put_along_axis")
+def _put_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    indices, tensor, axis = array_of(ctx, values[1]), node.outputs[0], node.attrs["axis"]
+    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    out = ctx.result(tensor, t, shape)
+    store(ctx, Splat(literal(0, t), t, shape), out)
+    if 0 in indices.shape:
+        return [out]
+    added = fitted(values[2], indices.shape)
+    base = replace(out, shape=indices.shape, strides=tuple([0 if a == axis else s for a, s in enumerate(out.strides)]))
+    nest = Nest(ctx, indices.shape, [indices, base, added])
+    with nest.loops(sequential=True):
+        at = index_of(ctx, node, Scalar(nest.element(indices), indices.t), shape[axis], [values[0], indices, added])
+        offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
+        place = shifted(ctx, Array(nest.address(base), t, (), (), out.buffer), offset, (), ())
+        total = apply(ctx, "add", t, [t, t], [loaded(ctx, place).text, nest.element(added)])
+        put(ctx, Scalar(total, t), place)
+    return [out]
+
+
+@rule("tril", "triu")
+def _triangle(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    tensor = node.outputs[0]
+    shape, t = ctx.shape_of(tensor), ctx.type_of(tensor)
+    rows, columns = shape[-2:]
+    mask = np.tri(rows, columns, node.attrs["k"] - (node.op.name == "triu"), dtype=bool)
+    keep, zero = ctx.constant(mask), Scalar(literal(0, t), t)
+    args = (keep, values[0], zero) if node.op.name == "tril" else (keep, zero, values[0])
+    out = ctx.result(tensor, t, shape)
+    store_all(ctx, shape, [Expr("where", args, t, shape)], [out])
+    return [out]

@@ -1,0 +1,115 @@
+"""Element-wise nodes: scalars at once, arrays as expressions that are computed where they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...base.dtypes import variant
+from ...ir.graph import Node
+from ..ir.elements import BOOL, LType, literal
+from ..ir.elementwise_ir import rule as template
+from ..writer.context import Context
+from ..writer.nests import Nest, accumulate, apply
+from ..writer.node_writer import rule
+from ..writer.storage_plan import POINTWISE
+from ..writer.values import Expr, Pending, Scalar, Splat, Value, depth_of, resolve
+
+
+def made(ctx: Context, node: Node, op: str, t: LType, args: Sequence[Value]) -> Value:
+    """The value of the element-wise ``op`` of ``args`` as output of ``node``."""
+    tensor = node.outputs[0]
+    shape = ctx.shape_of(tensor)
+    if shape == ():
+        scalars = [ctx.scalar(a) for a in args]
+        return Scalar(apply(ctx, op, t, [a.t for a in args], scalars), t)  # type: ignore[union-attr]
+    expr = Expr(op, tuple(args), t, shape, 1 + max(map(depth_of, args), default=0))
+    return Pending(tensor, expr, t, shape) if tensor in ctx.block.plan.stored else expr
+
+
+def _pointwise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    if node.inputs[0].dtype == variant:
+        return values
+    kind = ctx.type_of(node.inputs[0]).kind
+    if template(node.op.name, kind) is None:
+        ctx.refuse(node, f"it has no machine code for dtype {node.inputs[0].dtype}")
+    return [made(ctx, node, node.op.name, ctx.type_of(node.outputs[0]), values)]
+
+
+for _name in POINTWISE:
+    rule(_name)(_pointwise)
+
+
+@rule("cast")
+def _cast(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    return [made(ctx, node, "cast", ctx.type_of(node.outputs[0]), values)]
+
+
+@rule("where")
+def _where(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    return [made(ctx, node, "where", ctx.type_of(node.outputs[0]), values)]
+
+
+@rule("fill", "broadcast_to")
+def _fill(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    tensor, value = node.outputs[0], resolve(values[0])
+    shape, t = ctx.shape_of(tensor), ctx.type_of(tensor)
+    if not isinstance(value, (Scalar, Splat)):
+        return [made(ctx, node, "broadcast_to", t, [value])]
+    if shape == ():
+        return [Scalar(value.text, t)]
+    splat = Splat(value.text, t, shape)
+    return [Pending(tensor, splat, t, shape) if tensor in ctx.block.plan.stored else splat]
+
+
+@rule("pow")
+def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    t = ctx.type_of(node.outputs[0])
+    exponent = ctx.types.constants.get(node.inputs[1])
+    if exponent is not None and np.ndim(exponent) == 0:
+        special = _constant_power(ctx, node, t, values[0], exponent)
+        if special is not None:
+            return [special]
+    if t.kind == "i" and (exponent is None or np.min(exponent, initial=0) < 0):
+        _check_exponent(ctx, node, t, values)
+    return [made(ctx, node, "pow", t, values)]
+
+
+def _constant_power(ctx: Context, node: Node, t: LType, base: Value, exponent: object) -> Value | None:
+    """What NumPy computes instead of a power where the exponent is one of a few numbers."""
+    one = Scalar(literal(1, t), t)
+    if exponent == 2:
+        return made(ctx, node, "square", t, [base])
+    if exponent == 1:
+        return made(ctx, node, "identity", t, [base])
+    if exponent == 3 and t.kind in "iu":
+        square = Expr("square", (base,), t, ctx.shape_of(node.outputs[0]))
+        if square.shape == ():
+            square_of = Scalar(apply(ctx, "square", t, [t], [ctx.scalar(base)]), t)
+            return made(ctx, node, "multiply", t, [square_of, base])
+        return made(ctx, node, "multiply", t, [square, base])
+    if t.kind == "f" and ctx.shape_of(node.outputs[0]) != ():
+        if exponent == 0.5:
+            return made(ctx, node, "sqrt", t, [base])
+        if exponent == -1:
+            return made(ctx, node, "divide", t, [one, base])
+    return None
+
+
+def _check_exponent(ctx: Context, node: Node, t: LType, values: list[Value]) -> None:
+    """An integer to a negative power is an error of the kernel."""
+    exponent = resolve(values[1])
+    if isinstance(exponent, (Scalar, Splat)):
+        fine = ctx.writer.let(f"icmp sge {t.name} {exponent.text}, 0")
+    else:
+        if 0 in exponent.shape:  # type: ignore[union-attr]
+            return
+
+        def step(found: str, nest: Nest) -> str:
+            negative = ctx.writer.let(f"icmp slt {t.name} {nest.element(exponent)}, 0")
+            return ctx.writer.let(f"or i1 {found}, {negative}")
+
+        nest = Nest(ctx, exponent.shape, [exponent])  # type: ignore[union-attr]
+        fine = ctx.writer.let(f"xor i1 {accumulate(nest, BOOL, 'false', step)}, true")
+    ctx.check(fine, node, values)

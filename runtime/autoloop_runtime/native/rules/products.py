@@ -1,0 +1,352 @@
+"""Matrix products and contractions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...base.dataclass import replace
+from ...ir.graph import Node
+from ..ir.elements import FLOAT, HALF, LType, literal
+from ..kernels import gemm
+from ..writer.context import Context
+from ..writer.interrupts import FLOATS, INTEGERS, Fuel, in_pieces, part_of
+from ..writer.nests import Nest, apply, store, store_all
+from ..writer.node_writer import array_of, rule
+from ..writer.outlining import share
+from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
+from .reduction_rules import reduce
+from .views import put, seen
+
+#: from this many multiplications on BLAS is called, which lays the operands out anew to use the caches well
+BLAS_WORK = 1 << 31
+#: the same for products of a matrix and a vector, which are as fast as memory is read
+BLAS_VECTOR_WORK = 1 << 17
+#: from this many multiplications on several threads do a product
+SHARED_WORK = 1 << 21
+#: into how many pieces of rows they cut it
+PIECES = 8
+#: with fewer columns than this a product is a row of sums
+FEW_COLUMNS = 2
+
+
+@rule("matmul")
+def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    tensor = node.outputs[0]
+    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    if t.kind == "b":
+        ctx.refuse(node, "of booleans it has no machine code")
+    a, b = (_operand(ctx, v, ctx.shape_of(i)) for v, i in zip(values, node.inputs))
+    if t is HALF:
+        product = ctx.temporary(FLOAT, shape)
+        multiply(ctx, _widened(ctx, a), _widened(ctx, b), product)
+        out = ctx.result(tensor, t, shape)
+        store_all(ctx, shape, [Expr("cast", (product,), t, shape)], [out])
+        return [seen(ctx, out)]
+    if len(a.shape) == len(b.shape) == 1:
+        return [Scalar(_dot(ctx, a, b), t)]
+    out = ctx.result(tensor, t, shape)
+    multiply(ctx, a, b, out)
+    return [seen(ctx, out)]
+
+
+def _operand(ctx: Context, value: Value, shape: Shape) -> Array:
+    value = resolve(value)
+    if isinstance(value, Splat):
+        made = ctx.temporary(value.t, shape)
+        store(ctx, value, made)
+        return made
+    return array_of(ctx, value)
+
+
+def _widened(ctx: Context, x: Array) -> Array:
+    made = ctx.temporary(FLOAT, x.shape)
+    store_all(ctx, x.shape, [Expr("cast", (x,), FLOAT, x.shape)], [made])
+    return made
+
+
+def _dot(ctx: Context, a: Array, b: Array) -> str:
+    if 0 in a.shape:
+        return literal(0, a.t)
+    return reduce(ctx, "sum", Expr("multiply", (a, b), a.t, a.shape), (0,), None)
+
+
+def multiply(ctx: Context, a: Array, b: Array, out: Array) -> None:
+    """``out = a @ b``, with NumPy's rules for vectors and leading axes."""
+    rows, columns = len(a.shape) > 1, len(b.shape) > 1
+    if not rows:
+        a = replace(a, shape=(1, *a.shape), strides=(0, *a.strides))
+    if not columns:
+        b = replace(b, shape=(*b.shape, 1), strides=(*b.strides, 1))
+    batch = out.shape[: len(out.shape) - rows - columns]
+    m, n = a.shape[-2], b.shape[-1]
+    strides = list(out.strides[: len(batch)])
+    tail = list(out.strides[len(batch) :])
+    strides += [tail.pop(0) if rows else n, tail.pop(0) if columns else 1]
+    out = replace(out, shape=(*batch, m, n), strides=tuple(strides))
+    if 0 in out.shape:
+        return
+    if a.shape[-1] == 0:
+        store(ctx, Splat(literal(0, out.t), out.t, out.shape), out)
+        return
+    if b.strides[-1] != 1 and n >= FEW_COLUMNS and not _few(m, n):
+        b = _copied(ctx, b)
+    _batched(ctx, a, b, out)
+
+
+def _few(m: int, n: int) -> bool:
+    """True if the product is better computed as sums, element by element."""
+    return n < FEW_COLUMNS or (m == 1 and n < 4)
+
+
+def _copied(ctx: Context, x: Array) -> Array:
+    made = ctx.temporary(x.t, x.shape)
+    store(ctx, x, made)
+    return made
+
+
+def _batched(ctx: Context, a: Array, b: Array, out: Array) -> None:
+    """A product for each element of the leading axes, to which the operands broadcast."""
+    batch = out.shape[:-2]
+    spread = [replace(x, shape=x.shape[:-2], strides=x.strides[:-2]) for x in (a, b)]
+    spread.append(replace(out, shape=batch, strides=out.strides[:-2]))
+    nest, work = Nest(ctx, batch, spread), a.shape[-2] * a.shape[-1] * b.shape[-1]
+    fuel = Fuel(ctx, _most(out.t)) if work * size_of(batch) > _most(out.t) else None
+    with nest.loops(sequential=True):
+        parts = [
+            replace(x, pointer=nest.address(s), shape=x.shape[-2:], strides=x.strides[-2:])
+            for x, s in zip((a, b, out), spread)
+        ]
+        _product(ctx, *parts)
+        if fuel is not None:
+            fuel.spend(work)
+
+
+def _product(ctx: Context, a: Array, b: Array, out: Array) -> None:
+    """A product of two matrices; a long one in pieces of rows or columns, in each of which every sum is whole."""
+    (m, k), n = a.shape, b.shape[1]
+    axis = 0 if m >= n else 1
+    piece = max(1, _most(out.t) // (k * min(m, n)))
+    if piece >= max(m, n):
+        _short_product(ctx, a, b, out, m * n * k)
+        return
+
+    def write(first: str, count: int) -> None:
+        sides = (part_of(ctx, a, 0, first, count), b) if axis == 0 else (a, part_of(ctx, b, 1, first, count))
+        _short_product(ctx, *sides, part_of(ctx, out, axis, first, count), m * n * k)
+
+    in_pieces(ctx, max(m, n), piece, write)
+
+
+def _most(t: LType) -> int:
+    """So many multiplications are done between two questions."""
+    return FLOATS if t.kind == "f" else INTEGERS
+
+
+def _short_product(ctx: Context, a: Array, b: Array, out: Array, work: int) -> None:
+    """A product at once; ``work`` are the multiplications of the whole that it may be a piece of."""
+    (m, k), n = a.shape, b.shape[1]
+    if _by_blas(ctx, a, b, out, work):
+        return
+    if b.strides[1] != 1 or _few(m, n):
+        _sums(ctx, a, b, out)
+    else:
+        problem = gemm.Problem(out.t, m, n, k, (a.strides[0], a.strides[1]), b.strides[0], out.strides[0])
+        _call(ctx, problem, (a.pointer, b.pointer, out.pointer))
+
+
+def _call(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
+    machine = gemm.machine_of(ctx.libraries.features)
+    rows = gemm.tile_rows(p, machine)
+    rows *= -(-p.m // (rows * PIECES))
+    width = gemm.panel(p, machine)
+    if p.m * p.n * p.k < SHARED_WORK:
+        _kernel(ctx, p, pointers)
+    elif p.m > rows:
+        _shared(ctx, p, pointers, p.m, rows, lambda n: replace(p, m=n), (p.a[0], 0, p.c))
+    elif p.n > width:
+        _shared(ctx, p, pointers, p.n, width, lambda n: replace(p, n=n), (0, 1, 1))
+    else:
+        _kernel(ctx, p, pointers)
+
+
+def _shared(
+    ctx: Context, p: gemm.Problem, pointers: Sequence[str], extent: int, piece: int,
+    part: Callable[[int], gemm.Problem], steps: tuple[int, int, int],
+) -> None:  # fmt: skip
+    """A product in pieces of rows or columns, in each of which every sum is whole; ``steps`` lead to the next one."""
+
+    def write(first: str, count: str) -> None:
+        writer = ctx.writer
+        moved = []
+        for pointer, step in zip(pointers, steps):
+            offset = writer.let(f"mul i64 {first}, {step}")
+            moved.append(writer.let(f"getelementptr {p.t.name}, ptr {pointer}, i64 {offset}"))
+        if extent % piece == 0:
+            _kernel(ctx, part(piece), moved)
+            return
+        whole, rest, done = writer.label("whole"), writer.label("rest"), writer.label("done")
+        writer.branch(writer.let(f"icmp eq i64 {count}, {piece}"), whole, rest)
+        for label, n in ((whole, piece), (rest, extent % piece)):
+            writer.start(label)
+            _kernel(ctx, part(n), moved)
+            writer.jump(done)
+        writer.start(done)
+
+    share(ctx, [("ptr", x) for x in dict.fromkeys(pointers)], extent, piece, write)
+
+
+def _kernel(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
+    parts = (p.t.name, p.m, p.n, p.k, *p.a, p.b, p.c)
+    name = "gemm_" + "_".join([str(x).replace("-", "m") for x in parts])
+    gemm.define(ctx.module, name, p, gemm.machine_of(ctx.libraries.features))
+    ctx.writer.do(f"call void @{name}({', '.join(f'ptr {x}' for x in pointers)})")
+
+
+def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:
+    """Each element as a sum over memory: for products with a vector, which only load each element once."""
+    (m, k), n = a.shape, b.shape[1]
+    left = replace(a, shape=(m, n, k), strides=(a.strides[0], 0, a.strides[1]))
+    right = replace(b, shape=(m, n, k), strides=(0, b.strides[1], b.strides[0]))
+    kept = replace(out, shape=(m, n, 1), strides=(*out.strides, 0))
+    reduce(ctx, "sum", Expr("multiply", (left, right), out.t, (m, n, k)), (2,), kept)
+
+
+def _by_blas(ctx: Context, a: Array, b: Array, out: Array, work: int) -> bool:
+    """Let BLAS do it, if it is there, if it pays, and if it takes the operands as they lie in memory."""
+    (m, k), n = a.shape, b.shape[1]
+    numbers: tuple[str | int | float, ...]
+    if n == 1 or m == 1:
+        # BLAS counts columns first: to it, a matrix whose rows are contiguous is its transpose
+        x, matrix = (b, a) if n == 1 else (a, replace(b, shape=b.shape[::-1], strides=b.strides[::-1]))
+        steps = (x.strides[0], out.strides[0]) if n == 1 else (x.strides[1], out.strides[1])
+        rows, columns = matrix.strides
+        if work < BLAS_VECTOR_WORK or 1 not in (rows, columns) or min(*matrix.strides, *steps) < 1:
+            return False
+        kind, sizes, lead = ("T", (k, m * n), rows) if columns == 1 else ("N", (m * n, k), columns)
+        numbers = (*sizes, 1.0, matrix.pointer, lead, x.pointer, steps[0], 0.0, out.pointer, steps[1])
+        return _call_blas(ctx, "gemv", out.t, (kind, *numbers))
+    if work < BLAS_WORK or a.strides[1] != 1 or out.strides[1] != 1 or min(a.strides[0], b.strides[0]) < 1:
+        return False
+    # the product of the transposes, the other way round, is the transpose of the product
+    strides = (b.strides[0], a.strides[0], out.strides[0])
+    numbers = (n, m, k, 1.0, b.pointer, strides[0], a.pointer, strides[1], 0.0, out.pointer, strides[2])
+    return _call_blas(ctx, "gemm", out.t, ("N", "N", *numbers))
+
+
+def _call_blas(ctx: Context, name: str, t: LType, args: Sequence[str | int | float]) -> bool:
+    """Call a BLAS routine, which takes the address of everything; False if it is not there."""
+    letter = {"float": "s", "double": "d"}.get(t.name)
+    symbol = None if letter is None else ctx.libraries.blas(letter + name)
+    if symbol is None:
+        return False
+    writer, place, pointers = ctx.writer, ctx.buffer(8 * len(args)).pointer, []
+    for position, arg in enumerate(args):
+        if isinstance(arg, str) and arg.startswith("%"):
+            pointers.append(arg)
+            continue
+        pointers.append(writer.let(f"getelementptr i64, ptr {place}, i64 {position}"))
+        if isinstance(arg, float):
+            writer.do(f"store {t.name} {literal(arg, t)}, ptr {pointers[-1]}")
+        else:
+            type_name, number = ("i8", ord(arg)) if isinstance(arg, str) else ("i32", arg)
+            writer.do(f"store {type_name} {number}, ptr {pointers[-1]}")
+    ctx.module.declare(f"void @{symbol}({', '.join(['ptr'] * len(args))})")
+    writer.do(f"call void @{symbol}({', '.join(f'ptr {p}' for p in pointers)})")
+    return True
+
+
+# -- einsum -------------------------------------------------------------------------------------------------
+
+
+@rule("einsum")
+def _einsum(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    left, _, right = node.attrs["equation"].partition("->")
+    terms, tensor = left.split(","), node.outputs[0]
+    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    if t.kind == "b" or t is HALF:
+        ctx.refuse(node, "of booleans and half precision it has no machine code")
+    arrays = [_operand(ctx, v, ctx.shape_of(i)) for v, i in zip(values, node.inputs) if ctx.shape_of(i)]
+    factors = [Scalar(ctx.scalar(v), t) for v, i in zip(values, node.inputs) if not ctx.shape_of(i)]
+    terms = [term for term in terms if term]
+    if len(terms) == 2 and not factors and _as_matmul(ctx, node, terms, right, arrays):
+        out = ctx.result(tensor, t, shape)
+        labels, a, b = _matrices(terms, right, arrays)
+        multiply(ctx, a, b, replace(out, shape=tuple([dict(labels)[c] for c in right])))
+        return [out]
+    return [_contracted(ctx, node, terms, right, arrays, factors, t, shape)]
+
+
+def _as_matmul(ctx: Context, node: Node, terms: list[str], right: str, arrays: list[Array]) -> bool:
+    """True for ``ik,kj->ij`` with any labels and with either operand transposed."""
+    a, b = terms
+    shared = set(a) & set(b)
+    inner = shared - set(right)
+    return (
+        all(len(x) == 2 == len(set(x)) for x in (a, b, right))
+        and len(shared) == len(inner) == 1
+        and (set(a) - shared) | (set(b) - shared) == set(right)
+        and all(n > 1 for x in arrays for n in x.shape)
+        and right[0] in a
+    )
+
+
+def _matrices(terms: list[str], right: str, arrays: list[Array]) -> tuple[list[tuple[str, int]], Array, Array]:
+    a, b = arrays
+    if terms[0][0] != right[0]:
+        a = replace(a, shape=a.shape[::-1], strides=a.strides[::-1])
+    if terms[1][1] != right[1]:
+        b = replace(b, shape=b.shape[::-1], strides=b.strides[::-1])
+    return [(right[0], a.shape[0]), (right[1], b.shape[1])], a, b
+
+
+def _contracted(
+    ctx: Context, node: Node, terms: list[str], right: str, arrays: list[Array], factors: list[Scalar], t: LType,
+    shape: Shape,
+) -> Value:  # fmt: skip
+    """A sum of products over all labels, without cleverness; ``factors`` are operands without labels."""
+    labels = list(right) + sorted(set("".join(terms)) - set(right))
+    sizes = dict.fromkeys(labels, 1)
+    for term, x in zip(terms, arrays):
+        for c, n in zip(term, x.shape):
+            sizes[c] = max(sizes[c], n) if n else 0
+    full = tuple([sizes[c] for c in labels])
+    spread = []
+    for term, x in zip(terms, arrays):
+        steps = [sum(s for c, n, s in zip(term, x.shape, x.strides) if c == label and n != 1) for label in labels]
+        spread.append(replace(x, shape=full, strides=tuple(steps)))
+    factor: Scalar | None = None
+    for other in factors:
+        texts = [ctx.scalar(factor), other.text] if factor is not None else []
+        factor = Scalar(apply(ctx, "multiply", t, [t, t], texts), t) if texts else other
+    if not labels:
+        assert factor is not None
+        return factor
+    axes = tuple(range(len(right), len(labels)))
+    if size_of(full) == 0:
+        out = ctx.result(node.outputs[0], t, shape)
+        put(ctx, Scalar(literal(0, t), t), out)
+        return seen(ctx, out)
+    if not right:
+        return Scalar(reduce(ctx, "sum", _multiplied(spread, factor), axes, None), t)
+    out = ctx.result(node.outputs[0], t, shape)
+
+    def write(first: str, count: int) -> None:
+        product = _multiplied([part_of(ctx, x, 0, first, count) for x in spread], factor)
+        part = part_of(ctx, out, 0, first, count)
+        if axes:
+            ones, zeros = [1] * len(axes), [0] * len(axes)
+            kept = replace(part, shape=(*part.shape, *ones), strides=(*part.strides, *zeros))
+            reduce(ctx, "sum", product, axes, kept)
+        else:
+            store_all(ctx, part.shape, [product], [part])
+
+    in_pieces(ctx, full[0], max(1, INTEGERS // size_of(full[1:])), write)
+    return out
+
+
+def _multiplied(arrays: Sequence[Array], factor: Scalar | None) -> Value:
+    product: Value = arrays[0]
+    others: list[Value] = [*arrays[1:]] if factor is None else [*arrays[1:], factor]
+    for x in others:
+        product = Expr("multiply", (product, x), arrays[0].t, arrays[0].shape)
+    return product

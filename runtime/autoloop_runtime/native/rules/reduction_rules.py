@@ -1,0 +1,424 @@
+"""Reductions over axes, running sums, and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...base.dataclass import replace
+from ...ir.graph import Node
+from ..ir.casts import cast
+from ..ir.elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
+from ..writer.context import Context
+from ..writer.nests import Nest, accumulate, accumulate_all, apply, store_all
+from ..writer.node_writer import array_of, rule
+from ..writer.outlining import apart, registers_of
+from ..writer.values import Array, Count, Expr, Scalar, Shape, Splat, Value, dense, resolve, size_of
+from .views import reverse, seen
+
+#: how many floats are added up before their sum is added to the total in double precision
+CHUNK = 2048
+
+#: what NumPy's sums begin with, which says what a sum of nothing but -0.0 is
+_ZERO = float(np.add.reduce(np.full(2, -0.0)))
+#: up to as many floats NumPy compares one after the other on every machine that has its vectors; of more its result is
+#: any of the equal ones, 0.0 or -0.0
+IN_ORDER = 8
+
+#: op -> kind of type -> (identity, instruction); floats may be added in any order, within a few ulp
+_FOLDS: dict[str, dict[str, tuple[Any, str]]] = {
+    "sum": {"iu": (0, "add $t $x, $y"), "f": (_ZERO, "fadd reassoc $t $x, $y")},
+    "prod": {"iu": (1, "mul $t $x, $y"), "f": (1.0, "fmul reassoc $t $x, $y")},
+    "max": {
+        "i": ("min", "call $t @llvm.smax.$s($t $x, $t $y)"),
+        "u": ("min", "call $t @llvm.umax.$s($t $x, $t $y)"),
+        "f": (-np.inf, ""),
+    },
+    "min": {
+        "i": ("max", "call $t @llvm.smin.$s($t $x, $t $y)"),
+        "u": ("max", "call $t @llvm.umin.$s($t $x, $t $y)"),
+        "f": (np.inf, ""),
+    },
+    "any": {"b": (False, "or $t $x, $y")},
+    "all": {"b": (True, "and $t $x, $y")},
+}
+#: positions are counted in half the bits where that is enough
+_UNSIGNED = LType("i32", "i32", 4, "u", "i32")
+#: what a reduction of no elements gives
+_OF_NOTHING = {"sum": 0, "prod": 1, "any": False, "all": True}
+
+
+def _fold(op: str, t: LType) -> tuple[str, Callable[[Context, str, str], str]]:
+    """The identity of a reduction, and what writes one step of it."""
+    identity, text = next(v for kinds, v in _FOLDS[op].items() if t.kind in kinds)
+    if isinstance(identity, str):
+        info = np.iinfo(f"{t.kind}{t.size}")
+        identity = info.min if identity == "min" else info.max
+    if not text:  # in order: which of two equal zeros is taken is the element-wise op's to say
+        return literal(identity, t), lambda ctx, a, b: ctx.arithmetic.apply(ctx.writer, f"{op}imum", t, [a, b])
+    text = text.replace("$t", t.name).replace("$s", t.suffix)
+    return literal(identity, t), lambda ctx, a, b: ctx.writer.let(text.replace("$x", a).replace("$y", b))
+
+
+def _kept(shape: Shape, axes: Sequence[int]) -> Shape:
+    return tuple([1 if a in axes else n for a, n in enumerate(shape)])
+
+
+def reduce(ctx: Context, op: str, value: Value, axes: Sequence[int], out: Array | None) -> str:
+    """Reduce ``value`` over ``axes`` into ``out``, which has them as 1s; without ``out`` over all, as a register."""
+    if not ctx.apart:
+        return _reduce(ctx, op, value, axes, out)
+    operands = [value] if out is None else [value, out]
+    result = resolve(value).t.name if out is None else "void"  # type: ignore[union-attr]
+    return apart(ctx, registers_of(operands), result, lambda: _reduce(ctx, op, value, axes, out))
+
+
+def _reduce(ctx: Context, op: str, value: Value, axes: Sequence[int], out: Array | None) -> str:
+    value = resolve(value)
+    shape, t = value.shape, value.t  # type: ignore[union-attr]
+    if out is None:
+        nest = Nest(ctx, shape, [value], axes)
+        return _total(ctx, op, t, nest, value)
+    spread = replace(out, strides=tuple([0 if a in axes else s for a, s in enumerate(out.strides)]), shape=shape)
+    wide = [a for a, n in enumerate(shape) if n != 1]
+    if wide and wide[-1] not in axes:
+        _by_rows(ctx, op, t, value, axes, out, spread)
+        return ""
+    order = [a for a in range(len(shape)) if a not in axes] + list(axes)
+    nest = Nest(ctx, shape, [value, spread], axes, order)
+    _inner(ctx, op, t, nest, value, spread)
+    return ""
+
+
+def _inner(ctx: Context, op: str, t: LType, nest: Nest, value: Value, out: Array) -> None:
+    if len(nest._indices) < len(nest.extents) and not nest.reduces[len(nest._indices)]:
+        with nest.level():
+            _inner(ctx, op, t, nest, value, out)
+        return
+    nest.store(out, _total(ctx, op, t, nest, value))
+
+
+def _by_rows(
+    ctx: Context, op: str, t: LType, value: Value, axes: Sequence[int], out: Array, spread: Array
+) -> None:  # fmt: skip
+    """Row after row into memory: the axis that is contiguous is kept, so each row is one SIMD loop."""
+    identity, step = _fold(op, t)
+    store_all(ctx, out.shape, [Scalar(identity, t)], [out])
+    order = [*axes, *[a for a in range(len(value.shape)) if a not in axes]]  # type: ignore[union-attr]
+    nest = Nest(ctx, spread.shape, [value, spread], axes, order)
+
+    def level() -> None:
+        depth = len(nest._indices)
+        if depth == len(nest.extents):
+            text = nest.element(value)
+            nest.store(spread, step(ctx, nest.load(spread), text))
+            return
+        with nest.level(sequential=nest.reduces[depth]):
+            level()
+
+    level()
+
+
+def _total(ctx: Context, op: str, t: LType, nest: Nest, value: Value) -> str:
+    """The reduction over all loops that are not open yet."""
+    if op == "sum" and t.kind == "f":
+        return _float_sum(ctx, t, nest, value)
+    extreme = t.kind == "f" and op in ("max", "min")
+    if extreme and (t is HALF or size_of(tuple(nest.extents[len(nest._indices) :])) <= IN_ORDER):
+        identity, step = _fold(op, t)
+        return accumulate(nest, t, identity, lambda total, nest: step(ctx, total, nest.element(value)))
+    narrow, t = t, FLOAT if t is HALF else t
+    if extreme:
+        return cast(ctx.writer, ctx.module, _float_extreme(ctx, op, t, nest, value, narrow), t, narrow)
+    identity, step = _fold(op, t)
+
+    def combine(total: str, nest: Nest) -> str:
+        return step(ctx, total, cast(ctx.writer, ctx.module, nest.element(value), narrow, t))
+
+    return cast(ctx.writer, ctx.module, accumulate(nest, t, identity, combine), t, narrow)
+
+
+def _float_extreme(ctx: Context, op: str, t: LType, nest: Nest, value: Value, narrow: LType) -> str:
+    """The extreme of numbers in one instruction per vector, and beside it whether there was a nan.
+
+    With a nan the former is undefined (``nnan``), and then not looked at.
+    """
+    writer, identity = ctx.writer, _fold(op, t)[0]
+
+    def step(totals: list[str], nest: Nest) -> list[str]:
+        x = cast(writer, ctx.module, nest.element(value), narrow, t)
+        best = writer.let(f"call nnan nsz {t.name} @llvm.{op}num.{t.suffix}({t.name} {totals[0]}, {t.name} {x})")
+        return [best, writer.let(f"or i1 {totals[1]}, {writer.let(f'fcmp uno {t.name} {x}, {x}')}")]
+
+    best, nan = accumulate_all(nest, [(t, identity), (BOOL, "false")], step)
+    return writer.let(f"select i1 {nan}, {t.name} {literal(np.nan, t)}, {t.name} {best}")
+
+
+def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
+    """Sums of ``CHUNK`` elements, added up in double precision: as precise as NumPy's pairwise sums."""
+    writer, module = ctx.writer, ctx.module
+    part = FLOAT if t is HALF else t
+    identity, step = _fold("sum", part)
+
+    def combine(total: str, nest: Nest) -> str:
+        return step(ctx, total, cast(writer, module, nest.element(value), t, part))
+
+    remaining = nest.extents[len(nest._indices) :]
+    if size_of(tuple(remaining)) <= CHUNK:
+        return cast(writer, module, accumulate(nest, part, identity, combine), part, t)
+    nest.split(CHUNK)
+
+    def chunk(total: str, nest: Nest) -> str:
+        partial = accumulate(nest, part, identity, combine)
+        return writer.let(f"fadd double {total}, {cast(writer, module, partial, part, DOUBLE)}")
+
+    total = _outer(nest, literal(_ZERO, DOUBLE), chunk, len(nest.extents) - 1)
+    return cast(writer, module, total, DOUBLE, t)
+
+
+def _outer(nest: Nest, start: str, step: Callable[[str, Nest], str], until: int) -> str:
+    """As ``accumulate``, for doubles, up to the loop ``until``."""
+    if len(nest._indices) == until:
+        return step(start, nest)
+    with nest.level() as loop:
+        phi = loop.carry(nest.writer, "double", start)
+        result = _outer(nest, phi.name, step, until)
+        phi.add(result, nest.writer.block)
+    return result
+
+
+# -- nodes --------------------------------------------------------------------------------------------------
+
+
+def _axes(node: Node, rank: int) -> tuple[int, ...]:
+    axis = node.attrs["axis"]
+    return tuple(range(rank)) if axis is None else tuple([a % rank for a in axis])
+
+
+def _reduced(ctx: Context, op: str, value: Value, axes: Sequence[int], node: Node, shape: Shape) -> Value:
+    """``value`` reduced, as the output of ``node`` of the given shape."""
+    value = resolve(value)
+    if isinstance(value, Scalar):
+        return value
+    t, full = value.t, value.shape  # type: ignore[union-attr]
+    if op in ("max", "min") and 0 in [full[a] for a in axes]:
+        ctx.refuse(node, f"the {op} of no elements is an error")
+    if len(axes) == len(full):
+        text = literal(_OF_NOTHING[op], t) if 0 in full else reduce(ctx, op, value, axes, None)
+        return Scalar(text, t) if shape == () else Splat(text, t, shape)
+    out = ctx.result(node.outputs[0], t, shape)
+    if 0 in shape:
+        return out
+    kept = replace(out, shape=_kept(full, axes), strides=dense(_kept(full, axes)))
+    if 0 in full:
+        store_all(ctx, kept.shape, [Scalar(literal(_OF_NOTHING[op], t), t)], [kept])
+    else:
+        reduce(ctx, op, value, axes, kept)
+    return out
+
+
+@rule("sum", "prod", "max", "min", "any", "all")
+def _reduction(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    axes = _axes(node, len(ctx.shape_of(node.inputs[0])))
+    return [_reduced(ctx, node.op.name, values[0], axes, node, ctx.shape_of(node.outputs[0]))]
+
+
+@rule("mean")
+def _mean(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    value, shape = resolve(values[0]), ctx.shape_of(node.outputs[0])
+    full = ctx.shape_of(node.inputs[0])
+    axes, t = _axes(node, len(full)), ctx.type_of(node.outputs[0])
+    size = size_of(tuple([full[a] for a in axes]))
+    if t is HALF and full:
+        # as the kernel: half precision is added up and divided in single
+        total_of = _over(ctx, "sum", Expr("cast", (value,), FLOAT, full), axes)
+        ratio = Expr("divide", (total_of, Scalar(literal(size, FLOAT), FLOAT)), FLOAT, total_of.shape)
+        out = ctx.result(node.outputs[0], t, shape)
+        kept = replace(out, shape=total_of.shape, strides=dense(total_of.shape))
+        store_all(ctx, kept.shape, [Expr("cast", (ratio,), t, kept.shape)], [kept])
+        return [seen(ctx, out)]
+    count = literal(size, t)
+    total = resolve(_reduced(ctx, "sum", value, axes, node, shape))
+    if isinstance(total, (Scalar, Splat)):
+        text = apply(ctx, "divide", t, [t, t], [total.text, count])
+        return [replace(total, text=text)]
+    assert isinstance(total, Array)
+    store_all(ctx, shape, [Expr("divide", (total, Scalar(count, t)), t, shape)], [total])
+    return [total]
+
+
+@rule("argmax", "argmin")
+def _position(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    value = values[0] if isinstance(resolve(values[0]), (Scalar, Splat)) else array_of(ctx, values[0])
+    full, shape = ctx.shape_of(node.inputs[0]), ctx.shape_of(node.outputs[0])
+    axis = node.attrs["axis"]
+    axes = _axes(node, len(full)) if axis is not None and len(axis) == 1 else tuple(range(len(full)))
+    if isinstance(value, Scalar):
+        return [Scalar("0", INT64)]
+    if 0 in [full[a] for a in axes]:
+        ctx.refuse(node, f"the {node.op.name} of no elements is an error")
+    strides = tuple([0 if a not in axes else s for a, s in enumerate(dense(_only(full, axes)))])
+    place = Count("0", "1", _UNSIGNED if size_of(full) < 2**32 - 1 else INT64, full, strides)
+    if len(axes) == len(full):
+        text = _first_extreme(ctx, node, Nest(ctx, full, [value, place], axes), value, place)
+        return [Scalar(text, INT64) if shape == () else Splat(text, INT64, shape)]
+    out = ctx.result(node.outputs[0], INT64, shape)
+    kept = dense(_kept(full, axes))
+    spread = replace(out, shape=full, strides=tuple([0 if a in axes else s for a, s in enumerate(kept)]))
+    if 0 in shape:
+        return [out]
+    order = [a for a in range(len(full)) if a not in axes] + list(axes)
+    nest = Nest(ctx, full, [value, spread, place], axes, order)
+
+    def level() -> None:
+        depth = len(nest._indices)
+        if depth < len(nest.extents) and not nest.reduces[depth]:
+            with nest.level():
+                level()
+        else:
+            nest.store(spread, _first_extreme(ctx, node, nest, value, place))
+
+    level()
+    return [out]
+
+
+def _only(shape: Shape, axes: Sequence[int]) -> Shape:
+    return tuple([n if a in axes else 1 for a, n in enumerate(shape)])
+
+
+def _first_extreme(ctx: Context, node: Node, nest: Nest, value: Value, place: Value) -> str:
+    """Where the first largest (or smallest) element is, or the first nan: found in two SIMD passes."""
+    t, writer = value.t, ctx.writer  # type: ignore[union-attr]
+    smallest = node.op.name == "argmin"
+    fold = ("all" if smallest else "any") if t is BOOL else ("min" if smallest else "max")
+    best = _total(ctx, fold, t, nest, value)
+    index = place.t  # type: ignore[union-attr]
+
+    def first(found: str, nest: Nest) -> str:
+        x, n = nest.element(value), nest.element(place)
+        hit = apply(ctx, "equal", BOOL, [t, t], [x, best])
+        if t.kind == "f":
+            hit = writer.let(f"or i1 {hit}, {apply(ctx, 'isnan', BOOL, [t], [x])}")
+        n = writer.let(f"select i1 {hit}, {index.name} {n}, {index.name} -1")
+        return writer.let(f"call {index.name} @llvm.umin.{index.suffix}({index.name} {found}, {index.name} {n})")
+
+    return cast(writer, ctx.module, accumulate(nest, index, "-1", first), index, INT64)
+
+
+# -- running --------------------------------------------------------------------------------------------------
+
+
+@rule("cumsum", "cumprod")
+def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    exclusive, op = node.attrs["exclusive"], "add" if node.op.name == "cumsum" else "multiply"
+    t = ctx.type_of(node.outputs[0])
+
+    def step(total: str, nest: Nest, sources: Sequence[Value], target: Array) -> str:
+        following = apply(ctx, op, t, [t, t], [total, nest.element(sources[0])])
+        nest.store(target, total if exclusive else following)
+        return following
+
+    # what stands before the first element is seen only if it is left out
+    start = 1 if op == "multiply" else 0.0 if exclusive else -0.0
+    return _along(ctx, node, values, start if t.kind == "f" else int(start), step)
+
+
+@rule("sum_between")
+def _between(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    t = ctx.type_of(node.outputs[0])
+
+    def step(total: str, nest: Nest, sources: Sequence[Value], target: Array) -> str:
+        nest.store(target, total)
+        grown = apply(ctx, "multiply", t, [t, t], [nest.element(sources[0]), total])
+        return apply(ctx, "add", t, [t, t], [grown, nest.element(sources[1])])
+
+    return _along(ctx, node, values, 0, step)
+
+
+def _along(
+    ctx: Context,
+    node: Node,
+    values: list[Value],
+    start: float,
+    step: Callable[[str, Nest, Sequence[Value], Array], str],
+) -> Sequence[Value]:
+    """A number that goes along an axis: ``step(number, nest, sources, target)`` stores, and gives the next."""
+    tensor = node.outputs[0]
+    t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
+    out = ctx.result(tensor, t, shape)
+    if 0 in shape:
+        return [out]
+    axis = node.attrs["axis"] % len(shape)
+    sources: list[Value] = [resolve(value) for value in values]
+    target = out
+    if node.attrs["reverse"]:
+        sources = [reverse(ctx, array_of(ctx, value), axis) for value in sources]
+        target = reverse(ctx, out, axis)
+    order = [a for a in range(len(shape)) if a != axis] + [axis]
+    nest = Nest(ctx, shape, [*sources, target], [axis], order)
+
+    def level() -> None:
+        depth = len(nest._indices)
+        if depth < len(nest.extents) and not nest.reduces[depth]:
+            with nest.level():
+                level()
+        else:
+            accumulate(nest, t, literal(start, t), lambda number, nest: step(number, nest, sources, target), True)
+
+    level()
+    return [out]
+
+
+# -- composed -------------------------------------------------------------------------------------------------
+
+
+def _over(ctx: Context, op: str, value: Value, axes: Sequence[int]) -> Array:
+    """``value`` reduced over ``axes``, which stay as 1s, in memory of its own."""
+    value = resolve(value)
+    out = ctx.temporary(value.t, _kept(value.shape, axes))  # type: ignore[union-attr]
+    if len(axes) == len(value.shape):  # type: ignore[union-attr]
+        text = reduce(ctx, op, value, axes, None)
+        store_all(ctx, out.shape, [Scalar(text, out.t)], [out])
+    else:
+        reduce(ctx, op, value, axes, out)
+    return out
+
+
+@rule("softmax", "log_softmax")
+def _softmax(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    tensor, x = node.outputs[0], array_of(ctx, values[0])
+    t, shape = x.t, x.shape
+    out = ctx.result(tensor, t, shape)
+    if 0 in shape:
+        return [out]
+    axes = [node.attrs["axis"] % len(shape)]
+    shifted = Expr("subtract", (x, _over(ctx, "max", x, axes)), t, shape)
+    if node.op.name == "softmax":
+        store_all(ctx, shape, [Expr("exp", (shifted,), t, shape)], [out])
+        last: Value = Expr("divide", (out, _over(ctx, "sum", out, axes)), t, shape)
+    else:
+        store_all(ctx, shape, [shifted], [out])
+        total = _over(ctx, "sum", Expr("exp", (out,), t, shape), axes)
+        last = Expr("subtract", (out, Expr("log", (total,), t, total.shape)), t, shape)
+    store_all(ctx, shape, [last], [out])
+    return [out]
+
+
+@rule("logsumexp")
+def _logsumexp(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    tensor, x = node.outputs[0], resolve(values[0])
+    full, t = ctx.shape_of(node.inputs[0]), ctx.type_of(tensor)
+    axes = _axes(node, len(full))
+    if 0 in full or isinstance(x, Scalar):
+        ctx.refuse(node, "of no axes or no elements it has no machine code")
+    top = _over(ctx, "max", x, axes)
+    finite = Expr("isfinite", (top,), BOOL, top.shape)
+    safe = Expr("where", (finite, top, Scalar(literal(0, t), t)), t, top.shape)
+    powers = Expr("exp", (Expr("subtract", (x, safe), t, full),), t, full)
+    total = _over(ctx, "sum", powers, axes)
+    out = ctx.result(tensor, t, ctx.shape_of(tensor))
+    kept = replace(out, shape=top.shape, strides=dense(top.shape))
+    store_all(ctx, top.shape, [Expr("add", (Expr("log", (total,), t, top.shape), safe), t, top.shape)], [kept])
+    return [seen(ctx, out)]

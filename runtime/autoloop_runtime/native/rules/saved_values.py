@@ -1,0 +1,228 @@
+"""Stacks of saved values: memory that grows while a loop runs, for the loop of its gradient to read.
+
+``stack_code`` says what a stack is in memory. Pushing at the end of one writes in place; older versions do not look
+behind their own end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...ir.graph import Graph, Node
+from ..ir.casts import cast
+from ..ir.elements import BOOL, INT64, POINTER
+from ..kernels import swap_file as swapped
+from ..kernels.stack_code import functions
+from ..typing.facts import Pile, Rows
+from ..writer.context import Context
+from ..writer.copy_on_write import as_owned, copied, is_alone
+from ..writer.nests import store
+from ..writer.node_writer import rule
+from ..writer.values import Array, Buffer, Grown, Nothing, Owned, Scalar, Splat, Value, dense, resolve, size_of
+from ..writer.values import Rows as Table
+from .tensor_array_rules import copied as duplicate
+from .views import loaded, put
+
+#: bytes of a line of the caches, and of elements that are asked for before they are read: more than the processor
+#: fetches by itself, and not more than the caches hold beside what else is in use
+LINE, AHEAD = 64, range(1024, (64 << 10) + 1)
+
+
+def define_stacks(ctx: Context) -> None:
+    """Let the module have what stacks need."""
+    swaps = ctx.types.swaps()
+    if swaps:
+        ctx.libraries.addresses.update(swapped.addresses())
+    ctx.module.define("stacks", lambda: functions(swaps))
+
+
+def uses_stacks(ctx: Context) -> bool:
+    """True if the function makes stacks, so that they must be given back."""
+    return ctx.module.has("stacks")
+
+
+@rule("EmptyStack", "NoCheckpoints")
+def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    return [Scalar("null", POINTER)]
+
+
+def element_size(pile: Pile) -> int:
+    """Bytes of an element."""
+    element = pile.root().element
+    if pile.root().counted:
+        return 16
+    if isinstance(element, Rows):
+        rows = element.root()
+        flags = (2 if rows.clear else 1) * (rows.size or 0)
+        return -(-(_items_size(rows) + flags) // 8) * 8 or 8
+    if isinstance(element, tuple):
+        dtype, shape = element
+        return max(1, size_of(shape) * np.dtype(dtype).itemsize)
+    return 8
+
+
+def _items_size(rows: Rows) -> int:
+    return (rows.size or 0) * size_of(rows.shape() or ()) * np.dtype(rows.dtype).itemsize
+
+
+def element_at(ctx: Context, pointer: str, pile: Pile) -> Value:
+    """The element at an address; of a TensorArray that grows, where its stack and its length are."""
+    element = pile.root().element
+    if isinstance(element, Rows):
+        return _record(ctx, pointer, element.root(), element_size(pile))
+    t, shape = (ctx.element_type(element[0]), element[1]) if isinstance(element, tuple) else (POINTER, ())
+    if pile.root().counted:
+        return Grown(pointer, ctx.writer.let(f"getelementptr i64, ptr {pointer}, i64 1"))
+    return Array(pointer, t, shape, dense(shape), Buffer(pointer, element_size(pile)))
+
+
+def _record(ctx: Context, pointer: str, rows: Rows, size: int) -> Table:
+    """A TensorArray at an address: its elements, then its flags."""
+    assert rows.dtype is not None and rows.size is not None
+    buffer, parts, offset = Buffer(pointer, size), [], 0
+    shape = (rows.size, *(rows.shape() or ()))
+    for t, extents in ((ctx.element_type(rows.dtype), shape), (BOOL, shape[:1]), (BOOL, shape[:1])):
+        at = ctx.writer.let(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+        parts.append(Array(at, t, extents, dense(extents), buffer))
+        offset += size_of(extents) * t.size
+    return Table(parts[0], parts[1], parts[2] if rows.clear else None)
+
+
+def place_in(ctx: Context, stack: str, position: str, pile: Pile) -> Value:
+    """The element at ``position``, in the memory of the stack."""
+    writer = ctx.writer
+    data = writer.let(f"load ptr, ptr {stack}")
+    offset = writer.let(f"mul nsw i64 {position}, {element_size(pile)}")
+    return element_at(ctx, writer.let(f"getelementptr i8, ptr {data}, i64 {offset}"), pile)
+
+
+def put_element(ctx: Context, node: Node, pile: Pile, value: Value, place: Value) -> None:
+    """Write ``value`` at the place of an element of ``pile``."""
+    inner = pile.root().element
+    if isinstance(inner, Pile) and inner.is_owned:
+        mine = as_owned(value)
+        if not is_alone(ctx, mine):
+            mine = copied(ctx, node, inner, mine.pointer)
+        value = Scalar(mine.pointer, POINTER)
+    if isinstance(place, Grown):
+        assert isinstance(value, Grown)
+        ctx.writer.do(f"store ptr {value.stack}, ptr {place.stack}")
+        ctx.writer.do(f"store i64 {value.length}, ptr {place.length}")
+    elif isinstance(place, Table):
+        sources = [Splat("false", BOOL, place.written.shape)] * 2
+        targets = [place.written, place.read]
+        if not isinstance(value, Nothing):
+            assert isinstance(value, Table)
+            sources, targets = [value.items, value.written, value.read], [place.items, *targets]  # type: ignore[list-item]
+        for source, target in zip(sources, targets):
+            if target is not None:
+                store(ctx, source, target)
+    else:
+        assert isinstance(place, Array)
+        put(ctx, value, place)
+
+
+def index_of(ctx: Context, value: Value) -> str:
+    index = resolve(value)
+    assert isinstance(index, Scalar)
+    return cast(ctx.writer, ctx.module, index.text, index.t, INT64)
+
+
+@rule("StackPush", "SwapPush")
+def _push(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    stack, _ = push(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]), values[2])
+    return [Scalar(stack, POINTER)]
+
+
+def push(ctx: Context, node: Node, stack: str, position: str, value: Value) -> tuple[str, str]:
+    """Put ``value`` at the end of a stack with ``position`` elements; gives the stack after that and its length."""
+    writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
+    define_stacks(ctx)
+    arguments = f"ptr %stacks, ptr {stack}, i64 {position}, i64 {element_size(pile)}"
+    swaps = pile.root().swaps
+    stack = writer.let(f"call ptr @{'swap' if swaps else 'stack'}_at({arguments})")
+    ctx.check(writer.let(f"icmp ne ptr {stack}, null"), node, [], out_of_memory=not swaps)
+    put_element(ctx, node, pile, value, place_in(ctx, stack, position, pile))
+    length = writer.let(f"add nsw i64 {position}, 1")
+    writer.do(f"store i64 {length}, ptr {writer.let(f'getelementptr i64, ptr {stack}, i64 1')}")
+    return stack, length
+
+
+@rule("StackRead")
+def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    return [read(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]))]
+
+
+def read(ctx: Context, node: Node, stack: str, position: str) -> Value:
+    """The element at ``position`` of the stack that ``node`` reads."""
+    pile = ctx.types.piles[node.inputs[0]].root()
+    place = place_in(ctx, stack, position, pile)
+    if node.op.name == "StackRead" and isinstance(place, Array) and element_size(pile) in AHEAD:
+        _fetch_before(ctx, place, element_size(pile))
+    return looked_at(ctx, node, pile, place)
+
+
+def _fetch_before(ctx: Context, place: Array, size: int) -> None:
+    """Ask for the element before that at ``place``: a stack is read down, and the processor only sees what goes up.
+
+    Of the first element that is no memory of ours, which does no harm: nothing is read.
+    """
+    writer = ctx.writer
+    with writer.loop(-(-size // LINE)) as loop:
+        offset = writer.let(f"mul nuw nsw i64 {loop.index}, {LINE}")
+        offset = writer.let(f"sub nsw i64 {offset}, {size}")
+        line = writer.let(f"getelementptr i8, ptr {place.pointer}, i64 {offset}")
+        writer.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 2, i32 1)")
+
+
+def looked_at(ctx: Context, node: Node, pile: Pile, place: Value) -> Value:
+    """The value of the element of ``pile`` at ``place``, for as long as it is needed."""
+    changes = grows_here(ctx, node.graph, pile)
+    if isinstance(place, Table):
+        return duplicate(ctx, place, ctx.temporary(place.items.t, place.items.shape)) if changes else place
+    if isinstance(place, Grown):
+        return Grown(ctx.writer.let(f"load ptr, ptr {place.stack}"), ctx.writer.let(f"load i64, ptr {place.length}"))
+    assert isinstance(place, Array)
+    if not place.shape:
+        found = loaded(ctx, place)
+        inner = pile.root().element
+        return Owned(found.text, place.buffer) if isinstance(inner, Pile) and inner.is_owned else found
+    if changes:
+        # pushing may move what is looked at
+        copy: Array = ctx.temporary(place.t, place.shape)
+        store(ctx, place, copy)
+        return copy
+    return place
+
+
+def grows_here(ctx: Context, graph: Graph, pile: Pile) -> bool:
+    """True if ``pile`` is added to in ``graph`` or inside it."""
+    return any(other.root() is pile.root() and _is_inside(pushing, graph) for pushing, other in ctx.types.pushed)
+
+
+def _is_inside(inner: Graph | None, graph: Graph) -> bool:
+    while inner is not None and inner is not graph:
+        inner = inner.parent
+    return inner is graph
+
+
+def leaves_rubbish(ctx: Context, body: Graph) -> bool:
+    """True if an iteration of the loop with ``body`` makes stacks, and what the next one sees of them is plain.
+
+    What is inside other stacks is not found when the others are given back.
+    """
+    passed_on = [ctx.types.piles[t].root() for t in body.outputs if t in ctx.types.piles]
+    plain = not any(isinstance(pile.element, Pile) for pile in passed_on)
+    return plain and any(_is_inside(pushing, body) for pushing, _ in ctx.types.pushed)
+
+
+def give_back(ctx: Context, last: str, passed_on: Sequence[str]) -> None:
+    """Free the stacks that were made after ``last``, but those at the addresses ``passed_on``."""
+    writer = ctx.writer
+    for pointer in passed_on:
+        writer.do(f"call void @keep_stack(ptr {pointer}, i64 1)")
+    writer.do(f"call void @free_stacks(ptr %stacks, ptr {last})")
+    for pointer in passed_on:
+        writer.do(f"call void @keep_stack(ptr {pointer}, i64 0)")

@@ -1,0 +1,1 @@
+"""From LLVM IR to code in memory: the compiler's process, the cache, the linker, libraries."""

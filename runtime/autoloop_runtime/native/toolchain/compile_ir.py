@@ -1,0 +1,193 @@
+"""From LLVM IR to a function in memory: the cache on disk, the compiler, the linker."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...base import forks
+from ...base import native_extra as extra
+from ...base.dataclass import dataclass
+from ..kernels.gemm import OLD_MASKS
+from . import compiler, interpreter, linker
+from .cache import DiskCache, default_cache
+from .shared_libraries import c_address
+
+#: before this intrinsics had to be declared
+OLDEST_LLVM = 20
+#: raised when the same IR is to become other code: part of what compiled code is kept under, and the IR another
+CODE = 1
+
+#: held while code is made, so that nothing is compiled twice; nobody forks waiting for it
+_making = forks.Kind(
+    "machine code", "what a thread of the parent had made is in the cache on disk, or made again"
+).lock()
+
+
+class MissingExtra(ImportError, NotImplementedError):
+    """``executor="native"`` without llvmlite."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """The machine that code is made for, and the compiler that makes it; ``features`` are those of both."""
+
+    triple: str
+    cpu: str
+    flags: str
+    features: frozenset[str]
+    version: tuple[int, ...]
+    binding: str
+
+    def described(self) -> dict[str, str]:
+        """What ``compiler`` is told of it."""
+        return {"triple": self.triple, "cpu": self.cpu, "flags": self.flags}
+
+
+@lru_cache(maxsize=1)
+def host() -> Host:
+    """This machine, as LLVM describes it.
+
+    Raises
+    ------
+    MissingExtra
+        If llvmlite is not installed, or too old.
+    """
+    package = extra.folder()
+    why_not = extra.why_not()
+    if package is None or why_not:
+        raise _missing(why_not)
+    # elsewhere LLVM is in this process anyway, and what CPU this is is not so easily told
+    cache = default_cache() if linker.is_supported() else None
+    key = _fingerprint(Path(package))
+    known = cache.load(key) if cache is not None else None
+    if known is None:
+        try:
+            found = _ask({"describe": True})[0]
+        except ImportError as error:
+            raise _missing(f"llvmlite cannot be imported ({error})") from error
+        if cache is not None:
+            cache.store(key, json.dumps(found).encode())
+    else:
+        found = json.loads(known)
+    version = tuple(found["version"])
+    if version[0] < OLDEST_LLVM:
+        raise _missing(f"the LLVM of the llvmlite that is installed is {version[0]}, not {OLDEST_LLVM} or newer")
+    features = frozenset(found["features"])
+    if version[0] < 22:
+        features |= {OLD_MASKS}
+    return Host(found["triple"], found["cpu"], found["flags"], features, version, found["binding"])
+
+
+def _missing(why: str) -> MissingExtra:
+    return MissingExtra(f"executor='native' needs llvmlite: {why}; {extra.UPGRADE} mends it")
+
+
+def _fingerprint(package: Path) -> str:
+    """A key for this CPU and this llvmlite, found without loading it."""
+    parts = [str(CODE), platform.system(), platform.release(), platform.machine(), str(package)]
+    for path in (package / "__init__.py", *sorted(package.glob("binding/*llvmlite*"))):
+        found = path.stat()
+        parts.append(f"{path.name} {found.st_size} {found.st_mtime_ns}")
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
+        parts += [line for line in lines if line.startswith(("vendor_id", "cpu family", "model", "stepping", "flags"))]
+    return f"host-{_digest(parts)}"
+
+
+def _digest(parts: list[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _ask(request: dict[str, Any]) -> tuple[Any, bytes]:
+    """What the compiler answers: in a process of its own where its work can be used without it."""
+    if linker.is_supported():
+        with forks.undivided():
+            from . import process  # with sockets and what starts programs: code that is kept needs nothing of it
+
+        # what can be imported here and not there comes from where only this process looks
+        with contextlib.suppress(process.Unavailable, ImportError):
+            return process.ask(request)
+    with forks.undivided():
+        return compiler.answer(request)
+
+
+@dataclass(frozen=True)
+class Code:
+    """Machine code in memory; it stays there as long as this object.
+
+    Attributes
+    ----------
+    engine
+        Who owns the memory.
+    address : int
+        Of the function.
+    """
+
+    engine: Any
+    address: int
+
+
+def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> Code:
+    """Machine code for the one public function of ``ir``, called ``{name}`` in it.
+
+    Parameters
+    ----------
+    ir : str
+    addresses : dict of str to int
+        Where the symbols are that it calls.
+    cache : DiskCache, optional
+        Where compiled code is kept.
+    """
+    h = host()
+    key = key_of(ir, h)
+    name = f"autoloop_{key[:32]}"
+    with _making:
+        image = cache.load(key) if cache is not None else None
+        if image is None:
+            image = _compiled(ir.replace("{name}", name))
+            if cache is not None:
+                cache.store(key, image)
+    if linker.is_supported():
+        with contextlib.suppress(linker.Unsupported):
+            linked = linker.link(image, name, lambda symbol: addresses.get(symbol) or c_address(symbol))
+            return Code(linked, linked.address)
+    with forks.undivided():
+        return Code(*compiler.link_in_process(image, addresses, name, h.described()))
+
+
+def key_of(ir: str, h: Host) -> str:
+    """What the code of ``ir`` for a machine is kept under: all that it depends on."""
+    machine = [h.triple, h.cpu, h.flags, str(h.version), h.binding]
+    alone = linker.is_supported() and not interpreter.why_not()
+    options = [compiler.LEVEL, compiler.LOOPS, compiler.PROCESS if alone else ()]
+    return _digest([str(CODE), ir, *machine, repr(options), *_libraries()])
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> tuple[str, ...]:
+    """The versions of the libraries that machine code calls, or does as they do."""
+    scipy = importlib.util.find_spec("scipy")
+    found = extra.version(Path(scipy.origin).parent, "version.py") if scipy is not None and scipy.origin else None
+    name = "CS_GNU_LIBC_VERSION"
+    c_library = os.confstr(name) if name in getattr(os, "confstr_names", ()) else platform.libc_ver()
+    return np.__version__, str(found), str(c_library)
+
+
+def _compiled(ir: str) -> bytes:
+    return _ask({"ir": ir, "machine": host().described()})[1]
+
+
+def callable_of(code: Code) -> Any:
+    """The function as something Python can call; it is called with the interpreter's lock, which it gives up itself."""
+    return ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)(code.address)

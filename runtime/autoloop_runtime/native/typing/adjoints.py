@@ -1,0 +1,149 @@
+"""What tables of gradients hold, and how large they are.
+
+A table whose size something says, as a rule the TensorArray it belongs to, lies in memory like one (``facts.Rows``).
+The others, and those inside other collections, grow as they are added to: in the end they are a ``Pile``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...base.dtypes import DType, variant
+from ...base.shapes import TensorShape
+from ...ir.graph import Graph, Node
+from ...ir.tensor import Tensor
+from .facts import Pile, Rows, Shape, Types
+from .refusal import refuse
+
+#: ops on tables of gradients
+TABLES = frozenset(
+    {"EmptySlots", "UnstackSlots", "AddToSlot", "GetSlot", "WithoutSlot", "MergeSlots", "StackSlots"}
+    | {"gather_slots", "scatter_slots"}
+)
+#: those that give another version of a table
+_CHANGE = TABLES - {"EmptySlots", "GetSlot", "StackSlots", "gather_slots"}
+
+
+class Tables:
+    """Types the ops on tables.
+
+    Parameters
+    ----------
+    types : Types
+        Where the findings go.
+    """
+
+    def __init__(self, types: Types) -> None:
+        self.types = types
+        self._changes: list[tuple[Graph, Tensor]] = []
+
+    def type(self, node: Node) -> None:
+        """Type ``node``."""
+        types, name, tensor = self.types, node.op.name, node.outputs[0]
+        if name in _CHANGE:
+            self._changes.append((node.graph, tensor))
+        if name == "EmptySlots":
+            types.rows[tensor] = Rows()
+        elif name == "UnstackSlots":
+            size, *element = types.shapes[node.inputs[0]]
+            types.rows[tensor] = Rows(node.inputs[0].dtype, size, tuple(element))
+        elif name == "scatter_slots":
+            types.rows[tensor] = Rows(node.inputs[1].dtype, None, types.shapes[node.inputs[1]][1:])
+        else:
+            self._of_table(node, self._table(node.inputs[0]))
+
+    def _table(self, tensor: Tensor) -> Rows:
+        """What is known of a table; an empty one may be shared, each use has its own."""
+        return Rows() if tensor.op.name == "EmptySlots" else self.types.array(tensor)
+
+    def _of_table(self, node: Node, rows: Rows) -> None:
+        types, name, tensor = self.types, node.op.name, node.outputs[0]
+        if name in _CHANGE:
+            types.rows[tensor] = rows
+        if name == "MergeSlots":
+            self.merge(node, rows, self._table(node.inputs[1]))
+        elif name == "AddToSlot" and node.inputs[2].dtype == variant:
+            self.merge(node, self._inner(node, rows), self._table(node.inputs[2]))
+        elif name == "AddToSlot":
+            self.fill(node, rows, None, types.shapes[node.inputs[2]], node.inputs[2].dtype)
+        elif name == "GetSlot" and tensor.dtype == variant:
+            types.rows[tensor] = self._inner(node, rows)
+        elif name != "WithoutSlot":
+            shape = types.shapes[tensor] = self._promised(node)
+            size = shape[0] if name == "StackSlots" else None
+            self.fill(node, rows, size, shape if name == "GetSlot" else shape[1:], tensor.dtype)
+
+    def _inner(self, node: Node, rows: Rows) -> Rows:
+        """What is known of the tables inside ``rows``."""
+        if rows.element is None:
+            rows.element = Rows(inside=True)
+        if not isinstance(rows.element, Rows):
+            refuse(node, "it mixes collections and arrays")
+        return rows.element.root()
+
+    def fill(self, node: Node, rows: Rows, size: int | None, element: Shape, dtype: DType) -> None:
+        """Take down what is known of the elements of ``rows``."""
+        there = (rows.size, rows.element, rows.dtype)
+        if any(None not in pair and pair[0] != pair[1] for pair in zip(there, (size, element, dtype))):
+            refuse(node, "the elements of a collection have different shapes or dtypes")
+        rows.size, rows.element, rows.dtype = size if rows.size is None else rows.size, element, dtype
+
+    def merge(self, node: Node, first: Rows, second: Rows) -> None:
+        """Take down that the two are the same collection."""
+        first, second = first.root(), second.root()
+        if first is second:
+            return
+        inner = [rows.element for rows in (first, second) if isinstance(rows.element, Rows)]
+        if len(inner) == 2:
+            self.merge(node, inner[0], inner[1])
+        pairs = [(first.dtype, second.dtype), (first.size, second.size)]
+        pairs += [] if len(inner) == 2 else [(first.element, second.element)]  # type: ignore[list-item]
+        if first.clear != second.clear or not all(None in pair or pair[0] == pair[1] for pair in pairs):
+            refuse(node, "it mixes collections of different sizes, dtypes or elements")
+        first.dtype, first.spec = first.dtype or second.dtype, first.spec or second.spec
+        first.size = second.size if first.size is None else first.size
+        first.element = second.element if first.element is None else first.element
+        first.inside = first.inside or second.inside
+        second.merged = first
+
+    def _promised(self, node: Node) -> Shape:
+        """The shape of what is read from a table: as declared, or as the last input says."""
+        shape: TensorShape = node.attrs["shape"]
+        if shape.is_fully_defined():
+            return shape.as_tuple()
+        value = self.types.constants.get(node.inputs[-1])
+        if value is None:
+            refuse(node, "the shape of its result depends on values")
+        return tuple(np.ravel(value).tolist())
+
+    # -- in the end ---------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Make a pile of each table that grows, now that all is known."""
+        types = self.types
+        piles: dict[Rows, Pile] = {}
+        for pile in types.piles.values():
+            root = pile.root()
+            if isinstance(root.element, Rows) and _grows(root.element.root()):
+                root.element = _pile_of(root.element.root(), piles)
+        for tensor, rows in list(types.rows.items()):
+            if _grows(rows.root()):
+                types.piles[tensor] = _pile_of(rows.root(), piles)
+                types.shapes[tensor] = ()
+                del types.rows[tensor]
+        types.pushed += [(graph, types.piles[tensor]) for graph, tensor in self._changes if tensor in types.piles]
+
+
+def _grows(rows: Rows) -> bool:
+    return rows.spec is None and (rows.size is None or rows.inside)
+
+
+def _pile_of(rows: Rows, piles: dict[Rows, Pile]) -> Pile:
+    known = piles.get(rows)
+    if known is None:
+        known = piles[rows] = Pile(kind="table")
+        if isinstance(rows.element, Rows):
+            known.element = _pile_of(rows.element.root(), piles)
+        elif rows.element is not None and rows.dtype is not None:
+            known.element = (rows.dtype, rows.element)
+    return known

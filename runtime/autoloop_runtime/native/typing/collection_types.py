@@ -1,0 +1,263 @@
+"""What collections hold: TensorArrays, stacks of saved values, tables of gradients.
+
+The elements of a collection have one dtype and shape, which is found where something is put in. A TensorArray of fixed
+size has its place in memory; one that grows is a stack that things are appended to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...base.dtypes import DType, variant
+from ...ir.graph import Node
+from ...ir.tensor import Tensor
+from ..ir.elements import TYPES
+from .adjoints import TABLES, Tables
+from .facts import Count, Pile, Rows, Shape, Types, Unresolved
+from .refusal import refuse
+
+#: ops on stacks; checkpoints are a stack that is thinned out
+_EMPTY, _PUSH = frozenset({"EmptyStack", "NoCheckpoints"}), frozenset({"StackPush", "SwapPush", "AddCheckpoint"})
+_STACKS = _EMPTY | _PUSH | {"StackRead", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints"}
+#: what is known of the elements of a TensorArray from an earlier round
+Elements = dict[Tensor, "Shape | None"]
+
+
+def is_collection_op(node: Node) -> bool:
+    """True if ``Collections`` types ``node``."""
+    name = node.op.name
+    return name.startswith("tensor_array") or name == "PeekArray" or name in _STACKS or name in TABLES
+
+
+class Collections:
+    """Types the ops on collections.
+
+    Parameters
+    ----------
+    types : Types
+        Where the findings go.
+    elements : dict
+        The element shapes that were found in an earlier round, by the tensor that made the TensorArray.
+    """
+
+    def __init__(self, types: Types, elements: Elements) -> None:
+        self.types = types
+        self._elements = elements
+        self._made: dict[Tensor, Rows | Pile] = {}
+        self.tables = Tables(types)
+
+    def found(self) -> Elements:
+        """The element shapes of all TensorArrays, as far as they are known."""
+        out: Elements = {}
+        for tensor, made in self._made.items():
+            if isinstance(made, Rows):
+                out[tensor] = made.shape()
+            else:
+                element = made.root().element
+                out[tensor] = element[1] if isinstance(element, tuple) else None
+        return out
+
+    def type(self, node: Node) -> None:
+        """Type ``node``."""
+        if node.op.effect:
+            self.types.shapes[node.outputs[-1]] = ()
+        if node.op.name in _STACKS:
+            self._stack(node)
+        elif node.op.name in TABLES:
+            self.tables.type(node)
+        elif node.op.name == "tensor_array":
+            self._new(node)
+        elif node.inputs[0] in self.types.piles:
+            self._growing(node)
+        else:
+            self._tensor_array(node)
+
+    # -- meeting ------------------------------------------------------------------------------------------
+
+    def renew(self, tensor: Tensor) -> None:
+        """Something empty may be shared by loops that fill it with different things: each has its own."""
+        if tensor.op.name in _EMPTY:
+            self.types.piles[tensor] = Pile()
+        elif tensor.op.name == "EmptySlots":
+            self.types.rows[tensor] = Rows()
+
+    def meet(self, node: Node, a: Tensor, b: Tensor) -> bool:
+        """True if ``a`` and ``b`` are collections, which then are one and the same from here on."""
+        types = self.types
+        if a in types.rows and b in types.rows:
+            self.tables.merge(node, types.array(a), types.array(b))
+        elif a in types.piles and b in types.piles and (a in types.counts) == (b in types.counts):
+            self._join(node, types.piles[a], types.piles[b])
+        elif a.dtype == variant:
+            refuse(node, "it mixes collections of different kinds")
+        return a.dtype == variant
+
+    def _join(self, node: Node, a: Pile, b: Pile) -> None:
+        a, b = a.root(), b.root()
+        if a is b:
+            return
+        b.merged, a.spec, a.most = a, a.spec or b.spec, a.most or b.most
+        a.counted, a.is_known = a.counted or b.counted, a.is_known or b.is_known
+        a.pushed += b.pushed
+        a.kind, a.swaps = b.kind if a.kind == "stack" else a.kind, a.swaps or b.swaps
+        if isinstance(a.element, Pile) and isinstance(b.element, Pile):
+            self._join(node, a.element, b.element)
+        elif isinstance(a.element, Rows) and isinstance(b.element, Rows):
+            self.tables.merge(node, a.element, b.element)
+        elif a.element is None:
+            a.element = b.element
+        elif b.element is not None and a.element != b.element:
+            refuse(node, "the elements of a collection have different shapes or dtypes")
+
+    # -- stacks -------------------------------------------------------------------------------------------
+
+    def _stack(self, node: Node) -> None:
+        types, tensor = self.types, node.outputs[0]
+        types.shapes[tensor] = ()
+        if node.op.name in _EMPTY:
+            types.piles[tensor] = Pile()
+            return
+        if node.inputs[0] not in types.piles:
+            refuse(node, "its operand is no stack of known elements")
+        pile = types.piles[node.inputs[0]].root()
+        if node.op.name in ("Interval", "LatestCheckpoint"):
+            return
+        if node.op.name == "RewindCheckpoints":
+            types.piles[tensor] = pile
+        elif node.op.name in _PUSH:
+            if node.inputs[0].op.name in _EMPTY:
+                pile = Pile()
+            pile.swaps = pile.swaps or node.op.name == "SwapPush"
+            if node.attrs.get("most") is not None:
+                pile.kind, pile.most = "checkpoints", node.attrs["most"]
+            self._push(node, pile, node.inputs[2])
+        elif tensor.dtype == variant:
+            pile.element = pile.element or Pile()
+            if isinstance(pile.element, Rows):
+                types.rows[tensor] = pile.element
+            elif isinstance(pile.element, Pile):
+                types.piles[tensor] = pile.element
+                if pile.counted:
+                    types.counts[tensor] = None
+            else:
+                refuse(node, "it mixes stacks and arrays")
+        else:
+            types.shapes[tensor] = self._element_of(node, pile)
+            known = pile.constant() if node.op.name == "StackRead" else None
+            if known is not None:
+                pile.is_known = True
+                types.know(tensor, known)
+
+    def _push(self, node: Node, pile: Pile, value: Tensor) -> None:
+        types = self.types
+        known = types.constants.get(value) if value.dtype != variant else None
+        self._join(node, pile, Pile(self._element(value), counted=value in types.counts, pushed=[known]))
+        if pile.root().is_known and pile.constant() is None:
+            refuse(node, "the shape of what is saved changes")
+        types.piles[node.outputs[0]] = pile
+        types.pushed.append((node.graph, pile))
+
+    def _element(self, value: Tensor) -> tuple[DType, Shape] | Pile | Rows:
+        """What is pushed on a pile."""
+        types = self.types
+        if value in types.rows:
+            rows = types.array(value)
+            rows.inside = True
+            return rows
+        return types.piles.get(value) or (value.dtype, types.shapes[value])
+
+    def _element_of(self, node: Node, pile: Pile) -> Shape:
+        """The shape of what ``node`` reads from ``pile``."""
+        element, known = pile.root().element, node.attrs["shape"]
+        if element is None:
+            if not known.is_fully_defined():
+                raise Unresolved(node)
+            element = pile.root().element = (node.outputs[0].dtype, known.as_tuple())
+        if not isinstance(element, tuple):
+            refuse(node, "it mixes stacks and arrays")
+        return element[1]
+
+    # -- TensorArrays -------------------------------------------------------------------------------------
+
+    def _new(self, node: Node) -> None:
+        spec, tensor = node.attrs["spec"], node.outputs[0]
+        size = self.types.constants.get(node.inputs[0])
+        if size is None or int(size) < 0:
+            refuse(node, "the size of the TensorArray is not fixed")
+        if spec.dtype not in TYPES:
+            refuse(node, f"dtype {spec.dtype} has no machine code")
+        shape = spec.element_shape
+        known = shape.as_tuple() if shape.is_fully_defined() else self._elements.get(tensor)
+        if not spec.dynamic_size:
+            self.types.rows[tensor] = self._made[tensor] = Rows(spec.dtype, int(size), known, spec)
+            return
+        if int(size) or spec.clear_after_read:
+            refuse(node, "the size of the TensorArray is not fixed")
+        pile = Pile(None if known is None else (spec.dtype, known), spec)
+        self.types.shapes[tensor], self.types.counts[tensor] = (), (None, 0)
+        self.types.piles[tensor] = self._made[tensor] = pile
+
+    def _growing(self, node: Node) -> None:
+        """An op on a TensorArray of variable size, which things are appended to."""
+        types, name, tensor = self.types, node.op.name.removeprefix("tensor_array_"), node.outputs[0]
+        pile, count = types.piles[node.inputs[0]].root(), types.counts.get(node.inputs[0])
+        if name == "write":
+            types.shapes[tensor] = ()
+            self._push(node, pile, node.inputs[2])
+            types.counts[tensor] = None if count is None else (count[0], count[1] + 1)
+        elif name == "size":
+            types.shapes[tensor] = ()
+            if count is not None and count[0] is None:
+                types.know(tensor, np.int32(count[1]))
+        elif name in ("read", "PeekArray"):
+            types.shapes[tensor] = self._element_of(node, pile)
+        elif name == "stack" and count is not None and count[0] is None:
+            types.shapes[tensor] = (count[1], *self._element_of(node, pile))
+        elif name == "stack" and _only_returned(node):
+            self._element_of(node, pile)
+            types.shapes[tensor], types.counts[tensor], types.piles[tensor] = (), None, pile
+            types.returned.add(tensor)
+        elif name == "stack":
+            refuse(node, "how many elements the TensorArray has depends on values")
+        else:
+            refuse(node, "the size of the TensorArray is not fixed")
+
+    def _tensor_array(self, node: Node) -> None:
+        name, types = node.op.name.removeprefix("tensor_array"), self.types
+        name = "_read" if name in ("PeekArray", "_read_once") else name
+        rows = types.array(node.inputs[0])
+        if name in ("_write", "_unstack", "_scatter"):
+            item = types.shapes[node.inputs[-1]]
+            self.tables.fill(node, rows, None, item if name == "_write" else item[1:], node.inputs[-1].dtype)
+            if name == "_unstack" and item[0] != rows.size:
+                refuse(node, f"{item[0]} rows do not fit a TensorArray of size {rows.size}")
+            types.rows[node.outputs[0]] = rows
+        elif name == "_size":
+            types.know(node.outputs[0], np.int32(rows.size or 0))
+        elif name in ("_read", "_stack", "_gather"):
+            if rows.element is None and node.attrs["shape"].is_fully_defined():
+                rows.element = node.attrs["shape"].as_tuple()
+            if rows.element is None:
+                raise Unresolved(node)
+            lead: Shape = (rows.size or 0,) if name == "_stack" else ()
+            if name == "_gather":
+                lead = types.shapes[node.inputs[1]]
+            types.shapes[node.outputs[0]] = (*lead, *(rows.shape() or ()))
+        else:
+            refuse(node, "the sizes of its elements depend on values")
+
+
+def _only_returned(node: Node) -> bool:
+    """True if the value of ``node`` is a result of the whole function and is not used otherwise."""
+    graph, tensor = node.graph, node.outputs[0]
+    used = any(t is tensor for n in graph.nodes for t in n.inputs)
+    return graph.parent is None and not used and any(t is tensor for t in graph.outputs)
+
+
+def grown(before: Count | None, inside: Tensor, result: Count | None, trips: int | None) -> Count | None:
+    """How many elements a TensorArray has after a loop: ``inside`` is its version when an iteration starts."""
+    if result is None or before is None or result[0] is not inside:
+        return None
+    if result[1] == 0:
+        return before
+    return None if trips is None else (before[0], before[1] + trips * result[1])

@@ -1,0 +1,202 @@
+"""What machine code must know beforehand: the dtype and the exact shape of every tensor, and values known now.
+
+Shapes are inferred once more, from those of the inputs: the op table's own rules, given exact shapes, give exact
+shapes, also where the graph was traced with partial ones. What depends on shapes only is computed on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...base.dtypes import variant
+from ...base.shapes import TensorShape
+from ...ir.graph import CONST, PARAMETER, Graph, Node
+from ...ir.structured import COND, WHILE
+from ...ir.tensor import Tensor
+from ..ir.elements import TYPES
+from ..writer.polling import trip_count
+from .collection_types import Collections, Elements, grown, is_collection_op
+from .facts import Shape, Types, Unresolved
+from .refusal import refuse
+from .static_slices import INDEXED, with_known_extents
+
+#: ops that take extents as an input where they are not known: attribute -> position of that input
+_EXTENTS = {
+    "fill": {"known": 1}, "broadcast_to": {"known": 1}, "reshape": {"known": 1}, "tile": {"known": 1},
+    "pad": {"known": 2}, "index_add": {"static": 0}, "sum_to": {"static": 1}, "embed_diagonal": {"known": 1},
+    "put_along_axis": {"static": 0},
+}  # fmt: skip
+#: constants up to this many elements are computed with while typing
+_FOLD = 64
+
+
+def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
+    """The types in ``graph`` for inputs of the given shapes.
+
+    Raises
+    ------
+    NativeRefusal
+        If a shape or dtype is not known exactly.
+    """
+    elements: Elements = {}
+    while True:
+        typer = _Typer(elements)
+        try:
+            for tensor, shape in zip(graph.inputs, shapes):
+                typer.types.shapes[tensor] = shape
+            typer.graph(graph)
+            typer.collections.tables.settle()
+            return typer.types
+        except Unresolved as error:
+            found = typer.collections.found()
+            if found == elements:
+                refuse(error.args[0], "the shape of the TensorArray's elements is not known; give element_shape")
+            elements = found
+
+
+class _Typer:
+    def __init__(self, elements: Elements) -> None:
+        self.types = Types()
+        self.collections = Collections(self.types, elements)
+        #: where stand-ins for tensors of exact shape live
+        self._nowhere = Graph("exact")
+
+    def graph(self, graph: Graph) -> None:
+        """Type every node; the inputs are typed already."""
+        for node in graph.nodes:
+            if node.op is CONST:
+                value = node.attrs["value"]
+                self.types.know(node.outputs[0], value)
+            elif node.op is PARAMETER:
+                if node.outputs[0] not in self.types.shapes and node.outputs[0] not in self.types.rows:
+                    refuse(node, "a placeholder that is no input of the function")
+            elif node.op is WHILE:
+                self._while(node)
+            elif node.op is COND:
+                self._cond(node)
+            elif is_collection_op(node):
+                self.collections.type(node)
+            else:
+                self._plain(node)
+            self._check(node)
+
+    def _check(self, node: Node) -> None:
+        for index, tensor in enumerate(node.outputs):
+            if tensor.dtype == variant:
+                if tensor not in self.types.rows and tensor not in self.types.piles:
+                    refuse(node, "its value is a Python object")
+            elif tensor.dtype not in TYPES:
+                refuse(node, f"dtype {tensor.dtype} has no machine code")
+            declared = node.declared.get(index)
+            if declared is not None and not declared.matches(self.types.shapes[tensor]):
+                refuse(node, f"set_shape promised {declared}, the shape is {self.types.shapes[tensor]}")
+
+    def _plain(self, node: Node) -> None:
+        inputs = node.inputs[:-1] if node.op.effect else node.inputs
+        outputs = node.outputs[:-1] if node.op.effect else node.outputs
+        shapes = self.types.shapes
+        if node.op.effect:
+            shapes[node.outputs[-1]] = ()
+        if any(t.dtype == variant for t in inputs):
+            if node.op.name not in ("identity", "stop_gradient"):
+                refuse(node, "it has no machine code")
+            self.types.hand_on(node.inputs[0], node.outputs[0])
+            return
+        if not node.op.effect and not node.op.stateful and self._fold(node):
+            return
+        exact = all(t.shape.is_fully_defined() for t in outputs) and all(
+            t.shape.is_fully_defined() for t in inputs if t in shapes
+        )
+        specs = [t.shape for t in outputs] if exact else self._reinfer(node, inputs)
+        for tensor, shape in zip(outputs, specs):
+            if not shape.is_fully_defined():
+                refuse(node, f"the shape of its result, {shape}, depends on values")
+            shapes[tensor] = shape.as_tuple()
+
+    def _fold(self, node: Node) -> bool:
+        """Compute small values of which everything is known."""
+        constants, shapes = self.types.constants, self.types.shapes
+        if node.op.name in ("shape", "size", "rank") and node.inputs[0] in shapes:
+            like = np.broadcast_to(np.zeros((), node.inputs[0].dtype), shapes[node.inputs[0]])
+            self.types.know(node.outputs[0], node.op.kernel(like, **node.attrs))
+            return True
+        if not node.inputs or any(t not in constants or np.size(constants[t]) > _FOLD for t in node.inputs):
+            return False
+        sizes = [t.shape.num_elements() for t in node.outputs]
+        if any(s is None or s > _FOLD for s in sizes) and not all(t.dtype.kind in "iu" for t in node.inputs):
+            return False
+        try:
+            with np.errstate(all="ignore"):
+                result = node.op.kernel(*[constants[t] for t in node.inputs], **node.attrs)
+        except Exception:
+            return False  # it fails when it runs, not here
+        for tensor, value in zip(node.outputs, node.op.results(result, len(node.outputs))):
+            self.types.know(tensor, value)
+        return True
+
+    def _reinfer(self, node: Node, inputs: Sequence[Tensor]) -> list[TensorShape]:
+        stand_ins = [self._stand_in(t) for t in inputs]
+        attrs = dict(node.attrs)
+        for name, position in _EXTENTS.get(node.op.name, {}).items():
+            value = self.types.constants.get(inputs[position]) if len(inputs) > position else None
+            if value is not None:
+                extents = tuple(np.ravel(value).tolist())
+                attrs[name] = extents if name == "known" else TensorShape(extents)
+        if node.op.name in INDEXED:
+            attrs["index"] = with_known_extents(node, self.types)
+        try:
+            specs = node.op.specs(*stand_ins, **attrs)
+        except (TypeError, ValueError, IndexError) as error:
+            refuse(node, f"it fails for these shapes: {error}")
+        return [shape for _, shape in specs]
+
+    def _stand_in(self, tensor: Tensor) -> Tensor:
+        if tensor in self.types.constants:
+            return Tensor(np.asarray(self.types.constants[tensor])[()])
+        spec = (tensor.dtype, TensorShape(self.types.shapes[tensor]))
+        return Node(self._nowhere, PARAMETER, (), {}, [spec], "exact", ()).outputs[0]
+
+    # -- structured nodes ---------------------------------------------------------------------------------
+
+    def _while(self, node: Node) -> None:
+        types, count = self.types, node.attrs["n_vars"]
+        cond, body = node.attrs["cond"], node.attrs["body"]
+        for tensor in node.inputs[:count]:
+            self.collections.renew(tensor)
+        for sub in (cond, body):
+            for k, (outer, inner) in enumerate(zip(node.inputs, sub.inputs)):
+                types.hand_on(outer, inner, constant=k >= count)
+                if k < count and outer in types.counts:
+                    types.counts[inner] = (inner, 0)
+            self.graph(sub)
+        if types.shapes[cond.outputs[0]] != ():
+            refuse(node, "its condition is not a scalar")
+        trips = trip_count(node, types)
+        for k in range(count):
+            init, inner, result = node.inputs[k], body.inputs[k], body.outputs[k]
+            types.hand_on(init, node.outputs[k], constant=False)
+            if self.collections.meet(node, init, result):
+                if init in types.counts:
+                    types.counts[node.outputs[k]] = grown(types.counts[init], inner, types.counts[result], trips)
+            elif types.shapes[init] != types.shapes[result]:
+                change = f"from {types.shapes[init]} to {types.shapes[result]}"
+                refuse(node, f"the loop variable {node.attrs['names'][k]!r} changes its shape {change}")
+
+    def _cond(self, node: Node) -> None:
+        types, branches = self.types, (node.attrs["then"], node.attrs["else"])
+        for sub in branches:
+            for outer, inner in zip(node.inputs[1:], sub.inputs):
+                types.hand_on(outer, inner)
+            self.graph(sub)
+        if types.shapes[node.inputs[0]] != ():
+            refuse(node, "its condition is not a scalar")
+        for k, tensor in enumerate(node.outputs):
+            a, b = (sub.outputs[k] for sub in branches)
+            types.hand_on(a, tensor, constant=False)
+            if self.collections.meet(node, a, b):
+                if a in types.counts and types.counts[a] != types.counts[b]:
+                    types.counts[tensor] = None
+            elif types.shapes[a] != types.shapes[b]:
+                refuse(node, f"its branches have the shapes {types.shapes[a]} and {types.shapes[b]}")

@@ -1,0 +1,181 @@
+"""What is known of a graph before machine code is made for it: shapes, constants, and what collections hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dataclass import dataclass, field
+from ...base.dtypes import DType
+from ...collections.versioned_array import ArraySpec
+from ...ir.graph import Graph
+from ...ir.tensor import Tensor
+
+Shape = tuple[int, ...]
+#: how many elements a growing TensorArray has: so many more than another version of it, or than none
+Count = tuple[Tensor | None, int]
+
+
+@dataclass(eq=False)
+class Rows:
+    """What is known of a TensorArray, or of a table of gradients; all versions of it share one of these.
+
+    Attributes
+    ----------
+    dtype, element
+        Of the elements; a table may hold tables.
+    size : int or None
+        How many there are.
+    inside : bool
+        It is an element of another collection.
+    spec : ArraySpec or None
+        What was declared of a TensorArray; ``None`` for a table of gradients, whose elements may be added to.
+    """
+
+    dtype: DType | None = None
+    size: int | None = None
+    element: Shape | Rows | None = None
+    spec: ArraySpec | None = None
+    inside: bool = False
+    merged: Rows | None = None
+
+    @property
+    def clear(self) -> bool:
+        """True if an element may be read once only."""
+        return self.spec is not None and self.spec.clear_after_read
+
+    @property
+    def declared(self) -> bool:
+        """True if elements that were not written are zeros, whatever else was."""
+        return self.spec is None or self.spec.element_shape.is_fully_defined()
+
+    def shape(self) -> Shape | None:
+        """Of the elements, if it is known."""
+        element = self.root().element
+        return None if isinstance(element, Rows) else element
+
+    def root(self) -> Rows:
+        """The one that speaks for this and all that were found to be the same array."""
+        return self if self.merged is None else self.merged.root()
+
+
+@dataclass(eq=False)
+class Pile:
+    """What is known of a stack of saved values or a growing TensorArray; all versions of it share one of these.
+
+    Attributes
+    ----------
+    element
+        The dtype and shape of its elements, or the ``Pile`` or ``Rows`` they are, once something was pushed.
+    spec : ArraySpec or None
+        What was declared of a TensorArray.
+    kind : str
+        "stack", or, of those whose values are ``Owned``, "checkpoints", of a limited number, or "table", of gradients,
+        whose size is not known.
+    most : int
+        How many checkpoints.
+    swaps : bool
+        It may leave memory.
+    counted : bool
+        Its elements are TensorArrays that grow, each with its number of elements.
+    pushed : list
+        The values that were put in, as far as they are known.
+    is_known : bool
+        Somebody relies on all of them being the same.
+    """
+
+    element: tuple[DType, Shape] | Pile | Rows | None = None
+    spec: ArraySpec | None = None
+    kind: str = "stack"
+    most: int = 0
+    swaps: bool = False
+    counted: bool = False
+    pushed: list[Any] = field(default_factory=list)
+    is_known: bool = False
+    merged: Pile | None = None
+
+    def constant(self) -> Any:
+        """The value of all elements, if it is known."""
+        known, *others = self.root().pushed or [None]
+        same = known is not None and all(v is not None and np.array_equal(v, known) for v in others)
+        return known if same else None
+
+    @property
+    def is_owned(self) -> bool:
+        """True if its values are ``Owned``."""
+        return self.root().kind != "stack"
+
+    def root(self) -> Pile:
+        """The one that speaks for this and all that were found to be the same stack."""
+        return self if self.merged is None else self.merged.root()
+
+
+@dataclass
+class Types:
+    """The result.
+
+    Attributes
+    ----------
+    shapes : dict
+        The exact shape of each tensor that is no TensorArray.
+    rows : dict
+        Of each TensorArray.
+    constants : dict
+        The values that are known.
+    piles : dict
+        What is known of each stack and of each growing TensorArray.
+    pushed : list
+        The graphs in which something is pushed on each pile.
+    counts : dict
+        Of the growing TensorArrays: how many elements they have, ``None`` if that depends on values.
+    returned : set of Tensor
+        Stacks of TensorArrays, as many rows as it turns out, that are results of the function and nothing else.
+    outside : dict
+        What a captured tensor is called in the graph around.
+    """
+
+    shapes: dict[Tensor, Shape] = field(default_factory=dict)
+    rows: dict[Tensor, Rows] = field(default_factory=dict)
+    constants: dict[Tensor, Any] = field(default_factory=dict)
+    piles: dict[Tensor, Pile] = field(default_factory=dict)
+    pushed: list[tuple[Graph, Pile]] = field(default_factory=list)
+    counts: dict[Tensor, Count | None] = field(default_factory=dict)
+    returned: set[Tensor] = field(default_factory=set)
+    outside: dict[Tensor, Tensor] = field(default_factory=dict)
+
+    def know(self, tensor: Tensor, value: Any) -> None:
+        """Take ``value`` down as the value of ``tensor``."""
+        self.shapes[tensor] = np.shape(value)
+        self.constants[tensor] = value
+
+    def hand_on(self, outer: Tensor, inner: Tensor, constant: bool = True) -> None:
+        """Let ``inner`` be what ``outer`` is; ``constant``: of the same value."""
+        if constant:
+            self.outside[inner] = outer
+        if outer in self.rows:
+            self.rows[inner] = self.rows[outer]
+            return
+        self.shapes[inner] = self.shapes[outer]
+        if outer in self.piles:
+            self.piles[inner] = self.piles[outer]
+        if outer in self.counts:
+            self.counts[inner] = self.counts[outer]
+        if constant and outer in self.constants:
+            self.constants[inner] = self.constants[outer]
+
+    def swaps(self) -> bool:
+        """True if there is a stack that may leave memory."""
+        return any(pile.root().swaps for pile in self.piles.values())
+
+    def is_owned(self, tensor: Tensor) -> bool:
+        """True if the value of ``tensor`` is a collection that is changed in place by whoever holds it alone."""
+        return tensor in self.piles and self.piles[tensor].is_owned
+
+    def array(self, tensor: Tensor) -> Rows:
+        """What is known of a TensorArray."""
+        return self.rows[tensor].root()
+
+
+class Unresolved(Exception):
+    """The shape of a TensorArray's elements is asked for before anything was found to be written to it."""

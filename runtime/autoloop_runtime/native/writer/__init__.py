@@ -1,0 +1,1 @@
+"""Nodes become LLVM IR: values, memory, loops over elements."""

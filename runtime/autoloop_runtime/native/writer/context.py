@@ -1,0 +1,303 @@
+"""What is known while a function is written: where values are, which of them are still needed, what may fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...base.dataclass import dataclass, field
+from ...base.dtypes import DType
+from ...ir.graph import Graph, Node
+from ...ir.tensor import Tensor
+from ..ir.elements import POINTER, TYPES, LType
+from ..ir.elementwise_ir import Arithmetic
+from ..ir.writer import Module, Writer
+from ..toolchain.shared_libraries import Libraries
+from ..typing.facts import Shape, Types
+from ..typing.refusal import refuse
+from .arena import Arena
+from .storage_plan import Plan
+from .values import (
+    Array,
+    Buffer,
+    Grown,
+    Pending,
+    Rows,
+    Scalar,
+    Value,
+    buffers,
+    dense,
+    fills,
+    registers,
+    resolve,
+    size_of,
+)
+
+#: what the function returns when there is no memory
+OUT_OF_MEMORY = -2
+
+
+class Target:
+    """Where the value of a tensor would best be put; it need not be."""
+
+    def take(self, ctx: Context, size: int, reuse: Sequence[Array]) -> Buffer | None:
+        """A buffer that may be written now: one of ``reuse``'s, or one that nothing refers to."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Place(Target):
+    """One certain buffer."""
+
+    buffer: Buffer
+
+    def take(self, ctx: Context, size: int, reuse: Sequence[Array]) -> Buffer | None:
+        """See ``Target``."""
+        if self.buffer.size != size:
+            return None
+        mine = any(a.buffer is self.buffer for a in reuse)
+        return self.buffer if mine or self.buffer not in ctx.referenced() | set(ctx.held) else None
+
+
+@dataclass(eq=False)
+class Block:
+    """A graph that is being written.
+
+    Attributes
+    ----------
+    graph : Graph
+    plan : Plan
+        Which element-wise values are stored.
+    values : dict
+        The value of each tensor so far.
+    left : dict
+        How often each will still be read.
+    targets : dict
+        Where some would best be put.
+    pending : list of Pending
+        What the next loops will store.
+    """
+
+    graph: Graph
+    plan: Plan
+    values: dict[Tensor, Value] = field(default_factory=dict)
+    left: dict[Tensor, int] = field(default_factory=dict)
+    targets: dict[Tensor, Target] = field(default_factory=dict)
+    pending: list[Pending] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An operand of an operation that may fail: dtype, shape, and the slot of the report where it is left.
+
+    ``kind`` is "scalar" (the value is in the slot), "array" (its address is), "shape" (only its shape is known),
+    "rows" (a TensorArray: the address of its elements; those of the flags are in the next slots) or "grown" (one that
+    grows: the address of the stack; its length is in the next slot).
+    """
+
+    kind: str
+    dtype: DType | None
+    shape: Shape
+    slot: int
+    extra: Any = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a return code means: the node that failed, its operands, and the loops around it, innermost last."""
+
+    node: Node
+    operands: tuple[Operand, ...]
+    loops: tuple[Node, ...]
+
+
+class Context:
+    """The state of writing one function.
+
+    Parameters
+    ----------
+    types : Types
+        Of every tensor.
+    libraries : Libraries
+        What may be called.
+    """
+
+    def __init__(self, types: Types, libraries: Libraries, module: Module) -> None:
+        self.types = types
+        self.module = module
+        self.libraries = libraries
+        self.writer = Writer()
+        #: straight-line code at the start of the function
+        self.entry = self.writer.section()
+        self.arithmetic = Arithmetic(module, libraries)
+        self.arena = Arena()
+        self.blocks: list[Block] = []
+        #: all scratch memory that was handed out
+        self.made: list[Buffer] = []
+        #: memory of loops that are being written
+        self.pinned: list[Buffer] = []
+        #: memory that the operation being written uses
+        self.held: list[Buffer] = []
+        #: what the variables hold by now
+        self.variables: dict[Any, Value] = {}
+        #: arrays whose addresses the function gets from a table
+        self.table: list[Any] = []
+        #: the loops around, with their iteration counters
+        self.loops: list[tuple[Node, str]] = []
+        self.checks: list[Check] = []
+        #: blocks that are reached on failure only, written behind the function
+        self.failures: list[Any] = []
+        self.report_slots = 0
+        #: whether loops over elements are functions of their own; ``False`` inside such a function
+        self.apart: bool | None = None
+
+    # -- values -------------------------------------------------------------------------------------------
+
+    @property
+    def block(self) -> Block:
+        """The graph that is being written."""
+        return self.blocks[-1]
+
+    def type_of(self, tensor: Tensor) -> LType:
+        """The element type of a tensor."""
+        return POINTER if tensor in self.types.piles else TYPES[tensor.dtype]
+
+    def element_type(self, dtype: DType) -> LType:
+        """The element type of a dtype."""
+        return TYPES[dtype]
+
+    def constant(self, array: Any) -> Array:
+        """A constant array."""
+        t, shape = TYPES[array.dtype], array.shape
+        position = next((k for k, known in enumerate(self.table) if known is array), len(self.table))
+        if position == len(self.table):
+            self.table.append(array)
+        with self.writer.at(self.entry):
+            slot = self.writer.let(f"getelementptr ptr, ptr %table, i64 {position}")
+            pointer = self.writer.let(f"load ptr, ptr {slot}")
+        return Array(pointer, t, shape, dense(shape), Buffer(pointer, size_of(shape) * t.size))
+
+    def shape_of(self, tensor: Tensor) -> Shape:
+        """The exact shape of a tensor."""
+        return self.types.shapes[tensor]
+
+    def scalar(self, value: Value) -> str:
+        """A scalar's register or literal."""
+        value = resolve(value)
+        assert isinstance(value, Scalar), value
+        return value.text
+
+    # -- lifetimes ----------------------------------------------------------------------------------------
+
+    def referenced(self) -> set[Buffer]:
+        """The memory that values still to be read are in."""
+        found: set[Buffer] = set()
+        seen: set[int] = set()
+        for block in self.blocks:
+            for tensor, left in block.left.items():
+                value = block.values.get(tensor) if left > 0 else None
+                if value is not None and id(value) not in seen:
+                    seen.add(id(value))
+                    found.update(buffers(value))
+            for pending in block.pending:
+                found.update(buffers(pending))
+        for value in self.variables.values():
+            found.update(buffers(value))
+        return found
+
+    def buffer(self, size: int, beside: Sequence[Buffer] = ()) -> Buffer:
+        """New scratch memory for the operation being written, apart from all that is needed and from ``beside``."""
+        occupied = self.referenced() | {b for held in (*self.pinned, *self.held, *beside) for b in held.all()}
+        with self.writer.at(self.entry):
+            made = self.arena.buffer(self.writer, size, occupied)
+        self.made.append(made)
+        self.held.append(made)
+        return made
+
+    def temporary(self, t: LType, shape: Shape) -> Array:
+        """A new array."""
+        made = self.buffer(size_of(shape) * t.size)
+        return Array(made.pointer, t, shape, dense(shape), made, owned=True)
+
+    def result(self, tensor: Tensor | None, t: LType, shape: Shape, reuse: Sequence[Array] = ()) -> Array:
+        """Where to write the value of ``tensor``; ``reuse`` are arrays that it may take the place of."""
+        size = size_of(shape) * t.size
+        reuse = [a for a in reuse if a.owned and fills(a) and a.buffer.size == size]
+        target = self.block.targets.get(tensor) if tensor is not None else None
+        taken = target.take(self, size, reuse) if target is not None else None
+        if taken is None and reuse:
+            taken = reuse[0].buffer
+        if taken is None:
+            return self.temporary(t, shape)
+        self.held.append(taken)
+        return Array(taken.pointer, t, shape, dense(shape), taken, owned=True)
+
+    def is_free(self, array: Array) -> bool:
+        """True if the operation being written may overwrite its operand ``array``."""
+        return array.owned and fills(array) and array.buffer not in self.referenced()
+
+    @contextmanager
+    def holding(self, values: Sequence[Value]) -> Iterator[None]:
+        """Keep the memory of ``values`` and all that is made inside."""
+        before = len(self.held)
+        for value in values:
+            self.held.extend(buffers(value))
+        try:
+            yield
+        finally:
+            del self.held[before:]
+
+    # -- failing ------------------------------------------------------------------------------------------
+
+    def check(self, passed: str, node: Node, values: Sequence[Value], out_of_memory: bool = False) -> None:
+        """End the function unless ``passed``, so that ``node``'s kernel can say what is wrong with ``values``."""
+        writer = self.writer
+        go_on, fail = writer.label("ok"), writer.label("fail")
+        never = self.module.metadata('!{!"branch_weights", i32 1048576, i32 1}')
+        writer.branch(passed, go_on, fail, f", !prof {never}")
+        block = writer.block
+        with writer.at(self.failures):
+            writer.start(fail)
+            if out_of_memory:
+                writer.do(f"ret i32 {OUT_OF_MEMORY}")
+            else:
+                self._report(node, values)
+        writer.block = block
+        writer.start(go_on)
+
+    def _report(self, node: Node, values: Sequence[Value]) -> None:
+        writer = self.writer
+        slots: list[tuple[str, str]] = [("i64", counter) for _, counter in self.loops]
+        operands = []
+        for tensor, value in zip(node.inputs, values):
+            value = resolve(value)
+            slot = len(slots)
+            if isinstance(value, Scalar):
+                text = value.text
+                if value.t.kind == "b":
+                    text = writer.let(f"zext i1 {text} to i8")
+                slots.append((value.t.memory, text))
+                operands.append(Operand("scalar", tensor.dtype, (), slot))
+            elif isinstance(value, Array) and fills(value):
+                slots.append(("ptr", value.pointer))
+                operands.append(Operand("array", tensor.dtype, value.shape, slot))
+            elif isinstance(value, Grown):
+                slots += registers(value)
+                operands.append(Operand("grown", tensor.dtype, (), slot, self.types.piles[tensor].root()))
+            elif isinstance(value, Rows):
+                read = value.read or value.written
+                slots += [("ptr", a.pointer) for a in (value.items, value.written, read)]
+                operands.append(Operand("rows", tensor.dtype, value.items.shape, slot, self.types.array(tensor)))
+            else:
+                operands.append(Operand("shape", tensor.dtype, value.shape, slot))
+        for slot, (type_name, text) in enumerate(slots):
+            place = writer.let(f"getelementptr i64, ptr %report, i64 {slot}")
+            writer.do(f"store {type_name} {text}, ptr {place}")
+        self.report_slots = max(self.report_slots, len(slots))
+        self.checks.append(Check(node, tuple(operands), tuple([n for n, _ in self.loops])))
+        writer.do(f"ret i32 {len(self.checks)}")
+
+    def refuse(self, node: Node, why: str) -> None:
+        """See ``refusal.refuse``."""
+        refuse(node, why)

@@ -1,0 +1,150 @@
+"""Writing the nodes of a graph one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ...ir.graph import CONST, PARAMETER, Graph, Node
+from ...ir.tensor import Tensor
+from ..ir.elements import TYPES, literal
+from .context import Block, Context, Target
+from .nests import same_place, store_all
+from .storage_plan import VIEWS, is_pointwise, make_plan
+from .values import Array, Buffer, Expr, Pending, Scalar, Shape, Splat, Value, dense, depth_of
+
+#: writes a node: (context, node, values of its inputs) -> values of its outputs, without effect tokens
+Rule = Callable[[Context, Node, list[Value]], Sequence[Value]]
+#: op name -> rule; filled by the modules beside this one
+RULES: dict[str, Rule] = {}
+
+
+#: so many element-wise operations on top of each other are one loop; more would only take longer to write
+DEEPEST = 48
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Register the rule of the ops ``names``."""
+
+    def add(f: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, f))
+        return f
+
+    return add
+
+
+def open_block(
+    ctx: Context, graph: Graph, values: Sequence[Value], targets: Mapping[Tensor, Target] | None = None
+) -> Block:
+    """Start writing ``graph`` with ``values`` for its inputs; the caller pops the block when it is done with it."""
+    plan = make_plan(graph, ctx.types)
+    block = Block(graph, plan, dict(zip(graph.inputs, values)), dict(plan.uses), dict(targets or {}))
+    ctx.blocks.append(block)
+    return block
+
+
+def write_nodes(ctx: Context) -> None:
+    """Write the nodes of the current block that are needed; what is pending is stored at the end."""
+    block = ctx.block
+    for node in block.graph.nodes:
+        if node in block.plan.needed and node.op is not CONST and node.op is not PARAMETER:
+            write_node(ctx, node)
+    flush(ctx)
+
+
+def value_of(ctx: Context, tensor: Tensor) -> Value:
+    """The value of ``tensor`` in the current block."""
+    known = ctx.block.values.get(tensor)
+    if known is None:
+        known = ctx.block.values[tensor] = _constant(ctx, ctx.types.constants[tensor])
+    return known
+
+
+def write_node(ctx: Context, node: Node) -> None:
+    """Write one node."""
+    block, name = ctx.block, node.op.name
+    f = RULES.get(name)
+    if f is None:
+        ctx.refuse(node, "it has no machine code")
+        return
+    values = [value_of(ctx, t) for t in node.inputs]
+    if not is_pointwise(node) and (name not in VIEWS or any(isinstance(v, Pending) for v in values)):
+        flush(ctx)
+        values = [value_of(ctx, t) for t in node.inputs]
+    for tensor in node.inputs:
+        block.left[tensor] -= 1
+    with ctx.holding(values):
+        results = list(f(ctx, node, values))
+        if is_pointwise(node) and depth_of(results[0]) > DEEPEST and isinstance(results[0], Expr):
+            results = [array_of(ctx, results[0], node.outputs[0])]
+    if node.op.effect:
+        results.append(Scalar("true", TYPES[np.dtype(bool)]))
+    for tensor, value in zip(node.outputs, results):
+        if isinstance(value, Pending):
+            block.pending.append(value)
+        block.values[tensor] = value
+    if any(depth_of(p) > DEEPEST for p in block.pending[-1:]):
+        flush(ctx)
+
+
+# -- storing ----------------------------------------------------------------------------------------------
+
+
+def flush(ctx: Context) -> None:
+    """Store all that is pending: one nest for each shape."""
+    pending = ctx.block.pending
+    while pending:
+        shape = pending[0].shape
+        group = [p for p in pending if p.shape == shape]
+        pending[:] = [p for p in pending if p.shape != shape]
+        _store_group(ctx, shape, group)
+
+
+def _store_group(ctx: Context, shape: Shape, group: list[Pending]) -> None:
+    values = ctx.block.values
+    for p in group:
+        # while memory is looked for, what is in the group counts as stored
+        p.array = Array("", p.t, shape, dense(shape), Buffer("", 0))
+    free = same_place(ctx, [p.expr for p in group], shape)
+    with ctx.holding([p.expr for p in group]):
+        arrays = []
+        for p in group:
+            made = ctx.result(p.tensor, p.t, shape, [a for a in free if a.t.size == p.t.size])
+            free = [a for a in free if a.buffer is not made.buffer]
+            arrays.append(made)
+        for p in group:
+            p.array = None
+        store_all(ctx, shape, group, arrays)
+    for p, array in zip(group, arrays):
+        p.array = array
+        if values.get(p.tensor) is p:
+            values[p.tensor] = array
+
+
+def array_of(ctx: Context, value: Value, tensor: Tensor | None = None) -> Array:
+    """``value`` in memory; ``tensor`` says for whom, if it may be put where that is wanted."""
+    if isinstance(value, Pending):
+        flush(ctx)
+        assert value.array is not None
+        return value.array
+    if isinstance(value, Array):
+        return value
+    assert not isinstance(value, (Scalar,)), value
+    made = ctx.result(tensor, value.t, value.shape)  # type: ignore[union-attr]
+    store_all(ctx, made.shape, [value], [made])
+    return made
+
+
+# -- constants --------------------------------------------------------------------------------------------
+
+
+def _constant(ctx: Context, value: object) -> Value:
+    array = np.asarray(value)
+    t = TYPES[array.dtype]
+    if array.ndim == 0:
+        return Scalar(literal(array[()], t), t)
+    first = array.reshape(-1)[:1]
+    if array.size and first.tobytes() * array.size == array.tobytes():
+        return Splat(literal(first[0], t), t, array.shape)
+    return ctx.constant(array)

@@ -1,0 +1,123 @@
+"""Long work written as functions of their own, so that several threads can do pieces of it (see ``pool``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ..ir.elementwise_ir import cost_of
+from ..ir.writer import Writer
+from ..kernels.thread_pool import SHARE
+from .context import Context
+from .values import Array, Count, Expr, Pending, Scalar, Splat, Value, leaves, resolve
+
+#: nanoseconds that work must take for threads to be worth it, and those of a piece
+WORTH, PIECE = 40_000.0, 10_000.0
+#: the rounds of a piece are a multiple of this if they are single elements: no vector is cut in two
+GRAIN = 1024
+#: bytes that are read or written in a nanosecond
+_BYTES = 60.0
+
+
+def element_cost(values: Sequence[Value]) -> float:
+    """Nanoseconds for an element of each of ``values``, roughly."""
+    cost, seen, pending = 0.0, set[int](), list(values)
+    while pending:
+        value = resolve(pending.pop())
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, Pending):
+            pending.append(value.expr)
+        elif isinstance(value, Expr):
+            cost += cost_of(value.op, value.t)
+            pending.extend(value.args)
+        elif isinstance(value, Array):
+            cost += value.t.size / _BYTES
+    return cost
+
+
+def piece_of(extents: Sequence[int], cost: float) -> int | None:
+    """How many rounds of the outermost loop make a piece; ``None`` if threads are not worth it."""
+    inner = cost
+    for extent in extents[1:]:
+        inner *= extent
+    if not extents or extents[0] < 2 or extents[0] * inner < WORTH:
+        return None
+    rounds = max(1, int(PIECE / inner))
+    return -(-rounds // GRAIN) * GRAIN if len(extents) == 1 else rounds
+
+
+def registers_of(values: Iterable[Value]) -> list[tuple[str, str]]:
+    """The LLVM type and name of each register that the elements of ``values`` are computed from."""
+    found: dict[str, str] = {}
+    for value in values:
+        for leaf in leaves(value):
+            if isinstance(leaf, Array):
+                found[leaf.pointer] = "ptr"
+            elif isinstance(leaf, (Scalar, Splat)):
+                found[leaf.text] = leaf.t.name
+            elif isinstance(leaf, Count):
+                found[leaf.start] = found[leaf.step] = leaf.t.name
+    return [(type_name, name) for name, type_name in found.items() if name.startswith("%")]
+
+
+def _written(ctx: Context, registers: Sequence[tuple[str, str]] | None, write: Callable[[], str]) -> str:
+    """The body of a function of its own; ``registers`` it finds in a frame, if they are given.
+
+    What is written inside stays there: it is not taken apart any further.
+    """
+    outer, apart = ctx.writer, ctx.apart
+    ctx.writer, ctx.apart = Writer(outer), False
+    for position, (type_name, register) in enumerate(registers or ()):
+        slot = ctx.writer.let(f"getelementptr i64, ptr %frame, i64 {position}")
+        ctx.writer.do(f"{register} = load {type_name}, ptr {slot}")
+    ctx.writer.do(f"ret {write()}")
+    text = ctx.writer.render()
+    ctx.writer, ctx.apart = outer, apart
+    return text
+
+
+def _attributes(ctx: Context) -> str:
+    bits = ctx.libraries.vector_bits()
+    return "noinline nounwind" + (f' "prefer-vector-width"="{bits}"' if bits else "")
+
+
+def share(
+    ctx: Context, registers: Sequence[tuple[str, str]], rounds: int, piece: int, write: Callable[[str, str], None]
+) -> None:
+    """Let threads do ``rounds`` rounds, ``piece`` at a time; ``write(first, count)`` writes a piece.
+
+    Inside it the ``registers`` have the same names, and there is nothing else.
+    """
+
+    def whole() -> str:
+        write("%first", "%count")
+        return "void"
+
+    text = _written(ctx, registers, whole)
+    head = f"define internal void @{{name}}(ptr noalias %frame, i64 %first, i64 %count) {_attributes(ctx)} {{"
+    name = ctx.module.shared(f"{head}\nentry:\n{text}\n}}")
+    writer = ctx.writer
+    with writer.at(ctx.entry):
+        frame = writer.let(f"alloca [{max(1, len(registers))} x i64]")
+    for position, (type_name, register) in enumerate(registers):
+        slot = writer.let(f"getelementptr i64, ptr {frame}, i64 {position}")
+        writer.do(f"store {type_name} {register}, ptr {slot}")
+    ctx.module.declare(f"ptr @{SHARE}(ptr, ptr, i64, i64)")
+    writer.let(f"call ptr @{SHARE}(ptr @{name}, ptr {frame}, i64 {rounds}, i64 {piece})")
+
+
+def apart(ctx: Context, registers: Sequence[tuple[str, str]], type_name: str, write: Callable[[], str]) -> str:
+    """What ``write`` gives, a register of the type or "" for "void", written as a function and called.
+
+    The time that LLVM takes grows faster than the functions it is given; equal functions are one.
+    """
+    text = _written(ctx, None, lambda: f"{type_name} {write()}")
+    parameters = ", ".join(f"{t} {name}" for t, name in registers)
+    head = f"define internal {type_name} @{{name}}({parameters}) {_attributes(ctx)} {{"
+    name = ctx.module.shared(f"{head}\nentry:\n{text}\n}}")
+    call = f"call {type_name} @{name}({parameters})"
+    if type_name != "void":
+        return ctx.writer.let(call)
+    ctx.writer.do(call)
+    return ""

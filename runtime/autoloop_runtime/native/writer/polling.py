@@ -1,0 +1,172 @@
+"""How long an iteration takes, roughly: so that a loop asks now and then whether the user wants to stop it.
+
+Asking costs a microsecond or so and needs the interpreter's lock, so it is done about twenty times a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+import numpy as np
+
+from ...ir.graph import CONST, PARAMETER, Graph, Node
+from ...ir.tensor import Tensor
+from ..ir.elements import TYPES
+from ..ir.elementwise_ir import cost_of
+from ..ir.elementwise_ir import rule as template
+from ..typing.facts import Shape, Types
+from .values import size_of
+
+#: nanoseconds between two questions
+INTERVAL = 5e7
+#: how often an inner loop is taken to run
+_ROUNDS = 64
+#: nanoseconds per element of an array, per scalar operation, per multiplication of a matrix product (of integers), per
+#: step of a sort, and per step of a search
+_ELEMENT, _SCALAR, _PRODUCT, _INTEGERS, _STEP, _SEARCH = 0.3, 0.25, 0.02, 0.3, 4.0, 20.0
+#: a loop that cannot take longer than this many nanoseconds is never stopped
+_SHORT = 1e9
+_COMPARE = frozenset({"less", "less_equal", "greater", "greater_equal"})
+
+
+def polling_period(node: Node, types: Types) -> int | None:
+    """After how many iterations a loop asks; ``None``: it ends soon by itself."""
+    body, cond = node.attrs["body"], node.attrs["cond"]
+    cost = graph_cost(body, types) + graph_cost(cond, types)
+    most = _most_iterations(node, types)
+    if most is not None and most * cost < _SHORT and not _has_long_loop(body, types):
+        return None
+    return max(1, min(1 << 30, int(INTERVAL / cost)))
+
+
+def graph_cost(graph: Graph, types: Types) -> float:
+    """Nanoseconds for one run of ``graph``."""
+    total = 0.1
+    for node in graph.nodes:
+        if node.op is CONST or node.op is PARAMETER:
+            continue
+        if node.op.name == "While":
+            inner = graph_cost(node.attrs["body"], types) + graph_cost(node.attrs["cond"], types)
+            trips = trip_count(node, types)
+            total += (_ROUNDS if trips is None else trips) * inner
+        elif node.op.name == "Cond":
+            total += max(graph_cost(g, types) for g in node.subgraphs)
+        else:
+            total += _node_cost(node, types)
+    return total
+
+
+def _node_cost(node: Node, types: Types) -> float:
+    sizes = [size_of(types.shapes[t]) for t in (*node.inputs, *node.outputs) if t in types.shapes]
+    if node.op.name in _LONG and all(t in types.shapes for t in node.inputs):
+        rate = _PRODUCT if node.outputs[0].dtype.kind == "f" else _INTEGERS
+        shapes = [types.shapes[t] for t in (*node.inputs, node.outputs[0])]
+        return max(_SCALAR, _LONG[node.op.name](node, shapes, rate))
+    largest = max(sizes, default=1)
+    if node.op.name in ("getitem", "set_item") and node.outputs[0] in types.shapes:
+        largest = min(sizes)
+    slow = _slow(node)
+    return max(_SCALAR, 20 * slow) if largest == 1 else max(_ELEMENT, slow) * largest
+
+
+def _einsum(node: Node, shapes: list[Shape], rate: float) -> float:
+    sizes: dict[str, int] = {}
+    for term, shape in zip(node.attrs["equation"].partition("->")[0].split(","), shapes):
+        for label, extent in zip(term, shape):
+            sizes[label] = max(extent, sizes.get(label, 1))
+    return rate * prod(sizes.values())
+
+
+def _sort(node: Node, shapes: list[Shape], rate: float) -> float:
+    shape = shapes[0]
+    return _STEP * size_of(shape) * shape[node.attrs["axis"]].bit_length() if shape else 0.0
+
+
+def _factor(node: Node, shapes: list[Shape], rate: float) -> float:
+    return rate * size_of(shapes[0]) * shapes[0][-1] + rate * size_of(shapes[-1]) * shapes[0][-1]
+
+
+#: operations that take much longer than it takes to look at their operands -> nanoseconds, roughly
+_LONG: dict[str, Callable[[Node, list[Shape], float], float]] = {
+    "matmul": lambda node, shapes, rate: rate * size_of(shapes[-1]) * shapes[0][-1],
+    "einsum": _einsum, "sort": _sort, "argsort": _sort,
+    "searchsorted": lambda node, shapes, rate: _SEARCH * size_of(shapes[1]) * shapes[0][-1].bit_length(),
+    "solve": _factor, "inv": _factor, "det": _factor, "cholesky": _factor,
+}  # fmt: skip
+
+
+def _slow(node: Node) -> float:
+    """Nanoseconds for one of many elements; a scalar takes some twenty times as long."""
+    t = TYPES.get(node.inputs[0].dtype) if node.inputs else None
+    return 0.0 if t is None or not template(node.op.name, t.kind) else cost_of(node.op.name, t)
+
+
+def _has_long_loop(graph: Graph, types: Types) -> bool:
+    """True if there is a loop in it of which is not known how often it runs."""
+    return any(
+        (n.op.name == "While" and trip_count(n, types) is None) or any(_has_long_loop(g, types) for g in n.subgraphs)
+        for n in graph.nodes
+    )
+
+
+def _most_iterations(node: Node, types: Types) -> float | None:
+    """A bound on the trip count of ``while i < n: ...; i += step``, as wide as the counter's type."""
+    graph = node.attrs["cond"]
+    pending = [graph.outputs[0]]
+    while pending:
+        test = pending.pop().op
+        if test.op.name == "logical_and":
+            pending.extend(test.inputs)
+        elif test.op.name in _COMPARE:
+            found = _counted(node, test, types)
+            if found is not None:
+                return found
+    return None
+
+
+def trip_count(node: Node, types: Types) -> int | None:
+    """How often the body of ``while i < n: ...; i += step`` runs, if that is known now."""
+    cond, count = node.attrs["cond"], node.attrs["n_vars"]
+    test = cond.outputs[0].op
+    if test.op.name not in _COMPARE or len(test.inputs) != 2:
+        return None
+    k = next((i for i, t in enumerate(cond.inputs[:count]) if t is test.inputs[0]), None)
+    start, limit = None if k is None else types.constants.get(node.inputs[k]), types.constants.get(test.inputs[1])
+    if k is None or start is None or limit is None or test.inputs[0].dtype.kind not in "iu":
+        return None
+    step = _step(node.attrs["body"].outputs[k], node.attrs["body"].inputs[k], types)
+    rising = test.op.name.startswith("less")
+    if step is None or (step > 0) != rising:
+        return None
+    last = int(limit) + (0 if not test.op.name.endswith("_equal") else 1 if rising else -1)
+    return len(range(int(start), last, step))
+
+
+def _counted(node: Node, test: Node, types: Types) -> float | None:
+    count, cond, body = node.attrs["n_vars"], node.attrs["cond"], node.attrs["body"]
+    rising = test.op.name.startswith("less")
+    for side, other in (test.inputs, test.inputs[::-1]):
+        k = next((i for i, t in enumerate(cond.inputs[:count]) if t is side), None)
+        fixed = other in types.constants or any(other is t for t in cond.inputs[count:])
+        if k is not None and fixed and side.dtype.kind in "iu":
+            step = _step(body.outputs[k], body.inputs[k], types)
+            if step is not None and (step > 0) == (rising == (side is test.inputs[0])):
+                info = np.iinfo(side.dtype)
+                start, limit = types.constants.get(node.inputs[k]), types.constants.get(other)
+                first = float(info.min if step > 0 else info.max) if start is None else float(start)
+                last = float(info.max if step > 0 else info.min) if limit is None else float(limit)
+                return abs(last - first) / abs(step) + 1
+    return None
+
+
+def _step(result: Tensor, variable: Tensor, types: Types) -> int | None:
+    """The constant that is added to a variable in every iteration, if that is all that happens to it."""
+    node = result.op
+    if node.op.name not in ("add", "subtract") or types.shapes[result] != ():
+        return None
+    for side, other in (node.inputs, node.inputs[::-1]):
+        if side is variable and other in types.constants and (node.op.name == "add" or side is node.inputs[0]):
+            step = int(types.constants[other])
+            return (step if node.op.name == "add" else -step) or None
+    return None

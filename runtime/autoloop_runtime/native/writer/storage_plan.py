@@ -1,0 +1,149 @@
+"""Which element-wise values get memory of their own, decided graph by graph before anything is written.
+
+A value that one other element-wise operation of the same shape uses is computed where it is used. So is one
+that several use which will be written as one loop, and one that is as cheap to compute again as to keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...base.dataclass import dataclass, field
+from ...base.dtypes import variant
+from ...ir.graph import CONST, PARAMETER, Graph, Node
+from ...ir.tensor import Tensor
+from ..ir.elementwise_ir import CHEAP, RULES
+from ..typing.facts import Types
+
+#: ops that give one value per element of what they broadcast
+POINTWISE = frozenset(RULES) | {"cast", "where", "fill", "broadcast_to"}
+#: reductions take their operand as it is computed, without storing it
+REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "any", "all"})
+#: ops whose result is a way to look at memory that is there
+VIEWS = frozenset(
+    {"getitem", "transpose", "expand_dims", "squeeze", "flip", "unstack", "split", "diagonal", "reshape"}
+    | {"ensure_shape", "range"}
+)
+
+#: ops that may write their result over their first operand
+CHAINS = frozenset(
+    {"set_item", "tensor_array_write", "tensor_array_unstack", "tensor_array_scatter", "tensor_array_stack"}
+    | {"reshape", "expand_dims", "squeeze", "AccumulateAt", "scatter_update"}
+)
+
+
+@dataclass
+class Plan:
+    """What was found out about one graph.
+
+    Attributes
+    ----------
+    needed : set of Node
+        Nodes that must be written at all.
+    stored : set of Tensor
+        Element-wise values that get memory.
+    uses : dict
+        How often each tensor is read.
+    """
+
+    needed: set[Node] = field(default_factory=set)
+    stored: set[Tensor] = field(default_factory=set)
+    uses: dict[Tensor, int] = field(default_factory=dict)
+
+
+def is_pointwise(node: Node) -> bool:
+    """True if ``node`` is computed element by element."""
+    return node.op.name in POINTWISE
+
+
+def make_plan(graph: Graph, types: Types) -> Plan:
+    """The plan of ``graph``."""
+    plan = Plan()
+    _find_needed(graph, types, plan)
+    _find_stored(graph, types, plan)
+    return plan
+
+
+def _find_needed(graph: Graph, types: Types, plan: Plan) -> None:
+    needed = set(graph.outputs)
+    for node in reversed(graph.nodes):
+        if node.op is PARAMETER:
+            continue
+        live = any(t in needed and t not in types.constants for t in node.outputs)
+        if live or node.op.effect or node.op.stateful or _has_effect(node):
+            plan.needed.add(node)
+            needed.update(node.inputs)
+    for tensor in graph.outputs:
+        plan.uses[tensor] = plan.uses.get(tensor, 0) + 1
+    for node in plan.needed:
+        for tensor in node.inputs:
+            plan.uses[tensor] = plan.uses.get(tensor, 0) + 1
+
+
+def _has_effect(node: Node) -> bool:
+    pending = list(node.subgraphs)
+    while pending:
+        for inner in pending.pop().nodes:
+            if inner.op.effect or inner.op.stateful:
+                return True
+            pending.extend(inner.subgraphs)
+    return False
+
+
+def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
+    """Go backwards: where a value ends up is known from where those end up that are made of it."""
+    order = {node: k for k, node in enumerate(graph.nodes)}
+    barriers = [
+        k for k, n in enumerate(graph.nodes)
+        if n in plan.needed and n.op is not CONST and not is_pointwise(n) and n.op.name not in VIEWS
+    ]  # fmt: skip
+    readers: dict[Tensor, list[Node]] = {}
+    for node in graph.nodes:
+        if node in plan.needed:
+            for tensor in node.inputs:
+                readers.setdefault(tensor, []).append(node)
+    outputs = set(graph.outputs)
+    ends: dict[Tensor, set[object]] = {}
+    for node in reversed(graph.nodes):
+        if node not in plan.needed or not is_pointwise(node):
+            continue
+        tensor = node.outputs[0]
+        shape = types.shapes.get(tensor, ())
+        if shape == () or tensor.dtype == variant:
+            continue
+        reading = readers.get(tensor, [])
+        found: set[object] = set()
+        for reader in reading:
+            found |= _ends_of(reader, shape, types, plan, ends)
+        alone = len(found) == 1 or _one_loop(found, order, barriers, types)
+        if tensor in outputs or "memory" in found or not (alone or _cheap(node)):
+            plan.stored.add(tensor)
+            ends[tensor] = {tensor}
+        else:
+            ends[tensor] = found
+
+
+def _ends_of(
+    reader: Node, shape: tuple[int, ...], types: Types, plan: Plan, ends: dict[Tensor, set[object]]
+) -> set[object]:
+    """Where a value of ``shape`` ends up that ``reader`` reads; "memory" if it must be stored for it."""
+    if is_pointwise(reader) and types.shapes[reader.outputs[0]] == shape:
+        return ends.get(reader.outputs[0], {"memory"})
+    if reader.op.name in REDUCTIONS:
+        return {reader}
+    return {"memory"}
+
+
+def _one_loop(found: set[object], order: dict[Node, int], barriers: list[int], types: Types) -> bool:
+    """True if all of ``found`` are stored by the same loop."""
+    if not all(isinstance(end, Tensor) for end in found):
+        return False
+    tensors = [end for end in found if isinstance(end, Tensor)]
+    shapes = {types.shapes[t] for t in tensors}
+    after: Callable[[Tensor], int] = lambda t: sum(b < order[t.op] for b in barriers)  # noqa: E731
+    return len(shapes) == 1 and len({after(t) for t in tensors}) == 1
+
+
+def _cheap(node: Node) -> bool:
+    """True if computing it twice from memory costs about what loading it twice would."""
+    return node.op.name in CHEAP and all(t.op.op in (CONST, PARAMETER) or t.shape.rank == 0 for t in node.inputs)

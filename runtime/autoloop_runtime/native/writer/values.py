@@ -1,0 +1,268 @@
+"""What the value of a tensor is while machine code is being written.
+
+A scalar is a register. An array is memory, or something that is computed element by element wherever it is needed:
+element-wise operations are not carried out when they are met, but become one loop together with what uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from ...base.dataclass import dataclass
+from ...ir.tensor import Tensor
+from ..ir.elements import LType
+
+Shape: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """A piece of memory.
+
+    Attributes
+    ----------
+    pointer : str
+        Its address.
+    size : int
+        In bytes.
+    offset : int or None
+        Its place in the scratch memory, ``None`` if it is elsewhere.
+    within : tuple of Buffer
+        Other buffers, one of which this may be: which one is only known at run time.
+    """
+
+    pointer: str
+    size: int
+    offset: int | None = None
+    within: tuple[Buffer, ...] = ()
+
+    def all(self) -> Iterator[Buffer]:
+        """This and all that it may be."""
+        yield self
+        for other in self.within:
+            yield from other.all()
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A value in a register, or a literal."""
+
+    text: str
+    t: LType
+    shape: Shape = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """Elements in memory.
+
+    Attributes
+    ----------
+    pointer : str
+        The address of the first element.
+    strides : tuple of int
+        In elements.
+    buffer : Buffer
+        Where they are.
+    owned : bool
+        May be overwritten once nobody needs them.
+    """
+
+    pointer: str
+    t: LType
+    shape: Shape
+    strides: Shape
+    buffer: Buffer
+    owned: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Splat:
+    """An array of one value."""
+
+    text: str
+    t: LType
+    shape: Shape
+
+
+@dataclass(frozen=True, eq=False)
+class Count:
+    """The array ``start + n * step``, where ``n`` counts along the axes with these strides."""
+
+    start: str
+    step: str
+    t: LType
+    shape: Shape
+    strides: Shape
+
+
+@dataclass(frozen=True, eq=False)
+class Expr:
+    """An element-wise operation that has not been carried out.
+
+    Attributes
+    ----------
+    op : str
+        The primitive.
+    args : tuple of Value
+        They broadcast to ``shape``.
+    t : LType
+        Of the result.
+    depth : int
+        How many operations are on top of each other.
+    """
+
+    op: str
+    args: tuple[Value, ...]
+    t: LType
+    shape: Shape
+    depth: int = 1
+
+
+@dataclass(eq=False)
+class Pending:
+    """An array that will be stored with the next loops; ``array`` is where, once it is."""
+
+    tensor: Tensor
+    expr: Value
+    t: LType
+    shape: Shape
+    array: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A TensorArray: its elements one after another, and a byte for each that says whether it was written.
+
+    ``read`` is a byte for each that was read, where elements may be read once only.
+    """
+
+    items: Array
+    written: Array
+    read: Array | None
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """An empty table of gradients, without memory."""
+
+    shape: Shape = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A TensorArray that grows: the address of the stack it is, and how many of its elements this version has."""
+
+    stack: str
+    length: str
+    shape: Shape = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Owned:
+    """A collection outside the scratch memory that is changed in place by whoever holds it alone.
+
+    Attributes
+    ----------
+    pointer : str
+        Its address; null if it is empty.
+    buffer : Buffer
+        Stands for it where it is asked who holds it.
+    owned : bool
+        May be changed once nobody else needs it.
+    """
+
+    pointer: str
+    buffer: Buffer
+    owned: bool = False
+    shape: Shape = ()
+
+
+Value: TypeAlias = Grown | Nothing | Owned | Scalar | Array | Splat | Count | Expr | Pending | Rows
+
+
+def registers(value: Value) -> list[tuple[str, str]]:
+    """The LLVM type and the text of each register that a value consists of."""
+    if isinstance(value, Scalar):
+        return [(value.t.name, value.text)]
+    if isinstance(value, Owned):
+        return [("ptr", value.pointer)]
+    return [("ptr", value.stack), ("i64", value.length)] if isinstance(value, Grown) else []
+
+
+def with_registers(value: Value, texts: list[str]) -> Value:
+    """``value`` in other registers."""
+    if isinstance(value, Owned):
+        return Owned(texts[0], Buffer(texts[0], 0), True)
+    return Grown(texts[0], texts[1]) if isinstance(value, Grown) else Scalar(texts[0], value.t)  # type: ignore[union-attr]
+
+
+def dense(shape: Shape) -> Shape:
+    """The strides of elements without gaps, the last axis fastest."""
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+def size_of(shape: Shape) -> int:
+    """The number of elements."""
+    total = 1
+    for extent in shape:
+        total *= extent
+    return total
+
+
+def is_dense(array: Array) -> bool:
+    """True if the elements are without gaps, in order."""
+    return all(s == d or n == 1 for s, d, n in zip(array.strides, dense(array.shape), array.shape)) or 0 in array.shape
+
+
+def fills(array: Array) -> bool:
+    """True if the array is its whole buffer, in order."""
+    return array.pointer == array.buffer.pointer and is_dense(array) and _bytes(array) == array.buffer.size
+
+
+def _bytes(array: Array) -> int:
+    return size_of(array.shape) * array.t.size
+
+
+def resolve(value: Value) -> Value:
+    """``value``, or the array it was stored as."""
+    return value.array if isinstance(value, Pending) and value.array is not None else value
+
+
+def depth_of(value: Value) -> int:
+    """How many operations on top of each other ``value`` stands for that have not been carried out."""
+    value = resolve(value)
+    if isinstance(value, Pending):
+        return depth_of(value.expr)
+    return value.depth if isinstance(value, Expr) else 0
+
+
+def leaves(value: Value, seen: set[int] | None = None) -> Iterator[Value]:
+    """What an array is computed from: arrays, counts, splats, scalars; each once."""
+    seen = set() if seen is None else seen
+    value = resolve(value)
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, Expr):
+        for arg in value.args:
+            yield from leaves(arg, seen)
+    elif isinstance(value, Pending):
+        yield from leaves(value.expr, seen)
+    elif isinstance(value, Rows):
+        yield from (a for a in (value.items, value.written, value.read) if a is not None)
+    else:
+        yield value
+
+
+def buffers(value: Value) -> Iterator[Buffer]:
+    """The memory that an array is computed from, and what stands for a collection."""
+    for leaf in leaves(value):
+        if isinstance(leaf, (Array, Owned)):
+            yield from leaf.buffer.all()

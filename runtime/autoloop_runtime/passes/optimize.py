@@ -1,0 +1,25 @@
+"""The passes in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.graph import Graph
+from .cse import eliminate_common
+from .fold import fold
+from .invariant import hoist_invariants
+from .prune import prune
+from .rewrite import detached
+from .strength import reduce_strength
+
+Pass = Callable[[Graph], Graph]
+
+#: what ``optimize`` does, first to last; each is a pure function of a graph with ``inputs`` and ``outputs``
+PASSES: tuple[Pass, ...] = (prune, fold, reduce_strength, hoist_invariants, eliminate_common, prune)
+
+
+def optimize(graph: Graph) -> Graph:
+    """``graph`` after all passes; the given graph is not changed, nor does a later change of it change the result."""
+    for transform in PASSES:
+        graph = transform(graph)
+    return detached(graph)

@@ -1,0 +1,57 @@
+"""Loops that add to a list: ``saved.append(x)`` in place of a push that asks whether the list is as long as it says.
+
+What a forward loop saves for its gradient goes to a stack, a value that only grows. A loop that begins with the empty
+one, adds an element in every iteration at the place that it has counted to, and looks at it nowhere else, is the only
+one to hold it.
+
+A store of checkpoints keeps what it is waiting for: ``if i == checkpoints.due: checkpoints.add(i, x)``.
+"""
+
+from __future__ import annotations
+
+from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.tensor import Tensor
+from .ownership import Ownership
+from .scope import counts_from
+from .uses import places
+
+
+def find_appended(graph: Graph, owned: Ownership) -> None:
+    """Add to ``owned`` the nodes, in ``graph`` and inside it, that may add to what a loop holds."""
+    pending = [graph]
+    while pending:
+        for node in pending.pop().nodes:
+            pending += node.subgraphs
+            if node.op.name != "While":
+                continue
+            for k in range(node.attrs["n_vars"]):
+                step = _appended(node, k)
+                if step is not None:
+                    owned.in_place[step] = 0
+                    if step.op.appends is not None and node.inputs[k].op.op is step.op.appends.empty:
+                        owned.begun[node, k] = step
+
+
+def _appended(node: Node, k: int) -> Node | None:
+    """What adds to variable ``k`` of a loop in every iteration and is all that is done to it."""
+    cond, body = node.attrs["cond"], node.attrs["body"]
+    held, after = body.inputs[k], body.outputs[k]
+    step, init = after.op, node.inputs[k].op.op
+    appends = step.op.appends
+    if appends is None or init not in (appends.empty, *appends.sources) or step.inputs[0] is not held:
+        return None
+    if appends.waits:
+        # what is written where it may not be read must be there already
+        if any(t.op.op not in (PARAMETER, CONST) for t in step.inputs[1:]):
+            return None
+    else:
+        counters = places(body.inputs[: node.attrs["n_vars"]], step.inputs[1])
+        if not counters or counts_from(node, counters[0]) != 0:
+            return None
+    alone = _readers(body, held) == 1 and _readers(body, after) == 1 and _readers(cond, cond.inputs[k]) == 0
+    return step if alone else None
+
+
+def _readers(graph: Graph, tensor: Tensor) -> int:
+    read = sum(len(places((*n.inputs, *n.control_inputs), tensor)) for n in graph.nodes)
+    return read + len(places(graph.outputs, tensor))

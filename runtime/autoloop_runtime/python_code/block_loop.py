@@ -1,0 +1,181 @@
+"""Running a function over blocks of arrays, on several threads: what generated code calls for its chains."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import config
+from ..base.forks import Kind, undivided
+
+#: of the widest array: a few of them fit into the cache of one processor, and a call of NumPy for one takes much longer
+#: than threads take to hand the interpreter's lock to each other
+BLOCK_BYTES = 1 << 18
+#: a thread is called for only if there are as many blocks for it
+BLOCKS_PER_THREAD = 2
+
+
+class Between:
+    """Blocks for what lies between the operations of a chain: a set for each thread, used again in the next call.
+
+    Parameters
+    ----------
+    *dtypes
+        Of the blocks of a set.
+    """
+
+    def __init__(self, *dtypes: Any) -> None:
+        self.dtypes = dtypes
+        #: sets that no thread uses; appending and popping need no lock
+        self.free: list[list[Any]] = []
+
+    def take(self, length: int) -> list[Any]:
+        """A set of blocks of at least ``length`` elements."""
+        try:
+            found = self.free.pop()
+        except IndexError:
+            found = []
+        if not found or len(found[0]) < length:
+            found = [np.empty(length, dtype) for dtype in self.dtypes]
+        return found
+
+    def give_back(self, blocks: list[Any]) -> None:
+        """The thread that took ``blocks`` is done."""
+        self.free.append(blocks)
+
+
+def in_blocks(
+    function: Callable[..., Any],
+    arrays: Sequence[Any],
+    scalars: Sequence[Any],
+    results: Sequence[Any],
+    between: Between,
+) -> Any:
+    """Call ``function(*arrays, *scalars, *results, *between)`` for each block of the arrays.
+
+    Parameters
+    ----------
+    function : callable
+        Computes the results from the arrays, element by element.
+    arrays : sequence of array
+        All of one shape.
+    scalars : sequence of numbers
+        Handed over as they are.
+    results : sequence of array
+        Of the same shape, written to; none of them is among ``arrays``.
+    between : Between
+        Gives further arrays that the function writes to, each as long as a block.
+
+    Returns
+    -------
+    array, or tuple of them
+        ``results``; the bare array if there is one.
+    """
+    flat = [a.reshape(-1) for a in (*arrays, *results)]
+    step = max(1, BLOCK_BYTES // max(a.itemsize for a in flat))
+    blocks = _Blocks(function, flat[: len(arrays)], scalars, flat[len(arrays) :], between, step)
+    threads = min(config.get_num_threads(), len(blocks.starts) // BLOCKS_PER_THREAD)
+    if threads < 2:
+        blocks.work()
+    else:
+        blocks.share(threads)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+_KIND = Kind("_Blocks.lock", "who works on blocks in a child is alone there, see ``left_alone``")
+
+
+class _Blocks:
+    """One call of ``in_blocks``, on which several threads may work."""
+
+    def __init__(
+        self, function: Callable[..., Any], arrays: Sequence[Any], scalars: Sequence[Any], results: Sequence[Any],
+        between: Between, step: int,
+    ) -> None:  # fmt: skip
+        self.function = function  # not changed, like all up to ``starts``
+        self.arrays = arrays
+        self.scalars = scalars
+        self.results = results
+        self.between = between
+        self.step = step
+        self.starts = range(0, results[0].size, step)
+        #: guards every field below
+        self.lock = _KIND.lock()
+        self.next = iter(self.starts)
+        #: what the function raised first; no block is begun after it
+        self.error: BaseException | None = None
+        #: workers that are in ``work``
+        self.present = 0
+        #: no worker may join any more
+        self.closed = False
+        #: held until the last worker has left after ``closed`` was set
+        self.left = _KIND.gate()
+        #: how many workers may help, see ``workers.Pool``
+        self.most = 0  # set before any worker knows of this
+        self.context: contextvars.Context | None = None  # likewise
+
+    def share(self, threads: int) -> None:
+        """Work with the help of up to ``threads - 1`` others; the caller never waits for one that has not begun."""
+        with undivided():
+            from ..dataflow import workers
+
+        self.most, self.context = threads - 1, contextvars.copy_context()
+        self.left.acquire()
+        workers.call_workers(self, self.most)
+        try:
+            self.work()
+        finally:
+            workers.forget_work(self)
+            with self.lock:
+                self.closed = True
+                self.next = iter(())
+                wait = self.present > 0
+            if wait:
+                self.left.acquire()
+        if self.error is not None:
+            raise self.error
+
+    def assist(self) -> None:
+        """Help, as a worker."""
+        with self.lock:
+            if self.closed:
+                return
+            self.present += 1
+        try:
+            assert self.context is not None
+            self.context.copy().run(self.work)
+        except BaseException as error:
+            with self.lock:
+                self.error = self.error or error
+                self.next = iter(())
+        finally:
+            with self.lock:
+                self.present -= 1
+                if self.closed and not self.present:
+                    self.left.release()
+
+    def left_alone(self) -> None:
+        """In a forked child: blocks that other threads had begun will never be there."""
+        if self.present:
+            self.error = RuntimeError("this process was forked while other threads were computing blocks of an array")
+            self.next = iter(())
+            self.present = 0
+        if self.closed and self.left.locked():
+            self.left.release()
+
+    def work(self) -> None:
+        """Compute blocks until there are no more."""
+        step, scalars = self.step, self.scalars
+        between = self.between.take(step)
+        while True:
+            with self.lock:
+                start = next(self.next, None)
+            if start is None:
+                break
+            parts = slice(start, start + step)
+            arrays, results = [a[parts] for a in self.arrays], [r[parts] for r in self.results]
+            self.function(*arrays, *scalars, *results, *[b[: len(results[0])] for b in between])
+        self.between.give_back(between)

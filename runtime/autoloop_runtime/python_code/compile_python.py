@@ -1,0 +1,219 @@
+"""The sequential executor: a graph as Python source, compiled, run, and its failures traced back to nodes."""
+
+from __future__ import annotations
+
+import linecache
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from types import CodeType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from ..base.dataclass import dataclass
+from ..base.fp_warnings import restore, silence
+from ..base.profiler import Recorder, active
+from ..ir.failures import annotate, annotate_further, is_annotated
+from ..ir.graph import Graph, Node, eager
+from ..ir.run_state import EAGER, RunState
+from ..running.on_stack_replacement import Sites
+from .appending import find_appended
+from .counted_loops import find_counted
+from .emitter import Emitter
+from .fusion import find_chains
+from .lines import Line, Place
+from .names import Names
+from .ownership import find_owned
+from .scope import token_tensors
+from .timeline import iterations, recorded
+
+_serial = count()
+#: a node, and the loops around it with their iterations, innermost first
+Culprit = tuple[Node, list[tuple[Node, int]]]
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """A graph as Python source.
+
+    Attributes
+    ----------
+    source : str
+        Defines ``run``, which takes the inputs (after ``state``, if any operation needs it) and gives a list.
+    namespace : dict
+        The globals that the source refers to.
+    line_map : dict
+        Line number -> its nodes and loops.
+    stateful : bool
+        ``run`` takes the run's state first.
+    """
+
+    source: str
+    namespace: dict[str, Any]
+    line_map: dict[int, Place]
+    stateful: bool
+
+
+def emit(graph: Graph, counted: bool = False, sites: Sites | None = None) -> Emitted:
+    """The Python source of ``graph``, which has ``inputs`` and ``outputs``.
+
+    Parameters
+    ----------
+    counted : bool
+        Every loop counts its iterations, also where nothing in it can fail.
+    sites : Sites, optional
+        See ``Emitter``.
+
+    Raises
+    ------
+    ValueError
+        If a placeholder is needed that is no input.
+    """
+    stateful = any(node.op.stateful for node in _nodes(graph))
+    pool = Names()
+    chains = find_chains(graph)
+    owned = find_owned(graph, chains)
+    find_appended(graph, owned)
+    emitter = Emitter(pool, stateful, token_tensors(graph), owned, chains, find_counted(graph), counted, sites)
+    parameters = (["state"] if stateful else []) + emitter.function(graph)
+    lines = [Line(f"# {name}: {note}") for name, note in emitter.expressions.notes.items()]
+    main = [Line(f"def run({', '.join(parameters)}):"), *emitter.prologue, *emitter.lines.finished(1)]
+    for part in (*emitter.functions, main):
+        lines += [Line(""), *part] if lines else part
+    texts, line_map = [], {}
+    for number, line in enumerate(lines, 1):
+        text, spans = line.render()
+        texts.append(text)
+        if spans:
+            line_map[number] = Place(tuple(spans), line.loops)
+    return Emitted("\n".join(texts) + "\n", emitter.expressions.namespace, line_map, stateful)
+
+
+def _nodes(graph: Graph) -> Iterator[Node]:
+    """The nodes of ``graph`` and of the graphs inside it."""
+    pending = [graph]
+    while pending:
+        for node in pending.pop().nodes:
+            yield node
+            pending.extend(node.subgraphs)
+
+
+def compile_graph(graph: Graph, sites: Sites | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:
+    """A function ``run(values, state)`` that gives the outputs of ``graph`` for the values of its inputs.
+
+    It may be called from several threads at once. What a kernel raises comes with the user's lines and the
+    iterations of the loops around it. While a timeline is recorded a version runs that counts all iterations. ``sites``
+    is filled with the loops that machine code may take over (see ``handover``); without it there are none.
+    """
+    function, filename, emitted = _load(graph, False, sites)
+    scalars = tuple([i for i, t in enumerate(graph.inputs) if t.shape.rank in (0, None)])
+    stateful, line_map = emitted.stateful, emitted.line_map
+    # the version for timelines, made when it is first wanted; if two threads make it, one is dropped
+    counting: list[tuple[Callable[..., Any], str, Emitted]] = []
+
+    def run(values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+        args = list(values)
+        for i in scalars:
+            value = args[i]
+            if type(value) is np.ndarray and not value.shape:
+                args[i] = value[()]
+        if stateful:
+            args.insert(0, state)
+        recorder = active()
+        if recorder is not None:
+            if not counting:
+                counting.append(_load(graph, True))
+            return _run_recorded(recorder, counting[0], args)
+        token = silence()
+        try:
+            result: list[Any] = function(*args)
+            return result
+        except Exception as error:
+            raise _explained(error, filename, line_map)  # noqa: B904
+        finally:
+            restore(token)
+
+    return run
+
+
+def compile_region(graph: Graph) -> tuple[Callable[..., Any], Callable[[BaseException], Culprit | None]]:
+    """A kernel that computes the outputs of ``graph`` from its inputs, and what finds the node that raised an error.
+
+    The code is made when it is first run; if two threads make it, one is dropped.
+    """
+    made: list[tuple[Callable[..., Any], str, Emitted]] = []
+    single = len(graph.outputs) == 1
+
+    def kernel(*args: Any) -> Any:
+        if not made:
+            made.append(_load(graph, False))
+        results = made[0][0](*args)
+        return results[0] if single else results
+
+    return kernel, lambda error: _culprit(error, made[0][1], made[0][2].line_map) if made else None
+
+
+def _load(graph: Graph, counted: bool, sites: Sites | None = None) -> tuple[Callable[..., Any], str, Emitted]:
+    """The function of the generated code, its file name, and the code. The code is shown in tracebacks."""
+    emitted = emit(graph, counted, sites)
+    filename = f"<autoloop {next(_serial)}{' ' + graph.prefix if graph.prefix else ''}>"
+    namespace = dict(emitted.namespace)
+    exec(compile(emitted.source, filename, "exec"), namespace)
+    function = namespace["run"]
+    linecache.cache[filename] = (len(emitted.source), None, emitted.source.splitlines(True), filename)
+    weakref.finalize(function, linecache.cache.pop, filename, None)
+    if any(node.op.name == "py_function" for node in _nodes(graph)):
+        function = eager()(function)  # the user's code computes, also if this runs while a graph is built
+    return function, filename, emitted
+
+
+def _run_recorded(
+    recorder: Recorder, loaded: tuple[Callable[..., Any], str, Emitted], args: Sequence[Any]
+) -> list[Any]:
+    function, filename, emitted = loaded
+    try:
+        with np.errstate(all="ignore"), recorded(recorder, filename, emitted.line_map):
+            result: list[Any] = function(*args)
+        return result
+    except Exception as error:
+        raise _explained(error, filename, emitted.line_map)  # noqa: B904
+
+
+def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> BaseException:
+    """``error``, told in terms of the node that was being computed and the loops around it."""
+    found = _culprit(error, filename, line_map)
+    if found is None:
+        return error
+    node, frames = found
+    if node.op.name == "While" and is_annotated(error):  # by machine code, which knows nothing of the loops around it
+        return annotate_further(error, frames)
+    return annotate(error, node, frames)
+
+
+def _culprit(error: BaseException, filename: str, line_map: dict[int, Place]) -> Culprit | None:
+    """The node of the generated code ``filename`` that raised ``error``."""
+    node: Node | None = None
+    frames: list[tuple[Node, int]] = []
+    entry: TracebackType | None = error.__traceback__
+    while entry is not None:
+        if entry.tb_frame.f_code.co_filename == filename and entry.tb_lineno in line_map:
+            place = line_map[entry.tb_lineno]
+            node = _node_at(place, entry)
+            frames[:0] = iterations(place.loops, entry.tb_frame.f_locals)
+        entry = entry.tb_next
+    return None if node is None else (node, frames)
+
+
+def _node_at(place: Place, entry: TracebackType) -> Node:
+    """The node of the smallest expression around the instruction that failed."""
+    start, end = _columns(entry.tb_frame.f_code, entry.tb_lasti)
+    around = [s for s in place.spans if s[0] <= start and end <= s[1]]
+    return min(around or place.spans, key=lambda s: s[1] - s[0])[2]
+
+
+def _columns(code: CodeType, instruction: int) -> tuple[int, int]:
+    for index, (_, _, start, end) in enumerate(code.co_positions()):
+        if index == instruction // 2:
+            return start or 0, end or 0
+    return 0, 0

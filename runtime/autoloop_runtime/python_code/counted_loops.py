@@ -1,0 +1,229 @@
+"""Loops that count: ``for i in range(n)`` in place of a variable that is compared and added to in every iteration.
+
+Up by ones while it is less than a limit, or, as loops of gradients do, down by ones to a constant.
+
+The counter is then a Python number. That is as good as NumPy's, and faster, where it picks an element or meets a
+NumPy scalar or array of its dtype, which makes the result NumPy's; elsewhere its dtype, or how it overflows, could be
+seen, and the loop stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from ..analysis.failure import graph_can_fail
+from ..base.dataclass import dataclass, replace
+from ..base.dtypes import DType
+from ..ir.graph import CONST, Graph, Node
+from ..ir.tensor import Tensor
+from ..passes.fold import fold
+from ..passes.prune import prune
+from ..passes.rewrite import Copy, constant_of, rewrite
+from .scope import counts_down, counts_from, counts_up, proved
+from .templates import Expr
+from .uses import places
+
+_ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod"})
+_COMPARISON = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
+#: operations that take positions -> which inputs they are
+_POSITIONS = {
+    "getitem": slice(1, None), "set_item": slice(2, None), "tensor_array_write": slice(1, 2),
+    "tensor_array_read": slice(1, 2), "StackPush": slice(1, 2), "SwapPush": slice(1, 2), "StackRead": slice(1, 2),
+    "AddCheckpoint": slice(1, 2),
+}  # fmt: skip
+
+# nanoseconds that a Python number saves: in the loop itself, as a position, in a cast; and what it costs to meet a
+# NumPy scalar
+_LOOP, _POSITION, _CAST, _SCALAR = 35.0, 10.0, 60.0, -28.0
+#: how often a loop inside is taken to run
+_TRIPS = 8
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A loop that counts.
+
+    Attributes
+    ----------
+    variable : int
+        The loop variable that counts, by ones.
+    start : int or None
+        Its first value; ``None`` if that is what the variable has at first.
+    limit : int or None
+        The input of the loop that it stays below; ``None`` for a constant.
+    constant : int
+        That constant; of a loop that counts down, the last value.
+    cond : Graph or None
+        What is left of the condition; ``None`` if that was all.
+    down : bool
+        It counts down.
+    """
+
+    variable: int
+    start: int | None
+    limit: int | None
+    constant: int
+    cond: Graph | None
+    down: bool = False
+
+    def bounds(self, values: Sequence[Expr]) -> list[str | Expr]:
+        """The arguments of ``range``, given the values of the inputs of the loop."""
+        if self.down:
+            return [values[self.variable], f", {self.constant - 1}, -1"]
+        limit = self._limit(values)
+        if self.start is None:
+            return [values[self.variable], ", ", limit]
+        return [limit] if self.start == 0 else [f"{self.start}, ", limit]
+
+    def _limit(self, values: Sequence[Expr]) -> str | Expr:
+        return str(self.constant) if self.limit is None else values[self.limit]
+
+
+def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, Counted]:
+    """The loops, in ``graph`` and inside it, whose counters may be Python numbers.
+
+    A condition with one of the nodes ``planned`` in it, of which more is known than the graph says, is left as it is.
+    """
+    found: dict[Node, Counted] = {}
+    numbers: set[Tensor] = set()
+    pending = [graph]
+    while pending:
+        current = pending.pop(0)
+        for node in current.nodes:
+            if node.op.name == "While":
+                cond = node.attrs["cond"]
+                counted = None if _is_kept(cond, planned) else _counted(node, _read(current), numbers)
+                if counted is not None:
+                    found[node] = counted
+            pending += node.subgraphs
+    return found
+
+
+def _is_kept(cond: Graph, planned: Set[Node]) -> bool:
+    return any(node in planned or node.subgraphs for node in cond.nodes)
+
+
+def _read(graph: Graph) -> set[Tensor]:
+    return {*graph.outputs, *(t for node in graph.nodes for t in (*node.inputs, *node.control_inputs))}
+
+
+def _counted(node: Node, read: set[Tensor], numbers: set[Tensor]) -> Counted | None:
+    """How ``node`` counts, if it does; adds what is then a Python number to ``numbers``."""
+    cond, body = node.attrs["cond"], node.attrs["body"]
+    if len(cond.outputs) != 1 or cond.outputs[0].shape.rank != 0 or graph_can_fail(cond):
+        return None
+    for test in cond.nodes:
+        found = _bounded(node, test)
+        if found is None or not proved(node, found.variable) or not _ends_with(cond.outputs[0], test.outputs[0]):
+            continue
+        k = found.variable
+        # the counter is read by the test, and by what makes its next value; the rest must take a Python number
+        rest = _without(cond, test)
+        if node.outputs[k] in read and (rest is not None or found.start is None):
+            continue  # where it stopped is told by the limit, if nothing else ends the loop
+        users = _Users(numbers)
+        step = body.outputs[k].op
+        gain = _LOOP + users.graph(body, body.inputs[k], step)
+        gain += users.graph(rest, rest.inputs[k], None) if rest is not None else 0.0
+        if users.fine and gain > 0 and len(places(body.outputs, body.outputs[k])) == 1:
+            numbers |= users.seen
+            return replace(found, cond=rest)
+    return None
+
+
+def _bounded(node: Node, test: Node) -> Counted | None:
+    """The loop variable of ``node`` that goes by ones until ``test`` fails, if there is one."""
+    name, count = test.op.name, node.attrs["n_vars"]
+    if name not in ("less", "greater_equal") or test.outputs[0].shape.rank != 0:
+        return None
+    (k, *_), limits = places(node.attrs["cond"].inputs, test.inputs[0]) or [-1], test.inputs[1]
+    if not 0 <= k < count:
+        return None
+    known = limits.op.op is CONST and constant_of(limits).ndim == 0
+    constant = int(constant_of(limits)) if known else 0
+    if name == "greater_equal":
+        down = known and counts_down(node, k) and node.inputs[k].shape.rank == 0
+        return Counted(k, None, None, constant, None, True) if down else None
+    captured = [i for i in places(node.attrs["cond"].inputs, limits) if i >= count]
+    start = counts_from(node, k)
+    begins = start is not None or (counts_up(node, k) and node.inputs[k].shape.rank == 0)
+    if not begins or not (known or captured):
+        return None
+    return Counted(k, start, captured[0] if captured else None, constant, None)
+
+
+def _ends_with(whole: Tensor, part: Tensor) -> bool:
+    """True if ``whole`` is ``part``, or can be true only if that is."""
+    if whole is part:
+        return True
+    return whole.op.op.name in ("logical_and", "bitwise_and") and any(_ends_with(t, part) for t in whole.op.inputs)
+
+
+def _without(cond: Graph, test: Node) -> Graph | None:
+    """``cond`` where ``test`` is known to be true; ``None`` if then nothing is left to ask."""
+
+    def visit(copy: Copy, node: Node) -> None:
+        if node is test:
+            copy.constant(node, test.outputs[0].dtype.type(True))
+        else:
+            copy.keep(node)
+
+    rest = prune(fold(rewrite(cond, visit)))
+    return None if constant_of(rest.outputs[0]) is not None else rest
+
+
+class _Users:
+    """Those that read a counter; ``fine`` if it may be a Python number for all of them; ``seen``: its names."""
+
+    def __init__(self, numbers: set[Tensor]) -> None:
+        self.numbers = numbers
+        self.seen: set[Tensor] = set()
+        self.fine = True
+
+    def graph(self, graph: Graph, counter: Tensor, step: Node | None) -> float:
+        """The gain in ``graph``; ``step``: the node that makes the next value, which is not needed."""
+        self.seen.add(counter)
+        gain = 0.0
+        for node in graph.nodes:
+            if node is step and not self._is_read_besides(graph, node):
+                continue
+            for index in places(node.inputs, counter):
+                gain += self._use(node, index, counter)
+            if places(node.control_inputs, counter):
+                self.fine = False
+        if places(graph.outputs, counter):
+            self.fine = False
+        return gain
+
+    def _is_read_besides(self, graph: Graph, step: Node) -> bool:
+        readers = [n for n in graph.nodes if places(n.inputs, step.outputs[0])]
+        return bool(readers)
+
+    def _use(self, node: Node, index: int, counter: Tensor) -> float:
+        name = node.op.name
+        if name in _POSITIONS and index in range(len(node.inputs))[_POSITIONS[name]]:
+            return _POSITION
+        if name == "cast" and _holds(counter, node.attrs["dtype"]):
+            return _CAST
+        if name in _ARITHMETIC or name in _COMPARISON:
+            other = node.inputs[1 - index]
+            if other is not counter and other not in self.numbers and other not in self.seen:
+                return _SCALAR if other.shape.rank == 0 else 0.0
+        if name == "Cond" and index > 0:
+            return sum(self._inside(node.attrs[key], index - 1) for key in ("then", "else")) / 2
+        if name == "While" and index >= node.attrs["n_vars"]:
+            # in a condition it is most often the limit of a loop that counts too, and asked once
+            return self._inside(node.attrs["cond"], index) + _TRIPS * self._inside(node.attrs["body"], index)
+        self.fine = False
+        return 0.0
+
+    def _inside(self, graph: Graph, index: int) -> float:
+        return self.graph(graph, graph.inputs[index], None)
+
+
+def _holds(counter: Tensor, dtype: DType) -> bool:
+    """True if ``dtype`` makes the same of a Python number as of one in the dtype of ``counter``."""
+    kind, size = dtype.kind, dtype.itemsize
+    if kind == "f":
+        return size == 8 or (size == 4 and counter.dtype.itemsize <= 4)
+    return bool(kind == counter.dtype.kind and size >= counter.dtype.itemsize)

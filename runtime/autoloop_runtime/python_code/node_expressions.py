@@ -1,0 +1,204 @@
+"""The expression of one node: its template, or a call of its kernel, over the expressions of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ..base.shapes import TensorShape
+from ..ir.graph import Node
+from ..ir.op import Op
+from ..ir.tensor import Tensor
+from ..ops.indexing import assign_in_place
+from . import names
+from .block_loop import Between, in_blocks
+from .buffer_reuse import Spare
+from .templates import ATOM, Expr, constant, parse
+from .uses import LOGIC, Uses
+
+#: op name -> the template for a node whose code depends on attributes, ``None`` where the kernel is called
+TEMPLATES: dict[str, Callable[[Node], str | None]] = {}
+_ASSIGN_IN_PLACE = Op("assign_in_place", lambda x, *_, **__: (x.dtype, x.shape), assign_in_place)
+_LITERALS = (bool, int, str, type(None))
+_MAX_STRING = 40
+
+
+class Expressions:
+    """Makes expressions and collects what they refer to.
+
+    Attributes
+    ----------
+    namespace : dict
+        The globals of the generated module.
+    notes : dict
+        Global name -> what it stands for, for readers.
+    """
+
+    def __init__(self, pool: names.Names) -> None:
+        self.names = pool
+        self.namespace: dict[str, Any] = {"np": np}
+        self.notes: dict[str, str] = {}
+        self._known: dict[Any, str] = {}
+
+    def constant(self, value: Any, hint: str) -> Expr:
+        """A constant; equal scalars share a name."""
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        if not isinstance(value, np.generic):
+            note = f"array of shape {value.shape}, {value.dtype}" if isinstance(value, np.ndarray) else repr(value)
+            return constant(self._global(("object", id(value)), names.of_node(hint), value, note[:80]))
+        key = ("scalar", value.dtype.str, value.tobytes())
+        return constant(self._global(key, names.of_constant(value), value, repr(value)))
+
+    def true(self) -> Expr:
+        """The value of an effect token."""
+        return self.constant(np.True_, "true")
+
+    def count(self) -> str:
+        """``itertools.count``."""
+        return self._global(("count",), "count", count, "itertools.count")
+
+    def call(self, node: Node, env: Mapping[Tensor, Expr], uses: Uses) -> Expr:
+        """The expression that computes ``node``."""
+        op = node.op
+        inputs = node.inputs[:-1] if op.effect else node.inputs
+        args = [env[t] for t in inputs]
+        code = TEMPLATES[op.name](node) if op.name in TEMPLATES else op.code
+        if all(arg.total for arg in args):  # what is written in Python's own words may leave an operand out
+            code = LOGIC[op.name] if node in uses.truth else _scalar_code(node) or code
+        if code is not None:
+            template = parse(code)
+            if not template.repeated or all(args[i].name is not None for i in template.repeated):
+                return self._filled(template, args, node)
+        return self._kernel_call(op, args, node.attrs, node, op.stateful)
+
+    def into(self, node: Node, env: Mapping[Tensor, Expr], out: Expr) -> Expr:
+        """The expression that computes ``node`` in the array ``out``."""
+        assert node.op.into is not None
+        template = parse(node.op.into.replace("{out}", f"{{{len(node.inputs)}}}"))
+        return template.fill([*[env[t] for t in node.inputs], out], node)
+
+    def spare(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
+        """What makes arrays of this form, to be used again."""
+        name = self._global(("spare",), "Spare", Spare, "gives an array, again if nobody has it any more")
+        return f"{name}({shape}, {_dtype_name(dtype)})"
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Expr:
+        """A new array."""
+        text = f"np.empty({shape}, {_dtype_name(dtype)})"
+        return Expr((text,), length=len(text))
+
+    def between(self, dtypes: Sequence[np.dtype[Any]]) -> str:
+        """What gives a chain its intermediate blocks."""
+        name = self._global(("between",), "Between", Between, "blocks for the values between others")
+        return f"{name}({', '.join(map(_dtype_name, dtypes))})"
+
+    def in_blocks(self) -> str:
+        """What runs a function over blocks."""
+        return self._global(("in_blocks",), "in_blocks", in_blocks, "calls a function for each block, on threads")
+
+    def set_item(self, node: Node, env: Mapping[Tensor, Expr]) -> list[str | Expr]:
+        """The statement that writes to the array itself what ``node`` would write to a copy."""
+        array, value, *inputs = [env[t] for t in node.inputs]
+        source = _index(node.attrs, len(inputs) + 1)
+        if source is None:
+            call = self._kernel_call(_ASSIGN_IN_PLACE, [array, value, *inputs], node.attrs, node, False)
+            return [call]
+        target = parse(source).fill([array, *inputs], node)
+        return [target, " = ", value]
+
+    def copy(self, value: Expr, node: Node) -> Expr:
+        """An array of its own."""
+        return Expr.make(("np.array(", value, ")"), ATOM, node, [value])
+
+    def begun(self, step: Node, node: Node) -> Expr:
+        """An empty list for ``step``, in the loop ``node``, to append to."""
+        assert step.op.appends is not None
+        return self._kernel_call(step.op.appends.new, [], step.attrs, node, False)
+
+    def check(self, op: Op, value: Expr, attrs: Mapping[str, Any], node: Node) -> Expr:
+        """``value``, passed through the kernel of an internal check on behalf of ``node``."""
+        return self._kernel_call(op, [value], attrs, node, False)
+
+    def _filled(self, template: Any, args: Sequence[Expr], node: Node) -> Expr:
+        filled: Expr = template.fill(args, node)
+        return filled
+
+    def _kernel_call(self, op: Op, args: Sequence[Expr], attrs: Mapping[str, Any], node: Node, stateful: bool) -> Expr:
+        items: list[str | Expr] = []
+        for arg in args:
+            items += ([", "] if items else []) + [arg]
+        keywords = [f"{key}={self._attribute(key, value)}" for key, value in attrs.items()]
+        keywords += ["state=state"] if stateful else []
+        if keywords:
+            items.append((", " if items else "") + ", ".join(keywords))
+        parts = (self._kernel(op), "(", *items, ")")
+        return Expr.make(parts, ATOM, node, args)
+
+    def _kernel(self, op: Op) -> str:
+        kernel = op.kernel
+        name = getattr(kernel, "__name__", "")
+        if getattr(np, name, None) is kernel:
+            return f"np.{name}"
+        note = op.doc or f"the kernel of {op.name}"
+        return self._global(("kernel", id(kernel)), names.of_node(op.name), kernel, note)
+
+    def _attribute(self, key: str, value: Any) -> str:
+        if _is_literal(value):
+            return ascii(value)
+        if isinstance(value, np.dtype):
+            return self._global(("dtype", value.str), f"dtype_{value.name}", value, f"np.dtype({value.name!r})")
+        if isinstance(value, TensorShape):
+            return self._global(("shape", value), "shape", value, repr(value))
+        return self._global(("attribute", id(value)), names.identifier(key), value, repr(value)[:80])
+
+    def _global(self, key: Any, wanted: str, value: Any, note: str) -> str:
+        name = self._known.get(key)
+        if name is None:
+            name = self._known[key] = self.names.new_global(wanted)
+            self.namespace[name] = value
+            self.notes[name] = note.partition("\n")[0]
+        return name
+
+
+def _is_literal(value: Any) -> bool:
+    if type(value) in _LITERALS:
+        return not isinstance(value, str) or len(value) <= _MAX_STRING
+    if type(value) is float:
+        return isfinite(value)
+    return type(value) is tuple and len(value) <= 8 and all(_is_literal(v) for v in value)
+
+
+def _scalar_code(node: Node) -> str | None:
+    """The template of a node all of whose values are scalars of a kind that its op has a template for."""
+    codes = node.op.scalar
+    if codes is None or any(t.shape.rank != 0 for t in (*node.inputs, *node.outputs)):
+        return None
+    return next((code for kinds, code in codes.items() if node.outputs[0].dtype.kind in kinds), None)
+
+
+def _index(attrs: Mapping[str, Any], n_inputs: int) -> str | None:
+    """``x[...]`` as the user wrote it, where its parts have a literal form."""
+    source: str = attrs["index"].source([f"{{{i}}}" for i in range(1, n_inputs)])
+    return "{0}[" + source + "]" if "(" not in source or source == "()" else None
+
+
+def _dtype_name(dtype: np.dtype[Any]) -> str:
+    return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
+
+
+def _cast(node: Node) -> str | None:
+    """``np.float32(x)`` for scalars, ``x.astype(np.float32)`` for arrays."""
+    dtype = node.attrs["dtype"]
+    if dtype.kind not in "biufc" or (node.inputs[0].dtype.kind == "c" and dtype.kind != "c"):
+        return None
+    name = _dtype_name(dtype)
+    return f"{name}({{0}})" if node.inputs[0].shape.rank == 0 else f"{{0}}.astype({name})"
+
+
+TEMPLATES["getitem"] = lambda node: _index(node.attrs, len(node.inputs))
+TEMPLATES["cast"] = _cast

@@ -1,0 +1,299 @@
+"""Which operations may write to the array they read: those of arrays that nobody else can see.
+
+``set_item`` gives a new array, so ``v[i] = x`` in a loop costs a copy per iteration unless the old array can be
+reused. It can when the loop *owns* it: the variable starts with a copy of its own, is then read only by
+operations whose results are no views of it, and the assignment is the last thing that reads it. This module finds
+such chains ``v -> set_item -> ... -> v``, also through branches and inner loops. On large arrays an element by element
+operation in a loop is a link of such a chain too: ``np.add(x, y, out=x)``. What such a link is made from need not be a
+loop variable; any result that is an array of its own will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ..analysis.failure import ELEMENTWISE
+from ..base.dataclass import dataclass, field
+from ..ir.graph import Graph, Node
+from ..ir.tensor import Tensor
+from .uses import VIEWS, places
+
+#: operations whose result never shares memory with an input
+_FRESH = ELEMENTWISE - {"identity", "stop_gradient", "real", "imag", "conj"} | {
+    "matmul", "sum", "prod", "max", "min", "mean", "any", "all", "argmax", "argmin", "cumsum", "cumprod", "sum_between",
+    "sort", "argsort", "shape", "size", "rank", "fill", "concat", "stack", "tile", "repeat", "pad", "gather", "softmax",
+    "set_item",
+}  # fmt: skip
+_END = None
+#: arrays with fewer bytes are quickly allocated
+MIN_BYTES = 1 << 16
+
+
+@dataclass
+class Ownership:
+    """What the emitter needs.
+
+    Attributes
+    ----------
+    in_place : dict
+        Node that may write to one of its inputs -> which.
+    copied : set of (Node, int)
+        While and loop variable that must start with a copy of its own.
+    spare : set of Node
+        Nodes in loops whose results, large arrays, nobody holds on to for long.
+    begun : dict
+        While and loop variable that must start with an empty list of its own -> the node that appends to it.
+    """
+
+    in_place: dict[Node, int] = field(default_factory=dict)
+    copied: set[tuple[Node, int]] = field(default_factory=set)
+    spare: set[Node] = field(default_factory=set)
+    begun: dict[tuple[Node, int], Node] = field(default_factory=dict)
+
+
+def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:
+    """The chains of ``graph`` and of the graphs inside it; the nodes ``apart`` write to nothing that they read."""
+    found = Ownership(dict.fromkeys(apart, -1))
+    if apart or _worth_a_search(graph):
+        _search(graph, found, set(), False)
+        for node in apart:
+            del found.in_place[node]
+        _find_spare(_Inside(_Chains(graph)), found, apart)
+    return found
+
+
+def is_fresh(tensor: Tensor) -> bool:
+    """True if the value is an array that only this tensor can see, as long as it is read once."""
+    return tensor.op.op.name in _FRESH
+
+
+def is_large(tensor: Tensor) -> bool:
+    """True for an array that is known to take a while to allocate."""
+    size = tensor.shape.num_elements()
+    return tensor.shape.rank != 0 and size is not None and size * tensor.dtype.itemsize >= MIN_BYTES
+
+
+def _worth_a_search(graph: Graph) -> bool:
+    pending = [(graph, False)]
+    while pending:
+        current, in_loop = pending.pop()
+        for node in current.nodes:
+            if node.op.name == "set_item" or (in_loop and _writes(node)):
+                return True
+            pending += [(sub, in_loop or node.op.name == "While") for sub in node.subgraphs]
+    return False
+
+
+@dataclass
+class _Inside:
+    """A graph inside a structured node: who reads what in it, its node, and what is around that."""
+
+    chains: _Chains
+    node: Node | None = None
+    around: _Inside | None = None
+    in_loop: bool = False
+
+
+def _find_spare(here: _Inside, found: Ownership, apart: Collection[Node]) -> None:
+    """Find the nodes, here and further inside, whose results are soon let go of."""
+    for node in here.chains.graph.nodes:
+        candidate = here.in_loop and node not in found.in_place and (node in apart or _gives_large(node))
+        if candidate and _let_go(here, node.outputs[0], found):
+            found.spare.add(node)
+        for sub in node.subgraphs:
+            _find_spare(_Inside(_Chains(sub), node, here, here.in_loop or node.op.name == "While"), found, apart)
+
+
+def _gives_large(node: Node) -> bool:
+    """True if a large result can be put into a given array."""
+    code = node.op.into
+    return code is not None and code.count("{out}") == 1 and not node.declared and is_large(node.outputs[0])
+
+
+def _let_go(here: _Inside, tensor: Tensor, found: Ownership) -> bool:
+    """True if nothing keeps ``tensor``, or what others made of its array, but the variables of the loop around."""
+    pending, seen = [(here, tensor)], {tensor}
+    while pending:
+        here, tensor = pending.pop()
+        following: list[tuple[_Inside, Tensor]] = []
+        for node, index in here.chains.readers.get(tensor, []):
+            if node is None:
+                owner, around = here.node, here.around
+                if owner is None or around is None or here.chains.graph is owner.attrs.get("cond"):
+                    return False
+                if owner.op.name == "Cond":
+                    following.append((around, owner.outputs[index]))
+                    continue
+                cond = owner.attrs["cond"]
+                if not _looked_at(_Chains(cond), cond.inputs[index]):
+                    return False
+                following.append((here, here.chains.graph.inputs[index]))
+            elif found.in_place.get(node) == index:
+                following.append((here, node.outputs[0]))
+            elif not _only_looks(node, index):
+                return False
+        pending += [(place, t) for place, t in following if t not in seen]
+        seen.update(t for _, t in following)
+    return True
+
+
+def _writes(node: Node) -> bool:
+    """True for an element by element operation on large arrays that can put its result into one."""
+    return node.op.into is not None and node.op.name in ELEMENTWISE and not node.declared and is_large(node.outputs[0])
+
+
+def _search(graph: Graph, found: Ownership, entered: set[tuple[Node, int]], in_loop: bool) -> None:
+    """Find chains that start in ``graph``; ``entered``: loop variables that are owned on entry."""
+    chains = _Chains(graph)
+    for node in graph.nodes:
+        if node.op.name == "While":
+            for k in range(node.attrs["n_vars"]):
+                marks = _through_loop(node, k, found.in_place) if (node, k) not in entered else None
+                if marks is None or not marks.in_place:
+                    continue
+                found.in_place |= marks.in_place
+                found.copied.add((node, k))
+                entered |= marks.entered | {(node, k)}
+                _follow(chains, node.outputs[k], found, entered)
+        elif node not in found.in_place and (
+            node.op.name == "set_item" or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
+        ):
+            _follow(chains, node.outputs[0], found, entered)
+        for sub in node.subgraphs:
+            _search(sub, found, entered, in_loop or node.op.name == "While")
+
+
+def _follow(chains: _Chains, tensor: Tensor, found: Ownership, entered: set[tuple[Node, int]]) -> None:
+    """Mark what comes after a value that is owned where it is made; the chain need not lead anywhere."""
+    marks = _Marks(taken=found.in_place)
+    _walk(chains, tensor, marks)
+    found.in_place |= marks.in_place
+    entered |= marks.entered
+
+
+@dataclass
+class _Marks:
+    """One chain; ``taken``: nodes that write to another one, where this one ends."""
+
+    in_place: dict[Node, int] = field(default_factory=dict)
+    entered: set[tuple[Node, int]] = field(default_factory=set)
+    taken: Mapping[Node, int] = field(default_factory=dict)
+
+
+class _Chains:
+    """Who reads what in one graph: ``(node, input)`` in order, ``(None, output)`` for the graph's outputs."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.place = {node: position for position, node in enumerate(graph.nodes)}
+        self.readers: dict[Tensor, list[tuple[Node | None, int]]] = {}
+        for node in graph.nodes:
+            for i, tensor in enumerate(node.inputs):
+                self.readers.setdefault(tensor, []).append((node, i))
+            for tensor in node.control_inputs:
+                self.readers.setdefault(tensor, []).append((node, -1))
+        for j, tensor in enumerate(graph.outputs):
+            self.readers.setdefault(tensor, []).append((_END, j))
+
+
+def _walk(chains: _Chains, tensor: Tensor, marks: _Marks) -> int | None:
+    """Follow the chain that starts with the owned ``tensor``; gives the output it ends in, if it ends in one."""
+    while True:
+        readers = chains.readers.get(tensor, [])
+        if not readers:
+            return None
+        *before, (last, index) = readers
+        if last is not None and _writes(last):
+            before = [(n, i) for n, i in before if n is not last]  # it reads before it writes
+        end = len(chains.place) if last is None else chains.place[last] - bool(last.subgraphs)
+        if not all(n is not None and n is not last and _looks(chains, n, i, end) for n, i in before):
+            return None
+        if last is None:
+            return index
+        following = _consume(last, index, marks)
+        if following is None:
+            return None
+        tensor = following
+
+
+def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
+    """The tensor that continues the chain after ``node`` read its last link as input ``index``."""
+    if node.op.name == "set_item" and index == 0:
+        if not node.inputs[0].shape.rank or node.declared:
+            return None
+        marks.in_place[node] = 0
+        return node.outputs[0]
+    if _writes(node) and _same_form(node.inputs[index], node.outputs[0]):
+        if node in marks.in_place or node in marks.taken:
+            return None
+        marks.in_place[node] = index
+        return node.outputs[0]
+    if node.op.name == "Cond" and index > 0:
+        inner = _Marks(taken={**marks.taken, **marks.in_place})
+        ends = []
+        for sub in (node.attrs["then"], node.attrs["else"]):
+            ends.append(_walk(_Chains(sub), sub.inputs[index - 1], inner))
+        if ends[0] is None or ends[0] != ends[1] or ends[0] in node.declared:
+            return None
+        _merge(marks, inner)
+        return node.outputs[ends[0]]
+    if node.op.name == "While" and index < node.attrs["n_vars"] and len(places(node.inputs, node.inputs[index])) == 1:
+        through = _through_loop(node, index, {**marks.taken, **marks.in_place})
+        if through is None or index in node.declared:
+            return None
+        _merge(marks, through)
+        marks.entered.add((node, index))
+        return node.outputs[index]
+    return None
+
+
+def _same_form(a: Tensor, b: Tensor) -> bool:
+    return a.dtype == b.dtype and a.shape.is_fully_defined() and a.shape == b.shape
+
+
+def _merge(marks: _Marks, inner: _Marks) -> None:
+    marks.in_place |= inner.in_place
+    marks.entered |= inner.entered
+
+
+def _through_loop(node: Node, k: int, taken: Mapping[Node, int]) -> _Marks | None:
+    """The chain through variable ``k`` of a loop, if it leads from the body's parameter to its next value."""
+    cond, body = node.attrs["cond"], node.attrs["body"]
+    if not _looked_at(_Chains(cond), cond.inputs[k]):
+        return None
+    marks = _Marks(taken=taken)
+    end = _walk(_Chains(body), body.inputs[k], marks)
+    return marks if end == k else None
+
+
+def _only_looks(node: Node, index: int) -> bool:
+    """True if ``node`` keeps nothing of its input ``index``: no view, no reference."""
+    name = node.op.name
+    if name == "While":
+        n = node.attrs["n_vars"]
+        subs = (node.attrs["cond"], node.attrs["body"])
+        return index >= n and all(_looked_at(_Chains(g), g.inputs[index]) for g in subs)
+    if name == "Cond":
+        subs = (node.attrs["then"], node.attrs["else"])
+        return index > 0 and all(_looked_at(_Chains(g), g.inputs[index - 1]) for g in subs)
+    if name == "getitem":
+        return index > 0 or (node.inputs[0].shape.rank is not None and node.outputs[0].shape.rank == 0)
+    if name == "set_item":
+        return index != 0
+    return name in _FRESH or index == -1
+
+
+def _looked_at(chains: _Chains, tensor: Tensor, end: int | None = None) -> bool:
+    """True if all that read ``tensor`` only look at it; through views too, none of them after the node at ``end``."""
+    limit = len(chains.place) if end is None else end
+    return all(
+        n is not None and chains.place[n] <= limit and _looks(chains, n, i, limit)
+        for n, i in chains.readers.get(tensor, [])
+    )
+
+
+def _looks(chains: _Chains, node: Node, index: int, end: int) -> bool:
+    """As ``_only_looks``; or ``node`` makes a view which, up to the node at ``end``, others only look at."""
+    if _only_looks(node, index):
+        return True
+    return node.op.name in VIEWS and index == 0 and all(_looked_at(chains, t, end) for t in node.outputs)

@@ -1,0 +1,131 @@
+"""What the emitter knows while it emits one graph, and what it asks of nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.dataclass import dataclass, field
+from ..base.dtypes import variant
+from ..ir.graph import CONST, Graph, Node
+from ..ir.tensor import Tensor
+from .templates import Expr
+from .uses import Uses, places
+
+#: expressions longer than this get a variable
+INLINE_LENGTH = 56
+#: unless they are what an assignment at the end of a loop's body or a branch assigns
+RESULT_LENGTH = 100
+#: arrays with fewer elements than this are not worth a ``del``
+SMALL = 1024
+
+
+@dataclass
+class Scope:
+    """The state of emitting one graph.
+
+    Attributes
+    ----------
+    env : dict
+        Tensor -> the expression for it.
+    owner : dict
+        Variables that may be overwritten once the tensor they hold is dead.
+    wanted : dict
+        Tensor -> the variable it should be computed into, if that can be overwritten by then.
+    fresh : set of str
+        Variables among ``wanted`` that hold nothing yet.
+    mine : set of str
+        Variables made by this scope.
+    result_length : int
+        How long an expression for an output of the graph may be.
+    """
+
+    uses: Uses
+    env: dict[Tensor, Expr] = field(default_factory=dict)
+    owner: dict[str, Tensor] = field(default_factory=dict)
+    wanted: dict[Tensor, str] = field(default_factory=dict)
+    fresh: set[str] = field(default_factory=set)
+    mine: set[str] = field(default_factory=set)
+    result_length: int = RESULT_LENGTH
+
+    def may_overwrite(self, name: str, node: Node, position: int, init: int | None = None) -> bool:
+        """True if ``node`` may store one of its results in ``name``.
+
+        ``init``: for a While, the loop variable it is for; only its own initial value may be read there.
+        """
+        if name in self.fresh:
+            return True
+        tensor = self.owner.get(name)
+        if tensor is None:
+            return False
+        last = self.uses.last_read.get(tensor, -1)
+        if last != position or node.op.name not in ("While", "Cond"):
+            return last <= position
+        reads = places(node.inputs, tensor)
+        if node.op.name == "While":
+            return all(i == init for i in reads)
+        return len(reads) <= 1 and 0 not in reads
+
+
+def proved(node: Node, k: int) -> bool:
+    """True if the body's value of variable ``k`` is known to fit the invariant."""
+    tensor: Tensor = node.attrs["body"].outputs[k]
+    return tensor.dtype == variant or tensor.shape.is_subsumed_by(node.attrs["invariants"][k])
+
+
+def counts_from(node: Node, k: int) -> int | None:
+    """The first value of loop variable ``k`` if it is a constant to which each iteration adds 1."""
+    init = node.inputs[k].op
+    known = init.op is CONST and np.ndim(init.attrs["value"]) == 0 and counts_up(node, k)
+    return int(init.attrs["value"]) if known else None
+
+
+def counts_up(node: Node, k: int) -> bool:
+    """True if each iteration adds 1 to loop variable ``k``."""
+    body = node.attrs["body"]
+    step = body.outputs[k].op
+    if step.op.name != "add" or node.inputs[k].dtype.kind not in "iu":
+        return False
+    others = [t for t in step.inputs if t is not body.inputs[k]]
+    one = len(others) == 1 and others[0].op.op is CONST and np.ndim(others[0].op.attrs["value"]) == 0
+    return bool(one and others[0].op.attrs["value"] == 1)
+
+
+def counts_down(node: Node, k: int) -> bool:
+    """True if each iteration takes 1 from loop variable ``k``."""
+    body = node.attrs["body"]
+    step = body.outputs[k].op
+    if step.op.name != "subtract" or node.inputs[k].dtype.kind not in "iu" or step.inputs[0] is not body.inputs[k]:
+        return False
+    one = step.inputs[1].op
+    return one.op is CONST and np.ndim(one.attrs["value"]) == 0 and bool(one.attrs["value"] == 1)
+
+
+def token_tensors(graph: Graph) -> set[Tensor]:
+    """The effect tokens of ``graph`` and the graphs inside it: generated code has its own order and needs none."""
+    tokens: set[Tensor] = set()
+    _collect_tokens(graph, tokens)
+    return tokens
+
+
+def _collect_tokens(graph: Graph, tokens: set[Tensor]) -> None:
+    for node in graph.nodes:
+        if node.op.effect:
+            tokens.add(node.outputs[-1])
+        elif node.op.name == "While":
+            index = node.attrs["token"]
+            for sub in (node.attrs["cond"], node.attrs["body"]):
+                if index is not None:
+                    tokens.add(sub.inputs[index])
+                _collect_tokens(sub, tokens)
+            if index is not None:
+                tokens.add(node.outputs[index])
+        elif node.op.name == "Cond":
+            for sub in (node.attrs["then"], node.attrs["else"]):
+                tokens.update(p for p, outer in zip(sub.inputs, node.inputs[1:]) if outer in tokens)
+                _collect_tokens(sub, tokens)
+                tokens.update(o for o, inner in zip(node.outputs, sub.outputs) if inner in tokens)
+
+
+def is_large(tensor: Tensor) -> bool:
+    size = tensor.shape.num_elements()
+    return size is None or size >= SMALL

@@ -1,0 +1,372 @@
+"""``executor="auto"``: which executor runs a graph, decided again as running it shows what things cost.
+
+It begins with what the cost model says: generated Python, or the scheduler where heavy work can overlap. Neither needs
+a compiler, so the first result is never later than without one. Machine code is made in the background, and only for
+what has already run for about as long as making it takes:
+
+* a long loop of generated Python hands its state over between two iterations (``codegen.handover``);
+* a long loop that saves values for its gradient cannot: where nobody notices it, the call is given up between two
+  iterations and made again in machine code, from the beginning;
+* a function that is called again and again gets machine code for the whole of it. The next calls try both, and the
+  faster one stays.
+
+What machine code cannot take stays where it is; ``explain`` says why.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from math import inf
+from threading import get_ident
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..analysis.cost import Choice, choose
+from ..base import background, config
+from ..base import native_extra as extra
+from ..base.dataclass import dataclass
+from ..base.forks import Kind
+from ..base.profiler import active
+from ..dataflow.compile_dataflow import compile_dataflow
+from ..ir.graph import Graph, Node
+from ..ir.run_state import EAGER, RunState
+from ..passes.regions import form_regions
+from ..python_code.compile_python import compile_graph, compile_region
+from .on_stack_replacement import HARMLESS, Restart, Site, Sites, may_hand_over
+from .tier_up import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_wanted
+
+Run = Callable[..., list[Any]]
+
+_KIND = Kind(
+    "_Times.lock", "a time is added by one call, and a verdict is one reference; a verdict not reached comes later"
+)
+
+#: calls of each kind after which a trial ends
+TRIALS = 3
+#: machine code that takes at most this much of the time is faster, whatever the noise
+PLAIN = 0.8
+#: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
+NOTICE = 3.0
+
+
+class MissingNativeWarning(UserWarning):
+    """A loop ran long that machine code would take, and the extra ``native`` is missing or too old; said once."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What runs a graph or a loop now.
+
+    Attributes
+    ----------
+    executor : str
+    reason : str
+        Why, as a sentence without its full stop.
+    """
+
+    executor: str
+    reason: str
+
+
+class _Times:
+    """What is known of the calls with one set of shapes.
+
+    ``lock`` guards a trial. ``calls`` and ``spent`` may lose what two threads add at the same time: they only say
+    roughly when to do something.
+    """
+
+    def __init__(self, shapes: Shapes, look: float) -> None:
+        self.shapes = shapes
+        #: seconds of calls after which there is more to do than to add them up
+        self.look = look
+        self.lock = _KIND.lock()
+        self.calls = 0
+        self.spent = 0.0
+        #: what was spent, and a call took, before machine code was asked for
+        self.asked = self.mean = 0.0
+        #: what the first trials took, before and with machine code
+        self.before: list[float] = []
+        self.native: list[float] = []
+        #: machine code, once it has proved faster
+        self.settled: Made | None = None
+
+    def enough(self) -> float:
+        """Seconds after which machine code is known to be faster; 0 if it is not known how long it takes."""
+        return min(self.native, default=0.0) / PLAIN
+
+    def usual(self) -> float:
+        """Seconds of a call without machine code."""
+        return min(self.before, default=self.mean)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call that began at ``begin``."""
+
+    times: _Times
+    begin: float
+
+
+class Automatic:
+    """A graph and what runs it.
+
+    Parameters
+    ----------
+    graph : Graph
+        After the passes.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.choice: Choice = choose(graph)
+        self.sites = Sites(self._look_for_code if _may_restart(graph) else None)
+        #: the calls in generated Python that may be given up, by thread
+        self._running: dict[int, _Call] = {}
+        self._wanted = is_wanted() and not self.choice.no_gain
+        self._base: Run
+        if self.choice.executor == "dataflow":
+            runs = form_regions(graph, compile_region)
+            self._base = compile_dataflow(runs, runs.outputs, runs.inputs)
+        else:
+            self._base = compile_graph(graph, self.sites if self._wanted else None)
+        self._later = Later(lambda: graph, [graph])
+        self._look = SMALLEST if self._wanted else inf
+        #: seconds of calls after which it is said that the extra is missing
+        self._notable = inf if self.choice.no_gain or not config.get_native() or not extra.remedy() else NOTICE
+        #: only added to, one entry per set of shapes
+        self._times: dict[Shapes, _Times] = {}
+        #: of the only one there can be
+        self._only: _Times | None = None
+        if all(t.shape.is_fully_defined() for t in graph.inputs):
+            self._only = _Times(tuple([t.shape.as_tuple() for t in graph.inputs]), self._look)
+
+    def __call__(self, values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
+        """Run."""
+        times = self._only
+        if times is None:
+            times = self._times_for(values)
+        settled = times.settled
+        if settled is not None:
+            return self._in_native(settled, times, values, state)
+        if times.spent >= times.look:
+            return self._measured(times, values, state)
+        begin = perf_counter()
+        results = self._base(values, state) if self.sites.look is None else self._in_python(times, values, state)
+        times.calls += 1
+        times.spent += perf_counter() - begin
+        if times.spent >= self._notable:
+            self._notice(times.shapes)
+        return results
+
+    def _times_for(self, values: Sequence[Any]) -> _Times:
+        """What is known of calls with the shapes of ``values``; nothing is kept of those whose shapes always change."""
+        shapes: Shapes = tuple([np.shape(v) for v in values])
+        times = self._times.get(shapes)
+        if times is None:
+            if len(self._times) >= MOST_SHAPES:
+                return _Times(shapes, self._look)
+            times = self._times.setdefault(shapes, _Times(shapes, self._look))
+        return times
+
+    def _in_native(self, made: Made, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
+        if active() is not None:  # machine code has no timeline
+            return self._base(values, state)
+        assert made.run is not None
+        try:
+            return made.run(values, state)
+        except made.refused as refusal:  # it has changed nothing
+            self._later.give_up(times.shapes, getattr(refusal, "told", str(refusal)))
+            times.settled = None
+            return self._base(values, state)
+
+    def _measured(self, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
+        """Run, look how long it takes, and decide what to do about it."""
+        shapes = times.shapes
+        made = self._later.find(shapes)
+        if made is None:
+            price = self._later.price()
+            if times.spent >= price:
+                times.asked, times.mean = times.spent, times.spent / max(times.calls, 1)
+                self._later.ask(shapes)
+            else:
+                times.look = price
+        elif made.why_not:
+            times.look = inf
+        ready = made is not None and made.run is not None
+        native = ready and len(times.native) <= len(times.before)
+        begin = perf_counter()
+        if native:
+            assert made is not None
+            results = self._in_native(made, times, values, state)
+        else:
+            results = self._in_python(times, values, state)
+        seconds = perf_counter() - begin
+        times.calls += 1
+        times.spent += seconds
+        if ready:
+            assert made is not None
+            with times.lock:
+                (times.native if native else times.before).append(seconds)
+                self._judge(times, made, shapes)
+        elif made is not None and made.is_pending:
+            background.give_way()
+        return results
+
+    # -- a call that is given up ----------------------------------------------------------------------------
+
+    def _in_python(self, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
+        """Run in generated Python, from the beginning in machine code if that comes to be there before the end."""
+        if self.sites.look is None:
+            return self._base(values, state)
+        me = get_ident()
+        outer, call = self._running.get(me), _Call(times, perf_counter())
+        self._running[me] = call
+        try:
+            return self._base(values, state)
+        except Restart:
+            elapsed = perf_counter() - call.begin
+        finally:
+            if outer is None:
+                del self._running[me]
+            else:
+                self._running[me] = outer
+        made = self._later.find(times.shapes)
+        assert made is not None
+        begin = perf_counter()
+        results = self._in_native(made, times, values, state)
+        seconds = perf_counter() - begin
+        with times.lock:
+            times.native.append(seconds)
+            if seconds <= PLAIN * elapsed:  # and it was not at its end
+                times.before.append(elapsed)
+                self._judge(times, made, times.shapes)
+        return results
+
+    def _look_for_code(self) -> None:
+        """Give the call up that this thread is in if machine code is there; ask for it once that pays."""
+        call = self._running.get(get_ident())
+        if call is None:
+            return
+        times, shapes = call.times, call.times.shapes
+        made = self._later.find(shapes)
+        if made is None:
+            spent = times.spent + perf_counter() - call.begin
+            if spent >= self._later.price():
+                times.asked, times.mean = spent, spent / (times.calls + 1)
+                self._later.ask(shapes)
+        elif made.is_pending:
+            background.give_way()
+        elif made.run is not None and active() is None and perf_counter() - call.begin > times.enough():
+            raise Restart
+
+    def _judge(self, times: _Times, made: Made, shapes: Shapes) -> None:
+        """End the trial when it is plain which is faster."""
+        if not times.native or self._later.find(shapes) is not made:
+            return
+        native, before = min(times.native), times.usual()
+        if native <= PLAIN * before or (len(times.before) >= TRIALS and native <= before):
+            times.settled = made
+        elif len(times.before) >= TRIALS:
+            told = f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms"
+            self._later.give_up(shapes, told)
+
+    def _notice(self, shapes: Shapes) -> None:
+        """Say once that the extra is missing, at the loop that ran long, if it would have helped."""
+        global _noticed
+        self._notable = inf
+        loop = next((n for n in self.graph.nodes if n.op.name == "While"), None)
+        if _noticed or loop is None or self._later.would_take(shapes):
+            return
+        _noticed = True
+        line = loop.location[-1] if loop.location else None
+        warnings.warn_explicit(
+            f"the loop {loop.name!r} ran for more than {NOTICE:.0f} seconds in generated Python; as machine code it "
+            f"would be much faster, but {extra.why_not()}: {extra.remedy()} (or set AUTOLOOP_NATIVE=0, and nothing is "
+            "said)",
+            MissingNativeWarning, line.filename if line else __name__, line.lineno if line else 0,
+        )  # fmt: skip
+
+    # -- telling ------------------------------------------------------------------------------------------
+
+    def standing(self) -> Standing:
+        """What runs the graph now, for the shapes it was called with last if they differ."""
+        times = self._only or next(reversed(self._times.values()), None)
+        if times is not None and times.settled is not None:
+            made, gain = times.settled, times.usual() / max(min(times.native), 1e-9)
+            told = (
+                f"machine code, made in {1e3 * made.seconds:.0f} ms in the background after the first "
+                f"{1e3 * times.asked:.0f} ms; {gain:.3g} times as fast as before"
+            )
+            return Standing("native", told)
+        told = self.choice.reason
+        if times is None:
+            return Standing(self.choice.executor, f"{told}; machine code may follow once it has been called")
+        return Standing(self.choice.executor, f"{told}; {self._prospect(times)}")
+
+    def _prospect(self, times: _Times) -> str:
+        """What is to be said of machine code for a graph that does not run in it."""
+        if self.choice.no_gain:
+            return self.choice.no_gain
+        if not config.get_native():
+            return "machine code is switched off (AUTOLOOP_NATIVE=0 or config.set_native(False))"
+        later, shapes = self._later, times.shapes
+        why = later.would_take(shapes)
+        if why:
+            return f"machine code {why}"
+        if extra.remedy():
+            return f"machine code would take it: {extra.remedy()}"
+        if later.find(shapes) is not None:
+            return "machine code is being made, or tried"
+        return f"machine code follows when calls have taken {later.price():.2g} s (so far {times.spent:.2g} s)"
+
+    def loops(self) -> dict[str, Standing]:
+        """What runs each loop of the graph now, by the name of its node."""
+        whole = self.standing()
+        found: dict[str, Standing] = {}
+        for node in loops_in(self.graph):
+            mine = _site_standing(self.sites[node], whole) if node in self.sites else found.get(node.name, whole)
+            inner = loops_in(*node.subgraphs)
+            found.update((n.name, whole if whole.executor == "native" else mine) for n in (node, *inner))
+        return found
+
+
+def _site_standing(site: Site, whole: Standing) -> Standing:
+    """What runs a loop that may be handed over."""
+    if site.trusted:
+        gain = next(reversed(site.trusted.values()))
+        return Standing("native", f"machine code takes it over from generated Python, {gain:.3g} times as fast")
+    why = site.later.why_not()
+    if why:
+        return Standing(whole.executor, f"machine code {why}")
+    spent, price = site.spent / 1e9, site.later.price()
+    told = f"machine code takes it over once it has run for {price:.2g} s, now or in later calls (so far {spent:.2g} s)"
+    return Standing(whole.executor, told)
+
+
+def _may_restart(graph: Graph) -> bool:
+    """True if nobody notices that ``graph`` runs twice, and a loop in it cannot be handed over instead."""
+    nodes, saves = list(graph.nodes), False
+    while nodes:
+        node = nodes.pop()
+        if node.op.effect and node.op.name not in HARMLESS:
+            return False
+        saves = saves or (node.op.name == "While" and not may_hand_over(node))
+        nodes.extend(inner for below in node.subgraphs for inner in below.nodes)
+    return saves
+
+
+def loops_in(*graphs: Graph) -> list[Node]:
+    """The loops of ``graphs``, each before those inside it."""
+    found = []
+    for graph in graphs:
+        for node in graph.nodes:
+            found += [node] if node.op.name == "While" else []
+            found += loops_in(*node.subgraphs)
+    return found
+
+
+#: the notice is said once; two threads that come to it at the same time may both say it
+_noticed = False

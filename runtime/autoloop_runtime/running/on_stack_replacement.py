@@ -1,0 +1,256 @@
+"""Where a loop of generated Python stops to look whether machine code may go on in its place.
+
+The loop runs in chunks of iterations, each about a millisecond long, so looking costs nothing; between two chunks its
+whole state is in its variables::
+
+    turns = while_0()
+    while turns.left:
+        for iteration in turns.some:
+            if i >= n:
+                break
+            i = i + 1
+        else:
+            (i,) = turns.boundary(None, i, n)
+            continue
+        break
+
+The outermost loops are handed over that can be: not those that print or carry a TensorArray, but then the loops inside
+them. Code is made once the loop has run for about as long as making it takes. It is tried for a few milliseconds, and
+stays if it is at least as fast per iteration as Python was just before. What it raises names the iteration as counted
+from the loop's own beginning.
+
+What a loop has saved for its gradient is Python's and cannot be handed over. Between two chunks such a loop asks
+whether there is machine code for the whole function by now (``Watch``), which then runs from the beginning
+(``Restart``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+
+from ..base import background
+from ..base.dtypes import variant
+from ..collections.variables import READ
+from ..ir.graph import Graph, Node
+from ..ir.run_state import EAGER, RunState
+from ..passes.resume import resumable
+from .tier_up import SMALLEST, Later, Made, Shapes
+
+#: iterations of the first chunk, and nanoseconds of one that is long enough
+FIRST, CHUNK = 16, 1e6
+#: nanoseconds for which machine code is tried, and how often before it is given up
+TRIAL, TRIALS = 4e6, 2
+#: more iterations than any loop does
+ALL = 1 << 62
+#: nanoseconds that a call of machine code takes: a run that ends within them in Python needs none
+CALL = 5e3
+#: what machine code can be given; a loop may hold other values while it runs, such as sums that are changed in place
+_ARRAYS = (np.ndarray, np.generic)
+#: effects that machine code may have in a loop: they can only end it, or read what nothing in it changes
+HARMLESS = frozenset({"assert", "raise", READ.name})
+
+
+class Site:
+    """A loop in the generated Python of one graph.
+
+    ``spent`` and ``lost`` may lose what two threads add at the same time: they only say roughly when to do something.
+    The rest is replaced as a whole; two threads that make it at the same time make the same.
+
+    Attributes
+    ----------
+    node : Node
+    variables : int
+        How many loop variables the generated code knows: all but the effect token.
+    spent : float
+        Nanoseconds in Python so far, in all runs.
+    trusted : dict
+        For which shapes machine code proved faster, and how many times as fast.
+    lost : dict
+        How often it proved slower.
+    first : range
+        The iterations with which the next run begins in Python.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.variables = len(node.outputs) - (node.attrs["token"] is not None)
+        self.spent = 0.0
+        self.trusted: dict[Shapes, float] = {}
+        self.lost: dict[Shapes, int] = {}
+        #: its machine code
+        self.later = Later(lambda: resumable(node).graph, node.subgraphs)
+        self.first = range(FIRST)
+
+    def __call__(self) -> Turns:
+        """One run of the loop begins."""
+        return Turns(self, self.first)
+
+    def code(self, shapes: Shapes) -> Made | None:
+        """The code for ``shapes`` if it is there; asks for it once that pays."""
+        made = self.later.find(shapes)
+        if made is None and self.spent >= 1e9 * self.later.price():
+            self.later.ask(shapes)
+        if made is not None and made.is_pending:
+            background.give_way()
+        return made if made is not None and made.run is not None else None
+
+    def compare(self, shapes: Shapes, python: float, native: float) -> bool:
+        """Keep what a trial showed, in nanoseconds per iteration; True if machine code stays."""
+        if native <= python:
+            self.trusted[shapes] = python / max(native, 1e-3)
+            self.first = range(int(CALL / python))
+            return True
+        self.lost[shapes] = self.lost.get(shapes, 0) + 1
+        if self.lost[shapes] >= TRIALS:
+            self.later.give_up(shapes, f"it was slower: {native / 1e3:.3g} µs an iteration, not {python / 1e3:.3g} µs")
+        return False
+
+
+class Sites(dict[Node, Site]):
+    """The loops of a function that may be handed over.
+
+    Attributes
+    ----------
+    look : callable or None
+        Raises ``Restart`` when machine code is there for the whole function, which is then called from the beginning.
+    """
+
+    def __init__(self, look: Callable[[], None] | None = None) -> None:
+        super().__init__()
+        self.look = look
+
+
+class Restart(BaseException):
+    """The function that is running is given up, for machine code to run it from the beginning.
+
+    Nothing that it did can be seen. No handler of the program's gets it: it never leaves ``Automatic``.
+    """
+
+
+class Watch:
+    """A loop that machine code cannot go on with in the middle, as it saves values: between chunks, it may be given up.
+
+    Parameters
+    ----------
+    look : callable
+        See ``Sites``.
+    variables : int
+        How many loop variables the generated code knows.
+    """
+
+    def __init__(self, look: Callable[[], None], variables: int) -> None:
+        self.look = look
+        self.variables = variables
+
+    def __call__(self) -> Watched:
+        """One run of the loop begins."""
+        return Watched(self)
+
+
+class Watched:
+    """One run of a loop; see ``Turns``."""
+
+    __slots__ = ("_mark", "_watch", "left", "some")
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self.left = True
+        self.some = range(FIRST)
+        self._mark = perf_counter_ns()
+
+    def boundary(self, state: RunState | None, *values: Any) -> Sequence[Any]:
+        """The values of the loop variables, as they are."""
+        self._watch.look()
+        done, count = self.some.stop, len(self.some)
+        rate = max((perf_counter_ns() - self._mark) / max(count, 1), 1.0)
+        self.some = range(done, done + min(4 * max(count, 1), int(CHUNK / rate) + 1))
+        self._mark = perf_counter_ns()
+        return values[: self._watch.variables]
+
+
+class Turns:
+    """One run of a loop.
+
+    Attributes
+    ----------
+    left : bool
+        False when machine code has brought it to its end.
+    some : range
+        The iterations of the next chunk.
+    """
+
+    __slots__ = ("_mark", "_site", "left", "some")
+
+    def __init__(self, site: Site, first: range) -> None:
+        self._site = site
+        self.left = True
+        self.some = first
+        self._mark = perf_counter_ns()
+
+    def boundary(self, state: RunState | None, *values: Any) -> Sequence[Any]:
+        """The values of the loop variables with which it goes on, or, if nothing is ``left``, ended.
+
+        Parameters
+        ----------
+        state : RunState, optional
+            Of the run, if anything in it needs that.
+        *values
+            Of the loop variables, then of what it uses from outside.
+        """
+        site, done = self._site, self.some.stop
+        count, spent = done - self.some.start, perf_counter_ns() - self._mark
+        site.spent += spent
+        rate = max(spent / count, 1.0) if count else 0.0
+        made: Made | None = None
+        shapes: Shapes = ()
+        if site.spent >= 1e9 * SMALLEST and all(isinstance(v, _ARRAYS) for v in values):
+            shapes = ((), *[v.shape for v in values])
+            made = site.code(shapes)
+        if made is not None and (rate or shapes in site.trusted):
+            done, values = self._hand_over(made, shapes, state or EAGER, values, rate)
+        size = min(4 * count, int(CHUNK / rate) + 1) if rate else FIRST
+        if not site.trusted:
+            site.first = range(size)
+        self.some = range(done, done + size)
+        self._mark = perf_counter_ns()
+        return values[: site.variables]
+
+    def _hand_over(
+        self, made: Made, shapes: Shapes, state: RunState, values: tuple[Any, ...], rate: float
+    ) -> tuple[int, tuple[Any, ...]]:
+        """Go on in machine code, at first for a trial; gives the iterations that are done, and the values then."""
+        site, done, run = self._site, self.some.stop, made.run
+        assert run is not None
+        trusted = shapes in site.trusted
+        while True:
+            limit = ALL if trusted else max(1, int(TRIAL / rate))
+            begin = perf_counter_ns()
+            try:
+                turns, *found = run([np.int64(limit), *values], state, done)
+            except made.refused as refusal:
+                # it has changed nothing: the loop goes on in Python from the values it was given
+                site.later.give_up(shapes, str(refusal))
+                return done, values
+            done, values = done + int(turns), (*found, *values[site.variables :])
+            self.left = bool(turns == limit)
+            if not trusted and turns:
+                trusted = site.compare(shapes, rate, (perf_counter_ns() - begin) / int(turns))
+            if not (self.left and trusted):
+                return done, values
+
+
+def may_hand_over(node: Node) -> bool:
+    """False if it is plain that machine code cannot go on with the loop ``node``."""
+    if any(t.dtype == variant or t.dtype.kind == "O" for t in node.inputs):
+        return False
+    pending: list[Graph] = list(node.subgraphs)
+    while pending:
+        for inner in pending.pop().nodes:
+            if inner.op.effect and inner.op.name not in HARMLESS:
+                return False
+            pending.extend(inner.subgraphs)
+    return True

@@ -1,0 +1,398 @@
+"""Sessions: running parts of a 1.x graph by fetching from it and feeding into it.
+
+Nothing in such a graph is ordered but by data and explicit control dependencies; what is not needed for the
+fetches does not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes, nest
+from ..base.contexts import Setting
+from ..base.forks import Kind
+from ..base.shapes import ShapeLike, TensorShape
+from ..collections.sparse import IndexedSlices, SparseTensor
+from ..collections.variables import Variable
+from ..dataflow.compile_dataflow import compile_dataflow
+from ..ir.convert import convert_to_tensor
+from ..ir.graph import Graph, Node, current_graph, eager
+from ..ir.op import function
+from ..ir.run_state import SessionState
+from ..ir.tensor import Tensor
+
+_implicit: list[Graph] = []  # the graph of 1.x code that names none; a list of at most one, guarded by _implicit_lock
+_implicit_lock = Kind("session", "a list of at most one, changed by one call").lock()
+_KIND = Kind("Session._lock", "executables are complete when they are added; nobody waits for what another began")
+_sessions: ContextVar[tuple[Session, ...]] = ContextVar("autoloop_default_session", default=())
+
+
+def get_default_graph() -> Graph:
+    """The innermost default graph, or the implicit one of code that names none (1.x)."""
+    graph = current_graph()
+    if graph is not None:
+        return graph
+    with _implicit_lock:
+        if not _implicit:
+            _implicit.append(Graph())
+        return _implicit[0]
+
+
+def reset_default_graph() -> None:
+    """Forget the implicit default graph; the next 1.x code starts a new one."""
+    with _implicit_lock:
+        _implicit.clear()
+
+
+def get_default_session() -> Session | None:
+    """The innermost session of a ``with`` statement in this thread."""
+    stack = _sessions.get()
+    return stack[-1] if stack else None
+
+
+def placeholder(dtype: Any, shape: ShapeLike = None, name: str | None = None) -> Tensor:
+    """A tensor of the default graph that must be fed (1.x)."""
+    from_dtype = np.dtype(dtype)
+    return get_default_graph().parameter(from_dtype, TensorShape(shape), name or "Placeholder")
+
+
+def sparse_placeholder(dtype: Any, shape: ShapeLike = None, name: str | None = None) -> SparseTensor:
+    """A SparseTensor of the default graph that must be fed: with a SparseTensor or with its three parts (1.x).
+
+    Parameters
+    ----------
+    dtype : dtype-like
+        Of the entries.
+    shape : shape-like
+        Of the whole tensor. Its rank is what is known while the graph is built; the rest is fed.
+    name : str, optional
+    """
+    known = TensorShape(shape)
+    graph = get_default_graph()
+    with graph.name_scope(name or "SparsePlaceholder"):
+        return SparseTensor.of(
+            placeholder(np.int64, [None, known.rank], "indices"), placeholder(dtype, [None], "values"),
+            placeholder(np.int64, [known.rank], "dense_shape"),
+        )  # fmt: skip
+
+
+class Session:
+    """Runs a graph and keeps the values of its variables.
+
+    Parameters
+    ----------
+    target : str
+        Accepted for compatibility; there is one machine.
+    graph : Graph, optional
+        By default the default graph.
+
+    Notes
+    -----
+    ``run`` may be called from several threads at once: executables are immutable, their cache is only added to
+    under a lock. As a context manager a session makes itself and its graph the default.
+    """
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        if isinstance(target, Graph):
+            graph = target
+        self.graph = (graph or get_default_graph()).root
+        self._state = SessionState()
+        self._lock = _KIND.lock()  # guards _executables and _closed
+        self._executables: dict[Any, tuple[Callable[..., list[Any]], tuple[Tensor, ...]]] = {}
+        #: what fetching a variable computes; only added to
+        self._reads: dict[Variable, Tensor] = {}
+        self._closed = False
+        self._entered: list[Setting[Session]] = []
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: Mapping[Any, Any] | None = None,
+        options: Any = None,
+        run_metadata: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> Any:
+        """Compute ``fetches``.
+
+        Parameters
+        ----------
+        fetches : structure of Tensor, Variable, operation, name or None
+            Operations give ``None``, and so does ``None``, which ``gradients`` gives where no path leads; composites (a
+            SparseTensor, a TensorArray) one of concrete tensors.
+        feed_dict : mapping, optional
+            Values for tensors (any tensor, not only placeholders). A composite (a SparseTensor, IndexedSlices) takes
+            one of its kind, or a tuple of its parts. Of a constant that became part of the graph (an axis, the
+            dense_shape of a SparseTensor) no other value is taken.
+        timeout : float, optional
+            Seconds after which ``TimeoutError`` is raised.
+
+        Returns
+        -------
+        structure of numpy.ndarray
+            NumPy scalars for tensors without dimensions.
+
+        Raises
+        ------
+        RuntimeError
+            If the session is closed.
+        TypeError
+            If something cannot be fetched or fed.
+        ValueError
+            If a needed placeholder is not fed, or a fed value's shape does not fit.
+        """
+        if self._closed:
+            raise RuntimeError("the session is closed")
+        if not isinstance(feed_dict, Mapping | None):
+            raise TypeError(f"feed_dict maps tensors to values, got {feed_dict!r}")
+        return self._run(self._resolve(fetches), feed_dict or {}, timeout)
+
+    def _run(self, fetches: _Fetches, feed_dict: Mapping[Any, Any], timeout: float | None) -> Any:
+        feeds = dict([self._feed(*pair) for item in feed_dict.items() for pair in _feed_parts(*item)])
+        return fetches.packed(self._compute(fetches.tensors, feeds, timeout))
+
+    def _resolve(self, fetches: Any) -> _Fetches:
+        leaves, structure = nest.flatten_with_structure(fetches)
+        composed = [nest.flatten_with_structure(leaf, expand_composites=True) for leaf in leaves]
+        return _Fetches(structure, [(len(parts), form) for parts, form in composed],
+                        [self._fetch(part) for parts, _ in composed for part in parts])  # fmt: skip
+
+    def _compute(self, tensors: list[Tensor], feeds: dict[Tensor, Any], timeout: float | None) -> list[Any]:
+        if not tensors:
+            return []
+        # what tensors depend on never changes, but for promises about their shapes
+        key = (tuple(map(id, tensors)), tuple(map(id, feeds)), self.graph.declarations)
+        known = self._executables.get(key)
+        if known is None:
+            executable = compile_dataflow(self.graph, tensors, list(feeds))
+            with self._lock:
+                # the tensors are kept, so that no others can have their ids
+                self._executables[key] = executable, (*tensors, *feeds)
+        else:
+            executable = known[0]
+        results: list[Any] = executable(list(feeds.values()), self._state, timeout=timeout)
+        return results
+
+    def _fetch(self, leaf: Any) -> tuple[Tensor | None, bool]:
+        """The tensor to compute for one fetch, and whether its value is to be hidden (operations)."""
+        if leaf is None:
+            return None, True
+        if isinstance(leaf, str):
+            leaf = self._by_name(leaf)
+        if isinstance(leaf, Variable):
+            leaf = self._read(leaf)
+        if isinstance(leaf, Node):
+            self._check_owner(leaf.graph, leaf.name)
+            if not leaf.outputs:
+                raise TypeError(f"operation {leaf.name!r} has no outputs and no effect: there is nothing to run")
+            return leaf.outputs[-1], True
+        if not isinstance(leaf, Tensor):
+            raise TypeError(
+                f"cannot fetch {leaf!r} of type {type(leaf).__name__}: fetch tensors, variables, operations or names"
+            )
+        if leaf.graph is not None:
+            self._check_owner(leaf.graph, leaf.name)
+        return leaf, False
+
+    def _read(self, variable: Variable) -> Tensor:
+        """The value of ``variable``: one operation however often it is fetched."""
+        known = variable.fetch if variable.fetch is not None else self._reads.get(variable)
+        if known is None:
+            with self.graph.as_default(), self.graph.control_dependencies(None):
+                known = self._reads.setdefault(variable, variable.read_value())
+        return known
+
+    def _by_name(self, name: str, what: str = "fetch") -> Any:
+        try:
+            return self.graph.get_tensor_by_name(name) if ":" in name else self.graph.get_operation_by_name(name)
+        except KeyError as error:
+            raise ValueError(f"cannot {what} {name!r}: {error.args[0]}") from None
+
+    def _check_owner(self, graph: Graph, name: str) -> None:
+        if graph is self.graph:
+            return
+        if graph.root is self.graph:
+            raise ValueError(
+                f"{name!r} lives inside {graph.prefix!r} and has one value per iteration or none; fetch what the "
+                f"loop or conditional returns"
+            )
+        raise ValueError(f"{name!r} belongs to another graph than this session's")
+
+    def _feed(self, key: Any, value: Any) -> tuple[Tensor, Any]:
+        tensor = self._by_name(key, "feed") if isinstance(key, str) else key
+        if not isinstance(tensor, Tensor) or tensor.graph is None:
+            raise TypeError(f"the keys of feed_dict are tensors of the graph or their names, not {key!r}")
+        self._check_owner(tensor.graph, tensor.name)
+        if tensor in self.graph.settled:
+            _check_settled(tensor, value, self.graph.settled[tensor])
+        if isinstance(value, Tensor):
+            if value.is_symbolic:
+                raise TypeError(f"the value fed for {tensor.name!r} is a symbolic tensor; feed arrays or numbers")
+            value = value.value
+        if isinstance(value, np.generic) and value.dtype == tensor.dtype and tensor.shape.matches(()):
+            return tensor, value
+        array = np.asarray(value)
+        if array.dtype != tensor.dtype:
+            array = _cast_feed(array, tensor, not isinstance(value, (np.ndarray, np.generic)))
+        if not tensor.shape.matches(array.shape):
+            raise ValueError(
+                f"{tensor.name!r} has shape {tensor.shape}, the fed value has shape {TensorShape(array.shape)}"
+            )
+        return tensor, array[()] if array.ndim == 0 else array
+
+    def make_callable(self, fetches: Any, feed_list: Any = ()) -> Any:
+        """A function of the values of ``feed_list`` that gives ``run(fetches)``."""
+        feeds = list(feed_list)
+        resolved = self._resolve(fetches)
+
+        def run(*values: Any) -> Any:
+            if len(values) != len(feeds):
+                raise TypeError(f"{len(feeds)} values are to be fed, {len(values)} were given")
+            if self._closed:
+                raise RuntimeError("the session is closed")
+            return self._run(resolved, dict(zip(feeds, values)), None)
+
+        return run
+
+    def close(self) -> None:
+        """Release the variables' values; later runs raise ``RuntimeError``."""
+        with self._lock:
+            self._closed = True
+            self._executables.clear()
+            self._reads.clear()
+        self._state = SessionState()
+
+    def as_default(self) -> Setting[Session]:
+        """Make this the default session (not its graph the default graph)."""
+        return Setting(self, (_sessions, (*_sessions.get(), self)))
+
+    def __enter__(self) -> Session:
+        both = (*self.graph.as_default().values, *self.as_default().values)
+        self._entered.append(Setting(self, *both))
+        try:
+            return self._entered[-1].__enter__()
+        except BaseException:
+            self._entered.pop()
+            raise
+
+    def __exit__(self, *exc: Any) -> None:
+        try:
+            self._entered[-1].__exit__(*exc)
+        finally:
+            self._entered.pop()
+        if not self._entered:
+            self.close()
+
+
+class _Fetches:
+    """What is to be fetched, found in the graph; immutable.
+
+    Attributes
+    ----------
+    tensors : list of Tensor
+        What must be computed, each once.
+    """
+
+    __slots__ = ("_composed", "_places", "_structure", "tensors")
+
+    def __init__(
+        self, structure: Any, composed: list[tuple[int, Any]], resolved: list[tuple[Tensor | None, bool]]
+    ) -> None:
+        self._structure = structure
+        #: per leaf: the number of its tensors, and how they make it
+        self._composed = composed
+        self.tensors = list(dict.fromkeys([t for t, _ in resolved if t is not None and t.is_symbolic]))
+        numbers = {t: i for i, t in enumerate(self.tensors)}
+        #: per tensor: where its value is among those computed, or -1 and the value that is known
+        self._places = [(-1, None) if t is None or hidden else (numbers[t], None) if t.is_symbolic else (-1, t.value)
+                        for t, hidden in resolved]  # fmt: skip
+
+    def packed(self, values: list[Any]) -> Any:
+        """The result, of the values of ``tensors``."""
+        found = iter([_as_result(known if place < 0 else values[place]) for place, known in self._places])
+        # the parts of a composite are tensors, as they are in any other composite
+        made = [next(found) if form.is_leaf() else nest.unflatten(form, [Tensor(next(found)) for _ in range(count)])
+                for count, form in self._composed]  # fmt: skip
+        return nest.unflatten(self._structure, made)
+
+
+def _feed_parts(key: Any, value: Any) -> list[tuple[Any, Any]]:
+    """What is fed, and the values: one tensor, or the parts of a composite, whose values must fit each other."""
+    if not isinstance(key, (SparseTensor, IndexedSlices)):
+        return [(key, value)]
+    keys, names = nest.flatten(key, expand_composites=True), key.__autoloop_components__
+    given = list(value) if isinstance(value, tuple) else nest.flatten(value, expand_composites=True)
+    if len(given) != len(keys) or not isinstance(value, (tuple, type(key))):
+        raise TypeError(
+            f"the value fed for a {type(key).__name__} is one, or the tuple ({', '.join(names)}) of its parts, not "
+            f"{value!r}"
+        )
+    if any(isinstance(part, Tensor) and part.is_symbolic for part in given):
+        raise TypeError(f"the value fed for a {type(key).__name__} is symbolic; feed arrays or numbers")
+    place = names.index("values")
+    with eager():
+        if isinstance(given[place], list):  # Python numbers take the dtype that is needed
+            given[place] = convert_to_tensor(given[place], key.dtype)
+        made = type(key)(*given)
+    return list(zip(keys, nest.flatten(made, expand_composites=True)))
+
+
+def _cast_feed(array: np.ndarray[Any, Any], tensor: Tensor, python: bool) -> np.ndarray[Any, Any]:
+    """A fed array in the dtype of ``tensor``, if that can hold the kind of its values, and every integer.
+
+    ``python``: it was made of Python numbers, of which integers may stand for truth values.
+    """
+    source, dtype = array.dtype, tensor.dtype
+    integers = source.kind in "iu" and dtype.kind in ("iub" if python else "iu")
+    if not integers and not np.can_cast(source, dtype, "same_kind") and array.size:
+        raise TypeError(f"{tensor.name!r} has dtype {dtype}, the fed value has {source}; cast it first")
+    if integers and array.size:
+        try:
+            dtypes.check_fits(int(array.min()), dtype)
+            dtypes.check_fits(int(array.max()), dtype)
+        except OverflowError as error:
+            raise OverflowError(f"the value fed for {tensor.name!r}: {error}") from None
+    return array.astype(dtype)
+
+
+def _check_settled(tensor: Tensor, value: Any, what: str) -> None:
+    """Raise if the graph was built with another value of ``tensor`` than the one that is fed."""
+    known = tensor.constant_value()
+    assert known is not None
+    if not np.array_equal(np.asarray(value), known):
+        raise ValueError(
+            f"{tensor.name!r} was used as {what} when the graph was built, with the value {known}; no other can be fed"
+        )
+
+
+def _as_result(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value[()] if value.ndim == 0 else np.array(value)
+    return value
+
+
+def _session(session: Any, what: str) -> Session:
+    found = session or get_default_session()
+    if found is None:
+        raise ValueError(f"{what} needs a session: use it inside 'with Session():' or pass session=")
+    assert isinstance(found, Session)
+    return found
+
+
+def _eval(value: Tensor | Variable, feed_dict: Any, session: Any) -> Any:
+    if isinstance(value, Tensor) and not value.is_symbolic:
+        return value.numpy()
+    return _session(session, f"{type(value).__name__}.eval()").run(value, feed_dict)
+
+
+def _run_operation(node: Node, feed_dict: Any, session: Any) -> None:
+    _session(session, "Operation.run()").run(node, feed_dict)
+
+
+function("eval", _eval)
+function("run_operation", _run_operation)
+function("get_default_graph", get_default_graph)

@@ -1,0 +1,178 @@
+"""Machine code that is made on the background thread while something else runs the graph.
+
+``executor="native"`` makes it at once and says no with an error; here nobody waits for it, and a refusal or a missing
+extra is only a reason to go on as before.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ..base import background, config
+from ..base import native_extra as extra
+from ..base.dataclass import dataclass
+from ..base.forks import generation, undivided
+from ..ir.graph import Graph
+
+Shapes = tuple[tuple[int, ...], ...]
+Run = Callable[..., list[Any]]
+
+#: seconds that it takes to load the compiler, and to make code of a graph without nodes and of each node
+LOADING, SMALLEST, PER_NODE = 0.1, 0.03, 0.002
+#: how often code is asked for if what is to make it is lost each time
+TRIES = 3
+#: for more sets of shapes than this no code is made: the next call would bring another one
+MOST_SHAPES = 8
+
+
+@dataclass(frozen=True)
+class Made:
+    """What became of the code for one set of shapes.
+
+    Attributes
+    ----------
+    run : callable or None
+        ``run(values, state, done=0)``; raises ``refused`` when only the values show that it cannot go on.
+    refused : type
+        The exception of a refusal; nothing that can be seen has happened then.
+    why_not : str
+        Why there is no code; empty while it is being made and when it is there.
+    seconds : float
+        How long it took.
+    generation : int
+        Of the process, see ``forks``.
+    """
+
+    run: Run | None
+    refused: type[Exception]
+    why_not: str = ""
+    seconds: float = 0.0
+    generation: int = 0
+
+    @property
+    def is_pending(self) -> bool:
+        """True while it is being made."""
+        return self.run is None and not self.why_not
+
+
+def is_wanted() -> bool:
+    """True if machine code may be made and can be."""
+    return config.get_native() and not extra.remedy()
+
+
+def price(nodes: int) -> float:
+    """Seconds that making code of so many nodes takes, roughly."""
+    process = sys.modules.get("autoloop_runtime.native.toolchain.process")
+    is_running = getattr(process, "is_running", None)  # not there yet while another thread imports the module
+    loaded = is_running is not None and is_running()
+    return (0.0 if loaded else LOADING) + SMALLEST + PER_NODE * nodes
+
+
+class Later:
+    """The machine code of one graph.
+
+    Parameters
+    ----------
+    graph : callable
+        Gives the graph; called in the background.
+    subgraphs : sequence of Graph
+        What the price is reckoned from.
+
+    Notes
+    -----
+    ``_made`` is read without a lock, and entries are replaced as a whole; two threads that ask at the same time may at
+    worst have the same code made twice.
+    """
+
+    def __init__(self, graph: Callable[[], Graph], subgraphs: Sequence[Graph]) -> None:
+        self._graph = graph
+        self._subgraphs = subgraphs
+        self._made: dict[Shapes, Made] = {}
+        self._nodes = 0
+        self._lost = 0
+
+    def price(self) -> float:
+        """Seconds that making the code takes, roughly."""
+        if not self._nodes:
+            self._nodes = 1 + sum(map(count_nodes, self._subgraphs))
+        return price(self._nodes)
+
+    def find(self, shapes: Shapes) -> Made | None:
+        """What became of the code for ``shapes``; ``None`` if nobody asked for it."""
+        made = self._made.get(shapes)
+        if made is not None and made.is_pending and made.generation != generation():
+            return None  # the process that was making it is another one
+        return made
+
+    def ask(self, shapes: Shapes) -> None:
+        """Let the code be made."""
+        if len(self._made) >= MOST_SHAPES:
+            self._made[shapes] = Made(None, Exception, "the shapes of its inputs change too often")
+            return
+        self._made[shapes] = Made(None, Exception, generation=generation())
+        if not background.submit(partial(self._make, shapes)):
+            self._made[shapes] = Made(None, Exception, "no thread could be started to make it")
+
+    def give_up(self, shapes: Shapes, why: str) -> None:
+        """Never use the code for ``shapes``."""
+        self._made[shapes] = Made(None, Exception, why)
+
+    def _make(self, shapes: Shapes) -> None:
+        begin = time.perf_counter()
+        try:
+            made = _made(self._graph(), shapes)
+        except Exception as error:
+            if getattr(error, "may_pass", False):
+                self._lost += 1
+                if self._lost < TRIES:
+                    self._made.pop(shapes, None)  # it is asked for again
+                    return
+            # whatever is wrong with it, the program runs without it
+            made = Made(None, Exception, f"making it failed: {type(error).__name__}: {error}")
+        seconds = time.perf_counter() - begin
+        self._made[shapes] = Made(made.run, made.refused, made.why_not, seconds)
+
+    def why_not(self) -> str:
+        """Why there is no code for any set of shapes it was asked for; empty if there is, or may be."""
+        found = list(self._made.values())
+        return found[-1].why_not if found and all(made.why_not for made in found) else ""
+
+    def would_take(self, shapes: Shapes) -> str:
+        """Why there can be no machine code, found out at once and without the extra; empty if there can be."""
+        known = self.find(shapes)
+        if known is not None and (known.run is not None or known.why_not):
+            return known.why_not
+        return _refusal(self._graph(), shapes)
+
+
+def _made(graph: Graph, shapes: Shapes) -> Made:
+    with undivided():
+        from ..native import NativeRefusal, make  # not small, and most programs never need it
+
+    try:
+        return Made(make(graph, shapes), NativeRefusal)
+    except NativeRefusal as refusal:
+        return Made(None, NativeRefusal, refusal.told)
+
+
+def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
+    """Why there can be no machine code for ``graph``; empty if there can be."""
+    with undivided():
+        from ..native import NativeRefusal, write_function
+
+    try:
+        write_function(graph, shapes, frozenset())
+    except NativeRefusal as refusal:
+        return refusal.told
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def count_nodes(graph: Graph) -> int:
+    """The number of nodes of ``graph`` and of the graphs inside it."""
+    return sum(1 + sum(map(count_nodes, node.subgraphs)) for node in graph.nodes)
