@@ -27,6 +27,7 @@ while came < COUNT:
         # what comes while an object is being finalized Python only prints: so again, until it is heard
         signal.setitimer(signal.ITIMER_REAL, 1e-4 + numbers.random() * 0.05, 2.0)
         try:
+            every.use(6)  # CPython 3.11 covers no jump back to the first instruction behind a try
             while True: every.use(6)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)

@@ -12,9 +12,9 @@ from autoloop.operators.mutation.side_effects import NewPlaces, Outside
 from autoloop.operators.staging.growing_list import GrowingList
 from autoloop.operators.staging.optional import MaybeNone, joined, knowing, negated, told_by
 from autoloop.operators.staging.staged_values import asked, is_staged, truth
+from autoloop_runtime import ops
 from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.op import call
 
 
 def and_(first: Any, *later: Callable[[], Any]) -> Any:
@@ -61,16 +61,16 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
             answer = watched()
             second = convert_to_tensor(asked(answer) if type(answer) is not MaybeNone else answer)
         if second.dtype.kind == "b" != first.dtype.kind:
-            second = call("cast", second, first.dtype)
+            second = ops.cast(second, first.dtype)
         later.append((second.dtype, told_by(answer)))
         return second
 
     def known() -> Any:
         dtype = later[0][0]
-        return call("cast", first, dtype) if first.dtype.kind == "b" != dtype.kind else first
+        return ops.cast(first, dtype) if first.dtype.kind == "b" != dtype.kind else first
 
     try:
-        result = cond(test if is_and else call("logical_not", test), evaluated, known)
+        result = cond(test if is_and else ops.logical_not(test), evaluated, known)
     except NewPlaces as places:
         raise TypeError(
             f"an operand of `{'and' if is_and else 'or'}` that a tensor decides on changes {places}: use an `if` "
@@ -88,14 +88,14 @@ def _first(value: Any, is_and: bool) -> Any:
             )
         return convert_to_tensor(value.value)
     first = convert_to_tensor(asked(value))
-    return call("reshape", first, ()) if first.shape.rank not in (0, None) else first
+    return ops.reshape(first, ()) if first.shape.rank not in (0, None) else first
 
 
 def not_(value: Any) -> Any:
     """``not value``."""
     value = asked(value)
     if is_staged(value):
-        return negated(value, call("logical_not", truth(value)))
+        return negated(value, ops.logical_not(truth(value)))
     return not value
 
 
@@ -107,7 +107,7 @@ def in_(item: Any, container: Any) -> Any:
         answer = asked(method(item))
         return truth(answer) if is_staged(answer) else bool(answer)
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
-        return call("any", call("equal", container, item))
+        return ops.any(ops.equal(container, item))
     if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
         elements = list(container)
         if not elements:
@@ -121,7 +121,7 @@ def _is_array(container: Any) -> bool:
 
 
 def _equal(item: Any, element: Any) -> Any:
-    return True if element is item else call("equal", item, element)
+    return True if element is item else ops.equal(item, element)
 
 
 def _later(item: Any, element: Any) -> Callable[[], Any]:

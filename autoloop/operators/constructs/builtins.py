@@ -41,9 +41,9 @@ from autoloop.operators.staging.optional import MaybeNone
 from autoloop.operators.staging.staged_values import asked, is_staged, truth
 from autoloop.operators.staging.standins import Maybe, StandIn, present
 from autoloop.operators.staging.undefined import MaybeUnset
+from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.op import call
 
 _SPECIAL: dict[Any, str] = {
     one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)
@@ -101,7 +101,7 @@ def _len(value: Any) -> Any:
         raise TypeError("a tensor without dimensions has no len()")
     if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
         return static
-    return call("getitem", call("shape", tensor), 0)
+    return ops.getitem(ops.shape(tensor), 0)
 
 
 def _cast(dtype: Any) -> Callable[..., Any]:
@@ -109,7 +109,7 @@ def _cast(dtype: Any) -> Callable[..., Any]:
         tensor = convert_to_tensor(value)
         if tensor.dtype.kind == dtype.kind:
             return tensor
-        return call("cast", tensor, dtype)
+        return ops.cast(tensor, dtype)
 
     return cast
 
@@ -173,8 +173,8 @@ def _numbers(values: Any) -> Any:
 def _sum(values: Any, start: Any = 0) -> Any:
     if not _is_staged(values):
         return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
-    total = call("sum", _as_array(values), axis=0)
-    return total if isinstance(start, int) and start == 0 else call("add", total, start)
+    total = ops.sum(_as_array(values), axis=0)
+    return total if isinstance(start, int) and start == 0 else ops.add(total, start)
 
 
 def _sum_of(values: Any, start: Any = 0) -> Any:
@@ -186,13 +186,13 @@ def _sum_of(values: Any, start: Any = 0) -> Any:
 
 def _round(value: Any, ndigits: Any = None) -> Any:
     if ndigits is None:
-        return call("cast", call("round", value), dtypes.int32)
-    return call("round", value, ndigits)
+        return ops.cast(ops.round(value), dtypes.int32)
+    return ops.round(value, ndigits)
 
 
 def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    power = call("pow", base, exponent)
-    return power if modulus is None else call("mod", power, modulus)
+    power = ops.pow(base, exponent)
+    return power if modulus is None else ops.mod(power, modulus)
 
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
@@ -206,7 +206,7 @@ def _isinstance(value: Any, classes: Any) -> Any:
         return isinstance([], classes)
     if isinstance(value, MaybeNone):
         there, absent = _isinstance(value.value, classes), isinstance(None, classes)
-        return there if there == absent else value.is_set if there else call("logical_not", value.is_set)
+        return there if there == absent else value.is_set if there else ops.logical_not(value.is_set)
     if isinstance(value, Maybe):
         return _isinstance(value.needed(), classes)
     every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
@@ -244,8 +244,7 @@ def _getattr(value: Any, name: str, *default: Any) -> Any:
 
 
 def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: bool = False) -> None:
-    call(
-        "print",
+    ops.print(
         *map(shown, values),
         sep=" " if sep is None else sep,
         end="\n" if end is None else end,
@@ -284,12 +283,12 @@ def _as_array(values: Any) -> Any:
 
 
 STAGED: dict[Any, Callable[..., Any]] = {
-    abs: _with_staged(abs, lambda x: call("abs", x)),
-    all: _iterated(all, lambda x: call("all", _numbers(_as_array(x))), all_of),
-    any: _iterated(any, lambda x: call("any", _numbers(_as_array(x))), any_of),
+    abs: _with_staged(abs, lambda x: ops.abs(x)),
+    all: _iterated(all, lambda x: ops.all(_numbers(_as_array(x))), all_of),
+    any: _iterated(any, lambda x: ops.any(_numbers(_as_array(x))), any_of),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
     complex: _with_staged(complex, _cast(dtypes.complex128)),
-    divmod: _with_staged(divmod, lambda a, b: (call("floor_divide", a, b), call("mod", a, b))),
+    divmod: _with_staged(divmod, lambda a, b: (ops.floor_divide(a, b), ops.mod(a, b))),
     enumerate: _with_staged(enumerate, staged_enumerate),
     filter: _applied(filter, staged_filter),
     float: _with_staged(float, _cast(dtypes.float32)),

@@ -16,6 +16,7 @@ from autoloop.operators.constructs.iterables import as_staged
 from autoloop.operators.constructs.overloads import method_of
 from autoloop.operators.staging.growing_list import GrowingList, refuse_moved
 from autoloop.operators.staging.staged_values import asked, is_staged, truth
+from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
@@ -79,7 +80,7 @@ def _rows(tensor: Tensor) -> list[Any]:
     if tensor.node is None:
         return [Tensor(tensor.value[index]) for index in range(count)]
     with tensor.node.graph.as_default():
-        return [call("getitem", tensor, index) for index in range(count)]
+        return [ops.getitem(tensor, index) for index in range(count)]
 
 
 def kept(pairs: Iterable[tuple[Any, Callable[[], Any]]]) -> Any:
@@ -182,7 +183,7 @@ def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: 
     best, best_key = values[0], keys[0]
     for one, its_key in zip(values[1:], keys[1:], strict=True):
         better = truth(call(name, its_key, best_key))
-        best, best_key = call("where", better, one, best), call("where", better, its_key, best_key)
+        best, best_key = ops.where(better, one, best), ops.where(better, its_key, best_key)
     return best
 
 
@@ -199,9 +200,9 @@ def extreme_element(plain: Callable[..., Any], values: Tensor, default: Any = _N
     if known[0] != 1 and builtins.any(extent != 1 for extent in known[1:]):
         truth(values)  # says that it is ambiguous
     if default is not _NO_DEFAULT and known[0] is None:
-        empty = call("equal", call("size", values), 0)
+        empty = ops.equal(ops.size(values), 0)
         return if_exp(empty, lambda: default, lambda: _extreme_of_some(plain, values))
-    return call("getitem", values, 0) if known[0] == 1 else _extreme_of_some(plain, values)
+    return ops.getitem(values, 0) if known[0] == 1 else _extreme_of_some(plain, values)
 
 
 def _extreme_of_some(plain: Callable[..., Any], values: Tensor) -> Any:
@@ -209,13 +210,13 @@ def _extreme_of_some(plain: Callable[..., Any], values: Tensor) -> Any:
     if values.shape.rank == 1 and values.dtype.kind != "f":
         return call(plain.__name__, values)
     if values.dtype.kind == "f":
-        numbers = call("where", call("isnan", values), call("getitem", values, 0), values)
-    return call("getitem", values, call(f"arg{plain.__name__}", numbers))
+        numbers = ops.where(ops.isnan(values), ops.getitem(values, 0), values)
+    return ops.getitem(values, call(f"arg{plain.__name__}", numbers))
 
 
 def sorted_list(values: Any, reverse: bool) -> Any:
     """``sorted`` of tensors: a list where their number is known."""
-    made = call("sort", values)
-    made = call("flip", made) if reverse else made
+    made = ops.sort(values)
+    made = ops.flip(made) if reverse else made
     known = made.shape.rank == 1 and made.shape.as_list()[0] is not None
     return elements(made) if known else made

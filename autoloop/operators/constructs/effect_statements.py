@@ -11,10 +11,10 @@ from autoloop.errors import ConversionError, EndlessRecursionError, NeverReturns
 from autoloop.operators.constructs.raising import Raising, flat_kinds
 from autoloop.operators.staging.staged_values import is_staged, truth
 from autoloop.operators.staging.standins import StandIn
+from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.locations import raised_at
 from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 
 Kinds = Callable[[], tuple[Any, ...]] | None
@@ -81,7 +81,7 @@ def checked(
     if is_staged(test):
         for kinds in (caught, caught_outside):
             _refuse_if_caught(AssertionError, kinds)
-        call("assert_true", truth(test), *([] if message is None else [message()]))
+        ops.assert_true(truth(test), *([] if message is None else [message()]))
         return True
     if not test and _DEPTH.get() and not _catches(caught, AssertionError):
         _refuse_if_caught(AssertionError, caught_outside)
@@ -136,7 +136,7 @@ def raise_at_run_time(error: BaseException) -> None:
     else:
         raise error
     kind = user_error if isinstance(user_error, type) else type(user_error)
-    call("raise_error", Raising(kind, factory), *values, location=raised_at(error.__traceback__))
+    ops.raise_error(Raising(kind, factory), *values, location=raised_at(error.__traceback__))
 
 
 def raise_when_run(error: BaseException) -> bool:

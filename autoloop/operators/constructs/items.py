@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from autoloop.operators.constructs.overloads import method_of, update
 from autoloop.operators.staging.staged_values import is_staged
+from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 
 
@@ -53,7 +53,7 @@ def _rows_of(value: Any) -> Any:
             f"a tensor of shape {tensor.shape} cannot be unpacked: the number of its rows must be known; give it with "
             f"set_shape or input_signature, or use x[0], x[1], ..."
         )
-    return call("unstack", tensor)
+    return ops.unstack(tensor)
 
 
 def item(sequence: Any, index: Any) -> Any:
@@ -81,7 +81,7 @@ def _choose(sequence: Any, index: Any) -> Any:
             f"tensors of one structure; use autoloop.switch_case for others"
         )
     columns = zip(*(leaves for leaves, _ in structures), strict=True)
-    return nest.unflatten(structure, [call("getitem", call("stack", list(column)), index) for column in columns])
+    return nest.unflatten(structure, [ops.getitem(ops.stack(list(column)), index) for column in columns])
 
 
 def set_item(array: Any, index: Any, value: Any) -> Any:
@@ -92,7 +92,7 @@ def set_item(array: Any, index: Any, value: Any) -> Any:
     """
     array = _taking(array, index, value)
     if isinstance(array, Tensor):
-        return call("set_item", array, index, value)
+        return ops.set_item(array, index, value)
     _set(array, index, value)
     return array
 
@@ -161,7 +161,7 @@ def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:
     """Do ``owner.name[index] = value``; an attribute that is a tensor is set to a new one."""
     array = _taking(getattr(owner, name), index, value)
     if isinstance(array, Tensor):
-        setattr(owner, name, call("set_item", array, index, value))
+        setattr(owner, name, ops.set_item(array, index, value))
     else:
         _set(array, index, value)
 
@@ -172,6 +172,6 @@ def update_item_of(owner: Any, name: str, index: Any, sign: str, value: Callable
     new = update(item(array, index), sign, value())
     array = _taking(array, index, new)
     if isinstance(array, Tensor):
-        setattr(owner, name, call("set_item", array, index, new))
+        setattr(owner, name, ops.set_item(array, index, new))
     else:
         _set(array, index, new)

@@ -9,10 +9,10 @@ from autoloop.operators.constructs.raising import Raising
 from autoloop.operators.staging.growing_list import GrowingList
 from autoloop.operators.staging.staged_values import is_staged
 from autoloop.operators.staging.standins import StandIn
+from autoloop_runtime import ops
 from autoloop_runtime.base.dtypes import int32
 from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 
 
@@ -87,7 +87,7 @@ def staged_range(*args: Any) -> StagedIterable:
             raise TypeError(f"the {what} of range must be an integer, got a tensor of dtype {tensor.dtype}")
         if tensor.shape.rank not in (0, None):
             raise TypeError(f"the {what} of range must be a scalar, got shape {tensor.shape}")
-    span = call("subtract", stop, start)
+    span = ops.subtract(stop, start)
     if isinstance(step, int) and not isinstance(step, bool):
         if step == 0:
             raise ValueError("range() arg 3 must not be zero")
@@ -96,22 +96,22 @@ def staged_range(*args: Any) -> StagedIterable:
         length = _ceil_div(span, step)
     plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
     return StagedIterable(
-        call("maximum", length, 0),
-        (lambda k: k) if plain else (lambda k: call("add", start, call("multiply", k, step))),
+        ops.maximum(length, 0),
+        (lambda k: k) if plain else (lambda k: ops.add(start, ops.multiply(k, step))),
         "a range with tensor bounds",
-        lambda item: _in_range(item, start, step, call("maximum", length, 0)),
+        lambda item: _in_range(item, start, step, ops.maximum(length, 0)),
     )
 
 
 def _in_range(item: Any, start: Any, step: Any, length: Any) -> Any:
-    offset = call("subtract", item, start)
-    index = call("floor_divide", offset, step)
-    inside = call("logical_and", call("less_equal", 0, index), call("less", index, length))
-    return call("logical_and", inside, call("equal", call("mod", offset, step), 0))
+    offset = ops.subtract(item, start)
+    index = ops.floor_divide(offset, step)
+    inside = ops.logical_and(ops.less_equal(0, index), ops.less(index, length))
+    return ops.logical_and(inside, ops.equal(ops.mod(offset, step), 0))
 
 
 def _ceil_div(span: Any, step: Any) -> Any:
-    return call("negative", call("floor_divide", call("negative", span), step))
+    return ops.negative(ops.floor_divide(ops.negative(span), step))
 
 
 def as_staged(value: Any) -> StagedIterable | None:
@@ -133,8 +133,8 @@ def rows(tensor: Tensor) -> StagedIterable:
     counted = _counted(tensor, static)
     if counted is not None:
         return counted
-    length = static if static is not None else call("getitem", call("shape", tensor), 0)
-    return StagedIterable(length, lambda k: call("getitem", tensor, k), "a tensor")
+    length = static if static is not None else ops.getitem(ops.shape(tensor), 0)
+    return StagedIterable(length, lambda k: ops.getitem(tensor, k), "a tensor")
 
 
 def _counted(tensor: Tensor, static: int | None) -> StagedIterable | None:
@@ -150,9 +150,9 @@ def _counted(tensor: Tensor, static: int | None) -> StagedIterable | None:
     dtype = tensor.dtype
 
     def get(k: Any) -> Any:
-        number = k if dtype == int32 else call("cast", k, dtype)
-        number = number if delta == 1 else call("multiply", number, step)
-        return number if start == 0 else call("add", number, first)
+        number = k if dtype == int32 else ops.cast(k, dtype)
+        number = number if delta == 1 else ops.multiply(number, step)
+        return number if start == 0 else ops.add(number, first)
 
     return StagedIterable(static, get, "a tensor")
 
@@ -178,14 +178,14 @@ def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
     plain = isinstance(start, int) and start == 0
     return StagedIterable(
         inner.length,
-        lambda k: (_count(k) if plain else call("add", _count(k), start), inner.get(k)),
+        lambda k: (_count(k) if plain else ops.add(_count(k), start), inner.get(k)),
         "an enumerate over tensors",
     )
 
 
 def _count(k: Any) -> Any:
     """A position as the int32 that counts are; ``k`` has the dtype of the bounds."""
-    return call("cast", k, int32) if isinstance(k, Tensor) and k.dtype != int32 else k
+    return ops.cast(k, int32) if isinstance(k, Tensor) and k.dtype != int32 else k
 
 
 def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
@@ -196,7 +196,7 @@ def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
         both_known = isinstance(length, int) and isinstance(part.length, int)
         if strict:
             _check_lengths(length, part.length, number)
-        length = min(length, part.length) if both_known else call("minimum", length, part.length)
+        length = min(length, part.length) if both_known else ops.minimum(length, part.length)
     return StagedIterable(length, lambda k: tuple(part.get(k) for part in parts), "a zip over tensors")
 
 
@@ -207,11 +207,11 @@ def _check_lengths(length: Any, other: Any, number: int) -> None:
         if length != other:
             raise ValueError(message)
         return
-    cond(call("equal", length, other), lambda: (), lambda: _raise_value_error(message))
+    cond(ops.equal(length, other), lambda: (), lambda: _raise_value_error(message))
 
 
 def _raise_value_error(message: str) -> tuple[()]:
-    call("raise_error", Raising(ValueError, lambda: ValueError(message)))
+    ops.raise_error(Raising(ValueError, lambda: ValueError(message)))
     return ()
 
 
@@ -220,7 +220,7 @@ def staged_reversed(iterable: Any) -> StagedIterable:
     inner = _part(iterable)
     return StagedIterable(
         inner.length,
-        lambda k: inner.get(call("subtract", call("subtract", inner.length, 1), k)),
+        lambda k: inner.get(ops.subtract(ops.subtract(inner.length, 1), k)),
         "a reversed tensor",
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from autoloop.operators.staging.growing_list import GrowingList
 from autoloop.operators.staging.staged_values import is_staged
+from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_arguments import refuse
@@ -27,19 +28,19 @@ def _floating(name: str) -> Callable[..., Any]:
 
 
 def _whole(name: str) -> Callable[..., Any]:
-    return lambda x: call("cast", call(name, x), dtypes.int32)
+    return lambda x: ops.cast(call(name, x), dtypes.int32)
 
 
 def _log(x: Any, base: Any = None) -> Any:
-    return call("log", x) if base is None else call("divide", call("log", x), call("log", base))
+    return ops.log(x) if base is None else ops.divide(ops.log(x), ops.log(base))
 
 
 def _stack(*args: Any, **kwargs: Any) -> Any:
     _, named = NUMPY_FUNCTIONS[np.stack].arguments(args, kwargs)
     arrays, axis = named["values"], named.get("axis", 0)
     if isinstance(arrays, GrowingList):
-        return call("moveaxis", convert_to_tensor(arrays), 0, axis) if axis else arrays.stack()
-    return call("stack", _rows(arrays), axis)
+        return ops.moveaxis(convert_to_tensor(arrays), 0, axis) if axis else arrays.stack()
+    return ops.stack(_rows(arrays), axis)
 
 
 def _array(value: Any, dtype: Any = None, *, ndmin: int = 0, ndmax: int = 0, **more: Any) -> Any:
@@ -55,7 +56,7 @@ def _asarray(value: Any, dtype: Any = None, order: Any = None, *, copy: Any = No
     if given is not None:
         refuse("numpy.array", given)
     tensor = convert_to_tensor(value)
-    return tensor if dtype is None else call("cast", tensor, dtype)
+    return tensor if dtype is None else ops.cast(tensor, dtype)
 
 
 def _concatenate(*args: Any, **kwargs: Any) -> Any:
@@ -67,7 +68,7 @@ def _concatenate(*args: Any, **kwargs: Any) -> Any:
                 f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only"
             )
         return arrays.arrays[0].concat()
-    return call("concat", _rows(arrays), axis)
+    return ops.concat(_rows(arrays), axis)
 
 
 def _rows(arrays: Any) -> list[Any]:

@@ -17,8 +17,8 @@ from autoloop.operators.mutation.side_effects import Outside, Places
 from autoloop.operators.staging.growing_list import refuse_moved
 from autoloop.operators.staging.staged_loops import Loop, any_staged, record, staged_loop
 from autoloop.operators.staging.staged_values import asked, is_staged
+from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.op import call
 
 Values = tuple[Any, ...]
 _CONSTANT = {"RESUME", "COPY_FREE_VARS", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
@@ -98,7 +98,7 @@ def _is_endless(test: Callable[..., Any]) -> bool:
 
 
 def _always(*_: Any) -> Any:
-    return call("logical_not", call("identity", False))
+    return ops.logical_not(ops.identity(False))
 
 
 def _after(count: int, options: dict[str, Any]) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _after(count: int, options: dict[str, Any]) -> dict[str, Any]:
     most = options.get("maximum_iterations")
     if most is None or not count:
         return options
-    left = call("maximum", call("subtract", most, count), 0) if is_staged(most) else max(most - count, 0)
+    left = ops.maximum(ops.subtract(most, count), 0) if is_staged(most) else max(most - count, 0)
     return {**options, "maximum_iterations": left}
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from autoloop.conversion.callables import is_convertible_function, is_written
 from autoloop.conversion.pipeline import convert_callee
 from autoloop.operators.staging.standins import StandIn
+from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.define import is_tensor
 
@@ -97,7 +97,7 @@ def compare(left: Any, sign: str, right: Any) -> Any:
     plain, name, mirrored = _COMPARISONS[sign]
     if sign == "!=" and method_of(left, "__ne__") is None and method_of(left, "__eq__") is not None:
         equal = compare(left, "==", right)
-        return call("logical_not", equal) if isinstance(equal, Tensor) else not equal
+        return ops.logical_not(equal) if isinstance(equal, Tensor) else not equal
     return _operated(plain, left, right, name, mirrored)
 
 

@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 from autoloop.operators.staging.standins import StandIn
+from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.collections.tensor_array import TensorArray
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor, TensorSpec
 
 
@@ -88,7 +88,7 @@ class GrowingList(StandIn):
                 f"the list {self.name!r} cannot be extended by {values.name!r}, whose elements have another structure"
             )
         rows = [(array.stack(), more.stack()) for array, more in zip(self.arrays, values.arrays, strict=True)]
-        self._set_rows(call("concat", pair) for pair in rows)
+        self._set_rows(ops.concat(pair) for pair in rows)
 
     def __add__(self, values: Any) -> GrowingList:
         longer = self.copy()
@@ -103,25 +103,25 @@ class GrowingList(StandIn):
         """Take the last element off."""
         place = self._place(index)
         value = self[place]
-        rest = call("range", call("subtract", self.length, 1))
+        rest = ops.range(ops.subtract(self.length, 1))
         if not (isinstance(index, int) and index == -1):
-            rest = call("add", rest, call("cast", call("greater_equal", rest, place), rest.dtype))
+            rest = ops.add(rest, ops.cast(ops.greater_equal(rest, place), rest.dtype))
         self._set_rows(array.gather(rest) for array in self.arrays)
         return value
 
     def insert(self, index: Any, value: Any) -> None:
         """Add an element before the one at an index; as in Python, one beyond the ends means the ends."""
-        place = call("maximum", call("minimum", self._place(index), self.length), 0)
+        place = ops.maximum(ops.minimum(self._place(index), self.length), 0)
         self.append(value)
-        every = call("range", self.length)
-        last = call("subtract", self.length, 1)
-        moved = call("subtract", every, call("cast", call("greater", every, place), every.dtype))
-        order = call("where", call("equal", every, place), last, moved)
+        every = ops.range(self.length)
+        last = ops.subtract(self.length, 1)
+        moved = ops.subtract(every, ops.cast(ops.greater(every, place), every.dtype))
+        order = ops.where(ops.equal(every, place), last, moved)
         self._set_rows(array.gather(order) for array in self.arrays)
 
     def reverse(self) -> None:
         """Put the elements in the opposite order."""
-        self._set_rows(call("flip", array.stack(), 0) for array in self.arrays)
+        self._set_rows(ops.flip(array.stack(), 0) for array in self.arrays)
 
     def clear(self) -> None:
         """Take all elements off."""
@@ -130,8 +130,8 @@ class GrowingList(StandIn):
     def _place(self, index: Any) -> Any:
         """Return an index as counted from the front."""
         if isinstance(index, int):
-            return call("add", self.length, index) if index < 0 else convert_to_tensor(index)
-        return call("where", call("less", index, 0), call("add", index, self.length), index)
+            return ops.add(self.length, index) if index < 0 else convert_to_tensor(index)
+        return ops.where(ops.less(index, 0), ops.add(index, self.length), index)
 
     def _set_rows(self, rows: Iterable[Any]) -> None:
         empty = self.empty().arrays
@@ -141,7 +141,7 @@ class GrowingList(StandIn):
         leaves = nest.flatten(_as_rows(value))
         empty = self.empty().arrays
         for position, (array, leaf) in enumerate(zip(self.arrays, leaves, strict=True)):
-            self.arrays[position] = empty[position].unstack(call("set_item", array.stack(), index, leaf))
+            self.arrays[position] = empty[position].unstack(ops.set_item(array.stack(), index, leaf))
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(list, name):

@@ -13,10 +13,10 @@ from typing import Any
 
 from autoloop.operators.constructs.raising import Raising
 from autoloop.operators.staging.standins import Maybe
+from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.control.while_loop import cond
-from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 
 Ids = frozenset[int]
@@ -60,7 +60,7 @@ class MaybeNone(Maybe):
         return [self.is_set, *leaves], lambda is_set, *values: nest.unflatten(structure, values) if is_set else None
 
     def __autoloop_truth__(self) -> Any:
-        return call("logical_and", self.is_set, call("cast", self.value, bool))
+        return ops.logical_and(self.is_set, ops.cast(self.value, bool))
 
     def __repr__(self) -> str:
         return f"<{self.name}: None or {self.value!r}>"
@@ -68,7 +68,7 @@ class MaybeNone(Maybe):
 
 def _raise_none(name: str) -> tuple[()]:
     message = f"{name!r} is None where its value is needed; ask `{name} is None` before"
-    call("raise_error", Raising(TypeError, lambda: TypeError(message)))
+    ops.raise_error(Raising(TypeError, lambda: TypeError(message)))
     return ()
 
 
@@ -77,7 +77,7 @@ def is_(one: Any, other: Any) -> Any:
     if other is None and type(one) is MaybeNone:
         if id(one.is_set) in _KNOWN.get():
             return False
-        return _stating(call("logical_not", one.is_set), (_NOTHING, frozenset((id(one.is_set),))))
+        return _stating(ops.logical_not(one.is_set), (_NOTHING, frozenset((id(one.is_set),))))
     return one is other
 
 
@@ -86,7 +86,7 @@ def is_not(one: Any, other: Any) -> Any:
     if other is None and type(one) is MaybeNone:
         if id(one.is_set) in _KNOWN.get():
             return True
-        return _stating(call("logical_and", one.is_set, True), (frozenset((id(one.is_set),)), _NOTHING))
+        return _stating(ops.logical_and(one.is_set, True), (frozenset((id(one.is_set),)), _NOTHING))
     return one is not other
 
 

@@ -8,11 +8,11 @@ from contextvars import ContextVar
 from typing import Any, TypeGuard
 
 from autoloop.operators.constructs.overloads import method_of
+from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.collections.variables import Variable
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import CONST, current_graph
-from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 
 # Tensors (by id) that stand for Python numbers of the loops being traced: their dtypes may still settle.
@@ -38,7 +38,7 @@ def settled_as(tensor: Tensor, dtype: Any) -> Tensor:
     """Return a provisional tensor in the dtype it turned out to have, made where the tensor itself was."""
     assert tensor.node is not None
     with tensor.node.graph.as_default():
-        cast: Tensor = call("cast", tensor, dtype)
+        cast: Tensor = ops.cast(tensor, dtype)
     return cast
 
 
@@ -86,7 +86,7 @@ def asked(value: Any) -> Any:
         if (method := method_of(value, name)) is not None:
             return asked(method())
     length = getattr(value, "__autoloop_length__", None)
-    return value if length is None else call("greater", length(), 0)
+    return value if length is None else ops.greater(length(), 0)
 
 
 def truth(value: Any) -> Tensor:
@@ -100,14 +100,14 @@ def truth(value: Any) -> Tensor:
     tensor = convert_to_tensor(value)
     if tensor.shape.rank not in (0, None):
         if tensor.shape.is_fully_defined() and tensor.size == 1:
-            tensor = call("reshape", tensor, ())
+            tensor = ops.reshape(tensor, ())
         else:
             raise ValueError(
                 f"the truth value of a tensor of shape {tensor.shape} is ambiguous; reduce it with "
                 f"autoloop.any(...) or autoloop.all(...)"
             )
     if tensor.dtype.kind != "b":
-        tensor = call("not_equal", tensor, 0)
+        tensor = ops.not_equal(tensor, 0)
     return tensor
 
 

@@ -10,8 +10,8 @@ import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.op import call
 
 
 class StandIn:
@@ -64,7 +64,7 @@ class Maybe(StandIn):
         return convert_to_tensor(self.needed())
 
     def __autoloop_truth__(self) -> Any:
-        return call("cast", self.needed(), bool)
+        return ops.cast(self.needed(), bool)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return function(*map(present, args), **kwargs)

@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 from autoloop.errors import ConversionError
 from autoloop.operators.constructs.raising import Raising, flat_kinds
 from autoloop.operators.staging.standins import Maybe, StandIn
+from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.control.while_loop import cond
-from autoloop_runtime.ir.op import call
 
 
 class Undefined(StandIn):
@@ -127,7 +127,7 @@ def defined(value: Any, caught: Callable[[], tuple[Any, ...]] | None = None) -> 
 
 
 def _raise_unbound(name: str) -> tuple[()]:
-    call("raise_error", Raising(type(unbound(name)), lambda: unbound(name)))
+    ops.raise_error(Raising(type(unbound(name)), lambda: unbound(name)))
     return ()
 
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.forks import Kind
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
-from ..ir.op import Op, call, register
+from ..ir.op import Op, register
 from ..ir.tensor import Tensor
 
 _KIND = Kind("slots", "a version is complete before another one refers to it; one that was being made is nobody's")
@@ -242,4 +243,4 @@ def from_rows(rows: Tensor) -> Tensor:
 
 
 def _extents(like: Tensor) -> list[Tensor]:
-    return [] if like.shape.is_fully_defined() else [call("shape", like)]
+    return [] if like.shape.is_fully_defined() else [ops.shape(like)]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base import dtypes, nest
 from ..base.dataclass import replace
 from ..base.dtypes import DType
@@ -19,7 +20,6 @@ from ..base.shapes import SCALAR, UNKNOWN, ShapeLike, TensorShape
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
-from ..ir.op import call
 from ..ir.tensor import Tensor
 from ..ops.define import is_weak, primitive
 from ..ops.extents import known_entries, known_int
@@ -379,14 +379,14 @@ class TensorArray:
         name : str, optional
         """
         if self._count is not None and not self.flow.is_feedable:
-            return call("identity", np.int32(self._count), name=name)
+            return ops.identity(np.int32(self._count), name=name)
         return apply(_SIZE, [self.flow], None, name)
 
     def identity(self) -> TensorArray:
         """The array itself; in a graph that a session runs, after what control dependencies ask for."""
         graph = current_graph()
         waits = graph is not None and not graph.ordered
-        return self._after(call("identity", self.flow) if waits else self.flow)
+        return self._after(ops.identity(self.flow) if waits else self.flow)
 
     def close(self, name: str | None = None) -> None:
         """Does nothing: memory is given back when nobody holds the array (1.x)."""

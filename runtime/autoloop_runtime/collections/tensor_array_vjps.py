@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base import dtypes
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
-from ..ir.op import call
 from ..ir.tensor import Tensor
 from ..ops.define import primitive
 from . import adjoint_table as slots
@@ -85,7 +85,7 @@ _LENGTHS = primitive(
 def gather_slots(table: Tensor, indices: Tensor, like: Tensor) -> Tensor:
     """The gradients at ``indices`` as rows; ``like`` has their shape and dtype."""
     attrs = {"dtype": like.dtype, "shape": like.shape}
-    made: Tensor = apply(_GATHER, [table, indices, call("shape", like)], attrs)
+    made: Tensor = apply(_GATHER, [table, indices, ops.shape(like)], attrs)
     return made
 
 
@@ -98,7 +98,7 @@ def scatter_slots(indices: Tensor, rows: Tensor) -> Tensor:
 def join_slots(table: Tensor, lengths: Tensor, like: Tensor) -> Tensor:
     """The gradients one after another, each of its length; ``like`` has the shape and dtype of the result."""
     attrs = {"dtype": like.dtype, "shape": like.shape}
-    made: Tensor = apply(_JOIN, [table, lengths, call("shape", like)], attrs)
+    made: Tensor = apply(_JOIN, [table, lengths, ops.shape(like)], attrs)
     return made
 
 
@@ -131,7 +131,7 @@ def stack(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
 def unstack(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Of ``(array, rows)``; the table may have entries behind the rows, written later."""
     rows = inputs[1]
-    return [g, gather_slots(g, call("range", call("shape", rows)[0]), rows)]
+    return [g, gather_slots(g, ops.range(ops.shape(rows)[0]), rows)]
 
 
 def gather(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:

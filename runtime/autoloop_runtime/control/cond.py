@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base import dtypes, nest
 from ..base.callbacks import calls_back
 from ..ir.convert import as_constant, convert_to_tensor, to_array
@@ -254,7 +255,7 @@ def switch_case(
         if position == len(rest):
             return fallback()
         key = rest[position]
-        return cond(call("equal", index, key), table[key], lambda: choose(position + 1), name)
+        return cond(ops.equal(index, key), table[key], lambda: choose(position + 1), name)
 
     return choose(0)
 
@@ -316,8 +317,8 @@ def case(
     with _place_of(preds):
         if not exclusive:
             return choose(0)
-        count = call("sum", call("stack", [call("cast", p, dtypes.int32) for p in preds]))
-        at_most_one = call("less_equal", count, 1)
+        count = ops.sum(ops.stack([ops.cast(p, dtypes.int32) for p in preds]))
+        at_most_one = ops.less_equal(count, 1)
         return _if_asserted(at_most_one, "case(exclusive=True): more than one predicate is true", lambda: choose(0))
 
 
@@ -329,7 +330,7 @@ def _place_of(tensors: Sequence[Tensor]) -> AbstractContextManager[Any]:
 
 def _if_asserted(condition: Tensor, message: str, build: Callable[[], Any]) -> Any:
     """The value of ``build()``, of which nothing is computed unless ``condition`` holds."""
-    check = call("Assert", condition, [message])
+    check = ops.Assert(condition, [message])
     graph = current_graph()
     if graph is None or graph.ordered:
         return build()

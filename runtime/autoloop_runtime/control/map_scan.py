@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .. import ops
 from ..base import dtypes, nest
 from ..base.callbacks import calls_back
 from ..base.dataclass import dataclass
@@ -22,7 +23,6 @@ from ..collections.sparse.sparse_tensor import SparseTensor
 from ..collections.tensor_array import TensorArray
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, current_graph
-from ..ir.op import call
 from ..ir.structured import LoopOptions, LoopVar, body_and_cond, check_result, finish_while
 from ..ir.tensor import Tensor
 from ..running.prepare import run_now
@@ -67,7 +67,7 @@ def length_of(leaves: list[Rows]) -> Any:
     if known:
         return known.pop()
     first = leaves[0]
-    return call("cast", first.dense_shape[0] if isinstance(first, SparseTensor) else call("shape", first)[0], "int32")
+    return ops.cast(first.dense_shape[0] if isinstance(first, SparseTensor) else ops.shape(first)[0], "int32")
 
 
 def rows_of(elems: Any) -> tuple[list[Rows], Any]:
@@ -149,8 +149,8 @@ class _Emission:
 def _emission(value: Any, index: Any, like: Any = None) -> _Emission:
     """What ``value`` writes at ``index``, in the dtype of ``like`` if that is given."""
     if isinstance(value, SparseTensor):
-        row = call("cast", index, dtypes.int64)
-        places = call("pad", value.indices, [[0, 0], [1, 0]], constant_values=row)
+        row = ops.cast(index, dtypes.int64)
+        places = ops.pad(value.indices, [[0, 0], [1, 0]], constant_values=row)
         return _Emission((places, value.values, value.dense_shape), _stack_sparse, alike=False)
     if not nest.structure_of(value, True).is_leaf():
         raise TypeError(
@@ -171,9 +171,9 @@ def _emission(value: Any, index: Any, like: Any = None) -> _Emission:
 def _stack_sparse(arrays: list[TensorArray], count: Any) -> SparseTensor:
     """One SparseTensor with a dimension more; where the rows differ in size it is as large as the largest."""
     places, values, extents = arrays
-    sizes = call("max", call("pad", extents.stack(), [[1, 0], [0, 0]]), axis=0)  # of no rows: all zeros
-    rows = call("expand_dims", call("cast", count, dtypes.int64), 0)
-    return SparseTensor.of(places.concat(), values.concat(), call("concat", [rows, sizes], 0))
+    sizes = ops.max(ops.pad(extents.stack(), [[1, 0], [0, 0]]), axis=0)  # of no rows: all zeros
+    rows = ops.expand_dims(ops.cast(count, dtypes.int64), 0)
+    return SparseTensor.of(places.concat(), values.concat(), ops.concat([rows, sizes], 0))
 
 
 def _declare(cond: Graph, body: Graph, variables: list[LoopVar], array: TensorArray) -> Any:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .. import ops
 from ..analysis.failure import ELEMENTWISE
 from ..base import nest
 from ..base.callbacks import calls_back
 from ..ir.apply import apply
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.graph import CONST, PARAMETER, Graph, Node, current_graph
-from ..ir.op import call
 from ..ir.structured import subgraph
 from ..ir.tensor import Tensor
 from .map_scan import check_callable, in_graph, length_of, map_fn, rows_of
@@ -152,7 +152,7 @@ def _raised(node: Node, inputs: list[Tensor], varying: set[Tensor]) -> tuple[lis
     if node.op.name in ELEMENTWISE:  # shapes are lined up from the right: the rows' axis must stay the first
         rank = node.outputs[0].shape.rank or 0
         missing = [rank - (t.shape.rank or 0) if t in varying else 0 for t in node.inputs]
-        inputs = [call("expand_dims", v, tuple(range(1, 1 + m))) if m else v for v, m in zip(inputs, missing)]
+        inputs = [ops.expand_dims(v, tuple(range(1, 1 + m))) if m else v for v, m in zip(inputs, missing)]
     return inputs, node.attrs
 
 
@@ -161,6 +161,6 @@ def _repeated(value: Tensor, count: Any) -> Tensor:
     if isinstance(count, int) and value.shape.is_fully_defined():
         shape: Any = (count, *value.shape.as_tuple())
     else:
-        shape = call("concat", [call("reshape", count, [1]), call("shape", value)], 0)
-    made: Tensor = call("broadcast_to", value, shape)
+        shape = ops.concat([ops.reshape(count, [1]), ops.shape(value)], 0)
+    made: Tensor = ops.broadcast_to(value, shape)
     return made

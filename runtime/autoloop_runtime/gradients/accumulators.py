@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base.shapes import SCALAR
 from ..collections.variables import Variable
 from ..ir.apply import apply
 from ..ir.convert import as_constant
 from ..ir.graph import Node
-from ..ir.op import OPS, Op, call, register
+from ..ir.op import OPS, Op, register
 from ..ir.tensor import Tensor
 from ..ops.define import unbroadcast
 from ..ops.index import Index
@@ -118,7 +119,7 @@ def accumulate(total: Tensor, part: Tensor) -> Tensor:
     made: Tensor
     node = part.node
     if total.shape == SCALAR:
-        made = call("add", total, part)
+        made = ops.add(total, part)
     elif node is not None and node.op is INDEX_ADD:
         # the gradient of x[i]: add the slice, rather than zeros of the shape of x with the slice in them
         _, values, *rest = node.inputs

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base import nest
 from ..base.dataclass import dataclass
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, current_graph
-from ..ir.op import call
 from ..ir.structured import StructureError
 from ..ir.tensor import Tensor
 from .activity import is_differentiable
@@ -169,7 +169,7 @@ def _own(value: Any, position: int) -> Tensor:
             f"{_as_float(value)}, or leave it out of argnums (for derivatives of integer-valued functions there is "
             f"nothing that vjp or jacobian could give either)"
         )
-    own: Tensor = call("identity", tensor)
+    own: Tensor = ops.identity(tensor)
     return own
 
 
@@ -327,7 +327,7 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
             one = np.zeros(y.size, y.dtype)
             one[k] = 1
             found = point.back([y], [one.reshape(y.shape.as_tuple())[()]])
-            rows.append([call("zeros_like", x) if g is None else g for x, g in zip(keys, found)])
+            rows.append([ops.zeros_like(x) if g is None else g for x, g in zip(keys, found)])
         found = point.pack([_matrix(column, y) for column in zip(*rows)])
         return found[0] if isinstance(argnums, int) else tuple(found)
 
@@ -335,7 +335,7 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
 
 
 def _matrix(column: Sequence[Tensor], y: Tensor) -> Tensor:
-    made: Tensor = call("reshape", call("stack", list(column)), [*y.shape.as_tuple(), *column[0].shape.as_tuple()])
+    made: Tensor = ops.reshape(ops.stack(list(column)), [*y.shape.as_tuple(), *column[0].shape.as_tuple()])
     return made
 
 
@@ -359,6 +359,6 @@ def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> A
 
     def slope(x: Any) -> Any:
         parts = zip(nest.flatten(grad(f)(x)), nest.flatten(vector))
-        return functools.reduce(lambda a, b: call("add", a, b), [call("sum", call("multiply", g, v)) for g, v in parts])
+        return functools.reduce(lambda a, b: ops.add(a, b), [ops.sum(ops.multiply(g, v)) for g, v in parts])
 
     return grad(slope)(primal)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .. import ops
 from ..base import nest
 from ..collections.variables import Variable
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node
-from ..ir.op import call
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from . import cond_vjp as branches
@@ -114,7 +114,7 @@ def seed(y: Tensor, g: Any) -> Tensor:
     """The gradient that ``y`` starts with: ``g``, or ones."""
     made: Tensor
     if g is None:
-        made = call("ones_like", y)
+        made = ops.ones_like(y)
         return made
     made = convert_to_tensor(g) if isinstance(g, (Tensor, Variable)) else convert_to_tensor(g, y.dtype)
     if made.dtype != y.dtype:

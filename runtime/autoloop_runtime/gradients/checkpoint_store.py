@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, TensorShape
 from ..collections import adjoint_table as slots
 from ..ir.apply import apply
-from ..ir.op import Appending, Op, call, register
+from ..ir.op import Appending, Op, register
 from ..ir.tensor import Tensor
 from .checkpoint_schedule import make_room, places
 
@@ -153,7 +154,7 @@ def _add_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> A
 
 
 def _get_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    iteration = call("multiply", inputs[1], interval(inputs[0]))
+    iteration = ops.multiply(inputs[1], interval(inputs[0]))
     return [slots.single(iteration, g), None]
 
 

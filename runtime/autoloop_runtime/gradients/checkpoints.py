@@ -27,11 +27,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base import dtypes
 from ..base.shapes import SCALAR
 from ..ir.convert import as_constant
 from ..ir.graph import CONST, PARAMETER, Graph, Node
-from ..ir.op import call
 from ..ir.structured import COND, LoopOptions, LoopVar, finish_while, subgraph
 from ..ir.tensor import Tensor
 from . import checkpoint_store as stores
@@ -106,7 +106,7 @@ class Rerun:
         with copy.as_default():
             moving = [v for k, v in enumerate(variables) if not is_fixed(node, k)]
             noted = [stores.add(store, done, v, limit(node), segment_length(node)) for store, v in zip(held, moving)]
-            results = [call("add", done, 1), *copy.outputs, *noted]
+            results = [ops.add(done, 1), *copy.outputs, *noted]
         names, shapes = node.attrs["names"], node.attrs["invariants"]
         loop_vars = [LoopVar("done", first, SCALAR)]
         loop_vars += [LoopVar(names[i], state, shapes[i]) for i, state in enumerate(states)]
@@ -118,7 +118,7 @@ class Rerun:
         here = self.graph.capture(outer)
         known = copy.captures.get(here)
         if known is not None and known.op.op is PARAMETER and known is not parameter:
-            here = call("identity", here)
+            here = ops.identity(here)
         copy.captures = {o: i for o, i in copy.captures.items() if i is not parameter}
         copy.captures[here] = parameter
 
@@ -127,7 +127,7 @@ class Rerun:
         scope = self.graph.unique_name("segment")
         cond = subgraph(self.graph, f"{scope}/cond", [(v.init.dtype, v.invariant, v.name) for v in loop_vars])
         with cond.as_default():
-            pred = call("less", cond.inputs[0], last)
+            pred = ops.less(cond.inputs[0], last)
         options = LoopOptions(node.attrs["parallel_iterations"], None, True, node.attrs["swap_memory"], "save")
         outputs = finish_while(self.graph, scope, loop_vars, cond, pred, copy, results, options, node.location)
         return outputs[0].op
@@ -150,9 +150,9 @@ def _segment(plan: Reversal, body: Graph, s: Tensor, held: Sequence[Tensor]) -> 
         given = list(held) or [body.capture(node.outputs[_stores(node) + k]) for k in moving]
         leading = given[moving.index(_leading(plan))] if given else body.capture(node.outputs[_stores(node)])
         k = stores.interval(leading)
-        trips = call("cast", rewriting.trips_of(node), dtypes.int64)
-        start = call("multiply", s, k)
-        length = call("minimum", k, call("subtract", trips, start))
+        trips = ops.cast(rewriting.trips_of(node), dtypes.int64)
+        start = ops.multiply(s, k)
+        length = ops.minimum(k, ops.subtract(trips, start))
         found = stores.latest(leading, s) if held else s
         states = [body.capture(node.inputs[i]) for i in range(count)]
         for i, store in zip(moving, given):
@@ -160,7 +160,7 @@ def _segment(plan: Reversal, body: Graph, s: Tensor, held: Sequence[Tensor]) -> 
         left: list[Tensor] = []
         if held:
             kept = [stores.rewound(store, s) for store in held]
-            replay = Rerun(body, node, states, call("multiply", found, k), start, kept).node
+            replay = Rerun(body, node, states, ops.multiply(found, k), start, kept).node
             for i in moving:
                 states[i] = replay.outputs[1 + i]
             left = list(replay.outputs[1 + count :])
@@ -210,9 +210,9 @@ def _segments(plan: Reversal) -> Tensor:
     position = _stores(node) + _leading(plan)
     store = node.outputs[position]
     with graph.as_default():
-        trips = call("cast", rewriting.trips_of(node), dtypes.int64)
+        trips = ops.cast(rewriting.trips_of(node), dtypes.int64)
         k = stores.interval(store)
-        count: Tensor = call("floor_divide", call("subtract", call("add", trips, k), 1), k)
+        count: Tensor = ops.floor_divide(ops.subtract(ops.add(trips, k), 1), k)
     return count
 
 
@@ -266,7 +266,7 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
     _refuse_effects(node)
     count = _segments(plan)
     scope = graph.unique_name(f"{node.name.rpartition('/')[2]}/gradient")
-    loop = [LoopVar("s", call("subtract", count, 1), SCALAR), *plan.variables(gradients)]
+    loop = [LoopVar("s", ops.subtract(count, 1), SCALAR), *plan.variables(gradients)]
     if limit(node) is not None:
         kept = [k for k in range(original_variables(node)) if not is_fixed(node, k)]
         loop += [LoopVar("checkpoints", node.outputs[_stores(node) + k], SCALAR) for k in kept]
@@ -286,7 +286,7 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
         for k, g in zip(moving, entering):
             inner.add(segment.outputs[1 + k], g)
         inner.run([segment])
-        results = [call("subtract", s, 1)]
+        results = [ops.subtract(s, 1)]
         for k, g in zip(moving, entering):
             leaving = inner.adjoints.total(states[k])
             results.append(fitting(nothing(states[k]) if leaving is None else leaving, g.shape))

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from .. import ops
 from ..base import nest
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import PARAMETER, Graph, Node, current_graph
-from ..ir.op import call
 from ..ir.structured import COND, WHILE, LoopVar, StructureError
 from ..ir.tensor import Tensor
 from ..running.prepare import prepare, run_graph, set_outputs
@@ -209,7 +209,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]
                 f"an argument has shape {x.shape} and dtype {x.dtype}, its direction {v.shape} and {v.dtype}"
             )
     if current_graph() is not None:
-        return _jvp(f, structure, [call("identity", x) for x in xs], vs)
+        return _jvp(f, structure, [ops.identity(x) for x in xs], vs)
     graph = Graph(ordered=True)
     with graph.as_default():
         inside = [graph.parameter(t.dtype, t.shape) for t in (*xs, *vs)]
@@ -227,5 +227,5 @@ def _jvp(f: Callable[..., Any], structure: Any, xs: list[Tensor], vs: list[Tenso
     ys = [convert_to_tensor(y) for y in leaves]
     wanted = [y for y in ys if is_differentiable(y)]
     found = dict(zip(wanted, tangents(wanted, xs, vs)))
-    moved = [call("zeros_like", y) if found.get(y) is None else found[y] for y in ys]
+    moved = [ops.zeros_like(y) if found.get(y) is None else found[y] for y in ys]
     return nest.unflatten(form, ys), nest.unflatten(form, moved)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import ops
 from ..base.dataclass import dataclass
 from ..base.shapes import TensorShape
 from ..collections import adjoint_table as slots
 from ..ir.graph import Graph, Node, current_graph
-from ..ir.op import call
 from ..ir.structured import LoopOptions, LoopVar, finish_while, subgraph
 from ..ir.tensor import Tensor
 from ..ops.index import Index, Input
@@ -104,7 +104,7 @@ def is_fixed(node: Node, k: int) -> bool:
 def fitting(g: Tensor, shape: TensorShape) -> Tensor:
     """``g``, checked at run time to fit ``shape`` if that is not known."""
     if not g.shape.is_subsumed_by(shape):
-        g = call("ensure_shape", g, shape)
+        g = ops.ensure_shape(g, shape)
     return g
 
 
@@ -117,7 +117,7 @@ def count_down(
             _read_rows(body, parameter, v.init.node.inputs[0])
     cond = subgraph(plan.graph, f"{scope}/cond", [(v.init.dtype, v.invariant, v.name) for v in loop])
     with cond.as_default():
-        pred = call("greater_equal", cond.inputs[0], 0)
+        pred = ops.greater_equal(cond.inputs[0], 0)
     attrs = plan.node.attrs
     options = LoopOptions(attrs["parallel_iterations"], None, True, attrs["swap_memory"], "save")
     return finish_while(plan.graph, scope, loop, cond, pred, body, results, options, plan.node.location)

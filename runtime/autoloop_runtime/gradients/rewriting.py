@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base import dtypes
 from ..base.locations import Location
 from ..base.shapes import SCALAR
 from ..ir.convert import as_constant
 from ..ir.graph import Graph, Node
-from ..ir.op import call
 from ..ir.structured import COND, LoopVar
 from ..ir.tensor import Tensor
 from . import saved_stacks as stacks
@@ -140,7 +140,7 @@ def trip_counter(node: Node) -> int:
             with before(node):
                 zero = as_constant(np.int64(0))
             counter = LoopVar("trips", zero, SCALAR)
-            position = add_variables(node, [counter], lambda ns: [call("add", ns[0], 1)])
+            position = add_variables(node, [counter], lambda ns: [ops.add(ns[0], 1)])
         known.append(position)
     found: int = known[0]
     return found

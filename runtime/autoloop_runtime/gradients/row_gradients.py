@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import ops
 from ..collections.sparse import IndexedSlices
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Node
-from ..ir.op import call
 from ..ir.tensor import Tensor
 from ..ops.define import shape_of
 from .accumulators import INDEX_ADD
@@ -41,8 +41,8 @@ def rows(values: Tensor, indices: Tensor, like: Key) -> IndexedSlices:
     shape = shape_of(convert_to_tensor(like))
     extent = shape[0]
     inner = list(shape[1:]) if like.shape.is_fully_defined() else shape[1:]
-    flat = call("reshape", indices, [-1])
-    flat = call("where", call("less", flat, 0), call("add", flat, call("cast", extent, flat.dtype)), flat)
-    target: Any = [-1, *inner] if isinstance(inner, list) else call("concat", [[-1], inner], 0)
+    flat = ops.reshape(indices, [-1])
+    flat = ops.where(ops.less(flat, 0), ops.add(flat, ops.cast(extent, flat.dtype)), flat)
+    target: Any = [-1, *inner] if isinstance(inner, list) else ops.concat([[-1], inner], 0)
     vector: Any = list(shape) if isinstance(inner, list) else shape
-    return IndexedSlices(call("reshape", values, target), flat, vector)
+    return IndexedSlices(ops.reshape(values, target), flat, vector)

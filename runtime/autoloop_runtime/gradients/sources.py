@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import ops
 from ..base import nest
 from ..base.dataclass import dataclass
 from ..collections.variables import Variable
 from ..ir.convert import convert_to_tensor
-from ..ir.op import call
 from ..ir.tensor import Tensor
 from .activity import Key
 
@@ -73,5 +73,5 @@ class Sources:
 
 
 def _zeros(key: Key) -> Tensor:
-    made: Tensor = call("zeros_like", convert_to_tensor(key))
+    made: Tensor = ops.zeros_like(convert_to_tensor(key))
     return made

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..base import dtypes, nest
 from ..base.dataclass import dataclass
 from ..collections import adjoint_table as slots
 from ..collections.variables import READ, Variable
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph
-from ..ir.op import OPS, Op, call
+from ..ir.op import OPS, Op
 from ..ir.recorders import Recorder, recorders, recording
 from ..ir.run_state import EAGER
 from ..ir.tensor import Tensor
@@ -244,8 +245,8 @@ class GradientTape:
             if all(g is None for g in column):
                 made.append(None)
                 continue
-            full = [call("zeros_like", convert_to_tensor(x)) if g is None else convert_to_tensor(g) for g in column]
-            made.append(call("reshape", call("stack", full), [*shape, *x.shape.as_tuple()]))
+            full = [ops.zeros_like(convert_to_tensor(x)) if g is None else convert_to_tensor(g) for g in column]
+            made.append(ops.reshape(ops.stack(full), [*shape, *x.shape.as_tuple()]))
         return wanted.pack(made)
 
     def _in_values(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Any]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from .. import ops
 from ..base import dtypes
 from ..base.dataclass import dataclass
 from ..collections import adjoint_table as slots
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph
-from ..ir.op import Op, call
+from ..ir.op import Op
 from ..ir.tensor import Tensor
 from .accumulators import accumulate, constant_zeros, settle
 from .activity import FLAT, Key, Marks
@@ -56,7 +57,7 @@ class Adjoints:
             return None
         count, total = self._sums.get(key, (1, parts[0]))
         for part in parts[count:]:
-            total = slots.merge(total, part) if part.dtype == dtypes.variant else call("add", total, part)
+            total = slots.merge(total, part) if part.dtype == dtypes.variant else ops.add(total, part)
         self._sums[key] = len(parts), total
         return total
 
@@ -166,7 +167,7 @@ def nothing(key: Key) -> Tensor:
         return slots.empty()
     if key.shape.is_fully_defined():
         return constant_zeros(key)
-    made: Tensor = call("zeros_like", convert_to_tensor(key))
+    made: Tensor = ops.zeros_like(convert_to_tensor(key))
     return made
 
 

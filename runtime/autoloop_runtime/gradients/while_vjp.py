@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import ops
 from ..base.shapes import SCALAR
 from ..ir.graph import CONST, Graph, Node
-from ..ir.op import call
 from ..ir.structured import LoopVar
 from ..ir.tensor import Tensor
 from . import checkpoints, rewriting
@@ -73,7 +73,7 @@ class BackwardBody(BackwardGraph):
     def saved_alias(self, tensor: Tensor, other: Tensor) -> Definition:
         stack = rewriting.complete_stack_of(self.loop, self._variables[other])
         with self.as_default():
-            after = call("add", self.t, 1)
+            after = ops.add(self.t, 1)
         return stacks.READ, (stack, after), {"dtype": tensor.dtype, "shape": tensor.shape}
 
     # -- counters -----------------------------------------------------------------------------------------
@@ -87,11 +87,11 @@ class BackwardBody(BackwardGraph):
         """The value of counter ``k`` in iteration t."""
         step, start = rewriting.constant_step(self.loop, k), self.loop.inputs[k]
         with self.as_default():
-            n = call("cast", self.t, start.dtype)
+            n = ops.cast(self.t, start.dtype)
             if step != 1:
-                n = call("multiply", n, step)
+                n = ops.multiply(n, step)
             known = start.fixed_value()
-            count: Tensor = n if known is not None and known == 0 else call("add", start, n)
+            count: Tensor = n if known is not None and known == 0 else ops.add(start, n)
         return count
 
     # -- what is the same in every iteration ----------------------------------------------------------------
@@ -136,7 +136,7 @@ def backward(node: Node, gradients: Sequence[Tensor | None], walk: Walk) -> None
     scope = graph.unique_name(f"{node.name.rpartition('/')[2]}/gradient")
     body = BackwardBody(f"{scope}/body", graph, node)
     trips = graph.capture(rewriting.trips_of(node))
-    loop = [LoopVar("t", call("subtract", trips, 1), SCALAR), *plan.variables(gradients)]
+    loop = [LoopVar("t", ops.subtract(trips, 1), SCALAR), *plan.variables(gradients)]
     for v in loop[1:]:
         body.parameter(v.init.dtype, v.invariant, v.name)
     results = _body(body, plan, walk.marks)
@@ -154,7 +154,7 @@ def _body(body: BackwardBody, plan: Reversal, marks: Marks) -> list[Tensor]:
         for k, g in zip(moving, entering):
             inner.add(forward.outputs[k], g)
         inner.run(forward.nodes)
-        results = [call("subtract", body.t, 1)]
+        results = [ops.subtract(body.t, 1)]
         for k, g in zip(moving, entering):
             leaving = adjoints.total(forward.inputs[k])
             results.append(fitting(nothing(forward.inputs[k]) if leaving is None else leaving, g.shape))

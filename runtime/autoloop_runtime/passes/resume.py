@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import ops
 from ..base.dataclass import dataclass
 from ..base.dtypes import int64
 from ..base.shapes import SCALAR
 from ..ir.graph import CONST, Graph, Node
-from ..ir.op import call
 from ..ir.tensor import Tensor
 from .rewrite import Copy, rewrite
 
@@ -63,9 +63,9 @@ def resumable(node: Node) -> Resumable:
         sub.inputs = [*leading, turn, *rest, most]
         with sub.as_default():
             if key == "cond":
-                sub.outputs[0] = call("logical_and", call("less", turn, most), sub.outputs[0])
+                sub.outputs[0] = ops.logical_and(ops.less(turn, most), sub.outputs[0])
             else:
-                sub.outputs.insert(n, call("add", turn, sub.constant(int64.type(1))))
+                sub.outputs.insert(n, ops.add(turn, sub.constant(int64.type(1))))
     attrs = {
         **attrs, **inner, "n_vars": n + 1, "names": (*attrs["names"], "turn"),
         "invariants": (*attrs["invariants"], SCALAR), "specs": (*attrs["specs"], (int64, SCALAR)),

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ... import ops
 from ...base import dtypes
 from ...base.shapes import SCALAR
 from ...ir.apply import apply
 from ...ir.convert import convert_to_tensor
-from ...ir.op import call, function
+from ...ir.op import function
 from ...ir.tensor import Tensor
 from .primitives import AGREE, DISTINCT, MATMUL, ORDER, ROW
 from .sparse_tensor import SparseTensor
@@ -45,12 +46,12 @@ def from_dense(x: Any, name: str | None = None) -> SparseTensor:
     x = convert_to_tensor(x)
     if x.shape.rank == 0:
         raise ValueError("sparse.from_dense: a scalar cannot be sparse; it needs at least one dimension")
-    indices = call("argwhere", x, name=name)
+    indices = ops.argwhere(x, name=name)
     if x.shape.is_fully_defined():
         shape = convert_to_tensor(np.asarray(x.shape.as_tuple(), np.int64))
     else:
-        shape = call("cast", call("shape", x), dtypes.int64)
-    return SparseTensor.of(indices, call("gather_nd", x, indices), shape)
+        shape = ops.cast(ops.shape(x), dtypes.int64)
+    return SparseTensor.of(indices, ops.gather_nd(x, indices), shape)
 
 
 def to_dense(x: Any, default_value: Any = None, name: str | None = None) -> Tensor:
@@ -66,10 +67,10 @@ def to_dense(x: Any, default_value: Any = None, name: str | None = None) -> Tens
     x = _sparse(x, "to_dense")
     made: Tensor
     if default_value is None:
-        made = call("scatter", x.indices, x.values, _extents(x), name=name)
+        made = ops.scatter(x.indices, x.values, _extents(x), name=name)
     else:
-        empty = call("full", _extents(x), convert_to_tensor(default_value, x.dtype))
-        made = call("scatter_update", empty, x.indices, x.values, name=name)
+        empty = ops.full(_extents(x), convert_to_tensor(default_value, x.dtype))
+        made = ops.scatter_update(empty, x.indices, x.values, name=name)
     return made
 
 
@@ -83,7 +84,7 @@ def reorder(x: Any, name: str | None = None) -> SparseTensor:
     """
     x = _sparse(x, "reorder")
     order = apply(ORDER, [x.indices], None, name)
-    return SparseTensor.of(call("gather", x.indices, order), call("gather", x.values, order), x.dense_shape)
+    return SparseTensor.of(ops.gather(x.indices, order), ops.gather(x.values, order), x.dense_shape)
 
 
 def _common_shape(a: SparseTensor, b: SparseTensor, name: str) -> Tensor:
@@ -119,14 +120,14 @@ def add(a: Any, b: Any, name: str | None = None) -> Any:
                 f"sparse.add: a SparseTensor of shape {a.shape} and a tensor of shape {b.shape} cannot be added; "
                 f"for arithmetic with broadcasting use sparse.to_dense(x)"
             )
-        return call("add", to_dense(a), b, name=name)
+        return ops.add(to_dense(a), b, name=name)
     if a.dtype != b.dtype:
         raise TypeError(f"sparse.add: dtypes {a.dtype} and {b.dtype} differ; cast one of them")
     shape = _common_shape(a, b, "add")
-    indices = call("concat", [a.indices, b.indices], 0)
+    indices = ops.concat([a.indices, b.indices], 0)
     distinct, place = apply(DISTINCT, [indices], None, name)
-    values = call("concat", [a.values, b.values], 0)
-    sums = call("scatter", call("expand_dims", place, 1), values, [call("shape", distinct)[0]])
+    values = ops.concat([a.values, b.values], 0)
+    sums = ops.scatter(ops.expand_dims(place, 1), values, [ops.shape(distinct)[0]])
     return SparseTensor.of(distinct, sums, shape)
 
 
@@ -154,7 +155,7 @@ def _at_entries(x: SparseTensor, other: Any, name: str) -> Any:
     tensor = convert_to_tensor(other)
     if tensor.shape == SCALAR:
         return tensor
-    return call("gather_nd", call("broadcast_to", tensor, _extents(x)), x.indices)
+    return ops.gather_nd(ops.broadcast_to(tensor, _extents(x)), x.indices)
 
 
 def multiply(x: Any, y: Any) -> SparseTensor:
@@ -167,11 +168,11 @@ def multiply(x: Any, y: Any) -> SparseTensor:
         Broadcast to the shape of ``x``.
     """
     sparse = _sparse(x, "multiply")
-    return sparse.with_values(call("multiply", sparse.values, _at_entries(sparse, y, "multiply")))
+    return sparse.with_values(ops.multiply(sparse.values, _at_entries(sparse, y, "multiply")))
 
 
 def _divide(x: SparseTensor, y: Any) -> SparseTensor:
-    return x.with_values(call("divide", x.values, _at_entries(x, y, "divide")))
+    return x.with_values(ops.divide(x.values, _at_entries(x, y, "divide")))
 
 
 def transpose(x: Any, perm: Sequence[int] | None = None, name: str | None = None) -> SparseTensor:
@@ -188,7 +189,7 @@ def transpose(x: Any, perm: Sequence[int] | None = None, name: str | None = None
     axes = [int(p) for p in (range(rank)[::-1] if perm is None else perm)]
     if sorted(axes) != list(range(rank)):
         raise ValueError(f"sparse.transpose: {axes} is no permutation of the axes of a tensor of rank {rank}")
-    indices = call("gather", x.indices, axes, axis=1)
+    indices = ops.gather(x.indices, axes, axis=1)
     return reorder(SparseTensor.of(indices, x.values, _chosen(x, axes)), name)
 
 
@@ -196,7 +197,7 @@ def _chosen(x: SparseTensor, axes: Sequence[int]) -> Tensor:
     """The extents of some axes."""
     if x.shape.is_fully_defined():
         return convert_to_tensor(np.asarray([x.shape[a] for a in axes], np.int64))
-    made: Tensor = call("gather", x.dense_shape, list(axes))
+    made: Tensor = ops.gather(x.dense_shape, list(axes))
     return made
 
 
@@ -218,13 +219,13 @@ def matmul(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, nam
         raise ValueError(f"sparse.matmul takes a SparseTensor of rank 2 and a matrix, got {a.shape} and {b.shape}")
     if adjoint_a:
         a = transpose(a)
-        a = a.with_values(call("conj", a.values))
+        a = a.with_values(ops.conj(a.values))
     if b.shape.rank == 1:
-        column = matmul(a, call("expand_dims", b, 1), name=name)
-        made: Tensor = call("squeeze", column, 1)
+        column = matmul(a, ops.expand_dims(b, 1), name=name)
+        made: Tensor = ops.squeeze(column, 1)
         return made
     if adjoint_b:
-        b = call("conj", call("transpose", b))
+        b = ops.conj(ops.transpose(b))
     columns = a.shape[1] if a.shape.rank is not None else None
     if columns is not None and b.shape[0] not in (columns, None):
         raise ValueError(f"sparse.matmul: shapes {a.shape} and {b.shape} do not fit each other")
@@ -237,7 +238,7 @@ def _left_matmul(b: Any, a: SparseTensor) -> Tensor:
     b = convert_to_tensor(b)
     if b.shape.rank == 1:
         return matmul(transpose(a), b)
-    made: Tensor = call("transpose", matmul(transpose(a), call("transpose", b)))
+    made: Tensor = ops.transpose(matmul(transpose(a), ops.transpose(b)))
     return made
 
 
@@ -255,8 +256,8 @@ def retain(x: Any, to_retain: Any) -> SparseTensor:
         raise TypeError(
             f"sparse.retain: a boolean vector of shape {x.values.shape} is needed, got {mask.dtype}{mask.shape}"
         )
-    chosen = call("argwhere", mask)[:, 0]
-    return SparseTensor.of(call("gather", x.indices, chosen), call("gather", x.values, chosen), x.dense_shape)
+    chosen = ops.argwhere(mask)[:, 0]
+    return SparseTensor.of(ops.gather(x.indices, chosen), ops.gather(x.values, chosen), x.dense_shape)
 
 
 def slice(x: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
@@ -270,15 +271,15 @@ def slice(x: Any, start: Any, size: Any, name: str | None = None) -> SparseTenso
     name : str, optional
     """
     x = _sparse(x, "slice")
-    first, extent = [call("cast", convert_to_tensor(v), dtypes.int64) for v in (start, size)]
+    first, extent = [ops.cast(convert_to_tensor(v), dtypes.int64) for v in (start, size)]
     for what, vector in (("start", first), ("size", extent)):
         if not vector.shape.is_compatible_with(x.dense_shape.shape):
             raise ValueError(f"sparse.slice: {what} has shape {vector.shape}, dense_shape {x.dense_shape.shape}")
-    first = call("minimum", call("maximum", first, np.int64(0)), x.dense_shape)
-    end = call("maximum", call("minimum", first + extent, x.dense_shape), first)
-    inside = call("all", call("logical_and", x.indices >= first, x.indices < end), axis=1)
+    first = ops.minimum(ops.maximum(first, np.int64(0)), x.dense_shape)
+    end = ops.maximum(ops.minimum(first + extent, x.dense_shape), first)
+    inside = ops.all(ops.logical_and(x.indices >= first, x.indices < end), axis=1)
     box = retain(x, inside)
-    return SparseTensor.of(call("subtract", box.indices, first, name=name), box.values, end - first)
+    return SparseTensor.of(ops.subtract(box.indices, first, name=name), box.values, end - first)
 
 
 def row(x: Any, index: Any) -> SparseTensor:
@@ -294,8 +295,8 @@ def row(x: Any, index: Any) -> SparseTensor:
     x = _sparse(x, "row")
     if x.rank == 1:
         raise ValueError("sparse.row: a SparseTensor of rank 1 has no rows; use sparse.to_dense(x)[i]")
-    at = apply(ROW, [call("cast", convert_to_tensor(index), dtypes.int64), x.dense_shape])
-    kept = retain(x, call("equal", x.indices[:, 0], at))
+    at = apply(ROW, [ops.cast(convert_to_tensor(index), dtypes.int64), x.dense_shape])
+    kept = retain(x, ops.equal(x.indices[:, 0], at))
     return SparseTensor.of(kept.indices[:, 1:], kept.values, x.dense_shape[1:])
 
 
@@ -311,15 +312,15 @@ def _getitem(x: SparseTensor, index: Any) -> SparseTensor:
 
     def bound(given: Any, default: Any) -> Tensor:
         if given is None:
-            return call("identity", default)  # type: ignore[no-any-return]
-        at = call("cast", convert_to_tensor(given), dtypes.int64)
-        at = call("where", at < 0, at + count, at)
-        return call("minimum", call("maximum", at, np.int64(0)), count)  # type: ignore[no-any-return]
+            return ops.identity(default)  # type: ignore[no-any-return]
+        at = ops.cast(convert_to_tensor(given), dtypes.int64)
+        at = ops.where(at < 0, at + count, at)
+        return ops.minimum(ops.maximum(at, np.int64(0)), count)  # type: ignore[no-any-return]
 
     first, end = bound(index.start, convert_to_tensor(np.int64(0))), bound(index.stop, count)
     rest = x.dense_shape[1:]
-    start = call("concat", [call("expand_dims", first, 0), call("zeros_like", rest)], 0)
-    size = call("concat", [call("expand_dims", call("maximum", end - first, np.int64(0)), 0), rest], 0)
+    start = ops.concat([ops.expand_dims(first, 0), ops.zeros_like(rest)], 0)
+    size = ops.concat([ops.expand_dims(ops.maximum(end - first, np.int64(0)), 0), rest], 0)
     return slice(x, start, size)
 
 
@@ -336,7 +337,7 @@ def reduce_sum(x: Any, axis: Any = None, keepdims: bool = False, name: str | Non
     x = _sparse(x, "reduce_sum")
     made: Tensor
     if axis is None and not keepdims:
-        made = call("sum", x.values, name=name)
+        made = ops.sum(x.values, name=name)
         return made
     rank = _rank(x, "reduce_sum")
     given = range(rank) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else axis
@@ -348,12 +349,12 @@ def reduce_sum(x: Any, axis: Any = None, keepdims: bool = False, name: str | Non
     if kept:
         shape = _chosen(x, kept)
         known = shape.fixed_value()
-        columns = call("gather", x.indices, kept, axis=1)
-        made = call("scatter", columns, x.values, shape if known is None else known.tolist(), name=name)
+        columns = ops.gather(x.indices, kept, axis=1)
+        made = ops.scatter(columns, x.values, shape if known is None else known.tolist(), name=name)
     else:
-        made = call("sum", x.values, name=name)
+        made = ops.sum(x.values, name=name)
     for a in sorted(axes) if keepdims else ():
-        made = call("expand_dims", made, a)
+        made = ops.expand_dims(made, a)
     return made
 
 

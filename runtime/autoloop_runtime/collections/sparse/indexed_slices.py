@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import ops
 from ...base import nest
 from ...base.dtypes import DType
 from ...base.shapes import ShapeLike, TensorShape
 from ...ir.convert import convert_to_tensor
-from ...ir.op import call
 from ...ir.tensor import Tensor
 from .sparse_tensor import as_places
 
@@ -115,7 +115,7 @@ class IndexedSlices:
         if self.dense_shape is None:
             raise ValueError("these IndexedSlices have no dense_shape, so the tensor they are rows of is not known")
         shape: Any = self.shape.as_tuple() if self.shape.is_fully_defined() else self.dense_shape
-        made: Tensor = call("scatter", call("expand_dims", self.indices, 1), self.values, shape)
+        made: Tensor = ops.scatter(ops.expand_dims(self.indices, 1), self.values, shape)
         return made
 
     def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
@@ -140,31 +140,31 @@ class IndexedSlices:
         return self.__autoloop_tensor__().__array__(dtype, copy)
 
     def __getitem__(self, index: Any) -> Any:
-        return call("getitem", convert_to_tensor(self), index)
+        return ops.getitem(convert_to_tensor(self), index)
 
     def __sub__(self, other: Any) -> Any:
-        return self + -other if isinstance(other, IndexedSlices) else call("subtract", convert_to_tensor(self), other)
+        return self + -other if isinstance(other, IndexedSlices) else ops.subtract(convert_to_tensor(self), other)
 
     def __rsub__(self, other: Any) -> Any:
-        return call("subtract", other, convert_to_tensor(self))
+        return ops.subtract(other, convert_to_tensor(self))
 
     def __truediv__(self, other: Any) -> Any:
         return self * (1 / other)
 
     def __pow__(self, other: Any) -> Any:
-        return call("pow", convert_to_tensor(self), other)
+        return ops.pow(convert_to_tensor(self), other)
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices.of(-self.values, self.indices, self.dense_shape)
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, IndexedSlices):
-            return call("add", convert_to_tensor(self), other)
+            return ops.add(convert_to_tensor(self), other)
         if not self.shape.is_compatible_with(other.shape):
             raise ValueError(f"IndexedSlices of shapes {self.shape} and {other.shape} cannot be added")
         shape = self.dense_shape if self.dense_shape is not None else other.dense_shape
         return IndexedSlices.of(
-            call("concat", [self.values, other.values], 0), call("concat", [self.indices, other.indices], 0), shape
+            ops.concat([self.values, other.values], 0), ops.concat([self.indices, other.indices], 0), shape
         )
 
     __radd__ = __add__
@@ -172,7 +172,7 @@ class IndexedSlices:
     def __mul__(self, other: Any) -> Any:
         factor = convert_to_tensor(other) if not isinstance(other, (int, float, complex)) else other
         if isinstance(factor, Tensor) and factor.shape.rank != 0:
-            return call("multiply", convert_to_tensor(self), factor)
+            return ops.multiply(convert_to_tensor(self), factor)
         return IndexedSlices.of(self.values * factor, self.indices, self.dense_shape)
 
     __rmul__ = __mul__

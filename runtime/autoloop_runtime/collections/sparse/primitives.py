@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ... import ops
 from ...base import dtypes
 from ...base.dtypes import DType
 from ...base.shapes import SCALAR, Dim, TensorShape
 from ...ir.apply import apply
-from ...ir.op import call
 from ...ir.tensor import Tensor
 from ...ops.define import primitive
 
@@ -96,10 +96,10 @@ def _matmul_infer(indices: Tensor, values: Tensor, dense_shape: Tensor, dense: T
 def _matmul_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     indices, values, dense_shape, dense = inputs
     rows, columns = indices[:, 0], indices[:, 1]
-    for_values = call("sum", call("multiply", call("gather", g, rows), call("conj", call("gather", dense, columns))), 1)
+    for_values = ops.sum(ops.multiply(ops.gather(g, rows), ops.conj(ops.gather(dense, columns))), 1)
     known = dense.shape.known[0] if dense.shape.rank is not None else None
-    swapped = call("gather", indices, [1, 0], axis=1)
-    for_dense = apply(MATMUL, [swapped, call("conj", values), call("gather", dense_shape, [1, 0]), g], {"rows": known})
+    swapped = ops.gather(indices, [1, 0], axis=1)
+    for_dense = apply(MATMUL, [swapped, ops.conj(values), ops.gather(dense_shape, [1, 0]), g], {"rows": known})
     return [None, for_values, None, for_dense]
 
 

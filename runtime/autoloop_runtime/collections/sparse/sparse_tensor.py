@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import ops
 from ...base import dtypes, nest
 from ...base.dtypes import DType
 from ...base.shapes import Dim, ShapeLike, TensorShape
@@ -41,7 +42,7 @@ def as_places(tensor: Tensor, owner: str, what: str) -> Tensor:
     known = tensor.fixed_value()  # a cast would hide it
     if known is not None:
         return convert_to_tensor(known.astype(np.int64))
-    made: Tensor = call("cast", tensor, dtypes.int64)
+    made: Tensor = ops.cast(tensor, dtypes.int64)
     return made
 
 
