@@ -65,6 +65,10 @@ class Op:
     appends : Appending or None
         Of an op that gives its first input with one element more, its third, at the end, where the second says; or
         that does so if the first waits for that.
+    llvm : mapping or None
+        Of an op that works element by element: kinds of dtype -> its machine code, see ``native/ir/elementwise_ir``.
+    libm : str or None
+        The function of the C library that is the whole of its machine code for floats.
     culprit : callable or None
         Of an op that stands for several nodes: ``culprit(error)`` gives the node whose kernel raised ``error`` and the
         loops around it within the op, innermost first, with the iterations they were in.
@@ -85,6 +89,8 @@ class Op:
     culprit: Callable[[BaseException], Any] | None = None
     several: bool = False
     appends: Appending | None = None
+    llvm: Mapping[str, str] | None = None
+    libm: str | None = None
 
     def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
         """The ``(dtype, shape)`` of each output, without the effect token."""

@@ -44,7 +44,7 @@ def _reshape_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
     return x.reshape(known if dims is None else dims.tolist())[()]
 
 
-_RESHAPE = primitive(
+RESHAPE = primitive(
     "reshape", _reshape_infer, _reshape_kernel,
     lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0]), *[None] * (len(inputs) - 1)],
 )  # fmt: skip
@@ -62,7 +62,7 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     dims = extents(shape, "reshape")
-    return apply(_RESHAPE, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)
+    return apply(RESHAPE, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)
 
 
 @public(numpy=np.ravel)
@@ -94,7 +94,7 @@ def _expand_infer(x: Tensor, axis: Any) -> Any:
     return x.dtype, TensorShape([1 if i in where else next(rest) for i in range(full)])
 
 
-_EXPAND = primitive(
+EXPAND = primitive(
     "expand_dims", _expand_infer, lambda x, axis: np.expand_dims(x, axis),
     lambda g, outputs, inputs, attrs: [squeeze(g, attrs["axis"])],
 )  # fmt: skip
@@ -114,7 +114,7 @@ def expand_dims(x: Any, axis: Any, name: str | None = None) -> Any:
     x = convert_to_tensor(x)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     rank = None if x.shape.rank is None else x.shape.rank + count
-    return apply(_EXPAND, [x], {"axis": axes_of(axis, rank, "expand_dims")}, name)
+    return apply(EXPAND, [x], {"axis": axes_of(axis, rank, "expand_dims")}, name)
 
 
 def _squeeze_infer(x: Tensor, axis: Any) -> Any:
@@ -130,7 +130,7 @@ def _squeeze_infer(x: Tensor, axis: Any) -> Any:
     return x.dtype, TensorShape([d for i, d in enumerate(dims) if i not in where])
 
 
-_SQUEEZE = primitive(
+SQUEEZE = primitive(
     "squeeze", _squeeze_infer, lambda x, axis: np.squeeze(x, axis)[()],
     lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0])],
 )  # fmt: skip
@@ -149,7 +149,7 @@ def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Any:
     """
     x = convert_to_tensor(x)
     axis = None if axis is None else axes_of(axis, x.shape.rank, "squeeze")
-    return apply(_SQUEEZE, [x], {"axis": axis}, name)
+    return apply(SQUEEZE, [x], {"axis": axis}, name)
 
 
 # -- axes in another order --------------------------------------------------------------------------------
@@ -169,9 +169,7 @@ def _transpose_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
     return [transpose(g, None if axes is None else np.argsort(axes).tolist())]
 
 
-_TRANSPOSE = primitive(
-    "transpose", _transpose_infer, lambda x, axes: x.transpose(axes) if x.ndim else x, _transpose_vjp
-)
+TRANSPOSE = primitive("transpose", _transpose_infer, lambda x, axes: x.transpose(axes) if x.ndim else x, _transpose_vjp)
 
 
 @public(numpy=np.transpose)
@@ -191,7 +189,7 @@ def transpose(x: Any, axes: Any = None, name: str | None = None, *, perm: Any = 
     axes = perm if axes is None else axes
     if axes is not None:
         axes = axes_of(axes, x.shape.rank, "transpose")
-    return apply(_TRANSPOSE, [x], {"axes": axes}, name)
+    return apply(TRANSPOSE, [x], {"axes": axes}, name)
 
 
 @public(numpy=np.swapaxes)
@@ -237,7 +235,7 @@ def needed_rank(x: Tensor, name: str) -> int:
     return x.shape.rank
 
 
-_FLIP = primitive(
+FLIP = primitive(
     "flip", lambda x, axis: (x.dtype, x.shape), lambda x, axis: np.flip(x, axis),
     lambda g, outputs, inputs, attrs: [flip(g, attrs["axis"])],
 )  # fmt: skip
@@ -255,14 +253,14 @@ def flip(x: Any, axis: Any = None, name: str | None = None) -> Any:
     name : str, optional
     """
     x = convert_to_tensor(x)
-    return apply(_FLIP, [x], {"axis": axes_of(axis, x.shape.rank, "flip")}, name)
+    return apply(FLIP, [x], {"axis": axes_of(axis, x.shape.rank, "flip")}, name)
 
 
 def _roll_kernel(x: Any, shift: Any, axis: Any) -> Any:
     return np.roll(x, shift if np.ndim(shift) == 0 else tuple(shift), axis)
 
 
-_ROLL = primitive(
+ROLL = primitive(
     "roll", lambda x, shift, axis: (x.dtype, x.shape), _roll_kernel,
     lambda g, outputs, inputs, attrs: [roll(g, -inputs[1], attrs["axis"]), None],
 )  # fmt: skip
@@ -284,7 +282,7 @@ def roll(x: Any, shift: Any, axis: Any = None, name: str | None = None) -> Any:
     if axis is not None:
         places = axes_of(axis, x.shape.rank, "roll") or ()
         axis = places if isinstance(axis, (tuple, list)) else places[0]
-    return apply(_ROLL, [x, convert_to_tensor(shift)], {"axis": axis}, name)
+    return apply(ROLL, [x, convert_to_tensor(shift)], {"axis": axis}, name)
 
 
 # -- joining ----------------------------------------------------------------------------------------------
@@ -330,7 +328,7 @@ def _concat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return parts
 
 
-_CONCAT = primitive("concat", _concat_infer, lambda *values, axis: np.concatenate(values, axis), _concat_vjp)
+CONCAT = primitive("concat", _concat_infer, lambda *values, axis: np.concatenate(values, axis), _concat_vjp)
 
 
 def _parts(values: Any, name: str) -> list[Tensor]:
@@ -362,7 +360,7 @@ def concat(values: Any, axis: Any = 0, name: str | None = None) -> Any:
         return _concat_rows(convert_to_tensor(values), axis, name)
     parts = _parts(values, "concat")
     rank = next((t.shape.rank for t in parts if t.shape.rank), None)
-    return apply(_CONCAT, parts, {"axis": axis_of(axis, rank, "concat")}, name)
+    return apply(CONCAT, parts, {"axis": axis_of(axis, rank, "concat")}, name)
 
 
 def _stack_infer(*values: Tensor, axis: int) -> Any:
@@ -373,7 +371,7 @@ def _stack_infer(*values: Tensor, axis: int) -> Any:
     return values[0].dtype, TensorShape([*common.known[:axis], len(values), *common.known[axis:]])
 
 
-_STACK = primitive(
+STACK = primitive(
     "stack", _stack_infer, lambda *values, axis: np.stack(values, axis),
     lambda g, outputs, inputs, attrs: unstack(g, len(inputs), attrs["axis"]),
 )  # fmt: skip
@@ -395,7 +393,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
         return rows if axis == 0 else moveaxis(rows, 0, axis, name)
     parts = _parts(values, "stack")
     rank = next((t.shape.rank + 1 for t in parts if t.shape.rank is not None), None)
-    return apply(_STACK, parts, {"axis": axis_of(axis, rank, "stack")}, name)
+    return apply(STACK, parts, {"axis": axis_of(axis, rank, "stack")}, name)
 
 
 # -- splitting --------------------------------------------------------------------------------------------
@@ -421,7 +419,7 @@ def _filled(g: Any, outputs: Sequence[Tensor]) -> list[Tensor]:
     return [call("zeros_like", y) if part is None else part for part, y in zip(g, outputs)]
 
 
-_UNSTACK = primitive(
+UNSTACK = primitive(
     "unstack", _unstack_infer, _unstack_kernel,
     lambda g, outputs, inputs, attrs: [stack(_filled(g, outputs), attrs["axis"])], several=True,
 )  # fmt: skip
@@ -447,7 +445,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
             raise ValueError(f"unstack: the extent of axis {axis} of shape {value.shape} is unknown; give num=")
     if num == 0:
         return []
-    return list(apply(_UNSTACK, [value], {"num": int(num), "axis": axis}, name))
+    return list(apply(UNSTACK, [value], {"num": int(num), "axis": axis}, name))
 
 
 def _split_infer(x: Tensor, sizes: tuple[int, ...], axis: int) -> Any:
@@ -467,7 +465,7 @@ def _split_kernel(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
     return tuple(np.split(x, np.cumsum(sizes)[:-1], axis)) if sizes else ()
 
 
-_SPLIT = primitive(
+SPLIT = primitive(
     "split", _split_infer, _split_kernel,
     lambda g, outputs, inputs, attrs: [concat(_filled(g, outputs), attrs["axis"])], several=True,
 )  # fmt: skip
@@ -503,7 +501,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None =
         if num < 1 or extent % num:
             raise ValueError(f"split: axis {axis} of shape {value.shape} cannot be split into {num} equal pieces")
         sizes = [extent // num] * num
-    return list(apply(_SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name) or ())
+    return list(apply(SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name) or ())
 
 
 def _numpy_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:

@@ -16,7 +16,7 @@ from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.op import call
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
-from .define import Function, dim, inexact, is_tensor, is_weak, operands, primitive, public
+from .define import Function, dim, inexact, is_tensor, is_weak, op_of, operands, primitive, public
 from .elementwise import cast
 from .extents import extents, product
 
@@ -39,7 +39,7 @@ def _fill_kernel(value: Any, dims: Any = None, *, known: Any) -> Any:
     return np.full(shape, value, value.dtype)[()]
 
 
-_FILL = primitive(
+FILL = primitive(
     "fill", _fill_infer, _fill_kernel,
     lambda g, outputs, inputs, attrs: [call("sum", g), *[None] * (len(inputs) - 1)],
 )  # fmt: skip
@@ -80,7 +80,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
         if array.ndim:
             array.flags.writeable = False
         return as_constant(array, name)
-    return apply(_FILL, [value, *dims.inputs], {"known": dims.known}, name)
+    return apply(FILL, [value, *dims.inputs], {"known": dims.known}, name)
 
 
 @public()
@@ -188,7 +188,7 @@ def _range_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Any, attrs: Any) ->
     return [call("sum", g), None, call("sum", g * counts)]
 
 
-_RANGE = primitive("range", _range_infer, _range_kernel, _range_vjp)
+RANGE = primitive("range", _range_infer, _range_kernel, _range_vjp)
 
 
 @public(name="range")
@@ -211,7 +211,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         parts = [cast(p, dtype) for p in parts]
     if parts[0].dtype.kind not in "iuf":
         raise TypeError(f"range: the arguments must be real numbers, got dtype {parts[0].dtype}")
-    return apply(_RANGE, parts, None, name)
+    return apply(RANGE, parts, None, name)
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
@@ -233,7 +233,7 @@ def _linspace_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
     return [call("sum", g * (1 - weight)), call("sum", g * weight)]
 
 
-_LINSPACE = primitive(
+LINSPACE = primitive(
     "linspace", _linspace_infer,
     lambda start, stop, num: np.linspace(start, stop, num, dtype=start.dtype), _linspace_vjp,
 )  # fmt: skip
@@ -255,7 +255,7 @@ def linspace(start: Any, stop: Any, num: int = 50, dtype: Any = None, name: str 
         both_python = is_weak(start) and is_weak(stop)
         dtype = dtypes.float32 if both_python else inexact(ends[0].dtype)[0]
     ends = [cast(e, dtype) for e in ends]
-    return apply(_LINSPACE, ends, {"num": int(num)}, name)
+    return apply(LINSPACE, ends, {"num": int(num)}, name)
 
 
 @public()
@@ -313,13 +313,13 @@ def one_hot(
 
 # -- shapes -----------------------------------------------------------------------------------------------
 
-_SHAPE = primitive(
+SHAPE = primitive(
     "shape",
     lambda x, dtype: (dtype, TensorShape([x.shape.rank])),
     lambda x, dtype: np.array(x.shape, dtype),
 )
-_SIZE = primitive("size", lambda x, dtype: (dtype, SCALAR), lambda x, dtype: dtype.type(x.size))
-_RANK = primitive("rank", lambda x: (dtypes.int32, SCALAR), lambda x: np.int32(x.ndim))
+SIZE = primitive("size", lambda x, dtype: (dtype, SCALAR), lambda x, dtype: dtype.type(x.size))
+RANK = primitive("rank", lambda x: (dtypes.int32, SCALAR), lambda x: np.int32(x.ndim))
 
 
 @public()
@@ -335,7 +335,7 @@ def shape(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
     x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
     if x.shape.is_fully_defined():
         return as_constant(np.array(x.shape.as_tuple(), dtype), name)
-    return apply(_SHAPE, [x], {"dtype": dtype}, name)
+    return apply(SHAPE, [x], {"dtype": dtype}, name)
 
 
 @public()
@@ -352,7 +352,7 @@ def size(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
     known = product(x.shape.known) if x.shape.rank is not None else None
     if known is not None:
         return as_constant(dtype.type(known), name)
-    return apply(_SIZE, [x], {"dtype": dtype}, name)
+    return apply(SIZE, [x], {"dtype": dtype}, name)
 
 
 @public()
@@ -367,7 +367,7 @@ def rank(x: Any, name: str | None = None) -> Any:
     x = convert_to_tensor(x)
     if x.shape.rank is not None:
         return as_constant(np.int32(x.shape.rank), name)
-    return apply(_RANK, [x], None, name)
+    return apply(RANK, [x], None, name)
 
 
 def _int_where_known(f: Function, known: Function) -> Function:
@@ -436,11 +436,11 @@ def _embed_kernel(d: Any, dims: Any = None, *, known: Any, k: int) -> Any:
     return out
 
 
-_DIAGONAL = primitive(
+DIAGONAL = primitive(
     "diagonal", _diagonal_infer, lambda x, k: np.diagonal(x, k, -2, -1).copy(),
     lambda g, outputs, inputs, attrs: [_embedded(g, shape(inputs[0]), attrs["k"])],
 )  # fmt: skip
-_EMBED = primitive(
+EMBED = primitive(
     "embed_diagonal", lambda d, *dims, known, k: (d.dtype, TensorShape(known)), _embed_kernel,
     lambda g, outputs, inputs, attrs: [diagonal(g, attrs["k"]), *[None] * (len(inputs) - 1)],
 )  # fmt: skip
@@ -448,7 +448,7 @@ _EMBED = primitive(
 
 def _embedded(d: Tensor, dims: Any, k: int) -> Any:
     places = extents(dims, "diag")
-    return apply(_EMBED, [d, *places.inputs], {"known": places.known, "k": k})
+    return apply(EMBED, [d, *places.inputs], {"known": places.known, "k": k})
 
 
 @public()
@@ -461,7 +461,7 @@ def diagonal(x: Any, k: int = 0, name: str | None = None) -> Any:
     k : int
     name : str, optional
     """
-    return apply(_DIAGONAL, [convert_to_tensor(x)], {"k": int(k)}, name)
+    return apply(DIAGONAL, [convert_to_tensor(x)], {"k": int(k)}, name)
 
 
 @public(numpy=np.diag)
@@ -510,3 +510,8 @@ def _numpy_trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any
 
 NUMPY_FUNCTIONS[np.diagonal] = Counterpart(np.diagonal, _numpy_diagonal)
 NUMPY_FUNCTIONS[np.trace] = Counterpart(np.trace, _numpy_trace)
+
+# -- the primitives of functions that a maker made --------------------------------------------------------
+
+TRIL = op_of(tril)
+TRIU = op_of(triu)

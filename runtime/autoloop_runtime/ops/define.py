@@ -19,7 +19,7 @@ from ..base.shapes import TensorShape, broadcast_shapes
 from ..ir.apply import apply
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.numpy_arguments import Counterpart
-from ..ir.op import Op, call, function, register
+from ..ir.op import OPS, Op, call, function, register
 from ..ir.tensor import NUMPY_FUNCTIONS, NUMPY_UFUNCS, Tensor
 
 Function: TypeAlias = Callable[..., Any]
@@ -49,6 +49,11 @@ def public(*, numpy: Any = None, name: str | None = None) -> Callable[[Function]
 def primitive(name: str, infer: Function, kernel: Function, vjp: Function | None = None, **options: Any) -> Op:
     """Add a primitive to the table."""
     return register(Op(name, infer, kernel, vjp, **options))
+
+
+def op_of(f: Any) -> Op:
+    """The primitive of a public function that one of the makers made."""
+    return OPS[f.__name__]
 
 
 def document(summary: str, parameters: Sequence[tuple[str, str]]) -> str:

@@ -127,7 +127,7 @@ def _print_kernel(*values: Any, text: Text, stream: Any) -> Any:
     return ()
 
 
-_PRINT = primitive("print", lambda *values, text, stream: [], _print_kernel, effect=True, several=True)
+PRINT = primitive("print", lambda *values, text, stream: [], _print_kernel, effect=True, several=True)
 
 
 @public()
@@ -149,14 +149,14 @@ def print(*values: Any, sep: str = " ", end: str = "\n", output_stream: Any = No
         The operation, in a graph that a session runs: fetch it or depend on it.
     """
     text = Text(values, sep, end)
-    return apply(_PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name)
+    return apply(PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name)
 
 
 def _format_kernel(*values: Any, template: str, text: Text) -> Any:
     return np.str_(template.format(*text.filled(values)))
 
 
-_FORMAT = primitive("format", lambda *values, template, text: (dtypes.string, SCALAR), _format_kernel)
+FORMAT = primitive("format", lambda *values, template, text: (dtypes.string, SCALAR), _format_kernel)
 
 
 @public(name="format")
@@ -172,7 +172,7 @@ def format_string(template: str, *values: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     text = Text(values)
-    return apply(_FORMAT, text.take_tensors(), {"template": template, "text": text}, name)
+    return apply(FORMAT, text.take_tensors(), {"template": template, "text": text}, name)
 
 
 # -- the 1.x Print ----------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def _print_through_kernel(x: Any, *data: Any, message: str, summarize: int, coun
     return x
 
 
-_PRINT_THROUGH = primitive(
+PRINT_THROUGH = primitive(
     "print_through", lambda x, *data, **_: (x.dtype, x.shape), _print_through_kernel,
     lambda g, outputs, inputs, attrs: [g, *[None] * (len(inputs) - 1)], effect=True,
 )  # fmt: skip
@@ -240,7 +240,7 @@ def Print(
         "summarize": 3 if summarize is None else int(summarize),
         "countdown": _Countdown(first_n),
     }
-    return apply(_PRINT_THROUGH, [convert_to_tensor(v) for v in (input_, *data)], attrs, name or "Print")
+    return apply(PRINT_THROUGH, [convert_to_tensor(v) for v in (input_, *data)], attrs, name or "Print")
 
 
 # -- failing ----------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def _assert_kernel(condition: Any, *values: Any, text: Text | None) -> Any:
     return ()
 
 
-_ASSERT = primitive("assert", _assert_infer, _assert_kernel, effect=True, several=True)
+ASSERT = primitive("assert", _assert_infer, _assert_kernel, effect=True, several=True)
 
 
 @public()
@@ -273,7 +273,7 @@ def assert_true(condition: Any, *message: Any, name: str | None = None) -> Any:
     """
     condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     text = Text(message) if message else None
-    return apply(_ASSERT, [condition, *(text.take_tensors() if text else ())], {"text": text}, name)
+    return apply(ASSERT, [condition, *(text.take_tensors() if text else ())], {"text": text}, name)
 
 
 @public()
@@ -297,7 +297,7 @@ def _raise_kernel(*values: Any, factory: Callable[..., BaseException]) -> Any:
     raise factory(*values)
 
 
-_RAISE = primitive("raise", lambda *values, factory: [], _raise_kernel, effect=True, several=True)
+RAISE = primitive("raise", lambda *values, factory: [], _raise_kernel, effect=True, several=True)
 
 
 @public()
@@ -315,7 +315,7 @@ def raise_error(
     location : tuple of Line, optional
         The user's lines that lead to the ``raise``, if it is not what is being run.
     """
-    return apply(_RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location)
+    return apply(RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location)
 
 
 # -- the user's own functions -----------------------------------------------------------------------------
@@ -372,7 +372,7 @@ def _py_infer(*values: Tensor, func: Any, types: tuple[DType, ...], single: bool
     return [(t, UNKNOWN) for t in types]
 
 
-_PY_FUNCTION = primitive("py_function", _py_infer, _py_kernel, effect=True, several=True, cost=lambda *values, **_: 1e5)
+PY_FUNCTION = primitive("py_function", _py_infer, _py_kernel, effect=True, several=True, cost=lambda *values, **_: 1e5)
 
 
 @public()
@@ -402,7 +402,7 @@ def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: s
     single = not isinstance(Tout, (list, tuple)) and Tout is not None
     types = tuple([dtypes.as_dtype(t) for t in ([Tout] if single else Tout or ())])
     attrs = {"func": func, "types": types, "single": single}
-    made = apply(_PY_FUNCTION, [convert_to_tensor(v) for v in inp], attrs, name)
+    made = apply(PY_FUNCTION, [convert_to_tensor(v) for v in inp], attrs, name)
     if not types:
         return made
     return made[0] if single else list(made)

@@ -25,6 +25,7 @@ from .define import (
     floating,
     inexact,
     numeric,
+    op_of,
     operands,
     ordered,
     primitive,
@@ -48,7 +49,7 @@ def _cast_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return [cast(g, source) if dtypes.is_inexact(source) and dtypes.is_inexact(g.dtype) else None]
 
 
-_CAST = primitive("cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp)
+CAST = primitive("cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp)
 
 
 @public(numpy=getattr(np, "astype", None))
@@ -65,7 +66,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
-    return x if x.dtype == dtype else apply(_CAST, [x], {"dtype": dtype}, name)
+    return x if x.dtype == dtype else apply(CAST, [x], {"dtype": dtype}, name)
 
 
 def _where_kernel(condition: Any, x: Any, y: Any) -> Any:
@@ -78,7 +79,7 @@ def _where_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) ->
     return [None, unbroadcast(where(condition, g, 0), x), unbroadcast(where(condition, 0, g), y)]
 
 
-_WHERE = primitive(
+WHERE = primitive(
     "where",
     lambda condition, x, y: (x.dtype, broadcast_static("where", condition, x, y)),
     _where_kernel,
@@ -106,7 +107,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         return call("argwhere", condition, name=name)
     if x is None or y is None:
         raise ValueError("where: give both x and y, or neither")
-    return apply(_WHERE, [condition, *operands("where", x, y)], None, name)
+    return apply(WHERE, [condition, *operands("where", x, y)], None, name)
 
 
 # -- arithmetic -------------------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ def _pow_grad(g: Any, z: Any, x: Any, y: Any, squared: bool) -> Any:
     return g * slope, g * z * log(where(call("equal", x, 0), 1, x))
 
 
-_POW = primitive(
+POW = primitive(
     "pow", lambda x, y, squared=False: (arithmetic(x.dtype)[1], broadcast_static("pow", x, y)), _pow_kernel, _pow_vjp,
     code="{0} ** {1}",
 )  # fmt: skip
@@ -182,7 +183,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Any:
     except TypeError as error:
         raise TypeError(f"pow: {error}") from None
     attrs = {"squared": True} if number == 2 and dtypes.is_inexact(dtype) else None
-    return apply(_POW, [as_dtype(x, dtype), as_dtype(y, dtype)], attrs, name)
+    return apply(POW, [as_dtype(x, dtype), as_dtype(y, dtype)], attrs, name)
 
 
 def _larger_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
@@ -529,7 +530,7 @@ def _complex_kernel(re: Any, im: Any) -> Any:
     return out[()]
 
 
-_COMPLEX = primitive(
+COMPLEX = primitive(
     "complex", _complex_infer, _complex_kernel,
     lambda g, outputs, inputs, attrs: [unbroadcast(real(g), inputs[0]), unbroadcast(imag(g), inputs[1])],
 )  # fmt: skip
@@ -546,15 +547,15 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
     """
     parts = operands("complex", real, imag)
     dtype = floating(parts[0].dtype)[0]
-    return apply(_COMPLEX, [as_dtype(p, dtype) for p in parts], None, name)
+    return apply(COMPLEX, [as_dtype(p, dtype) for p in parts], None, name)
 
 
 # -- identities -------------------------------------------------------------------------------------------
 
-_IDENTITY = primitive(
+IDENTITY = primitive(
     "identity", lambda x: (x.dtype, x.shape), lambda x: x, lambda g, outputs, inputs, attrs: [g], code="{0}"
 )
-_STOP_GRADIENT = primitive("stop_gradient", lambda x: (x.dtype, x.shape), lambda x: x, code="{0}")
+STOP_GRADIENT = primitive("stop_gradient", lambda x: (x.dtype, x.shape), lambda x: x, code="{0}")
 
 
 @public()
@@ -566,7 +567,7 @@ def identity(x: Any, name: str | None = None) -> Any:
     x : tensor-like
     name : str, optional
     """
-    return apply(_IDENTITY, [convert_to_tensor(x)], None, name)
+    return apply(IDENTITY, [convert_to_tensor(x)], None, name)
 
 
 @public()
@@ -578,7 +579,7 @@ def stop_gradient(x: Any, name: str | None = None) -> Any:
     x : tensor-like
     name : str, optional
     """
-    return apply(_STOP_GRADIENT, [convert_to_tensor(x)], None, name)
+    return apply(STOP_GRADIENT, [convert_to_tensor(x)], None, name)
 
 
 def _ensure_kernel(x: Any, shape: Any) -> Any:
@@ -594,7 +595,7 @@ def _ensure_infer(x: Tensor, shape: Any) -> Any:
         raise ValueError(f"ensure_shape: the tensor has shape {x.shape}, not {shape}") from None
 
 
-_ENSURE_SHAPE = primitive("ensure_shape", _ensure_infer, _ensure_kernel, lambda g, outputs, inputs, attrs: [g])
+ENSURE_SHAPE = primitive("ensure_shape", _ensure_infer, _ensure_kernel, lambda g, outputs, inputs, attrs: [g])
 
 
 @public()
@@ -614,7 +615,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
         Now if the static shape contradicts, else when the value is there.
     """
     x = convert_to_tensor(x)
-    return apply(_ENSURE_SHAPE, [x], {"shape": type(x.shape)(shape)}, name)
+    return apply(ENSURE_SHAPE, [x], {"shape": type(x.shape)(shape)}, name)
 
 
 @public(numpy=np.nan_to_num)
@@ -645,3 +646,19 @@ def nan_to_num(
     ):
         replaced = where(call("equal", x, infinity), as_constant(x.dtype.type(number)), replaced)
     return replaced
+
+
+# -- the primitives of functions that a maker made --------------------------------------------------------
+
+ADD = op_of(add)
+SUBTRACT = op_of(subtract)
+MULTIPLY = op_of(multiply)
+DIVIDE = op_of(divide)
+SQUARE = op_of(square)
+SQRT = op_of(sqrt)
+EXP = op_of(exp)
+LOG = op_of(log)
+LOG1P = op_of(log1p)
+MAXIMUM = op_of(maximum)
+MINIMUM = op_of(minimum)
+NEGATIVE = op_of(negative)

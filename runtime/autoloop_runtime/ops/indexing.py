@@ -32,7 +32,7 @@ def _getitem_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) 
 
 
 def _added(x: Tensor, index: Index, rest: Sequence[Tensor], g: Tensor) -> Any:
-    return apply(_INDEX_ADD, [call("shape", x), g, *rest], {"index": index, "static": x.shape})
+    return apply(INDEX_ADD, [call("shape", x), g, *rest], {"index": index, "static": x.shape})
 
 
 def _index_add_kernel(shape: Any, values: Any, *inputs: Any, index: Index, static: TensorShape) -> Any:
@@ -54,15 +54,15 @@ def _is_basic(index: Any) -> bool:
 
 def _index_add_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, values, *rest = inputs
-    picked = apply(_GETITEM, [g, *rest], {"index": attrs["index"]})
+    picked = apply(GETITEM, [g, *rest], {"index": attrs["index"]})
     return [None, unbroadcast(picked, values), *[None] * len(rest)]
 
 
-_GETITEM = primitive(
+GETITEM = primitive(
     "getitem", lambda x, *inputs, index: (x.dtype, result_shape(x.shape, index, inputs)),
     _getitem_kernel, _getitem_vjp,
 )  # fmt: skip
-_INDEX_ADD = primitive(
+INDEX_ADD = primitive(
     "index_add", lambda shape, values, *inputs, index, static: (values.dtype, static),
     _index_add_kernel, _index_add_vjp,
 )  # fmt: skip
@@ -93,7 +93,7 @@ def getitem(x: Any, index: Any, name: str | None = None) -> Any:
         picked = None if known is None else known[parsed.resolve(())]
         if isinstance(picked, int):
             return as_constant(x.dtype.type(picked))
-    return apply(_GETITEM, [x, *inputs], {"index": parsed}, name)
+    return apply(GETITEM, [x, *inputs], {"index": parsed}, name)
 
 
 @public()
@@ -113,7 +113,7 @@ def index_add(shape: Any, index: Any, values: Any, static: Any = None, name: str
     dims = extents(shape, "index_add")
     vector = dims.inputs[0] if dims.inputs else convert_to_tensor(np.array(dims.known, np.int64))
     known = dims.static if static is None else static
-    return apply(_INDEX_ADD, [vector, convert_to_tensor(values), *inputs], {"index": parsed, "static": known}, name)
+    return apply(INDEX_ADD, [vector, convert_to_tensor(values), *inputs], {"index": parsed, "static": known}, name)
 
 
 def assign_in_place(x: Any, value: Any, *inputs: Any, index: Index) -> Any:
@@ -144,13 +144,13 @@ def _set_item_infer(x: Tensor, value: Tensor, *inputs: Tensor, index: Index) -> 
 def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, value, *rest = inputs
     zero = convert_to_tensor(g.dtype.type(0))
-    cleared = apply(_SET_ITEM, [g, zero, *rest], attrs)
-    part = apply(_GETITEM, [g, *rest], attrs)
+    cleared = apply(SET_ITEM, [g, zero, *rest], attrs)
+    part = apply(GETITEM, [g, *rest], attrs)
     if any(map(_may_repeat, rest)):
         # of values assigned to one place only the last counts: it finds its own number there
         numbers = reshape_like(call("arange", call("size", part)), part)
-        written = apply(_SET_ITEM, [call("zeros_like", g, numbers.dtype), numbers, *rest], attrs)
-        part = call("where", call("equal", apply(_GETITEM, [written, *rest], attrs), numbers), part, zero)
+        written = apply(SET_ITEM, [call("zeros_like", g, numbers.dtype), numbers, *rest], attrs)
+        part = call("where", call("equal", apply(GETITEM, [written, *rest], attrs), numbers), part, zero)
     return [cleared, unbroadcast(part, value), *[None] * len(rest)]
 
 
@@ -162,7 +162,7 @@ def _may_repeat(index: Tensor) -> bool:
     return known is None or known.size > 1
 
 
-_SET_ITEM = primitive("set_item", _set_item_infer, _set_item_kernel, _set_item_vjp)
+SET_ITEM = primitive("set_item", _set_item_infer, _set_item_kernel, _set_item_vjp)
 
 
 @public()
@@ -186,7 +186,7 @@ def set_item(x: Any, index: Any, value: Any, name: str | None = None) -> Any:
     """
     x = convert_to_tensor(x)
     parsed, inputs = parse(index)
-    return apply(_SET_ITEM, [x, element_of(x.dtype, value, "set_item"), *inputs], {"index": parsed}, name)
+    return apply(SET_ITEM, [x, element_of(x.dtype, value, "set_item"), *inputs], {"index": parsed}, name)
 
 
 def element_of(dtype: dtypes.DType, value: Any, name: str) -> Tensor:
@@ -232,7 +232,7 @@ def _gather_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return [_added(x, index, [indices], g), None]
 
 
-_GATHER = primitive("gather", _gather_infer, lambda x, indices, axis: np.take(x, indices, axis), _gather_vjp)
+GATHER = primitive("gather", _gather_infer, lambda x, indices, axis: np.take(x, indices, axis), _gather_vjp)
 
 
 def _integers(value: Any, name: str) -> Tensor:
@@ -261,7 +261,7 @@ def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) ->
     """
     x = convert_to_tensor(params)
     axis = axis_of(axis, x.shape.rank, "gather")
-    return apply(_GATHER, [x, _integers(indices, "gather")], {"axis": axis}, name)
+    return apply(GATHER, [x, _integers(indices, "gather")], {"axis": axis}, name)
 
 
 @public(numpy=np.take)
@@ -290,7 +290,7 @@ def _put_along_kernel(shape: Any, indices: Any, values: Any, axis: int, static: 
     return out
 
 
-_TAKE_ALONG = primitive(
+TAKE_ALONG = primitive(
     "take_along_axis", lambda x, indices, axis: (x.dtype, indices.shape), _along_kernel,
     lambda g, outputs, inputs, attrs: [
         _put_along(inputs[0], inputs[1], g, attrs["axis"]),
@@ -300,10 +300,10 @@ _TAKE_ALONG = primitive(
 
 
 def _put_along(x: Tensor, indices: Tensor, g: Tensor, axis: int) -> Any:
-    return apply(_PUT_ALONG, [call("shape", x), indices, g], {"axis": axis, "static": x.shape})
+    return apply(PUT_ALONG, [call("shape", x), indices, g], {"axis": axis, "static": x.shape})
 
 
-_PUT_ALONG: Op = primitive(
+PUT_ALONG: Op = primitive(
     "put_along_axis", lambda shape, indices, values, axis, static: (values.dtype, static), _put_along_kernel,
     lambda g, outputs, inputs, attrs: [None, None, take_along_axis(g, inputs[1], attrs["axis"])],
 )  # fmt: skip
@@ -323,7 +323,7 @@ def take_along_axis(x: Any, indices: Any, axis: int = -1, name: str | None = Non
     """
     x = convert_to_tensor(x)
     attrs = {"axis": axis_of(axis, x.shape.rank, "take_along_axis")}
-    return apply(_TAKE_ALONG, [x, _integers(indices, "take_along_axis")], attrs, name)
+    return apply(TAKE_ALONG, [x, _integers(indices, "take_along_axis")], attrs, name)
 
 
 # -- gather_nd, scatter ---------------------------------------------------------------------------------------
@@ -370,11 +370,11 @@ def _scatter_kernel(indices: Any, updates: Any, dims: Any = None, *, known: Any)
     return out
 
 
-_GATHER_ND = primitive(
+GATHER_ND = primitive(
     "gather_nd", _gather_nd_infer, lambda x, indices: x[_places(indices)],
     lambda g, outputs, inputs, attrs: [scatter(inputs[1], g, call("shape", inputs[0])), None],
 )  # fmt: skip
-_SCATTER = primitive(
+SCATTER = primitive(
     "scatter", _scatter_infer, _scatter_kernel,
     lambda g, outputs, inputs, attrs: [None, gather_nd(g, inputs[0]), *[None] * (len(inputs) - 2)],
 )  # fmt: skip
@@ -391,7 +391,7 @@ def gather_nd(params: Any, indices: Any, name: str | None = None) -> Any:
         The last axis holds the coordinates of one point (or of a slice, if fewer than the rank).
     name : str, optional
     """
-    return apply(_GATHER_ND, [convert_to_tensor(params), _integers(indices, "gather_nd")], None, name)
+    return apply(GATHER_ND, [convert_to_tensor(params), _integers(indices, "gather_nd")], None, name)
 
 
 @public()
@@ -409,7 +409,7 @@ def scatter(indices: Any, updates: Any, shape: Any, name: str | None = None) -> 
     """
     dims = extents(shape, "scatter")
     inputs = [_integers(indices, "scatter"), convert_to_tensor(updates), *dims.inputs]
-    return apply(_SCATTER, inputs, {"known": dims.known}, name)
+    return apply(SCATTER, inputs, {"known": dims.known}, name)
 
 
 def _scatter_update_infer(x: Tensor, indices: Tensor, updates: Tensor) -> Any:
@@ -425,16 +425,16 @@ def _scatter_update_kernel(x: Any, indices: Any, updates: Any) -> Any:
 
 def _scatter_update_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, indices, updates = inputs
-    cleared = apply(_SCATTER_UPDATE, [g, indices, call("zeros_like", updates)])
+    cleared = apply(SCATTER_UPDATE, [g, indices, call("zeros_like", updates)])
     part = gather_nd(g, indices)
     if _may_repeat(indices):
         numbers = reshape_like(call("arange", call("size", part)), part)
-        written = apply(_SCATTER_UPDATE, [call("zeros_like", g, numbers.dtype), indices, numbers])
+        written = apply(SCATTER_UPDATE, [call("zeros_like", g, numbers.dtype), indices, numbers])
         part = call("where", call("equal", gather_nd(written, indices), numbers), part, g.dtype.type(0))
     return [cleared, None, part]
 
 
-_SCATTER_UPDATE = primitive("scatter_update", _scatter_update_infer, _scatter_update_kernel, _scatter_update_vjp)
+SCATTER_UPDATE = primitive("scatter_update", _scatter_update_infer, _scatter_update_kernel, _scatter_update_vjp)
 
 
 @public()
@@ -451,7 +451,7 @@ def scatter_update(x: Any, indices: Any, updates: Any, name: str | None = None) 
     """
     x = convert_to_tensor(x)
     inputs = [x, _integers(indices, "scatter_update"), element_of(x.dtype, updates, "scatter_update")]
-    return apply(_SCATTER_UPDATE, inputs, None, name)
+    return apply(SCATTER_UPDATE, inputs, None, name)
 
 
 @public()
@@ -473,7 +473,7 @@ def scatter_add(x: Any, indices: Any, updates: Any, name: str | None = None) -> 
 
 # -- masks ------------------------------------------------------------------------------------------------
 
-_ARGWHERE = primitive(
+ARGWHERE = primitive(
     "argwhere", lambda x: (dtypes.int64, TensorShape([None, x.shape.rank])),
     lambda x: np.argwhere(x).reshape(-1, x.ndim),
 )  # fmt: skip
@@ -488,7 +488,7 @@ def argwhere(condition: Any, name: str | None = None) -> Any:
     condition : tensor-like
     name : str, optional
     """
-    return apply(_ARGWHERE, [convert_to_tensor(condition)], None, name)
+    return apply(ARGWHERE, [convert_to_tensor(condition)], None, name)
 
 
 @public()

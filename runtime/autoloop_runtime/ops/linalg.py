@@ -12,7 +12,19 @@ from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.op import call
 from ..ir.tensor import Tensor
-from .define import Function, _ruled, as_dtype, conjugated, inexact, numeric, operands, primitive, public, unbroadcast
+from .define import (
+    Function,
+    _ruled,
+    as_dtype,
+    conjugated,
+    inexact,
+    numeric,
+    op_of,
+    operands,
+    primitive,
+    public,
+    unbroadcast,
+)
 from .extents import axes_of, product
 
 #: an extent that is not known is taken to be this large where costs are estimated
@@ -89,7 +101,7 @@ def _matmul_cost(a: Tensor, b: Tensor) -> float:
     return 500 + _known([*a.shape.known, columns]) / 16
 
 
-_MATMUL = primitive("matmul", _matmul_infer, np.matmul, _matmul_vjp, code="{0} @ {1}", cost=_matmul_cost,
+MATMUL = primitive("matmul", _matmul_infer, np.matmul, _matmul_vjp, code="{0} @ {1}", cost=_matmul_cost,
                     into="np.matmul({0}, {1}, out={out})")  # fmt: skip
 
 
@@ -109,7 +121,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
     _ruled(numeric, a.dtype, "matmul")
     a = call("swapaxes", a, -1, -2) if transpose_a else a
     b = call("swapaxes", b, -1, -2) if transpose_b else b
-    return apply(_MATMUL, [a, b], None, name)
+    return apply(MATMUL, [a, b], None, name)
 
 
 @public(numpy=np.dot)
@@ -197,7 +209,7 @@ def _einsum_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return grads
 
 
-_EINSUM = primitive(
+EINSUM = primitive(
     "einsum", _einsum_infer, _einsum_kernel, _einsum_vjp,
     cost=lambda *xs, equation: 3000 + max(_known(x.shape.known) if x.shape.rank else 1 for x in xs) * len(xs),
 )  # fmt: skip
@@ -215,7 +227,7 @@ def einsum(equation: str, *tensors: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     xs = operands("einsum", *tensors)
-    return apply(_EINSUM, xs, {"equation": _explicit(equation.replace(" ", ""), xs)}, name)
+    return apply(EINSUM, xs, {"equation": _explicit(equation.replace(" ", ""), xs)}, name)
 
 
 def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
@@ -377,7 +389,7 @@ def _solve_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) ->
     return [unbroadcast(ga, a), unbroadcast(gb, b)]
 
 
-_SOLVE = primitive("solve", _solve_infer, np.linalg.solve, _solve_vjp, cost=lambda a, b: 20_000.0)
+SOLVE = primitive("solve", _solve_infer, np.linalg.solve, _solve_vjp, cost=lambda a, b: 20_000.0)
 
 
 @public(numpy=np.linalg.solve)
@@ -394,4 +406,11 @@ def solve(a: Any, b: Any, name: str | None = None) -> Any:
     """
     a, b = operands("solve", a, b)
     dtype = _ruled(inexact, a.dtype, "solve")[0]
-    return apply(_SOLVE, [as_dtype(a, dtype), as_dtype(b, dtype)], None, name)
+    return apply(SOLVE, [as_dtype(a, dtype), as_dtype(b, dtype)], None, name)
+
+
+# -- the primitives of functions that a maker made --------------------------------------------------------
+
+INV = op_of(inv)
+DET = op_of(det)
+CHOLESKY = op_of(cholesky)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .define import binary, bits, comparison, equality, integers, logical, predicate, unary
+from .define import binary, bits, comparison, equality, integers, logical, op_of, predicate, unary
 
 
 def _compare(name: str, kernel: Any, sign: str, numpy: Any, rule: Any = comparison) -> Any:
@@ -71,3 +71,17 @@ right_shift = binary(
     "right_shift", operator.rshift, "{0} >> {1}", rule=integers, doc="``x >> y``.", numpy=np.right_shift,
 )
 # fmt: on
+
+# -- the primitives of functions that a maker made --------------------------------------------------------
+
+EQUAL = op_of(equal)
+NOT_EQUAL = op_of(not_equal)
+LESS = op_of(less)
+LESS_EQUAL = op_of(less_equal)
+GREATER = op_of(greater)
+GREATER_EQUAL = op_of(greater_equal)
+ISNAN = op_of(isnan)
+ISFINITE = op_of(isfinite)
+LOGICAL_AND = op_of(logical_and)
+LOGICAL_OR = op_of(logical_or)
+LOGICAL_NOT = op_of(logical_not)

@@ -69,11 +69,11 @@ def _svd_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs:
     return [sum(parts[1:], parts[0])]
 
 
-_SVD = primitive("svd", _svd_infer, _svd_kernel, _svd_vjp, several=True, cost=lambda x: 50_000.0)
+SVD = primitive("svd", _svd_infer, _svd_kernel, _svd_vjp, several=True, cost=lambda x: 50_000.0)
 
 
 def _singular_values(x: Tensor) -> Tensor:
-    values: Tensor = apply(_SVD, [x])[1]
+    values: Tensor = apply(SVD, [x])[1]
     return values
 
 

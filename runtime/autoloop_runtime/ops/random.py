@@ -89,17 +89,17 @@ def set_seed(seed: int) -> None:
 
 # -- keys -------------------------------------------------------------------------------------------------
 
-_MAKE_KEY = primitive(
+MAKE_KEY = primitive(
     "random_key", lambda seed: (dtypes.uint64, _KEY),
     lambda seed: _generator(np.array([seed, 0], np.int64).astype(np.uint64), _SPLIT_COUNTER).integers(
         0, 2**64, 2, np.uint64
     ),
 )  # fmt: skip
-_SPLIT = primitive(
+SPLIT = primitive(
     "random_split", lambda key, n: (dtypes.uint64, TensorShape([n, 2])),
     lambda key, n: _generator(key, _SPLIT_COUNTER).integers(0, 2**64, (n, 2), np.uint64),
 )  # fmt: skip
-_FOLD_IN = primitive(
+FOLD_IN = primitive(
     "random_fold_in", lambda key, data: (dtypes.uint64, _KEY),
     lambda key, data: _generator(key, (int(data) % 2**64, 0, 1, 1)).integers(0, 2**64, 2, np.uint64),
 )  # fmt: skip
@@ -121,7 +121,7 @@ def key(seed: Any, name: str | None = None) -> Any:
     seed = convert_to_tensor(np.int64(seed) if isinstance(seed, int) else seed)
     if seed.dtype.kind not in "iu" or seed.shape.rank not in (0, None):
         raise TypeError(f"random.key: the seed must be an integer scalar, got dtype {seed.dtype}, shape {seed.shape}")
-    return apply(_MAKE_KEY, [as_dtype(seed, dtypes.int64)], None, name)
+    return apply(MAKE_KEY, [as_dtype(seed, dtypes.int64)], None, name)
 
 
 def split(key: Any, n: int = 2, name: str | None = None) -> Any:
@@ -133,7 +133,7 @@ def split(key: Any, n: int = 2, name: str | None = None) -> Any:
     n : int
     name : str, optional
     """
-    return apply(_SPLIT, [_checked_key(key)], {"n": int(n)}, name)
+    return apply(SPLIT, [_checked_key(key)], {"n": int(n)}, name)
 
 
 def fold_in(key: Any, data: Any, name: str | None = None) -> Any:
@@ -145,7 +145,7 @@ def fold_in(key: Any, data: Any, name: str | None = None) -> Any:
     data : integer scalar
     name : str, optional
     """
-    return apply(_FOLD_IN, [_checked_key(key), convert_to_tensor(data)], None, name)
+    return apply(FOLD_IN, [_checked_key(key), convert_to_tensor(data)], None, name)
 
 
 def _checked_key(key: Any) -> Tensor:

@@ -27,6 +27,7 @@ from .define import (
     floating,
     inexact,
     logical,
+    op_of,
     ordered,
     primitive,
     public,
@@ -304,14 +305,14 @@ def _sum_between_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tens
     return [conjugated(outputs[0]) * back, back]
 
 
-_SUM_BETWEEN = primitive(
+SUM_BETWEEN = primitive(
     "sum_between", lambda a, b, axis, reverse: (b.dtype, b.shape), _sum_between_kernel, _sum_between_vjp,
     doc="At each place the sum of b before it, each element times the product of a strictly between the two places.",
 )  # fmt: skip
 
 
 def _sum_between(a: Tensor, b: Tensor, axis: int, reverse: bool) -> Tensor:
-    made: Tensor = apply(_SUM_BETWEEN, [a, b], {"axis": axis, "reverse": reverse})
+    made: Tensor = apply(SUM_BETWEEN, [a, b], {"axis": axis, "reverse": reverse})
     return made
 
 
@@ -439,3 +440,21 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, name
         return total ** (1 / ord)
     tip = call("equal", total, 0)
     return call("where", tip, total, call("where", tip, 1, total) ** (1 / ord), name=name)
+
+
+# -- the primitives of functions that a maker made --------------------------------------------------------
+
+SUM = op_of(sum)
+PROD = op_of(prod)
+MAX = op_of(max)
+MIN = op_of(min)
+MEAN = op_of(mean)
+ANY = op_of(any)
+ALL = op_of(all)
+ARGMAX = op_of(argmax)
+ARGMIN = op_of(argmin)
+CUMSUM = op_of(cumsum)
+CUMPROD = op_of(cumprod)
+SOFTMAX = op_of(softmax)
+LOG_SOFTMAX = op_of(log_softmax)
+LOGSUMEXP = op_of(logsumexp)

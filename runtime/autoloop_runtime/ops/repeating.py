@@ -31,7 +31,7 @@ def _broadcast_to_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
     return np.broadcast_to(x, known if dims is None else dims.tolist())[()]
 
 
-_BROADCAST_TO = primitive(
+BROADCAST_TO = primitive(
     "broadcast_to", _broadcast_to_infer, _broadcast_to_kernel,
     lambda g, outputs, inputs, attrs: [unbroadcast(g, inputs[0]), *[None] * (len(inputs) - 1)],
 )  # fmt: skip
@@ -48,7 +48,7 @@ def broadcast_to(x: Any, shape: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     dims = extents(shape, "broadcast_to")
-    return apply(_BROADCAST_TO, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)
+    return apply(BROADCAST_TO, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)
 
 
 def _tile_infer(x: Tensor, *multiples: Tensor, known: Any) -> Any:
@@ -80,7 +80,7 @@ def _tile_kernel(x: Any, multiples: Any = None, *, known: Any) -> Any:
     return np.tile(x, known if multiples is None else multiples.tolist())[()]
 
 
-_TILE = primitive("tile", _tile_infer, _tile_kernel, _tile_vjp)
+TILE = primitive("tile", _tile_infer, _tile_kernel, _tile_vjp)
 
 
 @public(numpy=np.tile)
@@ -95,7 +95,7 @@ def tile(x: Any, multiples: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     counts = extents(multiples, "tile")
-    return apply(_TILE, [convert_to_tensor(x), *counts.inputs], {"known": counts.known}, name)
+    return apply(TILE, [convert_to_tensor(x), *counts.inputs], {"known": counts.known}, name)
 
 
 def _repeat_infer(x: Tensor, repeats: Tensor, axis: int) -> Any:
@@ -118,7 +118,7 @@ def _repeat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return [call("index_add", call("shape", x), (slice(None),) * axis + (source,), g, static=x.shape), None]
 
 
-_REPEAT = primitive("repeat", _repeat_infer, lambda x, repeats, axis: np.repeat(x, repeats, axis), _repeat_vjp)
+REPEAT = primitive("repeat", _repeat_infer, lambda x, repeats, axis: np.repeat(x, repeats, axis), _repeat_vjp)
 
 
 @public(numpy=np.repeat)
@@ -136,7 +136,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None, name: str | None = Non
     x = convert_to_tensor(x)
     if axis is None or x.shape.rank == 0:
         x, axis = ravel(x), 0
-    return apply(_REPEAT, [x, convert_to_tensor(repeats)], {"axis": axis_of(axis, x.shape.rank, "repeat")}, name)
+    return apply(REPEAT, [x, convert_to_tensor(repeats)], {"axis": axis_of(axis, x.shape.rank, "repeat")}, name)
 
 
 def _pad_infer(x: Tensor, value: Tensor, *pads: Tensor, known: Any) -> Any:
@@ -169,7 +169,7 @@ def _pad_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> A
     return [inside, call("sum", g) - call("sum", inside), *[None] * (len(inputs) - 2)]
 
 
-_PAD = primitive("pad", _pad_infer, _pad_kernel, _pad_vjp)
+PAD = primitive("pad", _pad_infer, _pad_kernel, _pad_vjp)
 
 #: TensorFlow's and NumPy's names of the modes -> NumPy's
 _PAD_MODES = {"constant": "constant", "reflect": "reflect", "symmetric": "symmetric", "edge": "edge", "wrap": "wrap"}
@@ -195,7 +195,7 @@ def pad(x: Any, paddings: Any, mode: str = "constant", constant_values: Any = 0,
     widths = _paddings(x, paddings)
     if mode.lower() == "constant":
         x, value = operands("pad", x, constant_values)
-        return apply(_PAD, [x, value, *widths.inputs], {"known": widths.known}, name)
+        return apply(PAD, [x, value, *widths.inputs], {"known": widths.known}, name)
     if widths.known is None or None in widths.known:
         raise ValueError(f"pad: mode {mode!r} needs paddings that are known while the graph is built")
     for axis in range(len(widths.known) // 2):

@@ -32,12 +32,12 @@ def _argsort_kernel(x: Any, axis: int, descending: bool) -> Any:
 
 
 def _sort_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    order = apply(_ARGSORT, [inputs[0]], attrs)
-    return [take_along_axis(g, apply(_ARGSORT, [order], {**attrs, "descending": False}), attrs["axis"])]
+    order = apply(ARGSORT, [inputs[0]], attrs)
+    return [take_along_axis(g, apply(ARGSORT, [order], {**attrs, "descending": False}), attrs["axis"])]
 
 
-_SORT = primitive("sort", lambda x, axis, descending: (x.dtype, x.shape), _sort_kernel, _sort_vjp)
-_ARGSORT = primitive("argsort", lambda x, axis, descending: (dtypes.int64, x.shape), _argsort_kernel)
+SORT = primitive("sort", lambda x, axis, descending: (x.dtype, x.shape), _sort_kernel, _sort_vjp)
+ARGSORT = primitive("argsort", lambda x, axis, descending: (dtypes.int64, x.shape), _argsort_kernel)
 
 
 def _sortable(x: Any, axis: Any, name: str) -> tuple[Tensor, int]:
@@ -61,7 +61,7 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False, name: str | No
     name : str, optional
     """
     tensor, axis = _sortable(x, axis, "sort")
-    return apply(_SORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
+    return apply(SORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
 
 
 @public(numpy=np.argsort)
@@ -77,7 +77,7 @@ def argsort(x: Any, axis: int | None = -1, descending: bool = False, name: str |
     name : str, optional
     """
     tensor, axis = _sortable(x, axis, "argsort")
-    return apply(_ARGSORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
+    return apply(ARGSORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
 
 
 class TopK(NamedTuple):
@@ -113,7 +113,7 @@ def _search_infer(a: Tensor, v: Tensor, side: str) -> Any:
     return dtypes.int64, v.shape
 
 
-_SEARCHSORTED = primitive("searchsorted", _search_infer, lambda a, v, side: np.searchsorted(a, v, side))
+SEARCHSORTED = primitive("searchsorted", _search_infer, lambda a, v, side: np.searchsorted(a, v, side))
 
 
 @public(numpy=np.searchsorted)
@@ -132,10 +132,10 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", name: st
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
     a, v = operands("searchsorted", sorted_sequence, values)
-    return apply(_SEARCHSORTED, [a, v], {"side": side}, name)
+    return apply(SEARCHSORTED, [a, v], {"side": side}, name)
 
 
-_UNIQUE = primitive("unique", lambda x: (x.dtype, TensorShape([None])), np.unique)
+UNIQUE = primitive("unique", lambda x: (x.dtype, TensorShape([None])), np.unique)
 
 
 @public(numpy=np.unique)
@@ -147,7 +147,7 @@ def unique(x: Any, name: str | None = None) -> Any:
     x : tensor-like
     name : str, optional
     """
-    return apply(_UNIQUE, [convert_to_tensor(x)], None, name)
+    return apply(UNIQUE, [convert_to_tensor(x)], None, name)
 
 
 @public(numpy=np.bincount)
@@ -161,10 +161,10 @@ def bincount(x: Any, minlength: int = 0, name: str | None = None) -> Any:
         The least number of counts.
     name : str, optional
     """
-    return apply(_BINCOUNT, [as_dtype(convert_to_tensor(x), dtypes.int64)], {"minlength": int(minlength)}, name)
+    return apply(BINCOUNT, [as_dtype(convert_to_tensor(x), dtypes.int64)], {"minlength": int(minlength)}, name)
 
 
-_BINCOUNT = primitive(
+BINCOUNT = primitive(
     "bincount", lambda x, minlength: (dtypes.int32, TensorShape([None])),
     lambda x, minlength: np.bincount(x, minlength=minlength).astype(np.int32),
 )  # fmt: skip
