@@ -16,6 +16,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from autoloop_runtime.base.parsing import parse
+
 _E = TypeVar("_E", bound=BaseException)
 
 _FULL_TRACEBACK = "AUTOLOOP_FULL_TRACEBACK"
@@ -202,7 +204,7 @@ def entry_point(call: Callable[[tuple[Any, ...], dict[str, Any]], Any], f: Any) 
     name = getattr(code, "co_name", "")
     if not name.isidentifier():
         code, name = None, "function"
-    tree = ast.parse(_ENTRY.format(name=name))
+    tree = parse(_ENTRY.format(name=name))
     filename = __file__ if code is None else code.co_filename
     if code is not None:
         _place_at(tree, *_head_of(code))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.parsing import signature_of
 
 _MISSING = inspect.Parameter.empty
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -53,7 +54,7 @@ class Parameters:
         """Those of ``f``; any, for what is not written in Python or is NumPy's."""
         if not isinstance(f, _NOT_PYTHON):
             try:
-                return cls(list(inspect.signature(f).parameters.values()))
+                return cls(list(signature_of(f).parameters.values()))
             except ValueError:
                 pass
         return cls([

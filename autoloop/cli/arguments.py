@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.parsing import parse
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.convert import to_array
 from autoloop_runtime.ir.tensor import TensorSpec
@@ -61,7 +62,7 @@ def parse_arguments(text: str) -> tuple[list[Any], dict[str, Any]]:
     """
     text = _SCALAR_SPEC.sub(r"\1[()]", " ".join(text.split("\n")))
     try:
-        call = ast.parse(f"f({text})", mode="eval").body
+        call = parse(f"f({text})", "eval").body
     except SyntaxError as error:
         start = min(max((error.offset or 3) - 3, 0), len(text))
         raise ArgumentError(f"not Python: {error.msg}", text, start, start + 1) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import statistics
 import sys
 import time
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import config, nest, profiler
+from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.tensor import Tensor, TensorSpec
 
 from ..concrete import ConcreteFunction
@@ -36,7 +36,7 @@ def call_of(target: Target, options: argparse.Namespace) -> Call:
     args, kwargs = parse_arguments(options.args or "")
     if options.args is None and function.input_signature is not None:
         return function, list(function.input_signature), {}
-    signature = inspect.signature(function.python_function)
+    signature = signature_of(function.python_function)
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:

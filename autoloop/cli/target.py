@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.parsing import signature_of
 
 from ..function import BoundFunction, Function
 from .problems import UsageError, did_you_mean
@@ -77,7 +78,7 @@ class Target:
     def _bound(self) -> Callable[..., Any]:
         assert self.owner is not None
         try:
-            inspect.signature(self.owner).bind()
+            signature_of(self.owner).bind()
         except TypeError as error:
             raise UsageError(
                 f"{self.name} needs an instance of {self.owner.__name__}, which cannot be made without arguments "

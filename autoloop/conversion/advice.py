@@ -12,9 +12,11 @@ import gast
 from autoloop.conversion.callables import is_converted, is_generator_code
 from autoloop.conversion.nodes import Node, children, walk
 from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS
+from autoloop.conversion.translation import to_gast
 from autoloop.conversion.unfolding import binds_in, may_leave_out
 from autoloop.conversion.unsupported import must_stay_python
 from autoloop.errors import is_own_file
+from autoloop_runtime.base.parsing import parse
 
 _MARK = " is symbolic: it has no value while the graph is built"
 _USUAL_ADVICE = " Decorate the code with @autoloop.function"
@@ -108,7 +110,7 @@ def _reason(statement: Node) -> str:
 @functools.lru_cache(maxsize=4)
 def _tree(filename: str) -> Node | None:
     try:
-        return gast.parse("".join(linecache.getlines(filename)))
+        return to_gast(parse("".join(linecache.getlines(filename))))
     except (SyntaxError, ValueError):
         return None
 

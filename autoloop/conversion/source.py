@@ -20,6 +20,7 @@ from autoloop.conversion.nodes import Node
 from autoloop.conversion.translation import to_gast
 from autoloop.errors import SourceNotFoundError, describe_place
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.parsing import parse
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _parsed_in_place(block: list[str], first_line: int) -> ast.Module:
     above = "\n" * (first_line - 1)
     if block[0][:1].isspace():
         above = "\n" * (first_line - 2) + "if 1:\n"
-    return ast.parse(above + "".join(block))
+    return parse(above + "".join(block))
 
 
 def _find_lambda(code: types.CodeType, lines: list[str]) -> tuple[ast.AST, list[str]]:
@@ -160,7 +161,7 @@ def _find_lambda(code: types.CodeType, lines: list[str]) -> tuple[ast.AST, list[
 
 @functools.lru_cache(maxsize=8)
 def _lambdas(text: str) -> tuple[ast.Lambda, ...]:
-    return tuple(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda))
+    return tuple(node for node in ast.walk(parse(text)) if isinstance(node, ast.Lambda))
 
 
 def _argument_names(node: ast.Lambda) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from typing import Any
 
@@ -15,6 +14,7 @@ from autoloop.operators.constructs.text import formatted
 from autoloop.operators.staging.door import guarded, is_outside, shielded
 from autoloop.operators.staging.growing_list import example_of, growing
 from autoloop.operators.staging.staged_values import is_staged
+from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
 
 # Arguments that hold no tensor.
@@ -70,7 +70,7 @@ def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
 @functools.lru_cache(maxsize=64)
 def _parameters(f: Any) -> tuple[str, ...]:
     try:
-        return tuple(inspect.signature(f).parameters)
+        return tuple(signature_of(f).parameters)
     except ValueError:  # functools.reduce, in versions of Python that do not say
         return ("function",)
 

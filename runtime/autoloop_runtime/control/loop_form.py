@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import dtypes, nest
+from ..base.parsing import signature_of
 from ..base.shapes import TensorShape
 from ..collections.sparse.specs import CompositeSpec
 from ..ir.convert import as_constant, convert_to_tensor, to_array
@@ -197,7 +197,7 @@ class LoopForm:
 def check_arity(f: Callable[..., Any], what: str, count: int) -> None:
     """``TypeError`` if ``f`` is known not to take ``count`` positional arguments."""
     try:
-        signature = inspect.signature(f)
+        signature = signature_of(f)
     except (TypeError, ValueError):
         return
     try:
@@ -212,7 +212,7 @@ def argument_names(body: Callable[..., Any], loop_vars: Any) -> list[str]:
     """The user's names of the loop variables: the body's parameters, where they can be known."""
     count = len(loop_vars) if isinstance(loop_vars, (list, tuple)) else 1
     try:
-        parameters = list(inspect.signature(body).parameters.values())
+        parameters = list(signature_of(body).parameters.values())
     except (TypeError, ValueError):
         parameters = []
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

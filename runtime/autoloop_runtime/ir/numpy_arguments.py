@@ -16,6 +16,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..base.parsing import signature_of
+
 #: NumPy's name of a parameter -> ours, where the place does not say it and the names differ
 _RENAMED = {"a_min": "min", "a_max": "max", "offset": "k"}
 #: what is as good as not given: of arguments that NumPy gives no default for its users to see, and of ufuncs
@@ -90,14 +92,14 @@ class Counterpart:
     @functools.cache  # noqa: B019  (these objects stay; a cached_property has a lock in Python 3.11)
     def _signature(self) -> inspect.Signature:
         try:
-            return inspect.signature(self.theirs)
+            return signature_of(self.theirs)
         except ValueError:
-            return inspect.signature(_SIGNATURES[self.theirs])
+            return signature_of(_SIGNATURES[self.theirs])
 
     @property
     @functools.cache  # noqa: B019  (these objects stay; a cached_property has a lock in Python 3.11)
     def _parameters(self) -> dict[str, inspect.Parameter]:
-        return dict(inspect.signature(self.ours).parameters)
+        return dict(signature_of(self.ours).parameters)
 
     @property
     @functools.cache  # noqa: B019  (these objects stay; a cached_property has a lock in Python 3.11)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from string import Formatter
 
 from ..analysis.failure import can_fail
+from ..base import parsing as syntax
 from ..base.dataclass import dataclass
 from ..ir.graph import Node
 
@@ -125,7 +126,7 @@ def parse(text: str) -> Template:
             source += f"_hole{len(holes)}_"
             pieces.append((int(field), 0))
             holes.append(int(field))
-    tree = ast.parse(source, mode="eval").body
+    tree = syntax.parse(source, "eval").body
     needed: dict[str, int] = {}
     used: set[str] = set()
     for child, precedence in _needs(tree):

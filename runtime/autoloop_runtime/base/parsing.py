@@ -1,0 +1,64 @@
+"""Syntax trees, made by one thread at a time and by nothing in between.
+
+Python 3.11 counts how deep the tree is that it is making in one number per interpreter. Where the collector runs while
+it makes one, so may a finaliser, and with it another thread; if that makes a tree too, both get a ``SystemError``. So
+here the collector waits meanwhile. Later versions collect between two instructions of Python's only.
+
+``inspect.signature`` makes a tree of what a function written in C says of itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import gc
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, Literal, overload
+
+from .forks import Kind, undivided
+
+_ONE_NUMBER_FOR_ALL = sys.version_info < (3, 12)
+
+_lock = Kind("parsing", "a fork waits for the end of what it guards, which leaves nothing behind").lock()
+
+
+def _alone(make: Callable[..., Any], *args: Any) -> Any:
+    """``make(*args)`` while the collector waits; it is back before a fork."""
+    with _lock, undivided():
+        collects = gc.isenabled()  # not where a signal handler came in between: the end of the outer call sets it right
+        try:
+            gc.disable()
+            return make(*args)
+        finally:
+            if collects:
+                gc.enable()
+
+
+@overload
+def parse(source: str) -> ast.Module: ...
+@overload
+def parse(source: str, mode: Literal["eval"]) -> ast.Expression: ...
+def parse(source: str, mode: Literal["exec", "eval"] = "exec") -> ast.AST:
+    """The tree of ``source``."""
+    if not _ONE_NUMBER_FOR_ALL:
+        return ast.parse(source, mode=mode)
+    tree: ast.AST = _alone(ast.parse, source, "<unknown>", mode)
+    return tree
+
+
+def signature_of(f: Callable[..., Any]) -> inspect.Signature:
+    """``inspect.signature(f)``; ``TypeError`` or ``ValueError`` where there is none."""
+    if not (_ONE_NUMBER_FOR_ALL and _is_text(f)):
+        return inspect.signature(f)
+    signature: inspect.Signature = _alone(inspect.signature, f)
+    return signature
+
+
+def _is_text(f: Any) -> bool:
+    """True if that makes a tree; then it calls nothing of the user's."""
+    while isinstance(f, functools.partial):
+        f = f.func
+    of = f.__mro__[:-1] if isinstance(f, type) else () if inspect.isfunction(f) else (f,)
+    return any(isinstance(getattr(one, "__text_signature__", None), str) for one in of)
