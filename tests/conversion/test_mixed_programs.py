@@ -12,8 +12,11 @@ INPUTS = [
     (np.float64(1.5), np.float64(-0.5), 2.0, True, np.array([2.25, 0.75, 1.25])),
     (np.float64(-2.0), np.float64(3.0), -1.0, False, np.array([-1.0, 0.5, 4.0])),
 ]
-# Refusals: of dtypes that branches bring together, and of what has no machine code.
-REFUSALS = ("must return the same dtypes", "executor='native' cannot take", "loop variable", "TensorArray of dtype")
+# Refusals: of dtypes that branches bring together, of what has no machine code, and of what would be lost.
+REFUSALS = (
+    "must return the same dtypes", "executor='native' cannot take", "loop variable", "TensorArray of dtype",
+    "does in `finally` would not be done", "that a tensor decides on changes",
+)  # fmt: skip
 
 
 def outcome(program, args):

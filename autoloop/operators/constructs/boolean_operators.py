@@ -9,12 +9,14 @@ import numpy as np
 from autoloop.operators.constructs.iterables import StagedIterable
 from autoloop.operators.constructs.overloads import method_of
 from autoloop.operators.mutation.side_effects import NewPlaces, Outside
+from autoloop.operators.staging.branch_merge import staged_branch
 from autoloop.operators.staging.growing_list import GrowingList
 from autoloop.operators.staging.optional import MaybeNone, joined, knowing, negated, told_by
 from autoloop.operators.staging.staged_values import asked, is_staged, truth
 from autoloop_runtime import ops
-from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.convert import convert_to_tensor
+
+_OPERANDS = "the operands of `and`, or of `or`, that a tensor decides on"
 
 
 def and_(first: Any, *later: Callable[[], Any]) -> Any:
@@ -66,17 +68,19 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
         return second
 
     def known() -> Any:
-        dtype = later[0][0]
+        dtype = later[0][0] if later else first.dtype  # no operand, if all it does is to raise
         return ops.cast(first, dtype) if first.dtype.kind == "b" != dtype.kind else first
 
+    needed = test if is_and else ops.logical_not(test)
     try:
-        result = cond(test if is_and else ops.logical_not(test), evaluated, known)
+        # What an operand raises belongs to the run, as in the branch of an `if`: it may never be evaluated.
+        (result,) = staged_branch(needed, lambda: (evaluated(),), lambda: (known(),), ("value",), _OPERANDS)
     except NewPlaces as places:
         raise TypeError(
             f"an operand of `{'and' if is_and else 'or'}` that a tensor decides on changes {places}: use an `if` "
             f"statement instead"
         ) from None
-    return joined((told, later[0][1]), result, is_and=is_and)
+    return joined((told, later[0][1]) if later else (told,), result, is_and=is_and)
 
 
 def _first(value: Any, is_and: bool) -> Any:
