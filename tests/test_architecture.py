@@ -14,6 +14,10 @@ ROOT = Path(__file__).parent.parent
 SOURCES = {"autoloop": ROOT / "autoloop", "autoloop_runtime": ROOT / "runtime" / "autoloop_runtime"}
 #: the modules that import nothing of their package but each other, in this order
 GROUND_FLOOR = ("dataclass", "forks", "shapes", "dtypes", "nest", "callbacks", "registry")
+#: side by side: none imports another
+EXECUTORS = ("dataflow", "python_code", "native")
+#: each room of ``native`` imports only from those before it
+NATIVE_ROOMS = ("ir", "toolchain", "kernels", "typing", "writer", "rules")
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
     ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.lowering"),
@@ -25,7 +29,6 @@ LAZY = {
     ("autoloop_runtime.base.profiler", "json"),
     ("autoloop_runtime.dataflow.workers", "threadpoolctl"),
     ("autoloop.conversion.pipeline", "autoloop.conversion.printing"),
-    ("autoloop_runtime.python_code.block_loop", "autoloop_runtime.dataflow.workers"),
     # through the package only: two threads that import different modules of it first wait for each other in a circle
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.native"),
     ("autoloop_runtime.native.toolchain.compile_ir", "autoloop_runtime.native.toolchain.process"),
@@ -102,6 +105,32 @@ def test_ground_floor_imports_nothing_above(name):
         for module, target, _, where in _all_imports()
         if module == f"autoloop_runtime.{name}" and target.startswith("autoloop") and target not in allowed
     ]
+    assert not wrong
+
+
+def _room(module: str, below: str) -> str | None:
+    """The folder directly ``below`` a package that ``module`` is in."""
+    head, _, rest = module.partition(f"{below}.")
+    return rest.split(".")[0] if not head and rest else None
+
+
+def test_no_executor_imports_another():
+    rooms = {(m, t): (_room(m, "autoloop_runtime"), _room(t, "autoloop_runtime")) for m, t, _, _ in _all_imports()}
+    assert {m for m, _ in rooms.values()} >= set(EXECUTORS)
+    wrong = [f"{m} imports {t}" for (m, t), (a, b) in rooms.items() if a != b and {a, b} <= set(EXECUTORS)]
+    assert not wrong
+
+
+def test_rooms_of_native_have_an_order():
+    found, wrong = set(), []
+    for module, target, _, where in _all_imports():
+        room, other = _room(module, "autoloop_runtime.native"), _room(target, "autoloop_runtime.native")
+        found.add(room)
+        if room in NATIVE_ROOMS and other is not None:
+            # what lies in no room is above all of them
+            later = other not in NATIVE_ROOMS or NATIVE_ROOMS.index(other) > NATIVE_ROOMS.index(room)
+            wrong += [f"{where} imports {target}"] * later
+    assert found >= set(NATIVE_ROOMS)
     assert not wrong
 
 

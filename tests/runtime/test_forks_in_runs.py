@@ -8,7 +8,7 @@ pytestmark = needs_fork
 
 
 SWAP = """
-from autoloop_runtime.gradients import swap
+from autoloop_runtime.collections import swap
 swap.BLOCK = 40_000
 x0 = np.linspace(0.5, 1.0, 1000)
 def made(hook=lambda v: v, executor="auto", n=60):

@@ -8,7 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import grad, gradients, hessian_vector_product, jacobian, jvp, vjp
-from autoloop_runtime.gradients import accumulators
+from autoloop_runtime.collections import accumulators
 from autoloop_runtime.ops.index import Index
 from autoloop_runtime.running.prepare import prepare, run_graph
 from executors import needs_native

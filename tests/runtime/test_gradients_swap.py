@@ -12,8 +12,8 @@ import tempfile
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.gradients import swap
-from autoloop_runtime.gradients.swap import SwapStack
+from autoloop_runtime.collections import swap
+from autoloop_runtime.collections.swap import SwapStack
 
 X = np.linspace(0.5, 1.0, 1000, dtype=np.float32)
 

@@ -14,7 +14,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import gradients, value_and_grad
-from autoloop_runtime.gradients import swap
+from autoloop_runtime.collections import swap
 from autoloop_runtime.native import NativeRefusal
 from autoloop_runtime.native.kernels import swap_file as swapped
 from gradient_checks import slopes

@@ -169,7 +169,7 @@ def settings(monkeypatch):
     old = config.get_num_threads()
     config.set_num_threads(2)
     config.set_swap_budget(0)
-    from autoloop_runtime.gradients import swap
+    from autoloop_runtime.collections import swap
 
     monkeypatch.setattr(swap, "BLOCK", 40_000)
     yield

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from autoloop_runtime.base import profiler
+from autoloop_runtime.base import profiler, threads
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.dataflow import Executable, workers
 from autoloop_runtime.dataflow.kernels import Watch
@@ -45,7 +45,7 @@ class Meeting:
 
 def quiet_pool() -> None:
     """Block until every worker of the pool is idle: each takes part in one run of its own."""
-    size = workers._pool.size
+    size = threads._pool.size
     if size:
         meeting = Meeting(size + 1)
         graph = Graph()
@@ -231,7 +231,7 @@ def test_an_error_on_any_thread_reaches_the_caller_and_leaves_the_pool_clean():
             with pytest.raises(LookupError, match="on purpose"):
                 executable.run([1], threads=2)
         quiet_pool()
-        assert not workers._pool.calls
+        assert not threads._pool.calls
     assert sums().run([5], threads=2) == sums().run([5], threads=1)
 
 
@@ -376,17 +376,17 @@ def test_a_failure_of_the_scheduler_itself_is_raised_on_any_thread():
 def test_the_pool_grows_no_further_than_was_asked_for():
     for _ in range(5):
         sums().run([3], threads=3)
-    size = workers._pool.size
+    size = threads._pool.size
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda x: sums().run([x], threads=3), range(12)))
-    assert workers._pool.size <= max(size, workers._pool.most)
+    assert threads._pool.size <= max(size, threads._pool.most)
 
 
 def test_idle_workers_hold_nothing():
     sums().run([3], threads=2)
     quiet_pool()
-    with workers._pool.lock:
-        assert not workers._pool.calls
+    with threads._pool.lock:
+        assert not threads._pool.calls
 
 
 def run_python(code: str) -> str:

@@ -44,8 +44,9 @@ while came < COUNT:
                 else: found.append(kind.name)
     thread = threading.Thread(target=look); thread.start(); thread.join()
     assert not found, found
+from autoloop_runtime.base import threads
 from autoloop_runtime.dataflow import workers
-assert not workers._pool.calls and not workers._pool.shared and not workers._blas.users
+assert not threads._pool.calls and not threads._pool.shared and not workers._blas.users
 print(came, "interrupts")
 """
 

@@ -63,37 +63,37 @@ def _tail(shape: TensorShape) -> Sequence[int | None]:
     return shape.known[1:] if shape.rank else ()
 
 
-_NEW = primitive("tensor_array", _flow, _new_kernel)
-_WRITE = primitive("tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write)
+NEW = primitive("tensor_array", _flow, _new_kernel)
+WRITE = primitive("tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write)
 
 
 def _read_kernel(array: ArrayValue, index: Any, dtype: DType, shape: TensorShape) -> Any:
     return array.read(int(index), shape)
 
 
-_READ = primitive("tensor_array_read", _element, _read_kernel, rules.read)
+READ = primitive("tensor_array_read", _element, _read_kernel, rules.read)
 #: with ``clear_after_read``: two reads of one index are an error, so they must not be merged
-_READ_ONCE = primitive("tensor_array_read_once", _element, _read_kernel, rules.read, effect=True)
-_STACK = primitive("tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack)
-_UNSTACK = primitive("tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack)
-_GATHER = primitive(
+READ_ONCE = primitive("tensor_array_read_once", _element, _read_kernel, rules.read, effect=True)
+STACK = primitive("tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack)
+UNSTACK = primitive("tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack)
+GATHER = primitive(
     "tensor_array_gather", _rows,
     lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape), rules.gather,
 )  # fmt: skip
-_SCATTER = primitive(
+SCATTER = primitive(
     "tensor_array_scatter",
     _flow,
     lambda array, indices, rows: array.write_all(indices.tolist(), rows),
     rules.scatter,
 )
-_CONCAT = primitive(
+CONCAT = primitive(
     "tensor_array_concat",
     lambda flow, dtype, shape: (dtype, TensorShape([None, *_tail(shape)]) if shape.rank else UNKNOWN),
     _concat_kernel,
     rules.concat,
 )
-_SPLIT = primitive("tensor_array_split", _flow, _split_kernel, rules.split)
-_SIZE = primitive("tensor_array_size", lambda flow: (dtypes.int32, SCALAR), lambda array: np.int32(array.size))
+SPLIT = primitive("tensor_array_split", _flow, _split_kernel, rules.split)
+SIZE = primitive("tensor_array_size", lambda flow: (dtypes.int32, SCALAR), lambda array: np.int32(array.size))
 
 
 # -- the public class -------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class TensorArray:
             )
         if not self._spec.dynamic_size:
             self._count = known_int(extent)
-        self.flow = apply(_NEW, [extent], {"spec": self._spec}, self.name)
+        self.flow = apply(NEW, [extent], {"spec": self._spec}, self.name)
 
     @classmethod
     def collecting(
@@ -185,7 +185,7 @@ class TensorArray:
         made.name = "TensorArray"
         extent = convert_to_tensor(size)
         made._count = None if dynamic_size else known_int(extent)
-        made.flow = apply(_NEW, [extent], {"spec": made._spec}, made.name)
+        made.flow = apply(NEW, [extent], {"spec": made._spec}, made.name)
         return made
 
     @property
@@ -271,7 +271,7 @@ class TensorArray:
         what = f"the value for index {_named(position)}"
         tensor = self._tensor(value, what)
         self._check_shape(tensor.shape, what)
-        return self._after(apply(_WRITE, [self.flow, position, tensor], None, name), tensor.shape)
+        return self._after(apply(WRITE, [self.flow, position, tensor], None, name), tensor.shape)
 
     def read(self, index: Any, name: str | None = None) -> Any:
         """The element at ``index``.
@@ -282,7 +282,7 @@ class TensorArray:
         name : str, optional
         """
         attrs = {"dtype": self.dtype, "shape": self.element_shape}
-        op = _READ_ONCE if self._spec.clear_after_read else _READ
+        op = READ_ONCE if self._spec.clear_after_read else READ
         return apply(op, [self.flow, _index(index, "read")], attrs, name)
 
     # -- many elements ------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ class TensorArray:
         name : str, optional
         """
         attrs = {"dtype": self.dtype, "shape": self.element_shape, "count": self._count}
-        return apply(_STACK, [self.flow], attrs, name)
+        return apply(STACK, [self.flow], attrs, name)
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
         """The elements at ``indices`` as the rows of one tensor.
@@ -308,7 +308,7 @@ class TensorArray:
         vector = _indices(indices, "gather")
         count = vector.shape.known[0] if vector.shape.rank is not None else None
         attrs = {"dtype": self.dtype, "shape": self.element_shape, "count": count}
-        return apply(_GATHER, [self.flow, vector], attrs, name)
+        return apply(GATHER, [self.flow, vector], attrs, name)
 
     def concat(self, name: str | None = None) -> Any:
         """The elements joined along their first axis, in which they may differ.
@@ -318,7 +318,7 @@ class TensorArray:
         name : str, optional
         """
         attrs = {"dtype": self.dtype, "shape": self.element_shape}
-        return apply(_CONCAT, [self.flow], attrs, name)
+        return apply(CONCAT, [self.flow], attrs, name)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """The array with the rows of ``value`` written to it.
@@ -329,7 +329,7 @@ class TensorArray:
         name : str, optional
         """
         rows, element = self._check_rows(value, "unstack")
-        return self._after(apply(_UNSTACK, [self.flow, rows], None, name), element)
+        return self._after(apply(UNSTACK, [self.flow, rows], None, name), element)
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with the rows of ``value`` written at ``indices``.
@@ -341,7 +341,7 @@ class TensorArray:
         name : str, optional
         """
         rows, element = self._check_rows(value, "scatter")
-        return self._after(apply(_SCATTER, [self.flow, _indices(indices, "scatter"), rows], None, name), element)
+        return self._after(apply(SCATTER, [self.flow, _indices(indices, "scatter"), rows], None, name), element)
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """The array with consecutive pieces of ``value`` written to it.
@@ -358,7 +358,7 @@ class TensorArray:
         known = set(known_entries(vector) or (None,))
         element = UNKNOWN if row.rank is None else TensorShape([known.pop() if len(known) == 1 else None]) + row
         self._check_shape(element, "a piece of the value for split")
-        return self._after(apply(_SPLIT, [self.flow, rows, vector], None, name), element)
+        return self._after(apply(SPLIT, [self.flow, rows, vector], None, name), element)
 
     def _check_rows(self, value: Any, method: str, check: bool = True) -> tuple[Tensor, TensorShape]:
         rows = self._tensor(value, f"the value for {method}")
@@ -380,7 +380,7 @@ class TensorArray:
         """
         if self._count is not None and not self.flow.is_feedable:
             return ops.identity(np.int32(self._count), name=name)
-        return apply(_SIZE, [self.flow], None, name)
+        return apply(SIZE, [self.flow], None, name)
 
     def identity(self) -> TensorArray:
         """The array itself; in a graph that a session runs, after what control dependencies ask for."""

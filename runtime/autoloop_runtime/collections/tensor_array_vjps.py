@@ -60,23 +60,23 @@ def _split_kernel(rows: Any, lengths: Any) -> Any:
     return Slots(dict(enumerate(np.split(rows, np.cumsum(lengths)[:-1]) if len(lengths) else [])))
 
 
-_GATHER = primitive(
+GATHER = primitive(
     "gather_slots", _like, _gather_kernel,
     lambda g, outputs, inputs, attrs: [scatter_slots(inputs[1], g), None, None],
 )  # fmt: skip
-_SCATTER = primitive(
+SCATTER = primitive(
     "scatter_slots", _variant, _scatter_kernel,
     lambda g, outputs, inputs, attrs: [None, gather_slots(g, inputs[0], inputs[1])],
 )  # fmt: skip
-_JOIN = primitive(
+JOIN = primitive(
     "join_slots", _like, _join_kernel,
     lambda g, outputs, inputs, attrs: [split_slots(g, inputs[1]), None, None],
 )  # fmt: skip
-_SPLIT = primitive(
+SPLIT = primitive(
     "split_slots", _variant, _split_kernel,
     lambda g, outputs, inputs, attrs: [join_slots(g, inputs[1], inputs[0]), None],
 )  # fmt: skip
-_LENGTHS = primitive(
+LENGTHS = primitive(
     "tensor_array_lengths", lambda flow: (dtypes.int64, TensorShape([None])),
     lambda array: np.array(array.lengths(), np.int64),
 )  # fmt: skip
@@ -85,26 +85,26 @@ _LENGTHS = primitive(
 def gather_slots(table: Tensor, indices: Tensor, like: Tensor) -> Tensor:
     """The gradients at ``indices`` as rows; ``like`` has their shape and dtype."""
     attrs = {"dtype": like.dtype, "shape": like.shape}
-    made: Tensor = apply(_GATHER, [table, indices, ops.shape(like)], attrs)
+    made: Tensor = apply(GATHER, [table, indices, ops.shape(like)], attrs)
     return made
 
 
 def scatter_slots(indices: Tensor, rows: Tensor) -> Tensor:
     """The table with ``rows`` added at ``indices``."""
-    made: Tensor = apply(_SCATTER, [indices, rows])
+    made: Tensor = apply(SCATTER, [indices, rows])
     return made
 
 
 def join_slots(table: Tensor, lengths: Tensor, like: Tensor) -> Tensor:
     """The gradients one after another, each of its length; ``like`` has the shape and dtype of the result."""
     attrs = {"dtype": like.dtype, "shape": like.shape}
-    made: Tensor = apply(_JOIN, [table, lengths, ops.shape(like)], attrs)
+    made: Tensor = apply(JOIN, [table, lengths, ops.shape(like)], attrs)
     return made
 
 
 def split_slots(rows: Tensor, lengths: Tensor) -> Tensor:
     """The table whose entries are consecutive pieces of ``rows``."""
-    made: Tensor = apply(_SPLIT, [rows, lengths])
+    made: Tensor = apply(SPLIT, [rows, lengths])
     return made
 
 
@@ -146,7 +146,7 @@ def scatter(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
 
 def concat(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Of ``(array,)``."""
-    return [split_slots(g, apply(_LENGTHS, [inputs[0]]))]
+    return [split_slots(g, apply(LENGTHS, [inputs[0]]))]
 
 
 def split(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:

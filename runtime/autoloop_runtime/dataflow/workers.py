@@ -1,10 +1,11 @@
-"""Threads: several of them working on one run.
+"""One run on several threads.
 
-The calling thread always works on its own run, so a run never depends on a worker being free; that is why
-runs may be nested (a kernel that calls a function) without any danger of waiting for each other in a circle.
-Workers are shared by all runs of the process, made when first wanted, and block when idle.
+The calling thread always works on its own run, so a run never depends on a worker of the pool (``threads``) being
+free; that is why runs may be nested (a kernel that calls a function) without any danger of waiting for each other in a
+circle.
 
-Order of locks: a thread holds at most one of the locks of this file at a time. No lock is held while a kernel runs.
+Order of locks: a thread holds at most one of the locks of this file, or of the pool, at a time. No lock is held while
+a kernel runs.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ import contextvars
 import threading
 import time
 from collections import deque
-from typing import Any, Protocol
+from typing import Any
 
 from ..base.forks import Kind, in_child, undivided
+from ..base.threads import call_workers, forget_work
 from ..ir.run_state import RunState
 from .frames import Item, State
 from .kernels import Watch, call, explained
 
 _RUN = Kind("SharedRun.lock", "who works on a run in a child is alone there, see ``left_alone``")
-_POOL = Kind("Pool.changed", "a child has a pool of its own, without workers")
 _BLAS = Kind("BlasLimit.lock", "the limit is taken back where nobody is left who wants it")
 
 #: after this many light kernels, a thread calls for help with the heavy ones it has not got to yet
@@ -113,7 +114,7 @@ class SharedRun:
             with self.lock:
                 self.stopped = True
                 self.heavy.clear()
-            _pool.forget(self)
+            forget_work(self)
             while True:
                 with self.lock:
                     # an interrupt may have come between a release of ``wake`` and our taking it
@@ -182,7 +183,7 @@ class SharedRun:
             item, wanted = self._take(light, member)
         while item is not None:
             if wanted:
-                _pool.call(self, wanted)
+                call_workers(self, wanted)
             it, step = item
             try:
                 out = call(it, step, state, watch)
@@ -231,81 +232,6 @@ class SharedRun:
             self.openings += 1
             if not self.present or self.tokens.finished:
                 self._wake_caller()
-
-
-class Work(Protocol):
-    """What workers can be called to.
-
-    ``most``: how many at once; ``assist``: what each of them calls, once; ``left_alone``: called in a forked child,
-    which has no workers, or only the one that forked.
-    """
-
-    most: int
-
-    def assist(self) -> None: ...
-    def left_alone(self) -> None: ...
-
-
-class Pool:
-    """The worker threads of the process."""
-
-    def __init__(self) -> None:
-        #: guards every field below; taken itself and not through ``changed``, whose methods Ctrl-C could divide
-        self.lock = _POOL.lock()
-        #: idle workers wait on it
-        self.changed = _POOL.condition(self.lock)
-        #: runs that want help, and how many more workers each wants
-        self.calls: dict[Work, int] = {}
-        #: runs that have wanted help and are not over
-        self.shared: set[Work] = set()
-        #: workers that are waiting
-        self.idle = 0
-        #: workers there are
-        self.size = 0
-        #: the most workers that any run has had openings for
-        self.most = 0
-
-    def call(self, run: Work, count: int) -> None:
-        """Ask for ``count`` workers for ``run``; if none is free the run goes on without."""
-        with self.lock:
-            self.shared.add(run)
-            self.calls[run] = self.calls.get(run, 0) + count
-            self.most = max(self.most, run.most)
-            self.changed.notify(count)
-            missing = min(sum(self.calls.values()) - self.idle, self.most - self.size)
-            for _ in range(missing):
-                try:
-                    _POOL.thread(self._work, name=f"autoloop-{self.size}").start()
-                except RuntimeError:
-                    break  # no more threads to be had: the calling threads do the work
-                self.size += 1
-
-    def forget(self, run: Work) -> None:
-        """``run`` has ended and wants no help any more."""
-        with self.lock:
-            self.shared.discard(run)
-            self.calls.pop(run, None)
-
-    def _work(self) -> None:
-        """The life of a worker; it ends in a child that it forked."""
-        while self is _pool:
-            run = self._next()
-            run.assist()
-            del run  # an idle worker must not keep a run's arrays
-
-    def _next(self) -> Work:
-        """Wait for a run that wants help."""
-        with self.lock:
-            while not self.calls:
-                self.idle += 1
-                self.changed.wait()
-                self.idle -= 1
-            run, wanted = next(iter(self.calls.items()))
-            if wanted > 1:
-                self.calls[run] = wanted - 1
-            else:
-                del self.calls[run]
-            return run
 
 
 class BlasLimit:
@@ -363,25 +289,9 @@ def _set_threads(library: Any, count: int) -> None:
     getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
 
 
-_pool = Pool()
 _blas = BlasLimit()
-
-
-def call_workers(work: Work, count: int) -> None:
-    """Ask for the help of ``count`` workers; those that are busy do not come."""
-    _pool.call(work, count)
-
-
-def forget_work(work: Work) -> None:
-    """``work`` wants no help any more; workers that have begun are still in it."""
-    _pool.forget(work)
 
 
 @in_child
 def _after_fork() -> None:
-    """A forked child has none of its parent's workers."""
-    global _pool
-    old, _pool = _pool, Pool()
-    for work in old.shared:
-        work.left_alone()
     _blas.after_fork_in_child()

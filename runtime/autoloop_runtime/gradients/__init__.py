@@ -3,14 +3,15 @@
 In reading order: ``reach`` (what a gradient passes through), ``walk`` (the reverse walk over one graph), ``residuals``
 (what a backward graph asks of the forward one) with ``mincut``, ``loops`` and ``branches`` (the rules of the structured
 nodes), ``rewriting`` (how these get more results), ``enclosing`` (from graph to graph), ``build`` (a whole gradient),
-``calls`` and ``tape`` (of what was run), ``forward`` (mode), ``api``. Values that only gradients know are ``stacks``
-(saved), ``accumulators`` (sums) and, one floor below, ``slots`` (gradients of indexed collections).
+``calls`` and ``tape`` (of what was run), ``forward`` (mode), ``api``. Values that only gradients know lie below, in
+``collections``: ``saved_stacks``, ``checkpoint_store``, ``accumulators`` (sums), ``adjoint_table`` (gradients of indexed
+collections).
 """
 
 from __future__ import annotations
 
+from ..ops.custom_gradient import custom_gradient
 from .api import grad, gradients, hessian_vector_product, jacobian, value_and_grad, vjp
-from .custom import custom_gradient
 from .forward import jvp
 from .tape import GradientTape
 

@@ -30,11 +30,11 @@ import numpy as np
 from .. import ops
 from ..base import dtypes
 from ..base.shapes import SCALAR
+from ..collections import checkpoint_store as stores
 from ..ir.convert import as_constant
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import COND, LoopOptions, LoopVar, finish_while, subgraph
 from ..ir.tensor import Tensor
-from . import checkpoint_store as stores
 from . import rewriting
 from .activity import Marks, reached
 from .copying import copied

@@ -13,12 +13,13 @@ from typing import Any
 
 from .. import ops
 from ..base import nest
+from ..collections import accumulators
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import PARAMETER, Graph, Node, current_graph
 from ..ir.structured import COND, WHILE, LoopVar, StructureError
 from ..ir.tensor import Tensor
 from ..running.prepare import prepare, run_graph, set_outputs
-from . import accumulators, rewriting
+from . import rewriting
 from .activity import FLAT, Key, Marks, is_differentiable, reached, reached_in_branch, reached_in_loop
 from .rematerialize import sorted_nodes
 from .walk import Adjoints, Walk, apply_rule, nothing

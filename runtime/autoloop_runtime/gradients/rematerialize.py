@@ -14,10 +14,10 @@ from typing import Any
 from ..analysis.failure import ELEMENTWISE
 from ..base import dtypes
 from ..base.locations import Location
+from ..collections import saved_stacks as stacks
 from ..ir.graph import CONST, Graph, Node
 from ..ir.op import Op
 from ..ir.tensor import Tensor
-from . import saved_stacks as stacks
 from .copying import twin
 from .mincut import cheapest_cut
 from .recomputing import worth_computing_again

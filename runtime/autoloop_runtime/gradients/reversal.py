@@ -12,7 +12,7 @@ from ..ir.graph import Graph, Node, current_graph
 from ..ir.structured import LoopOptions, LoopVar, finish_while, subgraph
 from ..ir.tensor import Tensor
 from ..ops.index import Index, Input
-from .accumulators import GETITEM
+from ..ops.indexing import GETITEM
 from .activity import needed_in_loop, reached_in_loop
 from .rematerialize import sorted_nodes
 from .walk import Collected, Walk, nothing

@@ -17,13 +17,13 @@ from .. import ops
 from ..base import dtypes
 from ..base.locations import Location
 from ..base.shapes import SCALAR
+from ..collections import saved_stacks as stacks
+from ..collections.accumulators import constant_zeros
+from ..collections.swap import is_small
 from ..ir.convert import as_constant
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, LoopVar
 from ..ir.tensor import Tensor
-from . import saved_stacks as stacks
-from .accumulators import constant_zeros
-from .swap import is_small
 
 _TRIPS = "gradient: trip counter"  # [position of the variable]
 _SAVED = "gradient: stacks"  # [(tensor of the body, position of its stack), ...]

@@ -11,7 +11,7 @@ from ..ir.convert import convert_to_tensor
 from ..ir.graph import Node
 from ..ir.tensor import Tensor
 from ..ops.define import shape_of
-from .accumulators import INDEX_ADD
+from ..ops.indexing import INDEX_ADD
 from .activity import Key
 from .reversal import ROW
 

@@ -14,11 +14,11 @@ from .. import ops
 from ..base import dtypes
 from ..base.dataclass import dataclass
 from ..collections import adjoint_table as slots
+from ..collections.accumulators import accumulate, constant_zeros, settle
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.op import Op
 from ..ir.tensor import Tensor
-from .accumulators import accumulate, constant_zeros, settle
 from .activity import FLAT, Key, Marks
 from .rematerialize import BackwardGraph
 

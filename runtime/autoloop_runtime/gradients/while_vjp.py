@@ -19,11 +19,11 @@ from collections.abc import Sequence
 
 from .. import ops
 from ..base.shapes import SCALAR
+from ..collections import saved_stacks as stacks
 from ..ir.graph import CONST, Graph, Node
 from ..ir.structured import LoopVar
 from ..ir.tensor import Tensor
 from . import checkpoints, rewriting
-from . import saved_stacks as stacks
 from .activity import Marks
 from .rematerialize import CHEAP, BackwardGraph, Definition
 from .reversal import Reversal, count_down, fitting, is_fixed, plan_reversal

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..base import config
-from ..base.forks import Kind, undivided
+from ..base.forks import Kind
+from ..base.threads import call_workers, forget_work
 
 #: of the widest array: a few of them fit into the cache of one processor, and a call of NumPy for one takes much longer
 #: than threads take to hand the interpreter's lock to each other
@@ -113,22 +114,19 @@ class _Blocks:
         self.closed = False
         #: held until the last worker has left after ``closed`` was set
         self.left = _KIND.gate()
-        #: how many workers may help, see ``workers.Pool``
+        #: how many workers may help, see ``threads.Pool``
         self.most = 0  # set before any worker knows of this
         self.context: contextvars.Context | None = None  # likewise
 
     def share(self, threads: int) -> None:
         """Work with the help of up to ``threads - 1`` others; the caller never waits for one that has not begun."""
-        with undivided():
-            from ..dataflow import workers
-
         self.most, self.context = threads - 1, contextvars.copy_context()
         self.left.acquire()
-        workers.call_workers(self, self.most)
+        call_workers(self, self.most)
         try:
             self.work()
         finally:
-            workers.forget_work(self)
+            forget_work(self)
             with self.lock:
                 self.closed = True
                 self.next = iter(())

@@ -10,11 +10,10 @@ from __future__ import annotations
 from ...base.dataclass import dataclass
 from ..ir.elements import LType
 from ..ir.writer import Module, Writer
+from ..toolchain.compile_ir import OLD_MASKS
 
 #: how much of the inner extent is done at once: a panel of the right matrix then stays in the cache
 INNER = 512
-#: a feature of compilers before LLVM 22
-OLD_MASKS = "alignment of masked loads is an operand"
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from ...ir.graph import Node
 from ..ir.elements import BOOL
 from ..writer.context import Context
+from ..writer.memory import put, seen
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of, rule
 from ..writer.values import Array, Nothing, Rows, Scalar, Splat, Value, is_dense, size_of
 from .scatter import add_to
 from .tensor_array_rules import changeable, cleared, flag_at, new_like, position, row_at, zero_unless
-from .views import put, seen
 
 
 @rule("EmptySlots")

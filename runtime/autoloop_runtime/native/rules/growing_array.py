@@ -8,12 +8,12 @@ from ...ir.graph import Node
 from ..ir.casts import cast
 from ..ir.elements import INT32, INT64
 from ..writer.context import Context
+from ..writer.memory import seen
 from ..writer.nests import store
 from ..writer.node_writer import Rule, rule
 from ..writer.values import Array, Grown, Scalar, Value, dense
 from .saved_values import index_of, place_in, push, read
 from .tensor_array_rules import cleared, new_like
-from .views import seen
 
 
 def _either(fixed: Rule, growing: Rule) -> Rule:

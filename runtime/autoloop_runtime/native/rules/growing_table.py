@@ -14,13 +14,13 @@ from ..kernels.stack_code import FIRST, HEAD
 from ..typing.facts import Pile
 from ..writer.context import Context
 from ..writer.copy_on_write import COPIES, as_owned, changeable, copied, held, is_alone
+from ..writer.memory import loaded, put, seen
 from ..writer.nests import Nest
 from ..writer.node_writer import Rule, array_of
 from ..writer.values import Array, Buffer, Owned, Scalar, Value, dense, size_of
 from .saved_values import define_stacks, element_at, element_size, grows_here, index_of
 from .scatter import add_to
 from .tensor_array_rules import row_at
-from .views import loaded, put, seen
 
 #: ``@table_reach``: the table with at least so many elements, made if there is none. ``@table_entry``: where the
 #: element at a position is, null if it is behind the end. ``@table_read``: a copy of %count elements from %position on

@@ -15,10 +15,11 @@ from ..ir.casts import cast
 from ..ir.elements import INT64, literal
 from ..typing.static_slices import span_of, step_of
 from ..writer.context import Context
+from ..writer.memory import loaded, put, seen, shifted
 from ..writer.nests import Nest, apply, store, store_all
 from ..writer.node_writer import array_of, flush, rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, resolve, size_of
-from .views import _same, _splat, loaded, put, seen, shifted
+from .views import _same, _splat
 
 # -- brackets ---------------------------------------------------------------------------------------------
 

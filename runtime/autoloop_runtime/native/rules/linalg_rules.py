@@ -15,10 +15,10 @@ from ...ir.graph import Node
 from ..ir.elements import INT64, LType, literal
 from ..ir.writer import Writer
 from ..writer.context import Context
+from ..writer.memory import loaded, put, seen
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of, rule
 from ..writer.values import Array, Scalar, Splat, Value
-from .views import loaded, put, seen
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import numpy as np
 from ...base.dtypes import variant
 from ...ir.graph import Node
 from ..ir.elements import BOOL, LType, literal
-from ..ir.elementwise_ir import rule as template
 from ..writer.context import Context
+from ..writer.elementwise_ir import rule as template
 from ..writer.nests import Nest, accumulate, apply
 from ..writer.node_writer import rule
 from ..writer.storage_plan import POINTWISE

@@ -10,12 +10,12 @@ from ..ir.elements import FLOAT, HALF, LType, literal
 from ..kernels import gemm
 from ..writer.context import Context
 from ..writer.interrupts import FLOATS, INTEGERS, Fuel, in_pieces, part_of
+from ..writer.memory import put, seen
 from ..writer.nests import Nest, apply, store, store_all
 from ..writer.node_writer import array_of, rule
 from ..writer.outlining import share
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
 from .reduction_rules import reduce
-from .views import put, seen
 
 #: from this many multiplications on BLAS is called, which lays the operands out anew to use the caches well
 BLAS_WORK = 1 << 31

@@ -12,11 +12,11 @@ from ...ir.graph import Node
 from ..ir.casts import cast
 from ..ir.elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
 from ..writer.context import Context
+from ..writer.memory import reverse, seen
 from ..writer.nests import Nest, accumulate, accumulate_all, apply, store_all
 from ..writer.node_writer import array_of, rule
 from ..writer.outlining import apart, registers_of
 from ..writer.values import Array, Count, Expr, Scalar, Shape, Splat, Value, dense, resolve, size_of
-from .views import reverse, seen
 
 #: how many floats are added up before their sum is added to the total in double precision
 CHUNK = 2048

@@ -18,12 +18,12 @@ from ..kernels.stack_code import functions
 from ..typing.facts import Pile, Rows
 from ..writer.context import Context
 from ..writer.copy_on_write import as_owned, copied, is_alone
+from ..writer.memory import loaded, put
 from ..writer.nests import store
 from ..writer.node_writer import rule
 from ..writer.values import Array, Buffer, Grown, Nothing, Owned, Scalar, Splat, Value, dense, resolve, size_of
 from ..writer.values import Rows as Table
 from .tensor_array_rules import copied as duplicate
-from .views import loaded, put
 
 #: bytes of a line of the caches, and of elements that are asked for before they are read: more than the processor
 #: fetches by itself, and not more than the caches hold beside what else is in use

@@ -8,12 +8,12 @@ from ...base.dataclass import replace
 from ...ir.graph import Node
 from ..ir.elements import literal
 from ..writer.context import Context
+from ..writer.memory import loaded, put, seen, shifted
 from ..writer.nests import Nest, apply, store, store_all
 from ..writer.node_writer import array_of, flush, rule
 from ..writer.values import Array, Expr, Scalar, Splat, Value, dense, resolve
 from .indexing_rules import Basic, each_index, fitted, index_of, is_basic, only_rows, writable
 from .reduction_rules import reduce
-from .views import loaded, put, seen, shifted
 
 
 def add_to(ctx: Context, place: Array, value: Value) -> None:

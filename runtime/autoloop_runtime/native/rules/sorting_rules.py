@@ -10,10 +10,10 @@ from ...ir.graph import Node
 from ..ir.elements import INT64, LType
 from ..writer.context import Context
 from ..writer.interrupts import SEARCHES, STEPS, Fuel, end_unless_zero, in_pieces, part_of
+from ..writer.memory import reverse, seen
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of, rule
 from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, resolve, size_of
-from .views import reverse, seen
 
 #: ``less(x, y)`` of elements as they are in memory; nan is larger than all else
 _LESS = {

@@ -11,11 +11,11 @@ from ...ir.tensor import Tensor
 from ..ir.casts import cast
 from ..ir.elements import BOOL, INT64
 from ..writer.context import Context
+from ..writer.memory import put, seen, shifted
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of, flush, rule
 from ..writer.values import Array, Nothing, Rows, Scalar, Splat, Value, resolve, size_of
 from .reduction_rules import reduce
-from .views import put, seen, shifted
 
 #: what the flags of a TensorArray hold
 _NO = "false"

@@ -11,48 +11,10 @@ from ...base.dataclass import replace
 from ...ir.graph import Node
 from ..ir.elements import DOUBLE, LType, literal
 from ..writer.context import Context
+from ..writer.memory import put, seen, shifted
 from ..writer.nests import store
 from ..writer.node_writer import array_of, rule
 from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, dense, is_dense, resolve, size_of
-
-
-def shifted(ctx: Context, array: Array, offset: int | str, shape: Shape, strides: Shape) -> Array:
-    """A part of ``array`` that starts ``offset`` elements further on."""
-    pointer = array.pointer
-    if offset != 0:
-        pointer = ctx.writer.let(f"getelementptr {array.t.memory}, ptr {pointer}, i64 {offset}")
-    return Array(pointer, array.t, shape, strides, array.buffer, array.owned)
-
-
-def reverse(ctx: Context, x: Array, axis: int) -> Array:
-    """``x`` backwards along an axis that is not empty."""
-    offset = (x.shape[axis] - 1) * x.strides[axis]
-    pointer = ctx.writer.let(f"getelementptr {x.t.memory}, ptr {x.pointer}, i64 {offset}")
-    strides = tuple([-s if a == axis else s for a, s in enumerate(x.strides)])
-    return replace(x, pointer=pointer, strides=strides)
-
-
-def loaded(ctx: Context, array: Array) -> Scalar:
-    """The first element of ``array``."""
-    t = array.t
-    raw = ctx.writer.let(f"load {t.memory}, ptr {array.pointer}, align {t.size}")
-    return Scalar(ctx.writer.let(f"trunc i8 {raw} to i1") if t.kind == "b" else raw, t)
-
-
-def put(ctx: Context, value: Value, array: Array) -> None:
-    """Write ``value``, which may be a scalar, to ``array``."""
-    value = resolve(value)
-    if isinstance(value, Scalar) and array.shape == ():
-        t = value.t
-        text = ctx.writer.let(f"zext i1 {value.text} to i8") if t.kind == "b" else value.text
-        ctx.writer.do(f"store {t.memory} {text}, ptr {array.pointer}, align {t.size}")
-    else:
-        store(ctx, value, array)
-
-
-def seen(ctx: Context, array: Array) -> Value:
-    """``array``, or its element if it has no axes."""
-    return array if array.shape else loaded(ctx, array)
 
 
 def _same(value: Value) -> bool:

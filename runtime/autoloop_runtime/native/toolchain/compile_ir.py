@@ -18,11 +18,12 @@ import numpy as np
 from ...base import forks
 from ...base import native_extra as extra
 from ...base.dataclass import dataclass
-from ..kernels.gemm import OLD_MASKS
 from . import compiler, interpreter, linker
 from .cache import DiskCache, default_cache
 from .shared_libraries import c_address
 
+#: a feature of compilers before LLVM 22
+OLD_MASKS = "alignment of masked loads is an operand"
 #: before this intrinsics had to be declared
 OLDEST_LLVM = 20
 #: raised when the same IR is to become other code: part of what compiled code is kept under, and the IR another

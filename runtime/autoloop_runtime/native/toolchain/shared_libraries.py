@@ -18,8 +18,6 @@ _VECTOR_ABI: dict[str, tuple[tuple[str, str, int], ...]] = {
     "x86_64": (("e", "avx512f", 512), ("d", "avx2", 256), ("b", "sse2", 128)),
     "aarch64": (("n", "neon", 128),),
 }
-#: functions with two arguments
-_BINARY = frozenset({"pow", "atan2", "hypot"})
 
 
 @dataclass(frozen=True)
@@ -81,15 +79,15 @@ class Libraries:
         self.features = features
         self.addresses: dict[str, int] = {}
 
-    def function(self, name: str, t: LType) -> Function:
-        """The C function ``name`` for ``t``."""
+    def function(self, name: str, t: LType, arguments: int) -> Function:
+        """The C function ``name`` of so many arguments for ``t``."""
         c_name = name + ("f" if t is FLOAT else "")
         # a name that LLVM does not know: it must not take the function for one of its own intrinsics,
         # for which it has no SIMD form
         symbol = f"autoloop_{c_name}"
         if symbol not in self.addresses:
             self.addresses[symbol] = _address(getattr(_libm(), c_name))
-        variants = _variants(c_name, t.size, 2 if name in _BINARY else 1, symbol, self.features)
+        variants = _variants(c_name, t.size, arguments, symbol, self.features)
         for variant, address in variants:
             self.addresses[variant.symbol] = address
         return Function(symbol, tuple([v for v, _ in variants]))

@@ -16,11 +16,11 @@ from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
 from ..ir.elements import TYPES
-from ..writer.polling import trip_count
 from .collection_types import Collections, Elements, grown, is_collection_op
 from .facts import Shape, Types, Unresolved
 from .refusal import refuse
 from .static_slices import INDEXED, with_known_extents
+from .trip_counts import trip_count
 
 #: ops that take extents as an input where they are not known: attribute -> position of that input
 _EXTENTS = {

@@ -11,12 +11,12 @@ from ...base.dtypes import DType
 from ...ir.graph import Graph, Node
 from ...ir.tensor import Tensor
 from ..ir.elements import POINTER, TYPES, LType
-from ..ir.elementwise_ir import Arithmetic
 from ..ir.writer import Module, Writer
 from ..toolchain.shared_libraries import Libraries
 from ..typing.facts import Shape, Types
 from ..typing.refusal import refuse
 from .arena import Arena
+from .elementwise_ir import Arithmetic
 from .storage_plan import Plan
 from .values import (
     Array,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..rules.views import shifted
 from .context import Context
+from .memory import shifted
 from .values import Array
 
 #: Steps between two questions: those of a sort, of searches (each somewhere else in memory), and the multiplications of

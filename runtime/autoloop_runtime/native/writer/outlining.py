@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ..ir.elementwise_ir import cost_of
 from ..ir.writer import Writer
 from ..kernels.thread_pool import SHARE
 from .context import Context
+from .elementwise_ir import cost_of
 from .values import Array, Count, Expr, Pending, Scalar, Splat, Value, leaves, resolve
 
 #: nanoseconds that work must take for threads to be worth it, and those of a piece

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-import numpy as np
-
 from ...ir.graph import CONST, PARAMETER, Graph, Node
-from ...ir.tensor import Tensor
 from ..ir.elements import TYPES
-from ..ir.elementwise_ir import cost_of
-from ..ir.elementwise_ir import rule as template
 from ..typing.facts import Shape, Types
+from ..typing.trip_counts import most_iterations, trip_count
+from .elementwise_ir import cost_of
+from .elementwise_ir import rule as template
 from .values import size_of
 
 #: nanoseconds between two questions
@@ -27,14 +25,13 @@ _ROUNDS = 64
 _ELEMENT, _SCALAR, _PRODUCT, _INTEGERS, _STEP, _SEARCH = 0.3, 0.25, 0.02, 0.3, 4.0, 20.0
 #: a loop that cannot take longer than this many nanoseconds is never stopped
 _SHORT = 1e9
-_COMPARE = frozenset({"less", "less_equal", "greater", "greater_equal"})
 
 
 def polling_period(node: Node, types: Types) -> int | None:
     """After how many iterations a loop asks; ``None``: it ends soon by itself."""
     body, cond = node.attrs["body"], node.attrs["cond"]
     cost = graph_cost(body, types) + graph_cost(cond, types)
-    most = _most_iterations(node, types)
+    most = most_iterations(node, types)
     if most is not None and most * cost < _SHORT and not _has_long_loop(body, types):
         return None
     return max(1, min(1 << 30, int(INTERVAL / cost)))
@@ -108,65 +105,3 @@ def _has_long_loop(graph: Graph, types: Types) -> bool:
         (n.op.name == "While" and trip_count(n, types) is None) or any(_has_long_loop(g, types) for g in n.subgraphs)
         for n in graph.nodes
     )
-
-
-def _most_iterations(node: Node, types: Types) -> float | None:
-    """A bound on the trip count of ``while i < n: ...; i += step``, as wide as the counter's type."""
-    graph = node.attrs["cond"]
-    pending = [graph.outputs[0]]
-    while pending:
-        test = pending.pop().op
-        if test.op.name == "logical_and":
-            pending.extend(test.inputs)
-        elif test.op.name in _COMPARE:
-            found = _counted(node, test, types)
-            if found is not None:
-                return found
-    return None
-
-
-def trip_count(node: Node, types: Types) -> int | None:
-    """How often the body of ``while i < n: ...; i += step`` runs, if that is known now."""
-    cond, count = node.attrs["cond"], node.attrs["n_vars"]
-    test = cond.outputs[0].op
-    if test.op.name not in _COMPARE or len(test.inputs) != 2:
-        return None
-    k = next((i for i, t in enumerate(cond.inputs[:count]) if t is test.inputs[0]), None)
-    start, limit = None if k is None else types.constants.get(node.inputs[k]), types.constants.get(test.inputs[1])
-    if k is None or start is None or limit is None or test.inputs[0].dtype.kind not in "iu":
-        return None
-    step = _step(node.attrs["body"].outputs[k], node.attrs["body"].inputs[k], types)
-    rising = test.op.name.startswith("less")
-    if step is None or (step > 0) != rising:
-        return None
-    last = int(limit) + (0 if not test.op.name.endswith("_equal") else 1 if rising else -1)
-    return len(range(int(start), last, step))
-
-
-def _counted(node: Node, test: Node, types: Types) -> float | None:
-    count, cond, body = node.attrs["n_vars"], node.attrs["cond"], node.attrs["body"]
-    rising = test.op.name.startswith("less")
-    for side, other in (test.inputs, test.inputs[::-1]):
-        k = next((i for i, t in enumerate(cond.inputs[:count]) if t is side), None)
-        fixed = other in types.constants or any(other is t for t in cond.inputs[count:])
-        if k is not None and fixed and side.dtype.kind in "iu":
-            step = _step(body.outputs[k], body.inputs[k], types)
-            if step is not None and (step > 0) == (rising == (side is test.inputs[0])):
-                info = np.iinfo(side.dtype)
-                start, limit = types.constants.get(node.inputs[k]), types.constants.get(other)
-                first = float(info.min if step > 0 else info.max) if start is None else float(start)
-                last = float(info.max if step > 0 else info.min) if limit is None else float(limit)
-                return abs(last - first) / abs(step) + 1
-    return None
-
-
-def _step(result: Tensor, variable: Tensor, types: Types) -> int | None:
-    """The constant that is added to a variable in every iteration, if that is all that happens to it."""
-    node = result.op
-    if node.op.name not in ("add", "subtract") or types.shapes[result] != ():
-        return None
-    for side, other in (node.inputs, node.inputs[::-1]):
-        if side is variable and other in types.constants and (node.op.name == "add" or side is node.inputs[0]):
-            step = int(types.constants[other])
-            return (step if node.op.name == "add" else -step) or None
-    return None

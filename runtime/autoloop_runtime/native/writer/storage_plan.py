@@ -12,8 +12,8 @@ from ...base.dataclass import dataclass, field
 from ...base.dtypes import variant
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.tensor import Tensor
-from ..ir.elementwise_ir import CHEAP, RULES
 from ..typing.facts import Types
+from .elementwise_ir import CHEAP, RULES
 
 #: ops that give one value per element of what they broadcast
 POINTWISE = frozenset(RULES) | {"cast", "where", "fill", "broadcast_to"}

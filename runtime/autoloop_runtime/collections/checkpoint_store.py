@@ -19,10 +19,10 @@ from .. import ops
 from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, TensorShape
-from ..collections import adjoint_table as slots
 from ..ir.apply import apply
 from ..ir.op import Appending, Op, register
 from ..ir.tensor import Tensor
+from . import adjoint_table as slots
 from .checkpoint_schedule import make_room, places
 
 
@@ -166,25 +166,25 @@ def _number(*_: Tensor) -> Any:
     return dtypes.int64, SCALAR
 
 
-_EMPTY = register(Op("NoCheckpoints", _variant, lambda: _NONE))
-_REWIND = register(
+EMPTY = register(Op("NoCheckpoints", _variant, lambda: _NONE))
+REWIND = register(
     Op("RewindCheckpoints", _variant, lambda store, s: store.rewound(int(s)), lambda g, *_: [g, None])
 )  # fmt: skip
 #: never in a graph: how a loop that keeps checkpoints begins
 _BEGUN = Op("Checkpoints", _variant, _begun)
-_ADD = register(
-    Op("AddCheckpoint", _variant, _add, _add_vjp, appends=Appending(_EMPTY, _BEGUN, sources=(_REWIND,), waits=True))
+ADD = register(
+    Op("AddCheckpoint", _variant, _add, _add_vjp, appends=Appending(EMPTY, _BEGUN, sources=(REWIND,), waits=True))
 )
-_GET = register(Op("GetCheckpoint", lambda *_, dtype, shape: (dtype, shape), _get, _get_vjp))
-_INTERVAL = register(Op("Interval", _number, lambda store: np.int64(store.interval), lambda *_: [None]))
-_LATEST = register(
+GET = register(Op("GetCheckpoint", lambda *_, dtype, shape: (dtype, shape), _get, _get_vjp))
+INTERVAL = register(Op("Interval", _number, lambda store: np.int64(store.interval), lambda *_: [None]))
+LATEST = register(
     Op("LatestCheckpoint", _number, lambda store, s: np.int64(store.latest(int(s))), lambda *_: [None, None])
 )
 
 
 def empty() -> Tensor:
     """A store without checkpoints."""
-    made: Tensor = apply(_EMPTY, [])
+    made: Tensor = apply(EMPTY, [])
     return made
 
 
@@ -194,29 +194,29 @@ def add(store: Tensor, iteration: Tensor, value: Tensor, most: int | None, inter
     ``most`` is None: it grows. Otherwise it is how many are kept, and ``interval`` is the length of the segments of a
     store that begins here.
     """
-    made: Tensor = apply(_ADD, [store, iteration, value], {"most": most, "interval": interval})
+    made: Tensor = apply(ADD, [store, iteration, value], {"most": most, "interval": interval})
     return made
 
 
 def get(store: Tensor, segment: Tensor, like: Tensor) -> Tensor:
     """The value at the beginning of a segment; it has the dtype and static shape of ``like``."""
-    made: Tensor = apply(_GET, [store, segment], {"dtype": like.dtype, "shape": like.shape})
+    made: Tensor = apply(GET, [store, segment], {"dtype": like.dtype, "shape": like.shape})
     return made
 
 
 def interval(store: Tensor) -> Tensor:
     """The number of iterations in a segment."""
-    made: Tensor = apply(_INTERVAL, [store])
+    made: Tensor = apply(INTERVAL, [store])
     return made
 
 
 def latest(store: Tensor, segment: Tensor) -> Tensor:
     """The last segment up to ``segment`` that a limited store has."""
-    made: Tensor = apply(_LATEST, [store, segment])
+    made: Tensor = apply(LATEST, [store, segment])
     return made
 
 
 def rewound(store: Tensor, segment: Tensor) -> Tensor:
     """A limited store without what lies behind ``segment``, and with a plan of what to keep on the way to it."""
-    made: Tensor = apply(_REWIND, [store, segment])
+    made: Tensor = apply(REWIND, [store, segment])
     return made

@@ -14,12 +14,12 @@ from typing import Any
 from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, TensorShape
-from ..collections import adjoint_table as slots
-from ..collections.versioned_array import ArrayValue
 from ..ir.apply import apply
 from ..ir.op import Appending, Op, register
 from ..ir.tensor import Tensor
+from . import adjoint_table as slots
 from .swap import SwapStack
+from .versioned_array import ArrayValue
 
 
 class Stack(list[Any]):

@@ -6,13 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import ops
 from ..base import nest
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.op import Op, register
 from ..ir.structured import StructureError
 from ..ir.tensor import Tensor
+from .creation import zeros_like
 
 
 def _infer(*tensors: Tensor, count: int, grad: Any) -> Any:
@@ -25,7 +25,7 @@ def _kernel(*values: Any, count: int, grad: Any) -> Any:
 
 def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
     count = attrs["count"]
-    filled = [ops.zeros_like(y) if part is None else part for part, y in zip(g, outputs)]
+    filled = [zeros_like(y) if part is None else part for part, y in zip(g, outputs)]
     arguments = inputs[: len(inputs) - count]
     found = attrs["grad"](*filled)
     parts = list(found) if isinstance(found, (list, tuple)) else [found]

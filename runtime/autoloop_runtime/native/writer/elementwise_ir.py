@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from string import Template
 
+from ..ir.elements import FLOAT, HALF, LType
+from ..ir.writer import Module, Writer
 from ..toolchain.shared_libraries import Libraries
-from .elements import FLOAT, HALF, LType
-from .writer import Module, Writer
 
 
 def _compare(signed: str, unsigned: str, ordered: str) -> dict[str, str]:
@@ -222,7 +222,7 @@ class Arithmetic:
 
     def libm(self, writer: Writer, name: str, t: LType, args: Sequence[str]) -> str:
         """A call of the C library, which the vectoriser may widen."""
-        function = self.libraries.function(name, t)
+        function = self.libraries.function(name, t, len(args))
         parameters = ", ".join([t.name] * len(args))
         self.module.declare(f"{t.name} @{function.symbol}({parameters}) nounwind willreturn memory(none)")
         attributes = "nounwind willreturn memory(none)"

@@ -18,18 +18,16 @@ import numpy as np
 
 from .. import ops
 from ..base.shapes import SCALAR
-from ..collections.variables import Variable
 from ..ir.apply import apply
 from ..ir.convert import as_constant
 from ..ir.graph import Node
-from ..ir.op import OPS, Op, register
+from ..ir.op import Op, register
 from ..ir.tensor import Tensor
 from ..ops.define import unbroadcast
+from ..ops.elementwise import ADD, IDENTITY
 from ..ops.index import Index
-
-#: adds a part into zeros; the gradient of indexing
-INDEX_ADD = OPS["index_add"]
-GETITEM = OPS["getitem"]
+from ..ops.indexing import GETITEM, INDEX_ADD
+from .variables import Variable
 
 
 class Accumulator:
@@ -103,14 +101,29 @@ def _like_first(total: Tensor, *_: Tensor, **__: Any) -> Any:
 
 # "stateful" keeps the passes from folding, merging or moving what writes to its input
 ACCUMULATE = register(
-    Op("Accumulate", _like_first, _accumulate, _accumulate_vjp, stateful=True, doc="x + y, into the buffer of x")
+    Op(
+        "Accumulate",
+        _like_first,
+        _accumulate,
+        _accumulate_vjp,
+        stateful=True,
+        llvm=ADD.llvm,
+        doc="x + y, into the buffer of x",
+    )
 )
 ACCUMULATE_AT = register(
     Op("AccumulateAt", _like_first, _accumulate_at, _accumulate_at_vjp, stateful=True,
        doc="x with y added at an index, into the buffer of x")
 )  # fmt: skip
 SETTLE = register(
-    Op("Settle", _like_first, _settle, lambda g, outputs, inputs, attrs: [g], doc="the array of a finished sum")
+    Op(
+        "Settle",
+        _like_first,
+        _settle,
+        lambda g, outputs, inputs, attrs: [g],
+        llvm=IDENTITY.llvm,
+        doc="the array of a finished sum",
+    )
 )
 
 
