@@ -10,10 +10,8 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import Op
+from autoloop_runtime.ir.structured import COND, WHILE
 from autoloop_runtime.ir.tensor import Tensor
-
-WHILE = Op("While", lambda *_, specs, **__: list(specs), None, graphs=("cond", "body"), several=True)
-COND = Op("Cond", lambda *_, specs, **__: list(specs), None, graphs=("then", "else"), several=True)
 
 
 def same(x: Tensor, *_: Tensor, **__: Any) -> Any:

@@ -99,7 +99,7 @@ def pullback(graph, outputs, cotangents, xs):
     grads = {y: g for y, g in zip(outputs, cotangents)}
     for node in reversed(list(graph.nodes)):
         mine = [grads.get(y) for y in node.outputs]
-        if node.op in (CONST, PARAMETER) or all(g is None for g in mine) or node.op.vjp is None:
+        if node.op in (CONST, PARAMETER) or all(g is None for g in mine) or not callable(node.op.vjp):
             continue
         values = node.outputs[:-1] if node.op.effect else node.outputs
         ins = node.inputs[:-1] if node.op.effect else node.inputs

@@ -191,7 +191,7 @@ def test_every_operation_with_a_gradient_is_among_them():
             graph = pending.pop()
             seen |= {node.op.name for node in graph.nodes}
             pending += [below for node in graph.nodes for below in node.subgraphs]
-    wanted = {op.name for op in OPS.values() if op.vjp is not None and not _of_loops(op.vjp.__module__)}
+    wanted = {op.name for op in OPS.values() if callable(op.vjp) and not _of_loops(op.vjp.__module__)}
     assert wanted - seen - ELSEWHERE == set()
     assert ELSEWHERE <= wanted
 

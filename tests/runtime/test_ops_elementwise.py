@@ -14,6 +14,7 @@ from autoloop_runtime.ir.convert import constant
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import FUNCTIONS, OPS
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.traits import NO_GRADIENT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -426,7 +427,7 @@ def test_gradients_at_corners():
 
 def test_stop_gradient_and_ensure_shape():
     check_static(ops.stop_gradient, np.ones(3))
-    assert OPS["stop_gradient"].vjp is None
+    assert OPS["stop_gradient"].vjp is NO_GRADIENT
     check_gradient(lambda x: ops.ensure_shape(x, [None, 3]), np.ones((2, 3)))
     with pytest.raises(ValueError, match="shape"):
         ops.ensure_shape(constant([1, 2]), [3])

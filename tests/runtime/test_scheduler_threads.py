@@ -20,6 +20,7 @@ from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.op import Op
+from autoloop_runtime.ir.traits import OPAQUE
 from flow import ADD, call, const, counted, heavy, probe
 
 #: no test should ever wait this long; it turns a hang into a failure
@@ -437,7 +438,9 @@ def test_blas_is_limited_only_while_workers_do_matrix_products():
         both.wait()
         return v
 
-    matmul = Op("matmul", lambda x: (x.dtype, x.shape), kernel, cost=lambda *_, **__: 1e9)
+    matmul = Op(
+        "product", lambda x: (x.dtype, x.shape), kernel, cost=lambda *_, **__: 1e9, traits=OPAQUE.but(blas=True)
+    )
     graph = Graph()
     x = scalar(graph)
     Executable(lower(graph, [call(matmul, x), call(matmul, x)], [x])).run([1], threads=2)

@@ -14,8 +14,10 @@ from ..base import config
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
 from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from .failure import ELEMENTWISE
+from ..ir.traits import Memory, Price
+from ..ops.linalg import MATMUL
 
 #: one NumPy call, on scalars and on arrays
 SCALAR_CALL = 100.0
@@ -27,21 +29,6 @@ PER_FUNCTION = 4.0
 PER_PICK = 2.0
 #: multiply-adds of a matrix product per nanosecond on one core, by dtype
 PRODUCTS = {"float32": 50.0, "float64": 25.0, "complex64": 12.0, "complex128": 6.0}
-_FUNCTIONS = frozenset({
-    "exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh",
-    "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sigmoid", "softplus", "logaddexp", "erf", "pow", "arctan2",
-    "hypot", "cbrt", "mod", "floor_divide", "sort", "argsort", "softmax", "log_softmax", "logsumexp", "unique",
-    "random_normal",
-})  # fmt: skip
-#: have threads of their own
-_PRODUCTS = frozenset({"matmul", "einsum"})
-#: give a view, or look only at the shape
-VIEWS = frozenset({
-    "reshape", "transpose", "expand_dims", "squeeze", "broadcast_to", "flip", "split", "unstack", "identity",
-    "stop_gradient", "ensure_shape", "shape", "size", "rank", "diagonal", "real", "imag",
-})  # fmt: skip
-#: work by output size, not by that of what is picked from
-_PICKS = frozenset({"gather", "take_along_axis", "gather_nd"})
 #: what an unknown dimension is taken for
 TYPICAL = 64
 
@@ -74,26 +61,28 @@ def elements(tensor: Tensor) -> int:
 
 def estimate(node: Node) -> float:
     """Nanoseconds that one run of a plain node takes on one core."""
-    op, name = node.op, node.op.name
+    op, traits = node.op, node.op.traits
     if op in (CONST, PARAMETER):
         return 0.0
+    price = traits.price
     inputs = node.inputs[:-1] if op.effect else node.inputs
-    if name in VIEWS or (name == "getitem" and all(t.shape.rank == 0 for t in inputs[1:])):
+    is_view = traits.memory is Memory.VIEW and price is Price.PICK and all(t.shape.rank == 0 for t in inputs[1:])
+    if price is Price.VIEW or is_view:
         return SCALAR_CALL if node.outputs[0].shape.rank == 0 else ARRAY_CALL
-    if name == "matmul":
+    if op is MATMUL:
         return _matmul(inputs[0], node.outputs[0])
     if op.cost is not None:
         return op.cost(*inputs, **node.attrs)
-    if name == "set_item":  # generated code writes in place where it can
+    if price is Price.PART:  # generated code writes in place where it can
         return ARRAY_CALL + elements(inputs[1]) * PER_ELEMENT
-    if name == "getitem" or name in _PICKS:
+    if price is Price.PICK:
         return ARRAY_CALL + elements(node.outputs[0]) * PER_PICK
     data = [t for t in (*inputs, *node.outputs) if t.dtype.kind != "O"]
     largest = max(map(elements, data), default=1)
     if largest == 1:
-        return SCALAR_CALL if name in ELEMENTWISE else ARRAY_CALL
+        return SCALAR_CALL if traits.elementwise else ARRAY_CALL
     each = PER_ELEMENT
-    if name in _FUNCTIONS:
+    if price is Price.FUNCTION:
         each = PER_FUNCTION_32 if node.outputs[0].dtype.name == "float32" else PER_FUNCTION
     return ARRAY_CALL + largest * each
 
@@ -106,7 +95,7 @@ def _matmul(a: Tensor, out: Tensor) -> float:
 
 def is_divisible(node: Node, least: int = DIVIDED) -> bool:
     """True if the result, an array of at least so many elements, can be computed block by block."""
-    if node.op.into is None or node.op.name not in ELEMENTWISE or node.declared or node.control_inputs:
+    if node.op.into is None or not node.op.traits.elementwise or node.declared or node.control_inputs:
         return False
     shape = node.outputs[0].shape
     if shape.rank == 0 or (shape.num_elements() or 0) < least:
@@ -210,7 +199,7 @@ def _is_work(graph: Graph) -> bool:
     """True if ``graph`` has a loop, or all its nodes together are worth some thought."""
     if sum(estimate(node) for node in graph.nodes if not node.subgraphs) > HEAVY:
         return True
-    return any(n.op.name == "While" or any(map(_is_work, n.subgraphs)) for n in graph.nodes)
+    return any(n.op is WHILE or any(map(_is_work, n.subgraphs)) for n in graph.nodes)
 
 
 def _heaviest(graph: Graph) -> Node | None:
@@ -260,7 +249,7 @@ class _Player:
                 cost = estimate(node)
                 cost = cost if cost > HEAVY else 0.0
                 work, nodes = work + cost, nodes + 1
-                products += cost if node.op.name in _PRODUCTS else 0.0
+                products += cost if node.op.traits.price is Price.PRODUCT else 0.0
                 blocks += cost if is_divisible(node) else 0.0
                 ends = [max([ready, *inputs]) + cost] * len(node.outputs)
             at.update(zip(node.outputs, ends))
@@ -273,7 +262,7 @@ class _Player:
             count = self._light[node] = _light_nodes(node)
         if count:
             return _Run(0.0, 0.0, 0.0, 0.0, count), [max([start, *inputs])] * len(node.outputs)
-        if node.op.name == "While":
+        if node.op is WHILE:
             self._depth += 1
             try:
                 return self._while(node, inputs, start)
@@ -320,6 +309,6 @@ def _light_nodes(node: Node) -> int:
         if not current.subgraphs and estimate(current) > HEAVY:
             return 0
         total += times
-        times *= TRIPS if current.op.name == "While" else 1
+        times *= TRIPS if current.op is WHILE else 1
         pending += [(inner, times) for graph in current.subgraphs for inner in graph.nodes]
     return total

@@ -9,15 +9,12 @@ import enum
 
 from ..base.dtypes import variant
 from ..ir.graph import Node
+from ..ops.effects import PY_FUNCTION
 
 #: arrays with more elements than this make a kernel heavy
 ELEMENTS = 16_384
 #: kernels estimated to take longer than this many nanoseconds are heavy
 NANOSECONDS = 20_000.0
-#: kernels that call BLAS, whose own threads must then be limited
-BLAS_OPS = frozenset({"matmul", "einsum", "solve", "inv", "det", "cholesky", "svd"})
-#: kernels that run a user's Python function: no size says how long that takes, and it may block
-USER_OPS = frozenset({"py_function"})
 #: arrays with more elements than this are let go of as soon as they were used; smaller ones wait for their iteration
 SMALL = 256
 
@@ -34,7 +31,7 @@ class Weight(enum.IntEnum):
 def weigh(node: Node) -> Weight:
     """The weight of a node of the structured graph."""
     op = node.op
-    if op.name in USER_OPS:
+    if op is PY_FUNCTION:  # no size says how long a user's function takes, and it may block
         return Weight.HEAVY
     data = [t for t in (*node.inputs, *node.outputs) if t.dtype != variant]
     sizes = [t.shape.num_elements() for t in data]

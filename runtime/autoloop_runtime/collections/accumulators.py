@@ -23,6 +23,7 @@ from ..ir.convert import as_constant
 from ..ir.graph import Node
 from ..ir.op import Op, register
 from ..ir.tensor import Tensor
+from ..ir.traits import BOOKKEEPING, OPAQUE
 from ..ops.define import unbroadcast
 from ..ops.elementwise import ADD, IDENTITY
 from ..ops.index import Index
@@ -109,11 +110,12 @@ ACCUMULATE = register(
         stateful=True,
         llvm=ADD.llvm,
         doc="x + y, into the buffer of x",
+        traits=BOOKKEEPING,
     )
 )
 ACCUMULATE_AT = register(
     Op("AccumulateAt", _like_first, _accumulate_at, _accumulate_at_vjp, stateful=True,
-       doc="x with y added at an index, into the buffer of x")
+       doc="x with y added at an index, into the buffer of x", traits=OPAQUE)
 )  # fmt: skip
 SETTLE = register(
     Op(
@@ -123,6 +125,7 @@ SETTLE = register(
         lambda g, outputs, inputs, attrs: [g],
         llvm=IDENTITY.llvm,
         doc="the array of a finished sum",
+        traits=BOOKKEEPING,
     )
 )
 

@@ -21,6 +21,7 @@ from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
 from ..ir.op import Op, register
 from ..ir.tensor import Tensor
+from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
 
 _KIND = Kind("slots", "a version is complete before another one refers to it; one that was being made is nobody's")
 _write = _KIND.lock()  # held while a newer version of any table is made
@@ -176,17 +177,23 @@ def _rows_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return [from_rows(g), *[None] * (len(inputs) - 1)]
 
 
-EMPTY = register(Op("EmptySlots", _variant, lambda: _EMPTY))
-ADD = register(Op("AddToSlot", _variant, lambda slots, i, x: slots.add(int(i), x), _add_vjp))
-GET = register(Op("GetSlot", _element, _get, _get_vjp))
+EMPTY = register(Op("EmptySlots", _variant, lambda: _EMPTY, NO_GRADIENT, traits=BOOKKEEPING))
+ADD = register(Op("AddToSlot", _variant, lambda slots, i, x: slots.add(int(i), x), _add_vjp, traits=BOOKKEEPING))
+GET = register(Op("GetSlot", _element, _get, _get_vjp, traits=BOOKKEEPING.but(rematerialise=True)))
 WITHOUT = register(
     Op("WithoutSlot", _variant, lambda slots, i: slots.without(int(i)), lambda g, outputs, inputs, attrs:
-       [without(g, inputs[1]), None])
+       [without(g, inputs[1]), None], traits=OPAQUE)
 )  # fmt: skip
-MERGE = register(Op("MergeSlots", _variant, _merge, lambda g, outputs, inputs, attrs: [g, g]))
-ROWS = register(Op("StackSlots", _element, _rows, _rows_vjp))
+MERGE = register(Op("MergeSlots", _variant, _merge, lambda g, outputs, inputs, attrs: [g, g], traits=BOOKKEEPING))
+ROWS = register(Op("StackSlots", _element, _rows, _rows_vjp, traits=BOOKKEEPING))
 FROM_ROWS = register(
-    Op("UnstackSlots", _variant, _from_rows, lambda g, outputs, inputs, attrs: [stacked(g, inputs[0])])
+    Op(
+        "UnstackSlots",
+        _variant,
+        _from_rows,
+        lambda g, outputs, inputs, attrs: [stacked(g, inputs[0])],
+        traits=BOOKKEEPING,
+    )
 )
 
 

@@ -22,6 +22,7 @@ from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
 from ..ir.op import Appending, Op, register
 from ..ir.tensor import Tensor
+from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
 from . import adjoint_table as slots
 from .checkpoint_schedule import make_room, places
 
@@ -166,19 +167,34 @@ def _number(*_: Tensor) -> Any:
     return dtypes.int64, SCALAR
 
 
-EMPTY = register(Op("NoCheckpoints", _variant, lambda: _NONE))
+EMPTY = register(Op("NoCheckpoints", _variant, lambda: _NONE, NO_GRADIENT, traits=BOOKKEEPING))
 REWIND = register(
-    Op("RewindCheckpoints", _variant, lambda store, s: store.rewound(int(s)), lambda g, *_: [g, None])
+    Op("RewindCheckpoints", _variant, lambda store, s: store.rewound(int(s)), lambda g, *_: [g, None], traits=OPAQUE)
 )  # fmt: skip
 #: never in a graph: how a loop that keeps checkpoints begins
 _BEGUN = Op("Checkpoints", _variant, _begun)
 ADD = register(
-    Op("AddCheckpoint", _variant, _add, _add_vjp, appends=Appending(EMPTY, _BEGUN, sources=(REWIND,), waits=True))
+    Op(
+        "AddCheckpoint",
+        _variant,
+        _add,
+        _add_vjp,
+        appends=Appending(EMPTY, _BEGUN, sources=(REWIND,), waits=True),
+        traits=BOOKKEEPING,
+    )
 )
-GET = register(Op("GetCheckpoint", lambda *_, dtype, shape: (dtype, shape), _get, _get_vjp))
-INTERVAL = register(Op("Interval", _number, lambda store: np.int64(store.interval), lambda *_: [None]))
+GET = register(Op("GetCheckpoint", lambda *_, dtype, shape: (dtype, shape), _get, _get_vjp, traits=OPAQUE))
+INTERVAL = register(
+    Op("Interval", _number, lambda store: np.int64(store.interval), lambda *_: [None], traits=BOOKKEEPING)
+)
 LATEST = register(
-    Op("LatestCheckpoint", _number, lambda store, s: np.int64(store.latest(int(s))), lambda *_: [None, None])
+    Op(
+        "LatestCheckpoint",
+        _number,
+        lambda store, s: np.int64(store.latest(int(s))),
+        lambda *_: [None, None],
+        traits=OPAQUE,
+    )
 )
 
 

@@ -17,6 +17,7 @@ from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
 from ..ir.op import Appending, Op, register
 from ..ir.tensor import Tensor
+from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
 from . import adjoint_table as slots
 from .swap import SwapStack
 from .versioned_array import ArrayValue
@@ -83,7 +84,7 @@ def _new(name: str, kernel: Callable[[], Any]) -> Op:
     return Op(name, lambda: (dtypes.variant, SCALAR), kernel)
 
 
-EMPTY = register(Op("EmptyStack", lambda: (dtypes.variant, SCALAR), lambda: _EMPTY))
+EMPTY = register(Op("EmptyStack", lambda: (dtypes.variant, SCALAR), lambda: _EMPTY, NO_GRADIENT, traits=BOOKKEEPING))
 PUSH = register(
     Op(
         "StackPush",
@@ -91,19 +92,31 @@ PUSH = register(
         _push,
         _push_vjp,
         appends=Appending(EMPTY, _new("Stack", Stack)),
+        traits=BOOKKEEPING,
     )
 )
 #: as PUSH, of a stack that may leave memory
 SWAP_PUSH = register(
     Op(
         "SwapPush", lambda *_: (dtypes.variant, SCALAR), _swap_push, _push_vjp,
-        appends=Appending(EMPTY, _new("SwapStack", SwapStack)),
+        appends=Appending(EMPTY, _new("SwapStack", SwapStack)), traits=OPAQUE,
     )
 )  # fmt: skip
-READ = register(Op("StackRead", lambda *_, dtype, shape: (dtype, shape), _read, _read_vjp, code="{0}[{1}]"))
+READ = register(
+    Op(
+        "StackRead",
+        lambda *_, dtype, shape: (dtype, shape),
+        _read,
+        _read_vjp,
+        code="{0}[{1}]",
+        traits=BOOKKEEPING.but(rematerialise=True),
+    )
+)
 
 #: an element of a TensorArray that the forward pass has read; this does not count as a second read
-PEEK = register(Op("PeekArray", lambda *_, dtype, shape: (dtype, shape), _peek, _read_vjp))
+PEEK = register(
+    Op("PeekArray", lambda *_, dtype, shape: (dtype, shape), _peek, _read_vjp, traits=OPAQUE.but(rematerialise=True))
+)
 
 
 def empty() -> Tensor:

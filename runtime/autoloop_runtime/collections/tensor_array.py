@@ -21,6 +21,7 @@ from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
 from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT, OPAQUE
 from ..ops.define import is_weak, primitive
 from ..ops.extents import known_entries, known_int
 from . import tensor_array_vjps as rules
@@ -63,37 +64,53 @@ def _tail(shape: TensorShape) -> Sequence[int | None]:
     return shape.known[1:] if shape.rank else ()
 
 
-NEW = primitive("tensor_array", _flow, _new_kernel)
-WRITE = primitive("tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write)
+NEW = primitive("tensor_array", _flow, _new_kernel, NO_GRADIENT, traits=OPAQUE)
+WRITE = primitive(
+    "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write, traits=OPAQUE
+)
 
 
 def _read_kernel(array: ArrayValue, index: Any, dtype: DType, shape: TensorShape) -> Any:
     return array.read(int(index), shape)
 
 
-READ = primitive("tensor_array_read", _element, _read_kernel, rules.read)
+READ = primitive(
+    "tensor_array_read", _element, _read_kernel, rules.read, traits=OPAQUE.but(rematerialise=True, raises=IndexError)
+)
 #: with ``clear_after_read``: two reads of one index are an error, so they must not be merged
-READ_ONCE = primitive("tensor_array_read_once", _element, _read_kernel, rules.read, effect=True)
-STACK = primitive("tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack)
-UNSTACK = primitive("tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack)
+READ_ONCE = primitive("tensor_array_read_once", _element, _read_kernel, rules.read, effect=True, traits=OPAQUE)
+STACK = primitive(
+    "tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack, traits=OPAQUE
+)
+UNSTACK = primitive(
+    "tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack, traits=OPAQUE
+)
 GATHER = primitive(
     "tensor_array_gather", _rows,
-    lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape), rules.gather,
+    lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape), rules.gather, traits=OPAQUE,
 )  # fmt: skip
 SCATTER = primitive(
     "tensor_array_scatter",
     _flow,
     lambda array, indices, rows: array.write_all(indices.tolist(), rows),
     rules.scatter,
+    traits=OPAQUE,
 )
 CONCAT = primitive(
     "tensor_array_concat",
     lambda flow, dtype, shape: (dtype, TensorShape([None, *_tail(shape)]) if shape.rank else UNKNOWN),
     _concat_kernel,
     rules.concat,
+    traits=OPAQUE,
 )
-SPLIT = primitive("tensor_array_split", _flow, _split_kernel, rules.split)
-SIZE = primitive("tensor_array_size", lambda flow: (dtypes.int32, SCALAR), lambda array: np.int32(array.size))
+SPLIT = primitive("tensor_array_split", _flow, _split_kernel, rules.split, traits=OPAQUE)
+SIZE = primitive(
+    "tensor_array_size",
+    lambda flow: (dtypes.int32, SCALAR),
+    lambda array: np.int32(array.size),
+    NO_GRADIENT,
+    traits=OPAQUE.but(rematerialise=True),
+)
 
 
 # -- the public class -------------------------------------------------------------------------------------

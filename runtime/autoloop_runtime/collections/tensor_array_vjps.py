@@ -16,6 +16,7 @@ from ..base import dtypes
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
 from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT, OPAQUE
 from ..ops.define import primitive
 from . import adjoint_table as slots
 from .adjoint_table import Slots
@@ -62,23 +63,23 @@ def _split_kernel(rows: Any, lengths: Any) -> Any:
 
 GATHER = primitive(
     "gather_slots", _like, _gather_kernel,
-    lambda g, outputs, inputs, attrs: [scatter_slots(inputs[1], g), None, None],
+    lambda g, outputs, inputs, attrs: [scatter_slots(inputs[1], g), None, None], traits=OPAQUE,
 )  # fmt: skip
 SCATTER = primitive(
     "scatter_slots", _variant, _scatter_kernel,
-    lambda g, outputs, inputs, attrs: [None, gather_slots(g, inputs[0], inputs[1])],
+    lambda g, outputs, inputs, attrs: [None, gather_slots(g, inputs[0], inputs[1])], traits=OPAQUE,
 )  # fmt: skip
 JOIN = primitive(
     "join_slots", _like, _join_kernel,
-    lambda g, outputs, inputs, attrs: [split_slots(g, inputs[1]), None, None],
+    lambda g, outputs, inputs, attrs: [split_slots(g, inputs[1]), None, None], traits=OPAQUE,
 )  # fmt: skip
 SPLIT = primitive(
     "split_slots", _variant, _split_kernel,
-    lambda g, outputs, inputs, attrs: [join_slots(g, inputs[1], inputs[0]), None],
+    lambda g, outputs, inputs, attrs: [join_slots(g, inputs[1], inputs[0]), None], traits=OPAQUE,
 )  # fmt: skip
 LENGTHS = primitive(
     "tensor_array_lengths", lambda flow: (dtypes.int64, TensorShape([None])),
-    lambda array: np.array(array.lengths(), np.int64),
+    lambda array: np.array(array.lengths(), np.int64), NO_GRADIENT, traits=OPAQUE,
 )  # fmt: skip
 
 

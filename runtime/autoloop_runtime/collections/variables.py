@@ -20,6 +20,7 @@ from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.op import Op, call, function, register
 from ..ir.run_state import RunState, Storage
 from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE, NoRule
 
 
 def _read(*, variable: Variable, state: RunState) -> Any:
@@ -79,15 +80,15 @@ def _checked_spec(value: Tensor, variable: Variable) -> Any:
     return variable.dtype, variable.shape
 
 
-def _variable_op(name: str, infer: Callable[..., Any], kernel: Callable[..., Any]) -> Op:
-    return register(Op(name, infer, kernel, effect=True, stateful=True))
+def _variable_op(name: str, infer: Callable[..., Any], kernel: Callable[..., Any], vjp: NoRule = NO_RULE) -> Op:
+    return register(Op(name, infer, kernel, vjp, traits=OPAQUE, effect=True, stateful=True))
 
 
-READ = _variable_op("ReadVariable", _spec, _read)
+READ = _variable_op("ReadVariable", _spec, _read, NO_GRADIENT)
 ASSIGN = _variable_op("AssignVariable", _checked_spec, _assign)
 ASSIGN_ADD = _variable_op("AssignAddVariable", _spec, _update(np.add))
 ASSIGN_SUB = _variable_op("AssignSubVariable", _spec, _update(np.subtract))
-GROUP = register(Op("NoOp", list, tuple, effect=True, several=True))
+GROUP = register(Op("NoOp", list, tuple, NO_GRADIENT, effect=True, several=True, traits=OPAQUE))
 
 
 class Variable:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import ops
-from ..analysis.failure import ELEMENTWISE
 from ..base import nest
 from ..base.callbacks import calls_back
 from ..ir.apply import apply
@@ -19,10 +18,8 @@ from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from ..ir.structured import subgraph
 from ..ir.tensor import Tensor
+from ..ir.traits import Batching
 from .map_scan import check_callable, in_graph, length_of, map_fn, rows_of
-
-#: reduce the axes that the attribute ``axis`` names
-_REDUCTIONS = frozenset({"sum", "prod", "mean", "max", "min", "any", "all"})
 
 
 @calls_back("fn")
@@ -113,10 +110,10 @@ def _has_rule(node: Node, varying: set[Tensor]) -> bool:
     ranks = [t.shape.rank for t in (*node.inputs, *node.outputs)]
     if None in ranks:
         return False
-    name = node.op.name
-    if name == "matmul":
+    batching = node.op.traits.batching
+    if batching is Batching.FIRST_FACTOR:
         return node.inputs[1] not in varying and ranks[1] == 2
-    return name in ELEMENTWISE or (name in _REDUCTIONS and ranks[0] != 0)
+    return batching is Batching.ELEMENTS or (batching is Batching.AXES and ranks[0] != 0)
 
 
 def _at_once(row: Graph, outputs: Sequence[Tensor], rows: Sequence[Tensor], count: Any) -> list[Tensor]:
@@ -145,11 +142,13 @@ def _at_once(row: Graph, outputs: Sequence[Tensor], rows: Sequence[Tensor], coun
 
 def _raised(node: Node, inputs: list[Tensor], varying: set[Tensor]) -> tuple[list[Tensor], Mapping[str, Any]]:
     """Inputs and attributes of ``node`` for all rows: there is an axis more in front of what varies."""
-    if node.op.name in _REDUCTIONS:
+    if node.op.traits.batching is Batching.AXES:
         rank = node.inputs[0].shape.rank or 0
         axes = range(rank) if node.attrs["axis"] is None else node.attrs["axis"]
         return inputs, {**node.attrs, "axis": tuple([a % rank + 1 for a in axes])}
-    if node.op.name in ELEMENTWISE:  # shapes are lined up from the right: the rows' axis must stay the first
+    if (
+        node.op.traits.batching is Batching.ELEMENTS
+    ):  # shapes are lined up from the right: the rows' axis must stay the first
         rank = node.outputs[0].shape.rank or 0
         missing = [rank - (t.shape.rank or 0) if t in varying else 0 for t in node.inputs]
         inputs = [ops.expand_dims(v, tuple(range(1, 1 + m))) if m else v for v, m in zip(inputs, missing)]

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..analysis.weight import BLAS_OPS, Weight, holds_memory, weigh
+from ..analysis.weight import Weight, holds_memory, weigh
 from ..ir.graph import Node
 from .lowering import FlatNode, FrameInfo, Kind, Lowered, Port
 from .overlap import overlapping
@@ -177,7 +177,7 @@ class Plan:
         weighty = {index for index, step in self.steps.items() if step.weight}
         sharing = overlapping(lowered, weighty) if weighty else set()
         self.parallel = bool(sharing)
-        self.blas = any(self.steps[i].flat.op.name in BLAS_OPS for i in sharing)  # type: ignore[union-attr]
+        self.blas = any(self.steps[i].flat.op.traits.blas for i in sharing)  # type: ignore[union-attr]
 
     def _declare(self, flat: FlatNode) -> None:
         """Make the step of a node and note who consumes what."""

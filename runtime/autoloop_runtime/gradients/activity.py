@@ -18,16 +18,10 @@ from ..collections.variables import READ, Variable
 from ..ir.graph import CONST, Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT
 
 #: a tensor, or the variable that some tensors were read from
 Key: TypeAlias = Tensor | Variable
-
-#: ops on floats whose result does not move with them, and ops that make floats of something else; what stands for a
-#: tensor of the forward pass (``Residual``) is a start of its own
-FLAT = frozenset({
-    "Const", "Placeholder", "ReadVariable", "stop_gradient", "floor_divide", "EmptySlots", "tensor_array",
-    "EmptyStack", "random_normal", "random_uniform", "random_normal_process", "random_uniform_process", "Residual",
-})  # fmt: skip
 
 
 def is_differentiable(tensor: Key) -> bool:
@@ -109,7 +103,7 @@ def reached(
             found.update(node.outputs[k] for k in variables)
         elif node.op is COND:
             found.update(node.outputs[k] for k in _reached_in_branches(node, found, marks))
-        elif node.op.name not in FLAT:
+        elif node.op.vjp is not NO_GRADIENT:
             if any(t in found for t in node.inputs):
                 found.update(t for t in node.outputs if is_differentiable(t))
         elif any(t in marks for t in node.outputs):
@@ -169,7 +163,7 @@ def needed(graph: Graph, targets: Iterable[Tensor]) -> set[Tensor]:
                 inside = needed(branch, [branch.outputs[k] for k in wanted])
                 found |= inside
                 found.update(t for p, t in zip(branch.inputs, node.inputs[1:]) if p in inside)
-        elif node.op.name not in FLAT:
+        elif node.op.vjp is not NO_GRADIENT:
             found.update(t for t in node.inputs if is_differentiable(t))
     return found
 

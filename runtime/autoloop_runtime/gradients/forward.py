@@ -18,9 +18,10 @@ from ..ir.convert import convert_to_tensor
 from ..ir.graph import PARAMETER, Graph, Node, current_graph
 from ..ir.structured import COND, WHILE, LoopVar, StructureError
 from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT
 from ..running.prepare import prepare, run_graph, set_outputs
 from . import rewriting
-from .activity import FLAT, Key, Marks, is_differentiable, reached, reached_in_branch, reached_in_loop
+from .activity import Key, Marks, is_differentiable, reached, reached_in_branch, reached_in_loop
 from .rematerialize import sorted_nodes
 from .walk import Adjoints, Walk, apply_rule, nothing
 
@@ -48,7 +49,7 @@ class Pushforward:
         """Find the tangents of all nodes there are."""
         with rewriting.building(self.graph):
             for node in list(self.graph.nodes):
-                if node.op.name in FLAT or not any(t in self.reached for t in node.outputs):
+                if node.op.vjp is NO_GRADIENT or not any(t in self.reached for t in node.outputs):
                     continue
                 if node.op is WHILE:
                     self._while(node)

@@ -11,24 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.failure import ELEMENTWISE
 from ..base import dtypes
 from ..base.locations import Location
 from ..collections import saved_stacks as stacks
 from ..ir.graph import CONST, Graph, Node
 from ..ir.op import Op
 from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT
 from .copying import twin
 from .mincut import cheapest_cut
 from .recomputing import worth_computing_again
 
-#: ops that are computed again rather than saved: elementwise ones, views, and what reads few elements
-CHEAP = ELEMENTWISE | {
-    "broadcast_to", "ensure_shape", "expand_dims", "fill", "flip", "getitem", "range", "rank", "reshape", "shape",
-    "size", "squeeze", "transpose", "tensor_array_read", "tensor_array_size", "PeekArray", "StackRead", "GetSlot",
-}  # fmt: skip
-#: ops whose value does not need the elements of their input
-_EXTENTS = frozenset({"shape", "size", "rank"})
 #: elements that a tensor of unknown extent is taken to have
 _GUESS = 1024
 #: bytes of the smallest object
@@ -39,7 +32,7 @@ def _never(*_: Any, **__: Any) -> Any:
     raise AssertionError("a placeholder of a backward graph was not defined")
 
 
-_PLACEHOLDER = Op("Residual", lambda *_, spec: spec, _never)
+_PLACEHOLDER = Op("Residual", lambda *_, spec: spec, _never, NO_GRADIENT)
 
 #: how to compute a tensor: op, inputs, attributes
 Definition = tuple[Op, Sequence[Tensor], Mapping[str, Any]]
@@ -100,7 +93,7 @@ class BackwardGraph(Graph):
         self, op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any] | None = None,
         name: str | None = None, location: Location | None = None, scope: str | None = None,
     ) -> Node:  # fmt: skip
-        if op.name in _EXTENTS:
+        if op.traits.describes:
             # a few numbers saved instead of the tensor that they describe
             inputs = [self._described(inputs[0])]
             graph = inputs[0].graph
@@ -215,7 +208,7 @@ class BackwardGraph(Graph):
             other = self.alias(tensor, asked)
             if other is not None:
                 sources[tensor] = [other]
-            elif tensor.op.op.name in CHEAP:
+            elif tensor.op.op.traits.rematerialise:
                 sources[tensor] = [t for t in tensor.op.inputs if not (t.op.op is CONST or self.is_free(t))]
             else:
                 roots.append(tensor)

@@ -24,8 +24,9 @@ from ..ir.op import OPS, Op
 from ..ir.recorders import Recorder, recorders, recording
 from ..ir.run_state import EAGER
 from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT
 from ..running.prepare import Runner, run_graph, wrap
-from .activity import FLAT, Key, is_differentiable
+from .activity import Key, is_differentiable
 from .build import build, seed, seeds_of, source_in
 from .compiled_calls import Split, split
 from .copying import inlined
@@ -141,7 +142,7 @@ class GradientTape:
             variable = attrs["variable"]
             if self._sees(variable):
                 self._keep((variable,), outputs, lambda gs: gs)
-        elif op.name not in FLAT and any(t in self._tracked for t in inputs):
+        elif op.vjp is not NO_GRADIENT and any(t in self._tracked for t in inputs):
 
             def backward(gs: list[Tensor | None]) -> Sequence[Any]:
                 if op is _GATHER and attrs["axis"] == 0 and gs[0] is not None:

@@ -19,7 +19,9 @@ from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.op import Op
 from ..ir.tensor import Tensor
-from .activity import FLAT, Key, Marks
+from ..ir.traits import NO_GRADIENT, NoRule
+from ..ops.effects import PY_FUNCTION
+from .activity import Key, Marks
 from .rematerialize import BackwardGraph
 
 #: ``rule(node, gradients of its outputs, walk)`` adds the gradients of the inputs to ``walk.adjoints``
@@ -151,7 +153,7 @@ class Walk:
         if rule is not None:
             rule(node, gradients, self)
             return
-        if node.op.name in FLAT:
+        if node.op.vjp is NO_GRADIENT:
             return
         made = len(graph.nodes)
         inputs, outputs = (node.inputs[:-1], node.outputs[:-1]) if node.op.effect else (node.inputs, node.outputs)
@@ -190,8 +192,8 @@ def gradients_of(
     attrs: Mapping[str, Any],
 ) -> Sequence[Tensor | None]:  # fmt: skip
     """What the rule of ``op`` says (``LookupError`` if there is none)."""
-    if op.vjp is None:
-        where_from = ", whose gradient function may call it, too" if op.name == "py_function" else ""
+    if op.vjp is None or isinstance(op.vjp, NoRule):
+        where_from = ", whose gradient function may call it, too" if op is PY_FUNCTION else ""
         raise LookupError(
             f"operation {what} of type {op.name!r} has no gradient; wrap its argument in stop_gradient(...) if "
             f"none should flow through it, or define one with custom_gradient{where_from}"

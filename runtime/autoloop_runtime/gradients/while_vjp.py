@@ -25,7 +25,7 @@ from ..ir.structured import LoopVar
 from ..ir.tensor import Tensor
 from . import checkpoints, rewriting
 from .activity import Marks
-from .rematerialize import CHEAP, BackwardGraph, Definition
+from .rematerialize import BackwardGraph, Definition
 from .reversal import Reversal, count_down, fitting, is_fixed, plan_reversal
 from .walk import Adjoints, Walk, nothing
 
@@ -104,7 +104,7 @@ class BackwardBody(BackwardGraph):
                 known = self.outside(tensor) is not None
             elif node.op is CONST:
                 known = True
-            elif node.subgraphs or node.op.effect or node.op.stateful or node.op.name in CHEAP:
+            elif node.subgraphs or node.op.effect or node.op.stateful or node.op.traits.rematerialise:
                 known = False  # cheap ones are computed again in each iteration, or hoisted by the optimiser
             else:
                 known = bool(node.inputs) and all(self._is_invariant(t) for t in node.inputs)

@@ -27,9 +27,26 @@ from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
 from .op import Op, Spec, call, register
 from .tensor import Tensor
+from .traits import NO_GRADIENT, OPAQUE, Fails
 
-CONST = register(Op("Const", lambda value: (value.dtype, TensorShape(value.shape)), lambda value: value))
-PARAMETER = register(Op("Placeholder", lambda dtype, shape, **_: (dtype, shape), lambda **_: None))
+CONST = register(
+    Op(
+        "Const",
+        lambda value: (value.dtype, TensorShape(value.shape)),
+        lambda value: value,
+        NO_GRADIENT,
+        traits=OPAQUE.but(fails=Fails.NEVER),
+    )
+)
+PARAMETER = register(
+    Op(
+        "Placeholder",
+        lambda dtype, shape, **_: (dtype, shape),
+        lambda **_: None,
+        NO_GRADIENT,
+        traits=OPAQUE.but(fails=Fails.NEVER),
+    )
+)
 
 _NOTHING: Mapping[int, TensorShape] = MappingProxyType({})
 

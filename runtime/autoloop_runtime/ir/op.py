@@ -12,6 +12,7 @@ from typing import Any
 from ..base.dataclass import dataclass
 from ..base.dtypes import DType
 from ..base.shapes import TensorShape
+from .traits import UNSTATED, NoRule, Traits
 
 #: dtype and static shape of one output
 Spec = tuple[DType, TensorShape]
@@ -33,11 +34,13 @@ class Op:
         ``kernel(*arrays, **attrs)`` gives an ndarray or NumPy scalar, or a tuple of them if the op is ``several``;
         ``results`` reads what it gave. It must not change its inputs. Ops with ``stateful=True`` take the run's state
         as a keyword ``state``.
-    vjp : callable or None
+    vjp : callable or NoRule
         ``vjp(g, outputs, inputs, attrs)`` gives one Tensor or ``None`` (no gradient) per input, built with the
         public functions so that it can be differentiated again. ``g`` is the gradient of the output, or if the op
         is ``several`` a list of them (``None`` where there is none); ``outputs`` and ``inputs`` are sequences of
-        the node's tensors, without effect tokens. ``None``: the op has no gradient.
+        the node's tensors, without effect tokens. Or why there is none.
+    traits : Traits
+        What it states of itself besides; of ops outside the table nothing is known.
     code : str or None
         Template of the generated expression, e.g. ``"{0} + {1}"`` or ``"np.tanh({0})"``, for inputs of the
         dtypes that ``infer`` saw, arrays or NumPy scalars. It may name an input twice and does not put
@@ -48,6 +51,12 @@ class Op:
     into : str or None
         Template that gives the value of ``code``, to the bit, in the array ``{out}``, which may be one of the inputs if
         the op works element by element.
+    truth : str or None
+        Template in Python's own words, for booleans of which only the truth matters.
+    neutral : Neutral or None
+        The operand that does nothing.
+    undoes_itself : bool
+        Twice, it does nothing.
     effect : bool
         The op does something besides computing: it is never pruned from an ordered graph or merged, takes
         an effect token as its last input and gives one as its last output (see ``graph.Graph.token``). The
@@ -77,7 +86,7 @@ class Op:
     name: str
     infer: Callable[..., Any]
     kernel: Callable[..., Any]
-    vjp: Callable[..., Any] | None = None
+    vjp: Callable[..., Any] | NoRule | None = None
     code: str | None = None
     effect: bool = False
     stateful: bool = False
@@ -91,6 +100,10 @@ class Op:
     appends: Appending | None = None
     llvm: Mapping[str, str] | None = None
     libm: str | None = None
+    traits: Traits = UNSTATED
+    truth: str | None = None
+    neutral: Neutral | None = None
+    undoes_itself: bool = False
 
     def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
         """The ``(dtype, shape)`` of each output, without the effect token."""
@@ -141,14 +154,39 @@ class Appending:
     waits: bool = False
 
 
+@dataclass(frozen=True)
+class Neutral:
+    """The operand with which an op of two gives the other one, to the bit.
+
+    Attributes
+    ----------
+    value : int
+        What all its elements are.
+    kinds : str
+        The dtype kinds for which that holds.
+    swaps : bool
+        It may be the first operand as well as the second.
+    negative_zero : bool or None
+        The sign that a zero of a float must have.
+    """
+
+    value: int
+    kinds: str = "biuf"
+    swaps: bool = False
+    negative_zero: bool | None = None
+
+
 #: the public function of a name, for callers below the ``ops`` floor (tensor operators)
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 
 def register(op: Op) -> Op:
-    """Add ``op`` to the table; a name may be used once."""
+    """Add ``op`` to the table; a name may be used once, and every trait must be stated."""
     if op.name in OPS:
         raise ValueError(f"an op named {op.name!r} exists already")
+    if op.vjp is None or op.traits is UNSTATED:
+        what = "its traits" if op.traits is UNSTATED else "a gradient rule, NO_GRADIENT or NO_RULE"
+        raise TypeError(f"the row of the op {op.name!r} must state {what}")
     OPS[op.name] = op
     return op
 

@@ -27,6 +27,7 @@ from .convert import convert_to_tensor
 from .graph import Graph
 from .op import Op, call, register
 from .tensor import Tensor
+from .traits import NO_RULE, OPAQUE
 
 
 def _specs(*_: Tensor, specs: Sequence[Any], **__: Any) -> list[Any]:
@@ -37,8 +38,8 @@ def _no_kernel(*_: Any, **__: Any) -> Any:
     raise AssertionError("a structured node has no kernel; it is lowered or emitted")
 
 
-WHILE = register(Op("While", _specs, _no_kernel, graphs=("cond", "body"), several=True))
-COND = register(Op("Cond", _specs, _no_kernel, graphs=("then", "else"), several=True))
+WHILE = register(Op("While", _specs, _no_kernel, NO_RULE, graphs=("cond", "body"), several=True, traits=OPAQUE))
+COND = register(Op("Cond", _specs, _no_kernel, NO_RULE, graphs=("then", "else"), several=True, traits=OPAQUE))
 
 
 class StructureError(TypeError, ValueError):

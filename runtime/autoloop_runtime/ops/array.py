@@ -14,6 +14,7 @@ from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.op import call
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.traits import MADE, VIEWING
 from .define import dim, is_tensor, operands, primitive, public, reshape_like
 from .extents import axes_of, axis_of, extents, product
 
@@ -46,7 +47,7 @@ def _reshape_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
 
 RESHAPE = primitive(
     "reshape", _reshape_infer, _reshape_kernel,
-    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0]), *[None] * (len(inputs) - 1)],
+    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0]), *[None] * (len(inputs) - 1)], traits=VIEWING,
 )  # fmt: skip
 
 
@@ -96,7 +97,7 @@ def _expand_infer(x: Tensor, axis: Any) -> Any:
 
 EXPAND = primitive(
     "expand_dims", _expand_infer, lambda x, axis: np.expand_dims(x, axis),
-    lambda g, outputs, inputs, attrs: [squeeze(g, attrs["axis"])],
+    lambda g, outputs, inputs, attrs: [squeeze(g, attrs["axis"])], traits=VIEWING,
 )  # fmt: skip
 
 
@@ -132,7 +133,7 @@ def _squeeze_infer(x: Tensor, axis: Any) -> Any:
 
 SQUEEZE = primitive(
     "squeeze", _squeeze_infer, lambda x, axis: np.squeeze(x, axis)[()],
-    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0])],
+    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0])], traits=VIEWING,
 )  # fmt: skip
 
 
@@ -169,7 +170,9 @@ def _transpose_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
     return [transpose(g, None if axes is None else np.argsort(axes).tolist())]
 
 
-TRANSPOSE = primitive("transpose", _transpose_infer, lambda x, axes: x.transpose(axes) if x.ndim else x, _transpose_vjp)
+TRANSPOSE = primitive(
+    "transpose", _transpose_infer, lambda x, axes: x.transpose(axes) if x.ndim else x, _transpose_vjp, traits=VIEWING
+)
 
 
 @public(numpy=np.transpose)
@@ -237,7 +240,7 @@ def needed_rank(x: Tensor, name: str) -> int:
 
 FLIP = primitive(
     "flip", lambda x, axis: (x.dtype, x.shape), lambda x, axis: np.flip(x, axis),
-    lambda g, outputs, inputs, attrs: [flip(g, attrs["axis"])],
+    lambda g, outputs, inputs, attrs: [flip(g, attrs["axis"])], traits=VIEWING,
 )  # fmt: skip
 
 
@@ -262,7 +265,7 @@ def _roll_kernel(x: Any, shift: Any, axis: Any) -> Any:
 
 ROLL = primitive(
     "roll", lambda x, shift, axis: (x.dtype, x.shape), _roll_kernel,
-    lambda g, outputs, inputs, attrs: [roll(g, -inputs[1], attrs["axis"]), None],
+    lambda g, outputs, inputs, attrs: [roll(g, -inputs[1], attrs["axis"]), None], traits=MADE,
 )  # fmt: skip
 
 
@@ -328,7 +331,9 @@ def _concat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return parts
 
 
-CONCAT = primitive("concat", _concat_infer, lambda *values, axis: np.concatenate(values, axis), _concat_vjp)
+CONCAT = primitive(
+    "concat", _concat_infer, lambda *values, axis: np.concatenate(values, axis), _concat_vjp, traits=MADE
+)
 
 
 def _parts(values: Any, name: str) -> list[Tensor]:
@@ -373,7 +378,7 @@ def _stack_infer(*values: Tensor, axis: int) -> Any:
 
 STACK = primitive(
     "stack", _stack_infer, lambda *values, axis: np.stack(values, axis),
-    lambda g, outputs, inputs, attrs: unstack(g, len(inputs), attrs["axis"]),
+    lambda g, outputs, inputs, attrs: unstack(g, len(inputs), attrs["axis"]), traits=MADE,
 )  # fmt: skip
 
 
@@ -422,6 +427,7 @@ def _filled(g: Any, outputs: Sequence[Tensor]) -> list[Tensor]:
 UNSTACK = primitive(
     "unstack", _unstack_infer, _unstack_kernel,
     lambda g, outputs, inputs, attrs: [stack(_filled(g, outputs), attrs["axis"])], several=True,
+    traits=VIEWING.but(rematerialise=False),
 )  # fmt: skip
 
 
@@ -468,6 +474,7 @@ def _split_kernel(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
 SPLIT = primitive(
     "split", _split_infer, _split_kernel,
     lambda g, outputs, inputs, attrs: [concat(_filled(g, outputs), attrs["axis"])], several=True,
+    traits=VIEWING.but(rematerialise=False),
 )  # fmt: skip
 
 

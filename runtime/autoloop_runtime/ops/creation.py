@@ -16,6 +16,7 @@ from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.op import call
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.traits import DESCRIBING, MADE, NO_GRADIENT, OPAQUE, Memory, Price
 from .define import Function, dim, inexact, is_tensor, is_weak, op_of, operands, primitive, public
 from .elementwise import cast
 from .extents import extents, product
@@ -42,6 +43,7 @@ def _fill_kernel(value: Any, dims: Any = None, *, known: Any) -> Any:
 FILL = primitive(
     "fill", _fill_infer, _fill_kernel,
     lambda g, outputs, inputs, attrs: [call("sum", g), *[None] * (len(inputs) - 1)],
+    traits=OPAQUE.but(memory=Memory.FRESH, rematerialise=True),
 )  # fmt: skip
 
 
@@ -188,7 +190,9 @@ def _range_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Any, attrs: Any) ->
     return [call("sum", g), None, call("sum", g * counts)]
 
 
-RANGE = primitive("range", _range_infer, _range_kernel, _range_vjp)
+RANGE = primitive(
+    "range", _range_infer, _range_kernel, _range_vjp, traits=OPAQUE.but(memory=Memory.FRESH, rematerialise=True)
+)
 
 
 @public(name="range")
@@ -236,6 +240,7 @@ def _linspace_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
 LINSPACE = primitive(
     "linspace", _linspace_infer,
     lambda start, stop, num: np.linspace(start, stop, num, dtype=start.dtype), _linspace_vjp,
+    traits=OPAQUE.but(memory=Memory.FRESH),
 )  # fmt: skip
 
 
@@ -317,9 +322,13 @@ SHAPE = primitive(
     "shape",
     lambda x, dtype: (dtype, TensorShape([x.shape.rank])),
     lambda x, dtype: np.array(x.shape, dtype),
+    NO_GRADIENT,
+    traits=DESCRIBING,
 )
-SIZE = primitive("size", lambda x, dtype: (dtype, SCALAR), lambda x, dtype: dtype.type(x.size))
-RANK = primitive("rank", lambda x: (dtypes.int32, SCALAR), lambda x: np.int32(x.ndim))
+SIZE = primitive(
+    "size", lambda x, dtype: (dtype, SCALAR), lambda x, dtype: dtype.type(x.size), NO_GRADIENT, traits=DESCRIBING
+)
+RANK = primitive("rank", lambda x: (dtypes.int32, SCALAR), lambda x: np.int32(x.ndim), NO_GRADIENT, traits=DESCRIBING)
 
 
 @public()
@@ -399,7 +408,7 @@ def _matrix(x: Tensor) -> Any:
 def _triangle(name: str, kernel: Any, doc: str) -> Any:
     op = primitive(
         name, lambda x, k: _matrix(x), lambda x, k: kernel(x, k),
-        lambda g, outputs, inputs, attrs: [f(g, attrs["k"])],
+        lambda g, outputs, inputs, attrs: [f(g, attrs["k"])], traits=MADE,
     )  # fmt: skip
 
     @public(name=name, numpy=kernel)
@@ -438,11 +447,11 @@ def _embed_kernel(d: Any, dims: Any = None, *, known: Any, k: int) -> Any:
 
 DIAGONAL = primitive(
     "diagonal", _diagonal_infer, lambda x, k: np.diagonal(x, k, -2, -1).copy(),
-    lambda g, outputs, inputs, attrs: [_embedded(g, shape(inputs[0]), attrs["k"])],
+    lambda g, outputs, inputs, attrs: [_embedded(g, shape(inputs[0]), attrs["k"])], traits=MADE.but(price=Price.PICK),
 )  # fmt: skip
 EMBED = primitive(
     "embed_diagonal", lambda d, *dims, known, k: (d.dtype, TensorShape(known)), _embed_kernel,
-    lambda g, outputs, inputs, attrs: [diagonal(g, attrs["k"]), *[None] * (len(inputs) - 1)],
+    lambda g, outputs, inputs, attrs: [diagonal(g, attrs["k"]), *[None] * (len(inputs) - 1)], traits=MADE,
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from ..ir.convert import convert_to_tensor
 from ..ir.op import Op, register
 from ..ir.structured import StructureError
 from ..ir.tensor import Tensor
+from ..ir.traits import OPAQUE
 from .creation import zeros_like
 
 
@@ -38,7 +39,7 @@ def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any
 
 
 #: inputs: the arguments, then the results; outputs: the results, of which only the arguments' gradients are the user's
-CUSTOM = register(Op("CustomGradient", _infer, _kernel, _vjp, several=True))
+CUSTOM = register(Op("CustomGradient", _infer, _kernel, _vjp, several=True, traits=OPAQUE))
 
 
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -21,6 +21,7 @@ from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.numpy_arguments import Counterpart
 from ..ir.op import OPS, Op, call, function, register
 from ..ir.tensor import NUMPY_FUNCTIONS, NUMPY_UFUNCS, Tensor
+from ..ir.traits import ELEMENTS, OPAQUE, Fails, Memory, NoRule, Traits
 
 Function: TypeAlias = Callable[..., Any]
 #: dtype of the (promoted) operands -> (dtype to compute in, dtype of the result)
@@ -46,9 +47,11 @@ def public(*, numpy: Any = None, name: str | None = None) -> Callable[[Function]
     return lambda f: publish(name or f.__name__, f, numpy=numpy)
 
 
-def primitive(name: str, infer: Function, kernel: Function, vjp: Function | None = None, **options: Any) -> Op:
+def primitive(
+    name: str, infer: Function, kernel: Function, vjp: Function | NoRule, *, traits: Traits, **options: Any
+) -> Op:
     """Add a primitive to the table."""
-    return register(Op(name, infer, kernel, vjp, **options))
+    return register(Op(name, infer, kernel, vjp, traits=traits, **options))
 
 
 def op_of(f: Any) -> Op:
@@ -315,6 +318,7 @@ SUM_TO = primitive(
     lambda g, shape, static: (g.dtype, static),
     _sum_to_kernel,
     lambda g, outputs, inputs, attrs: (broadcast_like(g, inputs[0]), None),
+    traits=OPAQUE.but(memory=Memory.VIEW, fails=Fails.UNKNOWN_SHAPES),
 )
 
 
@@ -342,11 +346,12 @@ def unary(
     name: str,
     kernel: Function,
     code: str | None,
-    grad: Function | None = None,
+    grad: Function | NoRule,
     *,
     rule: Rule = arithmetic,
     doc: str,
     numpy: Any = None,
+    traits: Traits = ELEMENTS,
     holomorphic: bool = True,
     **options: Any,
 ) -> Function:
@@ -360,14 +365,16 @@ def unary(
         Works on arrays and NumPy scalars of the computing dtype.
     code : str or None
         Template, see ``Op.code``.
-    grad : callable, optional
-        ``grad(g, y, x)`` gives the gradient of ``x``.
+    grad : callable or NoRule
+        ``grad(g, y, x)`` gives the gradient of ``x``; or why there is none.
     rule : Rule
         Which dtypes it takes and gives.
     doc : str
         One sentence.
     numpy : callable or tuple of callables, optional
         NumPy's counterpart.
+    traits : Traits
+        Where they are not those of arithmetic.
     holomorphic : bool
         ``grad`` is the complex derivative; it is then given the conjugates of complex values.
     options
@@ -378,13 +385,14 @@ def unary(
         return rule(x.dtype)[1], x.shape
 
     def vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
-        assert grad is not None
+        assert not isinstance(grad, NoRule)
         y, x = outputs[0], inputs[0]
         return [grad(g, conjugated(y), conjugated(x)) if holomorphic else grad(g, y, x)]
 
     op = primitive(
-        name, infer, kernel, None if grad is None else vjp, code=code, doc=doc, **{"into": _into(kernel), **options}
-    )
+        name, infer, kernel, grad if isinstance(grad, NoRule) else vjp, code=code, doc=doc, traits=traits,
+        **{"into": _into(kernel), **options},
+    )  # fmt: skip
 
     def f(x: Any, name: str | None = None) -> Any:
         x = convert_to_tensor(x)
@@ -397,18 +405,19 @@ def binary(
     name: str,
     kernel: Function,
     code: str | None,
-    grad: Function | None = None,
+    grad: Function | NoRule,
     *,
     rule: Rule = arithmetic,
     doc: str,
     numpy: Any = None,
+    traits: Traits = ELEMENTS,
     **options: Any,
 ) -> Function:
     """Declare an elementwise function of two arguments that promotes and broadcasts.
 
     Parameters
     ----------
-    grad : callable, optional
+    grad : callable or NoRule
         ``grad(g, z, x, y)`` gives the gradients (or ``None``) of ``x`` and ``y``, before un-broadcasting.
     options
         More fields of the ``Op``.
@@ -420,14 +429,15 @@ def binary(
         return rule(x.dtype)[1], broadcast_static(name, x, y)
 
     def vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
-        assert grad is not None
+        assert not isinstance(grad, NoRule)
         x, y = inputs
         parts = grad(g, conjugated(outputs[0]), conjugated(x), conjugated(y))
         return [None if part is None else unbroadcast(part, v) for part, v in zip(parts, inputs)]
 
     op = primitive(
-        name, infer, kernel, None if grad is None else vjp, code=code, doc=doc, **{"into": _into(kernel), **options}
-    )
+        name, infer, kernel, grad if isinstance(grad, NoRule) else vjp, code=code, doc=doc, traits=traits,
+        **{"into": _into(kernel), **options},
+    )  # fmt: skip
 
     def f(x: Any, y: Any, name: str | None = None) -> Any:
         x, y = operands(op.name, x, y)

@@ -21,6 +21,7 @@ from ..base.shapes import SCALAR, UNKNOWN
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE
 from .define import as_dtype, is_tensor, primitive, public
 
 # -- text with holes --------------------------------------------------------------------------------------
@@ -127,7 +128,9 @@ def _print_kernel(*values: Any, text: Text, stream: Any) -> Any:
     return ()
 
 
-PRINT = primitive("print", lambda *values, text, stream: [], _print_kernel, effect=True, several=True)
+PRINT = primitive(
+    "print", lambda *values, text, stream: [], _print_kernel, NO_GRADIENT, effect=True, several=True, traits=OPAQUE
+)
 
 
 @public()
@@ -156,7 +159,9 @@ def _format_kernel(*values: Any, template: str, text: Text) -> Any:
     return np.str_(template.format(*text.filled(values)))
 
 
-FORMAT = primitive("format", lambda *values, template, text: (dtypes.string, SCALAR), _format_kernel)
+FORMAT = primitive(
+    "format", lambda *values, template, text: (dtypes.string, SCALAR), _format_kernel, NO_GRADIENT, traits=OPAQUE
+)
 
 
 @public(name="format")
@@ -210,7 +215,7 @@ def _print_through_kernel(x: Any, *data: Any, message: str, summarize: int, coun
 
 PRINT_THROUGH = primitive(
     "print_through", lambda x, *data, **_: (x.dtype, x.shape), _print_through_kernel,
-    lambda g, outputs, inputs, attrs: [g, *[None] * (len(inputs) - 1)], effect=True,
+    lambda g, outputs, inputs, attrs: [g, *[None] * (len(inputs) - 1)], effect=True, traits=OPAQUE,
 )  # fmt: skip
 
 
@@ -256,7 +261,7 @@ def _assert_kernel(condition: Any, *values: Any, text: Text | None) -> Any:
     return ()
 
 
-ASSERT = primitive("assert", _assert_infer, _assert_kernel, effect=True, several=True)
+ASSERT = primitive("assert", _assert_infer, _assert_kernel, NO_GRADIENT, effect=True, several=True, traits=OPAQUE)
 
 
 @public()
@@ -297,7 +302,9 @@ def _raise_kernel(*values: Any, factory: Callable[..., BaseException]) -> Any:
     raise factory(*values)
 
 
-RAISE = primitive("raise", lambda *values, factory: [], _raise_kernel, effect=True, several=True)
+RAISE = primitive(
+    "raise", lambda *values, factory: [], _raise_kernel, NO_GRADIENT, effect=True, several=True, traits=OPAQUE
+)
 
 
 @public()
@@ -372,7 +379,16 @@ def _py_infer(*values: Tensor, func: Any, types: tuple[DType, ...], single: bool
     return [(t, UNKNOWN) for t in types]
 
 
-PY_FUNCTION = primitive("py_function", _py_infer, _py_kernel, effect=True, several=True, cost=lambda *values, **_: 1e5)
+PY_FUNCTION = primitive(
+    "py_function",
+    _py_infer,
+    _py_kernel,
+    NO_RULE,
+    effect=True,
+    several=True,
+    cost=lambda *values, **_: 1e5,
+    traits=OPAQUE,
+)
 
 
 @public()

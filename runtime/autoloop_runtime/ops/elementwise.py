@@ -12,8 +12,9 @@ import numpy as np
 from ..base import dtypes
 from ..ir.apply import apply
 from ..ir.convert import as_constant, convert_to_tensor
-from ..ir.op import call
+from ..ir.op import Neutral, call
 from ..ir.tensor import Tensor
+from ..ir.traits import ELEMENTS, FUNCTION, NO_GRADIENT, PASSING, VIEWING, Fails
 from . import error_function
 from .define import (
     Function,
@@ -49,7 +50,7 @@ def _cast_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return [cast(g, source) if dtypes.is_inexact(source) and dtypes.is_inexact(g.dtype) else None]
 
 
-CAST = primitive("cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp)
+CAST = primitive("cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp, traits=ELEMENTS)
 
 
 @public(numpy=getattr(np, "astype", None))
@@ -86,6 +87,7 @@ WHERE = primitive(
     _where_vjp,
     code="np.where({0}, {1}, {2})[()]",
     scalar={"biufc": "{1} if {0} else {2}"},
+    traits=ELEMENTS,
 )
 
 
@@ -115,28 +117,33 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 add = binary(
     "add", operator.add, "{0} + {1}", lambda g, z, x, y: (g, g),
     rule=numeric, doc="``x + y``.", numpy=np.add,
+    neutral=Neutral(0, "biuf", swaps=True, negative_zero=True),
 )  # fmt: skip
 subtract = binary(
     "subtract", operator.sub, "{0} - {1}", lambda g, z, x, y: (g, -g), doc="``x - y``.", numpy=np.subtract,
+    neutral=Neutral(0, "iuf", negative_zero=False),
 )  # fmt: skip
 multiply = binary(
     "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
     rule=numeric, doc="``x * y``.", numpy=np.multiply,
+    neutral=Neutral(1, swaps=True),
 )  # fmt: skip
 divide = binary(
     "divide", operator.truediv, "{0} / {1}", lambda g, z, x, y: (g / y, -g * z / y),
     rule=inexact, doc="``x / y``; integers are divided as floats (``dtypes.division``).",
     numpy=(np.divide, np.true_divide),
+    neutral=Neutral(1, "f"),
 )  # fmt: skip
 floor_divide = binary(
-    "floor_divide", operator.floordiv, "{0} // {1}",
+    "floor_divide", operator.floordiv, "{0} // {1}", NO_GRADIENT,
     rule=real_arithmetic, doc="``x // y``, rounded down; an integer divided by zero gives 0.",
-    numpy=np.floor_divide,
+    numpy=np.floor_divide, traits=FUNCTION,
+    neutral=Neutral(1, "iu"),
 )  # fmt: skip
 mod = binary(
     "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * floor(x / y)),
     rule=real_arithmetic, doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
-    numpy=(np.mod, np.remainder),
+    numpy=(np.mod, np.remainder), traits=FUNCTION,
 )  # fmt: skip
 
 
@@ -163,7 +170,8 @@ def _pow_grad(g: Any, z: Any, x: Any, y: Any, squared: bool) -> Any:
 
 POW = primitive(
     "pow", lambda x, y, squared=False: (arithmetic(x.dtype)[1], broadcast_static("pow", x, y)), _pow_kernel, _pow_vjp,
-    code="{0} ** {1}",
+    code="{0} ** {1}", traits=FUNCTION.but(fails=Fails.INTEGERS),
+    neutral=Neutral(1, "iuf"),
 )  # fmt: skip
 
 
@@ -239,14 +247,15 @@ arctan2 = binary(
     "arctan2", np.arctan2, "np.arctan2({0}, {1})",
     lambda g, z, x, y: (g * y / (x * x + y * y), -g * x / (x * x + y * y)),
     rule=floating, doc="The angle whose tangent is ``x / y``, in the right quadrant.", numpy=np.arctan2,
+    traits=FUNCTION,
 )
 hypot = binary(
     "hypot", np.hypot, "np.hypot({0}, {1})", _hypot_grad,
-    rule=floating, doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot,
+    rule=floating, doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot, traits=FUNCTION,
 )
 logaddexp = binary(
     "logaddexp", np.logaddexp, "np.logaddexp({0}, {1})", _logaddexp_grad,
-    rule=floating, doc="``log(exp(x) + exp(y))``, without overflow.", numpy=np.logaddexp,
+    rule=floating, doc="``log(exp(x) + exp(y))``, without overflow.", numpy=np.logaddexp, traits=FUNCTION,
 )
 copysign: Function = binary(
     "copysign", np.copysign, "np.copysign({0}, {1})",
@@ -255,6 +264,7 @@ copysign: Function = binary(
 )
 negative = unary(
     "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative,
+    undoes_itself=True,
 )
 sign = unary(
     "sign", np.sign, "np.sign({0})", _sign_grad, holomorphic=False,
@@ -303,86 +313,88 @@ rsqrt = unary(
 )
 cbrt = unary(
     "cbrt", np.cbrt, "np.cbrt({0})", lambda g, y, x: g / (3 * y * y),
-    rule=floating, doc="The cube root.", numpy=np.cbrt,
+    rule=floating, doc="The cube root.", numpy=np.cbrt, traits=FUNCTION,
 )
 exp = unary(
-    "exp", np.exp, "np.exp({0})", lambda g, y, x: g * y, rule=inexact, doc="``e ** x``.", numpy=np.exp,
+    "exp", np.exp, "np.exp({0})", lambda g, y, x: g * y, rule=inexact, doc="``e ** x``.", numpy=np.exp, traits=FUNCTION,
 )
 expm1 = unary(
     "expm1", np.expm1, "np.expm1({0})", lambda g, y, x: g * (y + 1),
-    rule=inexact, doc="``exp(x) - 1``, precise near 0.", numpy=np.expm1,
+    rule=inexact, doc="``exp(x) - 1``, precise near 0.", numpy=np.expm1, traits=FUNCTION,
 )
 exp2 = unary(
     "exp2", np.exp2, "np.exp2({0})", lambda g, y, x: g * y * _math.log(2),
-    rule=inexact, doc="``2 ** x``.", numpy=np.exp2,
+    rule=inexact, doc="``2 ** x``.", numpy=np.exp2, traits=FUNCTION,
 )
 log = unary(
     "log", np.log, "np.log({0})", lambda g, y, x: g / x,
-    rule=inexact, doc="The natural logarithm; nan for negative real numbers.", numpy=np.log,
+    rule=inexact, doc="The natural logarithm; nan for negative real numbers.", numpy=np.log, traits=FUNCTION,
 )
 log1p = unary(
     "log1p", np.log1p, "np.log1p({0})", lambda g, y, x: g / (1 + x),
-    rule=inexact, doc="``log(1 + x)``, precise near 0.", numpy=np.log1p,
+    rule=inexact, doc="``log(1 + x)``, precise near 0.", numpy=np.log1p, traits=FUNCTION,
 )
 log2 = unary(
     "log2", np.log2, "np.log2({0})", lambda g, y, x: g / (x * _math.log(2)),
-    rule=inexact, doc="The logarithm to base 2.", numpy=np.log2,
+    rule=inexact, doc="The logarithm to base 2.", numpy=np.log2, traits=FUNCTION,
 )
 log10 = unary(
     "log10", np.log10, "np.log10({0})", lambda g, y, x: g / (x * _math.log(10)),
-    rule=inexact, doc="The logarithm to base 10.", numpy=np.log10,
+    rule=inexact, doc="The logarithm to base 10.", numpy=np.log10, traits=FUNCTION,
 )
 sin = unary(
     "sin", np.sin, "np.sin({0})", lambda g, y, x: g * cos(x), rule=inexact, doc="The sine.", numpy=np.sin,
+    traits=FUNCTION,
 )
 cos: Function = unary(
     "cos", np.cos, "np.cos({0})", lambda g, y, x: -g * sin(x),
-    rule=inexact, doc="The cosine.", numpy=np.cos,
+    rule=inexact, doc="The cosine.", numpy=np.cos, traits=FUNCTION,
 )
 tan = unary(
     "tan", np.tan, "np.tan({0})", lambda g, y, x: g * (1 + y * y),
-    rule=inexact, doc="The tangent.", numpy=np.tan,
+    rule=inexact, doc="The tangent.", numpy=np.tan, traits=FUNCTION,
 )
 arcsin = unary(
     "arcsin", np.arcsin, "np.arcsin({0})", lambda g, y, x: g / sqrt(1 - x * x),
-    rule=inexact, doc="The angle whose sine is ``x``.", numpy=np.arcsin,
+    rule=inexact, doc="The angle whose sine is ``x``.", numpy=np.arcsin, traits=FUNCTION,
 )
 arccos = unary(
     "arccos", np.arccos, "np.arccos({0})", lambda g, y, x: -g / sqrt(1 - x * x),
-    rule=inexact, doc="The angle whose cosine is ``x``.", numpy=np.arccos,
+    rule=inexact, doc="The angle whose cosine is ``x``.", numpy=np.arccos, traits=FUNCTION,
 )
 arctan = unary(
     "arctan", np.arctan, "np.arctan({0})", lambda g, y, x: g / (1 + x * x),
-    rule=inexact, doc="The angle whose tangent is ``x``.", numpy=np.arctan,
+    rule=inexact, doc="The angle whose tangent is ``x``.", numpy=np.arctan, traits=FUNCTION,
 )
 sinh = unary(
     "sinh", np.sinh, "np.sinh({0})", lambda g, y, x: g * cosh(x),
-    rule=inexact, doc="The hyperbolic sine.", numpy=np.sinh,
+    rule=inexact, doc="The hyperbolic sine.", numpy=np.sinh, traits=FUNCTION,
 )
 cosh: Function = unary(
     "cosh", np.cosh, "np.cosh({0})", lambda g, y, x: g * sinh(x),
-    rule=inexact, doc="The hyperbolic cosine.", numpy=np.cosh,
+    rule=inexact, doc="The hyperbolic cosine.", numpy=np.cosh, traits=FUNCTION,
 )
 tanh = unary(
     "tanh", np.tanh, "np.tanh({0})", lambda g, y, x: g * (1 - y * y),
-    rule=inexact, doc="The hyperbolic tangent.", numpy=np.tanh,
+    rule=inexact, doc="The hyperbolic tangent.", numpy=np.tanh, traits=FUNCTION,
 )
 arcsinh = unary(
     "arcsinh", np.arcsinh, "np.arcsinh({0})", lambda g, y, x: g / sqrt(x * x + 1),
-    rule=inexact, doc="The inverse of ``sinh``.", numpy=np.arcsinh,
+    rule=inexact, doc="The inverse of ``sinh``.", numpy=np.arcsinh, traits=FUNCTION,
 )
 arccosh = unary(
     "arccosh", np.arccosh, "np.arccosh({0})", lambda g, y, x: g / sqrt(x * x - 1),
-    rule=inexact, doc="The inverse of ``cosh``.", numpy=np.arccosh,
+    rule=inexact, doc="The inverse of ``cosh``.", numpy=np.arccosh, traits=FUNCTION,
 )
 arctanh = unary(
     "arctanh", np.arctanh, "np.arctanh({0})", lambda g, y, x: g / (1 - x * x),
-    rule=inexact, doc="The inverse of ``tanh``.", numpy=np.arctanh,
+    rule=inexact, doc="The inverse of ``tanh``.", numpy=np.arctanh, traits=FUNCTION,
 )
 sigmoid: Function = unary(
     "sigmoid", lambda x: 1 / (1 + np.exp(-x)), "1 / (1 + np.exp(-{0}))", lambda g, y, x: g * y * (1 - y),
     rule=inexact, doc="``1 / (1 + exp(-x))``.",
     into="np.divide(1, np.add(1, np.exp(np.negative({0}, out={out}), out={out}), out={out}), out={out})",
+    traits=FUNCTION,
 )
 relu = unary(
     "relu", lambda x: np.maximum(x, 0), "np.maximum({0}, 0)", lambda g, y, x: where(x > 0, g, 0),
@@ -390,14 +402,14 @@ relu = unary(
 )
 softplus = unary(
     "softplus", lambda x: np.logaddexp(x, 0), "np.logaddexp({0}, 0)", lambda g, y, x: g * sigmoid(x),
-    rule=floating, doc="``log(1 + exp(x))``, without overflow.",
+    rule=floating, doc="``log(1 + exp(x))``, without overflow.", traits=FUNCTION,
 )
 # fmt: on
 
 erf = unary(
     "erf", error_function.erf, None,
     lambda g, y, x: g * (2 / _math.sqrt(_math.pi)) * exp(-x * x),
-    rule=floating, doc="The error function.",
+    rule=floating, doc="The error function.", traits=FUNCTION,
 )  # fmt: skip
 
 
@@ -480,11 +492,11 @@ def _part_rule(dtype: Any) -> Any:
 
 _complex_real = unary(
     "real", lambda x: x.real, "{0}.real", lambda g, y, x: cast(g, x.dtype),
-    rule=_part_rule, doc="The real part.", holomorphic=False,
+    rule=_part_rule, doc="The real part.", holomorphic=False, traits=PASSING,
 )  # fmt: skip
 _complex_imag = unary(
     "imag", lambda x: x.imag, "{0}.imag", lambda g, y, x: cast(g, x.dtype) * 1j,
-    rule=_part_rule, doc="The imaginary part.", holomorphic=False,
+    rule=_part_rule, doc="The imaginary part.", holomorphic=False, traits=PASSING,
 )  # fmt: skip
 _complex_conj = unary(
     "conj", np.conjugate, "np.conjugate({0})", lambda g, y, x: conj(g),
@@ -533,6 +545,7 @@ def _complex_kernel(re: Any, im: Any) -> Any:
 COMPLEX = primitive(
     "complex", _complex_infer, _complex_kernel,
     lambda g, outputs, inputs, attrs: [unbroadcast(real(g), inputs[0]), unbroadcast(imag(g), inputs[1])],
+    traits=ELEMENTS,
 )  # fmt: skip
 
 
@@ -553,9 +566,16 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
 # -- identities -------------------------------------------------------------------------------------------
 
 IDENTITY = primitive(
-    "identity", lambda x: (x.dtype, x.shape), lambda x: x, lambda g, outputs, inputs, attrs: [g], code="{0}"
+    "identity",
+    lambda x: (x.dtype, x.shape),
+    lambda x: x,
+    lambda g, outputs, inputs, attrs: [g],
+    code="{0}",
+    traits=PASSING,
 )
-STOP_GRADIENT = primitive("stop_gradient", lambda x: (x.dtype, x.shape), lambda x: x, code="{0}")
+STOP_GRADIENT = primitive(
+    "stop_gradient", lambda x: (x.dtype, x.shape), lambda x: x, NO_GRADIENT, code="{0}", traits=PASSING
+)
 
 
 @public()
@@ -595,7 +615,13 @@ def _ensure_infer(x: Tensor, shape: Any) -> Any:
         raise ValueError(f"ensure_shape: the tensor has shape {x.shape}, not {shape}") from None
 
 
-ENSURE_SHAPE = primitive("ensure_shape", _ensure_infer, _ensure_kernel, lambda g, outputs, inputs, attrs: [g])
+ENSURE_SHAPE = primitive(
+    "ensure_shape",
+    _ensure_infer,
+    _ensure_kernel,
+    lambda g, outputs, inputs, attrs: [g],
+    traits=VIEWING.but(fails=Fails.MAYBE),
+)
 
 
 @public()

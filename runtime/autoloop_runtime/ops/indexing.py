@@ -14,6 +14,7 @@ from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.numpy_arguments import Counterpart
 from ..ir.op import Op, call
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.traits import NO_GRADIENT, OPAQUE, PICKING, VIEWING, Fails, Memory, Price
 from .define import as_dtype, is_weak, primitive, public, reshape_like, unbroadcast
 from .extents import axis_of, extents, known_entries
 from .index import Index, Input, Slice, parse, result_shape
@@ -60,11 +61,11 @@ def _index_add_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any
 
 GETITEM = primitive(
     "getitem", lambda x, *inputs, index: (x.dtype, result_shape(x.shape, index, inputs)),
-    _getitem_kernel, _getitem_vjp,
+    _getitem_kernel, _getitem_vjp, traits=VIEWING.but(fails=Fails.MAYBE, price=Price.PICK, raises=IndexError),
 )  # fmt: skip
 INDEX_ADD = primitive(
     "index_add", lambda shape, values, *inputs, index, static: (values.dtype, static),
-    _index_add_kernel, _index_add_vjp,
+    _index_add_kernel, _index_add_vjp, traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
 )  # fmt: skip
 
 
@@ -162,7 +163,13 @@ def _may_repeat(index: Tensor) -> bool:
     return known is None or known.size > 1
 
 
-SET_ITEM = primitive("set_item", _set_item_infer, _set_item_kernel, _set_item_vjp)
+SET_ITEM = primitive(
+    "set_item",
+    _set_item_infer,
+    _set_item_kernel,
+    _set_item_vjp,
+    traits=OPAQUE.but(memory=Memory.FRESH, price=Price.PART, raises=IndexError),
+)
 
 
 @public()
@@ -232,7 +239,9 @@ def _gather_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return [_added(x, index, [indices], g), None]
 
 
-GATHER = primitive("gather", _gather_infer, lambda x, indices, axis: np.take(x, indices, axis), _gather_vjp)
+GATHER = primitive(
+    "gather", _gather_infer, lambda x, indices, axis: np.take(x, indices, axis), _gather_vjp, traits=PICKING
+)
 
 
 def _integers(value: Any, name: str) -> Tensor:
@@ -295,7 +304,7 @@ TAKE_ALONG = primitive(
     lambda g, outputs, inputs, attrs: [
         _put_along(inputs[0], inputs[1], g, attrs["axis"]),
         None,
-    ],
+    ], traits=PICKING,
 )  # fmt: skip
 
 
@@ -306,6 +315,7 @@ def _put_along(x: Tensor, indices: Tensor, g: Tensor, axis: int) -> Any:
 PUT_ALONG: Op = primitive(
     "put_along_axis", lambda shape, indices, values, axis, static: (values.dtype, static), _put_along_kernel,
     lambda g, outputs, inputs, attrs: [None, None, take_along_axis(g, inputs[1], attrs["axis"])],
+    traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
 )  # fmt: skip
 
 
@@ -373,10 +383,12 @@ def _scatter_kernel(indices: Any, updates: Any, dims: Any = None, *, known: Any)
 GATHER_ND = primitive(
     "gather_nd", _gather_nd_infer, lambda x, indices: x[_places(indices)],
     lambda g, outputs, inputs, attrs: [scatter(inputs[1], g, call("shape", inputs[0])), None],
+    traits=PICKING.but(memory=Memory.ANY),
 )  # fmt: skip
 SCATTER = primitive(
     "scatter", _scatter_infer, _scatter_kernel,
     lambda g, outputs, inputs, attrs: [None, gather_nd(g, inputs[0]), *[None] * (len(inputs) - 2)],
+    traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
 )  # fmt: skip
 
 
@@ -434,7 +446,13 @@ def _scatter_update_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs
     return [cleared, None, part]
 
 
-SCATTER_UPDATE = primitive("scatter_update", _scatter_update_infer, _scatter_update_kernel, _scatter_update_vjp)
+SCATTER_UPDATE = primitive(
+    "scatter_update",
+    _scatter_update_infer,
+    _scatter_update_kernel,
+    _scatter_update_vjp,
+    traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
+)
 
 
 @public()
@@ -475,7 +493,7 @@ def scatter_add(x: Any, indices: Any, updates: Any, name: str | None = None) -> 
 
 ARGWHERE = primitive(
     "argwhere", lambda x: (dtypes.int64, TensorShape([None, x.shape.rank])),
-    lambda x: np.argwhere(x).reshape(-1, x.ndim),
+    lambda x: np.argwhere(x).reshape(-1, x.ndim), NO_GRADIENT, traits=OPAQUE,
 )  # fmt: skip
 
 

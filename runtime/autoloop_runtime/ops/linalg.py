@@ -12,6 +12,7 @@ from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.op import call
 from ..ir.tensor import Tensor
+from ..ir.traits import MADE, OPAQUE, Batching, Price
 from .define import (
     Function,
     _ruled,
@@ -102,7 +103,8 @@ def _matmul_cost(a: Tensor, b: Tensor) -> float:
 
 
 MATMUL = primitive("matmul", _matmul_infer, np.matmul, _matmul_vjp, code="{0} @ {1}", cost=_matmul_cost,
-                    into="np.matmul({0}, {1}, out={out})")  # fmt: skip
+                    into="np.matmul({0}, {1}, out={out})",
+                    traits=MADE.but(batching=Batching.FIRST_FACTOR, price=Price.PRODUCT, blas=True))  # fmt: skip
 
 
 @public(numpy=np.matmul)
@@ -212,6 +214,7 @@ def _einsum_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
 EINSUM = primitive(
     "einsum", _einsum_infer, _einsum_kernel, _einsum_vjp,
     cost=lambda *xs, equation: 3000 + max(_known(x.shape.known) if x.shape.rank else 1 for x in xs) * len(xs),
+    traits=OPAQUE.but(price=Price.PRODUCT, blas=True),
 )  # fmt: skip
 
 
@@ -304,6 +307,7 @@ def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc
         name, lambda x: (x.dtype, shape(_square(x, name))), kernel,
         lambda g, outputs, inputs, attrs: [grad(g, conjugated(outputs[0]), inputs[0])],
         cost=lambda x: 10_000 + _known(x.shape.known if x.shape.rank else [_TYPICAL] * 2) * _TYPICAL / 4,
+        traits=OPAQUE.but(raises=np.linalg.LinAlgError, blas=True),
     )  # fmt: skip
 
     @public(name=name, numpy=numpy)
@@ -389,7 +393,14 @@ def _solve_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) ->
     return [unbroadcast(ga, a), unbroadcast(gb, b)]
 
 
-SOLVE = primitive("solve", _solve_infer, np.linalg.solve, _solve_vjp, cost=lambda a, b: 20_000.0)
+SOLVE = primitive(
+    "solve",
+    _solve_infer,
+    np.linalg.solve,
+    _solve_vjp,
+    cost=lambda a, b: 20_000.0,
+    traits=OPAQUE.but(raises=np.linalg.LinAlgError, blas=True),
+)
 
 
 @public(numpy=np.linalg.solve)

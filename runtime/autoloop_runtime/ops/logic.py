@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.op import Neutral
+from ..ir.traits import NO_GRADIENT
 from .define import binary, bits, comparison, equality, integers, logical, op_of, predicate, unary
 
 
 def _compare(name: str, kernel: Any, sign: str, numpy: Any, rule: Any = comparison) -> Any:
     doc = f"``x {sign} y``, element by element; a boolean tensor."
-    return binary(name, kernel, f"{{0}} {sign} {{1}}", rule=rule, doc=doc, numpy=numpy)
+    return binary(name, kernel, f"{{0}} {sign} {{1}}", NO_GRADIENT, rule=rule, doc=doc, numpy=numpy)
 
 
 equal = _compare("equal", operator.eq, "==", np.equal, equality)
@@ -24,51 +26,63 @@ greater_equal = _compare("greater_equal", operator.ge, ">=", np.greater_equal)
 
 # fmt: off
 isnan = unary(
-    "isnan", np.isnan, "np.isnan({0})", rule=predicate, doc="True where ``x`` is nan.", numpy=np.isnan,
+    "isnan", np.isnan, "np.isnan({0})", NO_GRADIENT, rule=predicate, doc="True where ``x`` is nan.", numpy=np.isnan,
 )
 isinf = unary(
-    "isinf", np.isinf, "np.isinf({0})", rule=predicate, doc="True where ``x`` is infinite.", numpy=np.isinf,
+    "isinf", np.isinf, "np.isinf({0})", NO_GRADIENT, rule=predicate,
+    doc="True where ``x`` is infinite.", numpy=np.isinf,
 )
 isfinite = unary(
-    "isfinite", np.isfinite, "np.isfinite({0})", rule=predicate,
+    "isfinite", np.isfinite, "np.isfinite({0})", NO_GRADIENT, rule=predicate,
     doc="True where ``x`` is neither infinite nor nan.", numpy=np.isfinite,
 )
 logical_and = binary(
-    "logical_and", operator.and_, "{0} & {1}", rule=logical,
+    "logical_and", operator.and_, "{0} & {1}", NO_GRADIENT, rule=logical,
     doc="True where both are; numbers count as true where they are not zero.", numpy=np.logical_and,
+    neutral=Neutral(1, swaps=True), truth="{0} and {1}",
 )
 logical_or = binary(
-    "logical_or", operator.or_, "{0} | {1}", rule=logical, doc="True where either is.", numpy=np.logical_or,
+    "logical_or", operator.or_, "{0} | {1}", NO_GRADIENT, rule=logical,
+    doc="True where either is.", numpy=np.logical_or,
+    neutral=Neutral(0, swaps=True), truth="{0} or {1}",
 )
 logical_xor = binary(
-    "logical_xor", operator.xor, "{0} ^ {1}", rule=logical,
+    "logical_xor", operator.xor, "{0} ^ {1}", NO_GRADIENT, rule=logical,
     doc="True where exactly one is.", numpy=np.logical_xor,
+    neutral=Neutral(0, swaps=True),
 )
 logical_not = unary(
-    "logical_not", operator.invert, "~{0}", rule=logical, doc="True where ``x`` is not.",
+    "logical_not", operator.invert, "~{0}", NO_GRADIENT, rule=logical, doc="True where ``x`` is not.",
     numpy=np.logical_not,
+    undoes_itself=True, truth="not {0}",
 )
 bitwise_and = binary(
-    "bitwise_and", operator.and_, "{0} & {1}", rule=bits, doc="``x & y``; for booleans, logical.",
+    "bitwise_and", operator.and_, "{0} & {1}", NO_GRADIENT, rule=bits, doc="``x & y``; for booleans, logical.",
     numpy=np.bitwise_and,
+    truth="{0} and {1}",
 )
 bitwise_or = binary(
-    "bitwise_or", operator.or_, "{0} | {1}", rule=bits, doc="``x | y``; for booleans, logical.",
+    "bitwise_or", operator.or_, "{0} | {1}", NO_GRADIENT, rule=bits, doc="``x | y``; for booleans, logical.",
     numpy=np.bitwise_or,
+    neutral=Neutral(0, swaps=True), truth="{0} or {1}",
 )
 bitwise_xor = binary(
-    "bitwise_xor", operator.xor, "{0} ^ {1}", rule=bits, doc="``x ^ y``; for booleans, logical.",
+    "bitwise_xor", operator.xor, "{0} ^ {1}", NO_GRADIENT, rule=bits, doc="``x ^ y``; for booleans, logical.",
     numpy=np.bitwise_xor,
+    neutral=Neutral(0, swaps=True),
 )
 invert = unary(
-    "invert", operator.invert, "~{0}", rule=bits, doc="``~x``; for booleans, logical.",
+    "invert", operator.invert, "~{0}", NO_GRADIENT, rule=bits, doc="``~x``; for booleans, logical.",
     numpy=(np.invert, np.bitwise_not),
+    truth="not {0}",
 )
 left_shift = binary(
-    "left_shift", operator.lshift, "{0} << {1}", rule=integers, doc="``x << y``.", numpy=np.left_shift,
+    "left_shift", operator.lshift, "{0} << {1}", NO_GRADIENT, rule=integers, doc="``x << y``.", numpy=np.left_shift,
+    neutral=Neutral(0, "iu"),
 )
 right_shift = binary(
-    "right_shift", operator.rshift, "{0} >> {1}", rule=integers, doc="``x >> y``.", numpy=np.right_shift,
+    "right_shift", operator.rshift, "{0} >> {1}", NO_GRADIENT, rule=integers, doc="``x >> y``.", numpy=np.right_shift,
+    neutral=Neutral(0, "iu"),
 )
 # fmt: on
 

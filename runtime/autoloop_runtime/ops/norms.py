@@ -13,6 +13,7 @@ from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.op import call
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.traits import OPAQUE
 from .define import as_dtype, inexact, is_tensor, primitive
 from .elementwise import abs as absolute
 from .extents import axes_of
@@ -69,7 +70,15 @@ def _svd_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs:
     return [sum(parts[1:], parts[0])]
 
 
-SVD = primitive("svd", _svd_infer, _svd_kernel, _svd_vjp, several=True, cost=lambda x: 50_000.0)
+SVD = primitive(
+    "svd",
+    _svd_infer,
+    _svd_kernel,
+    _svd_vjp,
+    several=True,
+    cost=lambda x: 50_000.0,
+    traits=OPAQUE.but(raises=np.linalg.LinAlgError, blas=True),
+)
 
 
 def _singular_values(x: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT, OPAQUE, Price, Traits
 from .define import as_dtype, dim, is_weak, primitive
 from .extents import Extents, extents
 
@@ -93,15 +94,16 @@ MAKE_KEY = primitive(
     "random_key", lambda seed: (dtypes.uint64, _KEY),
     lambda seed: _generator(np.array([seed, 0], np.int64).astype(np.uint64), _SPLIT_COUNTER).integers(
         0, 2**64, 2, np.uint64
-    ),
+    ), NO_GRADIENT, traits=OPAQUE,
 )  # fmt: skip
 SPLIT = primitive(
     "random_split", lambda key, n: (dtypes.uint64, TensorShape([n, 2])),
-    lambda key, n: _generator(key, _SPLIT_COUNTER).integers(0, 2**64, (n, 2), np.uint64),
+    lambda key, n: _generator(key, _SPLIT_COUNTER).integers(0, 2**64, (n, 2), np.uint64), NO_GRADIENT, traits=OPAQUE,
 )  # fmt: skip
 FOLD_IN = primitive(
     "random_fold_in", lambda key, data: (dtypes.uint64, _KEY),
-    lambda key, data: _generator(key, (int(data) % 2**64, 0, 1, 1)).integers(0, 2**64, 2, np.uint64),
+    lambda key, data: _generator(key, (int(data) % 2**64, 0, 1, 1)).integers(0, 2**64, 2, np.uint64), NO_GRADIENT,
+    traits=OPAQUE,
 )  # fmt: skip
 
 
@@ -180,11 +182,11 @@ def _kernel(draw: _Draw) -> Callable[..., Any]:
 class _Distribution:
     """A pair of primitives: pure with a key, an effect without."""
 
-    def __init__(self, name: str, draw: _Draw) -> None:
+    def __init__(self, name: str, draw: _Draw, traits: Traits = OPAQUE) -> None:
         kernel = _kernel(draw)
         self.name = name
-        self.pure = primitive(f"random_{name}", _infer, kernel)
-        self.effect = primitive(f"random_{name}_process", _infer, kernel, effect=True)
+        self.pure = primitive(f"random_{name}", _infer, kernel, NO_GRADIENT, traits=traits)
+        self.effect = primitive(f"random_{name}_process", _infer, kernel, NO_GRADIENT, traits=traits, effect=True)
 
     def __call__(
         self, shape: Any, dtype: Any, key: Any, name: str | None, inputs: Sequence[Tensor] = (), **options: Any
@@ -203,7 +205,7 @@ def _draw_floats(method: str) -> _Draw:
     return draw
 
 
-_NORMAL = _Distribution("normal", _draw_floats("standard_normal"))
+_NORMAL = _Distribution("normal", _draw_floats("standard_normal"), OPAQUE.but(price=Price.FUNCTION))
 _UNIFORM = _Distribution("uniform", _draw_floats("random"))
 _INTEGERS = _Distribution(
     "integers", lambda generator, shape, dtype, low, high: generator.integers(low, high, shape, dtype)

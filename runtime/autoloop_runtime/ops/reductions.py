@@ -15,6 +15,7 @@ from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.op import call
 from ..ir.tensor import Tensor
+from ..ir.traits import MADE, NO_GRADIENT, REDUCING, Fails, NoRule, Price, Traits
 from .define import (
     Function,
     Rule,
@@ -74,17 +75,25 @@ def restore(y: Tensor, x: Tensor, attrs: Any) -> Tensor:
     return expanded
 
 
+#: of no elements there is no largest one
+_LARGEST = REDUCING.but(fails=Fails.NO_ELEMENTS)
+_POSITION = MADE.but(fails=Fails.MAYBE)
+
+
 def reduction(
-    name: str, kernel: Function, grad: Function | None = None, *, rule: Rule, doc: str, numpy: Any = None
-) -> Function:
+    name: str, kernel: Function, grad: Function | NoRule, *, rule: Rule, doc: str, numpy: Any = None,
+    traits: Traits = REDUCING,
+) -> Function:  # fmt: skip
     """Declare a reduction.
 
     Parameters
     ----------
     kernel : callable
         ``kernel(x, axis=..., keepdims=...)``.
-    grad : callable, optional
+    grad : callable or NoRule
         ``grad(g, y, x, attrs)`` gives the gradient of ``x``; ``g`` and ``y`` have the reduced axes as 1s.
+    traits : Traits
+        Where they are not those of a sum.
 
     The others as for ``define.unary``.
     """
@@ -93,13 +102,13 @@ def reduction(
         return rule(x.dtype)[1], reduced(x.shape, axis, keepdims)
 
     def vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
-        assert grad is not None
+        assert not isinstance(grad, NoRule)
         x = inputs[0]
         return [broadcast_like(grad(restore(g, x, attrs), restore(outputs[0], x, attrs), x, attrs), x)]
 
     op = primitive(
         name, infer, kernel,
-        None if grad is None else vjp, doc=doc,
+        grad if isinstance(grad, NoRule) else vjp, doc=doc, traits=traits,
     )  # fmt: skip
 
     def f(x: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
@@ -208,11 +217,11 @@ prod = reduction(
     doc="The product; integers keep their dtype.", numpy=np.prod,
 )
 max = reduction(
-    "max", np.maximum.reduce, _extreme_grad, rule=_extreme, doc="The largest element.",
+    "max", np.maximum.reduce, _extreme_grad, rule=_extreme, doc="The largest element.", traits=_LARGEST,
     numpy=(np.max, np.amax),
 )
 min = reduction(
-    "min", np.minimum.reduce, _extreme_grad, rule=_extreme, doc="The smallest element.",
+    "min", np.minimum.reduce, _extreme_grad, rule=_extreme, doc="The smallest element.", traits=_LARGEST,
     numpy=(np.min, np.amin),
 )
 mean = reduction(
@@ -220,23 +229,23 @@ mean = reduction(
     doc="The arithmetic mean; of integers a float.", numpy=np.mean,
 )
 any = reduction(
-    "any", np.logical_or.reduce, rule=logical, doc="True if any element is true.", numpy=np.any,
+    "any", np.logical_or.reduce, NO_GRADIENT, rule=logical, doc="True if any element is true.", numpy=np.any,
 )
 all = reduction(
-    "all", np.logical_and.reduce, rule=logical, doc="True if all elements are true.", numpy=np.all,
+    "all", np.logical_and.reduce, NO_GRADIENT, rule=logical, doc="True if all elements are true.", numpy=np.all,
 )
 argmax = reduction(
-    "argmax", _arg(np.argmax), rule=_position,
+    "argmax", _arg(np.argmax), NO_GRADIENT, traits=_POSITION, rule=_position,
     doc="The index of the first largest element (of the flattened tensor without ``axis``), int64.",
     numpy=np.argmax,
 )
 argmin = reduction(
-    "argmin", _arg(np.argmin), rule=_position,
+    "argmin", _arg(np.argmin), NO_GRADIENT, traits=_POSITION, rule=_position,
     doc="The index of the first smallest element (of the flattened tensor without ``axis``), int64.",
     numpy=np.argmin,
 )
 logsumexp = reduction(
-    "logsumexp", _logsumexp, _logsumexp_grad, rule=floating,
+    "logsumexp", _logsumexp, _logsumexp_grad, rule=floating, traits=_LARGEST.but(price=Price.FUNCTION),
     doc="``log(sum(exp(x)))``, without overflow.",
 )
 # fmt: on
@@ -260,7 +269,7 @@ def _scan_kernel(ufunc: Any) -> Function:
 def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any) -> Function:
     op = primitive(
         name, lambda x, axis, exclusive, reverse: (x.dtype, x.shape), _scan_kernel(ufunc),
-        lambda g, outputs, inputs, attrs: [grad(g, outputs[0], inputs[0], attrs)], doc=doc,
+        lambda g, outputs, inputs, attrs: [grad(g, outputs[0], inputs[0], attrs)], doc=doc, traits=MADE,
     )  # fmt: skip
 
     def f(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
@@ -308,6 +317,7 @@ def _sum_between_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tens
 SUM_BETWEEN = primitive(
     "sum_between", lambda a, b, axis, reverse: (b.dtype, b.shape), _sum_between_kernel, _sum_between_vjp,
     doc="At each place the sum of b before it, each element times the product of a strictly between the two places.",
+    traits=MADE,
 )  # fmt: skip
 
 
@@ -345,6 +355,7 @@ def _normalisation(name: str, kernel: Function, grad: Function, doc: str) -> Fun
     op = primitive(
         name, lambda x, axis: (x.dtype, x.shape), kernel,
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], attrs["axis"])], doc=doc,
+        traits=MADE.but(fails=Fails.NO_ELEMENTS, price=Price.FUNCTION),
     )  # fmt: skip
 
     def f(x: Any, axis: int = -1, name: str | None = None) -> Any:

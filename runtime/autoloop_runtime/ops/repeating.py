@@ -12,6 +12,7 @@ from ..ir.apply import apply
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.op import call
 from ..ir.tensor import Tensor
+from ..ir.traits import MADE, VIEWING, Fails
 from .array import needed_rank, ravel, reshape
 from .define import dim, operands, primitive, public, reshape_like, unbroadcast
 from .extents import Extents, axis_of, extents, product
@@ -33,7 +34,7 @@ def _broadcast_to_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
 
 BROADCAST_TO = primitive(
     "broadcast_to", _broadcast_to_infer, _broadcast_to_kernel,
-    lambda g, outputs, inputs, attrs: [unbroadcast(g, inputs[0]), *[None] * (len(inputs) - 1)],
+    lambda g, outputs, inputs, attrs: [unbroadcast(g, inputs[0]), *[None] * (len(inputs) - 1)], traits=VIEWING,
 )  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def _tile_kernel(x: Any, multiples: Any = None, *, known: Any) -> Any:
     return np.tile(x, known if multiples is None else multiples.tolist())[()]
 
 
-TILE = primitive("tile", _tile_infer, _tile_kernel, _tile_vjp)
+TILE = primitive("tile", _tile_infer, _tile_kernel, _tile_vjp, traits=MADE)
 
 
 @public(numpy=np.tile)
@@ -118,7 +119,13 @@ def _repeat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return [call("index_add", call("shape", x), (slice(None),) * axis + (source,), g, static=x.shape), None]
 
 
-REPEAT = primitive("repeat", _repeat_infer, lambda x, repeats, axis: np.repeat(x, repeats, axis), _repeat_vjp)
+REPEAT = primitive(
+    "repeat",
+    _repeat_infer,
+    lambda x, repeats, axis: np.repeat(x, repeats, axis),
+    _repeat_vjp,
+    traits=MADE.but(fails=Fails.MAYBE),
+)
 
 
 @public(numpy=np.repeat)
@@ -169,7 +176,7 @@ def _pad_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> A
     return [inside, call("sum", g) - call("sum", inside), *[None] * (len(inputs) - 2)]
 
 
-PAD = primitive("pad", _pad_infer, _pad_kernel, _pad_vjp)
+PAD = primitive("pad", _pad_infer, _pad_kernel, _pad_vjp, traits=MADE)
 
 #: TensorFlow's and NumPy's names of the modes -> NumPy's
 _PAD_MODES = {"constant": "constant", "reflect": "reflect", "symmetric": "symmetric", "edge": "edge", "wrap": "wrap"}

@@ -13,6 +13,7 @@ from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.op import call
 from ..ir.tensor import Tensor
+from ..ir.traits import MADE, NO_GRADIENT, NO_RULE, OPAQUE, Price
 from .define import _ruled, as_dtype, operands, ordered, primitive, public
 from .extents import axis_of
 from .indexing import take_along_axis
@@ -36,8 +37,20 @@ def _sort_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return [take_along_axis(g, apply(ARGSORT, [order], {**attrs, "descending": False}), attrs["axis"])]
 
 
-SORT = primitive("sort", lambda x, axis, descending: (x.dtype, x.shape), _sort_kernel, _sort_vjp)
-ARGSORT = primitive("argsort", lambda x, axis, descending: (dtypes.int64, x.shape), _argsort_kernel)
+SORT = primitive(
+    "sort",
+    lambda x, axis, descending: (x.dtype, x.shape),
+    _sort_kernel,
+    _sort_vjp,
+    traits=MADE.but(price=Price.FUNCTION),
+)
+ARGSORT = primitive(
+    "argsort",
+    lambda x, axis, descending: (dtypes.int64, x.shape),
+    _argsort_kernel,
+    NO_GRADIENT,
+    traits=MADE.but(price=Price.FUNCTION),
+)
 
 
 def _sortable(x: Any, axis: Any, name: str) -> tuple[Tensor, int]:
@@ -113,7 +126,9 @@ def _search_infer(a: Tensor, v: Tensor, side: str) -> Any:
     return dtypes.int64, v.shape
 
 
-SEARCHSORTED = primitive("searchsorted", _search_infer, lambda a, v, side: np.searchsorted(a, v, side))
+SEARCHSORTED = primitive(
+    "searchsorted", _search_infer, lambda a, v, side: np.searchsorted(a, v, side), NO_GRADIENT, traits=OPAQUE
+)
 
 
 @public(numpy=np.searchsorted)
@@ -135,7 +150,9 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", name: st
     return apply(SEARCHSORTED, [a, v], {"side": side}, name)
 
 
-UNIQUE = primitive("unique", lambda x: (x.dtype, TensorShape([None])), np.unique)
+UNIQUE = primitive(
+    "unique", lambda x: (x.dtype, TensorShape([None])), np.unique, NO_RULE, traits=OPAQUE.but(price=Price.FUNCTION)
+)
 
 
 @public(numpy=np.unique)
@@ -166,5 +183,5 @@ def bincount(x: Any, minlength: int = 0, name: str | None = None) -> Any:
 
 BINCOUNT = primitive(
     "bincount", lambda x, minlength: (dtypes.int32, TensorShape([None])),
-    lambda x, minlength: np.bincount(x, minlength=minlength).astype(np.int32),
+    lambda x, minlength: np.bincount(x, minlength=minlength).astype(np.int32), NO_GRADIENT, traits=OPAQUE,
 )  # fmt: skip

@@ -13,7 +13,12 @@ import numpy as np
 
 from ..analysis.cost import estimate
 from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.op import Op
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+from ..ops.array import RESHAPE, TRANSPOSE
+from ..ops.elementwise import CAST, ENSURE_SHAPE, IDENTITY, STOP_GRADIENT, WHERE
+from ..ops.repeating import BROADCAST_TO
 from .rewrite import Copy, constant_of, is_pure, rewrite
 
 #: larger results are not worth keeping
@@ -41,16 +46,16 @@ class _Folder:
             value = self.known.get(node.outputs[0])
             if value is not None:
                 copy.constant(node, value)
-        elif node.op.name == "While":
+        elif node.op is WHILE:
             self._while(copy, node)
-        elif node.op.name == "Cond":
+        elif node.op is COND:
             self._cond(copy, node)
         elif node.op is CONST or not is_pure(node) or not self._simplified(copy, node):
             copy.keep(node)
 
     def _simplified(self, copy: Copy, node: Node) -> bool:
         inputs = copy.inputs(node)
-        rule = RULES.get(node.op.name)
+        rule = _rule_of(node.op)
         same = rule(node, inputs) if rule is not None else None
         if same is not None and same.dtype == node.outputs[0].dtype:
             copy.replace(node, [same])
@@ -129,18 +134,16 @@ def _keeps_shape(node: Node, x: Tensor, other: Tensor) -> bool:
     return other.shape.rank == 0 or (shape.is_fully_defined() and x.shape == shape)
 
 
-def _neutral(value: float, negative_zero: bool | None = None, *, swaps: bool = False, kinds: str = "biuf") -> Rule:
-    """The rule that an operand that is ``value`` all over does nothing: the right one, or with ``swaps`` either."""
-
-    def rule(node: Node, inputs: list[Tensor]) -> Tensor | None:
-        x, y = inputs
-        for kept, other in ((x, y), (y, x)) if swaps else ((x, y),):
-            fits = kept.dtype.kind in kinds and _all(other, value, negative_zero)
-            if fits and _keeps_shape(node, kept, other):
-                return kept
-        return None
-
-    return rule
+def _without_neutral(node: Node, inputs: list[Tensor]) -> Tensor | None:
+    """The operand that an operation gives if the other is neutral all over."""
+    neutral = node.op.neutral
+    assert neutral is not None
+    x, y = inputs
+    for kept, other in ((x, y), (y, x)) if neutral.swaps else ((x, y),):
+        fits = kept.dtype.kind in neutral.kinds and _all(other, neutral.value, neutral.negative_zero)
+        if fits and _keeps_shape(node, kept, other):
+            return kept
+    return None
 
 
 def _twice(node: Node, inputs: list[Tensor]) -> Tensor | None:
@@ -186,28 +189,29 @@ def _where(node: Node, inputs: list[Tensor]) -> Tensor | None:
     return chosen if shapes_fit else None
 
 
-RULES: dict[str, Rule] = {
-    "add": _neutral(0, True, swaps=True),
-    "subtract": _neutral(0, False, kinds="iuf"),
-    "multiply": _neutral(1, swaps=True),
-    "divide": _neutral(1, kinds="f"),
-    "floor_divide": _neutral(1, kinds="iu"),
-    "pow": _neutral(1, kinds="iuf"),
-    "left_shift": _neutral(0, kinds="iu"),
-    "right_shift": _neutral(0, kinds="iu"),
-    "bitwise_or": _neutral(0, swaps=True),
-    "bitwise_xor": _neutral(0, swaps=True),
-    "logical_or": _neutral(0, swaps=True),
-    "logical_xor": _neutral(0, swaps=True),
-    "logical_and": _neutral(1, swaps=True),
-    "logical_not": _twice,
-    "negative": _twice,
-    "identity": lambda node, inputs: inputs[0],
-    "stop_gradient": lambda node, inputs: inputs[0],
-    "cast": lambda node, inputs: inputs[0] if inputs[0].dtype == node.attrs["dtype"] else None,
-    "reshape": _same_shape,
-    "broadcast_to": _same_shape,
-    "transpose": _transpose,
-    "ensure_shape": _ensured,
-    "where": _where,
+def _nothing(node: Node, inputs: list[Tensor]) -> Tensor | None:
+    return inputs[0]
+
+
+def _cast(node: Node, inputs: list[Tensor]) -> Tensor | None:
+    return inputs[0] if inputs[0].dtype == node.attrs["dtype"] else None
+
+
+def _rule_of(op: Op) -> Rule | None:
+    """The rule by which an operation of this kind may do nothing."""
+    if op.neutral is not None:
+        return _without_neutral
+    return _twice if op.undoes_itself else RULES.get(op)
+
+
+#: rules of single ops; the others follow from what an op states of itself
+RULES: dict[Op, Rule] = {
+    IDENTITY: _nothing,
+    STOP_GRADIENT: _nothing,
+    CAST: _cast,
+    RESHAPE: _same_shape,
+    BROADCAST_TO: _same_shape,
+    TRANSPOSE: _transpose,
+    ENSURE_SHAPE: _ensured,
+    WHERE: _where,
 }

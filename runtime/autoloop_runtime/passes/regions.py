@@ -14,11 +14,14 @@ import heapq
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..analysis.cost import HEAVY, VIEWS, estimate
+from ..analysis.cost import HEAVY, estimate
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.op import Op
+from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
+from ..ir.traits import Price
+from ..ops.effects import PY_FUNCTION
 from .rewrite import Copy, detached, gathered
 
 #: nanoseconds of a region, and what a node of it may cost at most; loops count as nothing, they are not cheap to run
@@ -60,9 +63,9 @@ def _is_simple(node: Node) -> bool:
 
 def _is_cheap(node: Node) -> bool:
     """True for a simple node that is known to take little time."""
-    if not _is_simple(node) or node.op.name == "py_function":
+    if not _is_simple(node) or node.op is PY_FUNCTION:
         return False
-    looks = node.op.name in VIEWS or node.op.name == "getitem"
+    looks = node.op.traits.price in (Price.VIEW, Price.PICK)
     tensors = node.outputs if looks else (*node.inputs, *node.outputs)
     known = all(t.shape.num_elements() is not None or t.dtype.kind == "O" for t in tensors)
     return known and estimate(node) <= CHEAP
@@ -114,7 +117,7 @@ class _Waits:
             for tensor in (*node.inputs, *node.control_inputs):
                 before |= masks[tensor]
             if node.subgraphs:
-                results = self._while(node) if node.op.name == "While" else self._cond(node)
+                results = self._while(node) if node.op is WHILE else self._cond(node)
                 self.whole[node] = self.cheap(node) and all(set(r) == {before} for r in results)
                 own = 0 if self.whole[node] and not _loops(node) else self._bit(node)
                 masks.update((t, own | _union(r)) for t, r in zip(node.outputs, results))
@@ -172,7 +175,7 @@ def _loops(node: Node) -> bool:
     pending = [node]
     while pending:
         found = pending.pop()
-        if found.op.name == "While":
+        if found.op is WHILE:
             return True
         pending += [n for sub in found.subgraphs for n in sub.nodes]
     return False

@@ -18,7 +18,7 @@ from . import names
 from .block_loop import Between, in_blocks
 from .buffer_reuse import Spare
 from .templates import ATOM, Expr, constant, parse
-from .uses import LOGIC, Uses
+from .uses import Uses
 
 #: op name -> the template for a node whose code depends on attributes, ``None`` where the kernel is called
 TEMPLATES: dict[str, Callable[[Node], str | None]] = {}
@@ -69,7 +69,7 @@ class Expressions:
         args = [env[t] for t in inputs]
         code = TEMPLATES[op.name](node) if op.name in TEMPLATES else op.code
         if all(arg.total for arg in args):  # what is written in Python's own words may leave an operand out
-            code = LOGIC[op.name] if node in uses.truth else _scalar_code(node) or code
+            code = op.truth if node in uses.truth else _scalar_code(node) or code
         if code is not None:
             template = parse(code)
             if not template.repeated or all(args[i].name is not None for i in template.repeated):

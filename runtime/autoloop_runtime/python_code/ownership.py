@@ -12,18 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ..analysis.failure import ELEMENTWISE
 from ..base.dataclass import dataclass, field
 from ..ir.graph import Graph, Node
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
-from .uses import VIEWS, places
+from ..ir.traits import Memory
+from ..ops.indexing import GETITEM, SET_ITEM
+from .uses import places
 
-#: operations whose result never shares memory with an input
-_FRESH = ELEMENTWISE - {"identity", "stop_gradient", "real", "imag", "conj"} | {
-    "matmul", "sum", "prod", "max", "min", "mean", "any", "all", "argmax", "argmin", "cumsum", "cumprod", "sum_between",
-    "sort", "argsort", "shape", "size", "rank", "fill", "concat", "stack", "tile", "repeat", "pad", "gather", "softmax",
-    "set_item",
-}  # fmt: skip
 _END = None
 #: arrays with fewer bytes are quickly allocated
 MIN_BYTES = 1 << 16
@@ -64,7 +60,7 @@ def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:
 
 def is_fresh(tensor: Tensor) -> bool:
     """True if the value is an array that only this tensor can see, as long as it is read once."""
-    return tensor.op.op.name in _FRESH
+    return tensor.op.op.traits.memory is Memory.FRESH
 
 
 def is_large(tensor: Tensor) -> bool:
@@ -78,9 +74,9 @@ def _worth_a_search(graph: Graph) -> bool:
     while pending:
         current, in_loop = pending.pop()
         for node in current.nodes:
-            if node.op.name == "set_item" or (in_loop and _writes(node)):
+            if node.op is SET_ITEM or (in_loop and _writes(node)):
                 return True
-            pending += [(sub, in_loop or node.op.name == "While") for sub in node.subgraphs]
+            pending += [(sub, in_loop or node.op is WHILE) for sub in node.subgraphs]
     return False
 
 
@@ -101,7 +97,7 @@ def _find_spare(here: _Inside, found: Ownership, apart: Collection[Node]) -> Non
         if candidate and _let_go(here, node.outputs[0], found):
             found.spare.add(node)
         for sub in node.subgraphs:
-            _find_spare(_Inside(_Chains(sub), node, here, here.in_loop or node.op.name == "While"), found, apart)
+            _find_spare(_Inside(_Chains(sub), node, here, here.in_loop or node.op is WHILE), found, apart)
 
 
 def _gives_large(node: Node) -> bool:
@@ -121,7 +117,7 @@ def _let_go(here: _Inside, tensor: Tensor, found: Ownership) -> bool:
                 owner, around = here.node, here.around
                 if owner is None or around is None or here.chains.graph is owner.attrs.get("cond"):
                     return False
-                if owner.op.name == "Cond":
+                if owner.op is COND:
                     following.append((around, owner.outputs[index]))
                     continue
                 cond = owner.attrs["cond"]
@@ -139,14 +135,14 @@ def _let_go(here: _Inside, tensor: Tensor, found: Ownership) -> bool:
 
 def _writes(node: Node) -> bool:
     """True for an element by element operation on large arrays that can put its result into one."""
-    return node.op.into is not None and node.op.name in ELEMENTWISE and not node.declared and is_large(node.outputs[0])
+    return node.op.into is not None and node.op.traits.elementwise and not node.declared and is_large(node.outputs[0])
 
 
 def _search(graph: Graph, found: Ownership, entered: set[tuple[Node, int]], in_loop: bool) -> None:
     """Find chains that start in ``graph``; ``entered``: loop variables that are owned on entry."""
     chains = _Chains(graph)
     for node in graph.nodes:
-        if node.op.name == "While":
+        if node.op is WHILE:
             for k in range(node.attrs["n_vars"]):
                 marks = _through_loop(node, k, found.in_place) if (node, k) not in entered else None
                 if marks is None or not marks.in_place:
@@ -156,11 +152,11 @@ def _search(graph: Graph, found: Ownership, entered: set[tuple[Node, int]], in_l
                 entered |= marks.entered | {(node, k)}
                 _follow(chains, node.outputs[k], found, entered)
         elif node not in found.in_place and (
-            node.op.name == "set_item" or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
+            node.op is SET_ITEM or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
         ):
             _follow(chains, node.outputs[0], found, entered)
         for sub in node.subgraphs:
-            _search(sub, found, entered, in_loop or node.op.name == "While")
+            _search(sub, found, entered, in_loop or node.op is WHILE)
 
 
 def _follow(chains: _Chains, tensor: Tensor, found: Ownership, entered: set[tuple[Node, int]]) -> None:
@@ -218,7 +214,7 @@ def _walk(chains: _Chains, tensor: Tensor, marks: _Marks) -> int | None:
 
 def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
     """The tensor that continues the chain after ``node`` read its last link as input ``index``."""
-    if node.op.name == "set_item" and index == 0:
+    if node.op is SET_ITEM and index == 0:
         if not node.inputs[0].shape.rank or node.declared:
             return None
         marks.in_place[node] = 0
@@ -228,7 +224,7 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
             return None
         marks.in_place[node] = index
         return node.outputs[0]
-    if node.op.name == "Cond" and index > 0:
+    if node.op is COND and index > 0:
         inner = _Marks(taken={**marks.taken, **marks.in_place})
         ends = []
         for sub in (node.attrs["then"], node.attrs["else"]):
@@ -237,7 +233,7 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
             return None
         _merge(marks, inner)
         return node.outputs[ends[0]]
-    if node.op.name == "While" and index < node.attrs["n_vars"] and len(places(node.inputs, node.inputs[index])) == 1:
+    if node.op is WHILE and index < node.attrs["n_vars"] and len(places(node.inputs, node.inputs[index])) == 1:
         through = _through_loop(node, index, {**marks.taken, **marks.in_place})
         if through is None or index in node.declared:
             return None
@@ -268,19 +264,18 @@ def _through_loop(node: Node, k: int, taken: Mapping[Node, int]) -> _Marks | Non
 
 def _only_looks(node: Node, index: int) -> bool:
     """True if ``node`` keeps nothing of its input ``index``: no view, no reference."""
-    name = node.op.name
-    if name == "While":
+    if node.op is WHILE:
         n = node.attrs["n_vars"]
         subs = (node.attrs["cond"], node.attrs["body"])
         return index >= n and all(_looked_at(_Chains(g), g.inputs[index]) for g in subs)
-    if name == "Cond":
+    if node.op is COND:
         subs = (node.attrs["then"], node.attrs["else"])
         return index > 0 and all(_looked_at(_Chains(g), g.inputs[index - 1]) for g in subs)
-    if name == "getitem":
+    if node.op is GETITEM:
         return index > 0 or (node.inputs[0].shape.rank is not None and node.outputs[0].shape.rank == 0)
-    if name == "set_item":
+    if node.op is SET_ITEM:
         return index != 0
-    return name in _FRESH or index == -1
+    return node.op.traits.memory is Memory.FRESH or index == -1
 
 
 def _looked_at(chains: _Chains, tensor: Tensor, end: int | None = None) -> bool:
@@ -296,4 +291,4 @@ def _looks(chains: _Chains, node: Node, index: int, end: int) -> bool:
     """As ``_only_looks``; or ``node`` makes a view which, up to the node at ``end``, others only look at."""
     if _only_looks(node, index):
         return True
-    return node.op.name in VIEWS and index == 0 and all(_looked_at(chains, t, end) for t in node.outputs)
+    return node.op.traits.memory is Memory.VIEW and index == 0 and all(_looked_at(chains, t, end) for t in node.outputs)

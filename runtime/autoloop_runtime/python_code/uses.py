@@ -14,21 +14,13 @@ from types import MappingProxyType
 from ..analysis.failure import can_fail
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+from ..ir.traits import Memory
 from .fusion import Chain
 from .templates import parse
 
 END = sys.maxsize
-#: operations whose results may be views of their first input
-VIEWS = frozenset({
-    "getitem", "reshape", "transpose", "expand_dims", "squeeze", "flip", "diagonal", "broadcast_to", "ensure_shape",
-    "identity", "stop_gradient", "real", "imag",
-})  # fmt: skip
-#: operations that can be written with Python's own words where only the truth of the result matters
-LOGIC = {
-    "logical_and": "{0} and {1}", "logical_or": "{0} or {1}", "logical_not": "not {0}",
-    "bitwise_and": "{0} and {1}", "bitwise_or": "{0} or {1}", "invert": "not {0}",
-}  # fmt: skip
 
 
 @dataclass
@@ -63,7 +55,7 @@ def places(tensors: Sequence[Tensor], tensor: Tensor) -> list[int]:
 
 def is_structured(node: Node) -> bool:
     """True for While and Cond."""
-    return node.op.name in ("While", "Cond")
+    return node.op in (WHILE, COND)
 
 
 def is_barrier(node: Node) -> bool:
@@ -94,7 +86,9 @@ def analyse(
     overwritten = {n.inputs[in_place[n]] for n in graph.nodes if n in in_place}
     changing = set(overwritten)  # with the views of what is overwritten
     if changing:
-        changing.update(t for n in graph.nodes if n.op.name in VIEWS and n.inputs[0] in changing for t in n.outputs)
+        changing.update(
+            t for n in graph.nodes if n.op.traits.memory is Memory.VIEW and n.inputs[0] in changing for t in n.outputs
+        )
     reader: dict[Tensor, Node | None] = {}
     asked = {graph.outputs[0]} if predicate else set()
     ends: dict[Chain, int] = {}
@@ -144,10 +138,10 @@ def _asked_by(node: Node, asked: set[Tensor], uses: Uses) -> tuple[Tensor, ...]:
 
     All last of ``node`` have been seen, so its count is final.
     """
-    if node.op.name == "Cond":
+    if node.op is COND:
         return node.inputs[:1]
     result = node.outputs[0] if node.outputs else None
-    if result is None or result not in asked or uses.count[result] > 1 or node.op.name not in LOGIC:
+    if result is None or result not in asked or uses.count[result] > 1 or node.op.truth is None:
         return ()
     if any(t.shape.rank != 0 or t.dtype.kind != "b" for t in (result, *node.inputs)):
         return ()
@@ -176,8 +170,8 @@ def _takes(reader: Node | None, node: Node) -> bool:
     if not found:
         return False
     index = found[0]
-    if reader.op.name == "While":
+    if reader.op is WHILE:
         return index < int(reader.attrs["n_vars"])
-    if reader.op.name == "Cond":
+    if reader.op is COND:
         return index == 0
     return reader.op.code is None or index not in parse(reader.op.code).repeated

@@ -13,6 +13,7 @@ from ...base.dtypes import DType
 from ...base.shapes import SCALAR, Dim, TensorShape
 from ...ir.apply import apply
 from ...ir.tensor import Tensor
+from ...ir.traits import NO_GRADIENT, OPAQUE
 from ...ops.define import primitive
 
 
@@ -112,16 +113,22 @@ def _rank_of(indices: Tensor) -> Dim:
 
 
 #: the indices themselves, once they were found to be in range
-CHECK = primitive("sparse_check", lambda i, v, d: (i.dtype, i.shape), _check_kernel)
+CHECK = primitive("sparse_check", lambda i, v, d: (i.dtype, i.shape), _check_kernel, NO_GRADIENT, traits=OPAQUE)
 #: the order in which the entries are sorted row by row
-ORDER = primitive("sparse_order", lambda i: (dtypes.int64, TensorShape(i.shape[:1])), _order_kernel)
+ORDER = primitive(
+    "sparse_order", lambda i: (dtypes.int64, TensorShape(i.shape[:1])), _order_kernel, NO_GRADIENT, traits=OPAQUE
+)
 #: the different indices in order, and for each entry where its index is among them
 DISTINCT = primitive(
     "sparse_distinct",
-    lambda i: [_entries(None, _rank_of(i)), (dtypes.int64, TensorShape(i.shape[:1]))], _distinct_kernel, several=True,
+    lambda i: [_entries(None, _rank_of(i)), (dtypes.int64, TensorShape(i.shape[:1]))],
+    _distinct_kernel, NO_GRADIENT, several=True,
+    traits=OPAQUE,
 )  # fmt: skip
 #: the first dense shape, once it was found to equal the second
-AGREE = primitive("sparse_agree", lambda a, b: (a.dtype, a.shape.merge_with(b.shape)), _agree_kernel)
+AGREE = primitive(
+    "sparse_agree", lambda a, b: (a.dtype, a.shape.merge_with(b.shape)), _agree_kernel, NO_GRADIENT, traits=OPAQUE
+)
 #: the index of a row, counted from the first
-ROW = primitive("sparse_row", lambda i, d: (dtypes.int64, SCALAR), _row_kernel)
-MATMUL = primitive("sparse_matmul", _matmul_infer, _matmul_kernel, _matmul_vjp)
+ROW = primitive("sparse_row", lambda i, d: (dtypes.int64, SCALAR), _row_kernel, NO_GRADIENT, traits=OPAQUE)
+MATMUL = primitive("sparse_matmul", _matmul_infer, _matmul_kernel, _matmul_vjp, traits=OPAQUE)
