@@ -167,3 +167,33 @@ def test_no_handler_around_a_branch_hears_what_tracing_it_raised():
 
     with pytest.raises(ValueError, match="invalid literal"):  # where it would have been caught, it is refused
         al.function(f)(np.float64(-1))
+
+
+def without_a_value_after_a_loop_that_shares_it(x, k):
+    if k > 1:
+        late = 0.0
+    try:
+        while x > 0:
+            if k > 5:
+                late = x
+            return x
+    finally:
+        x = x * 1
+    if x < -3:
+        return late
+    late = x
+    return late
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("x", [1.0, -2.0, -5.0])
+def test_a_shared_variable_without_a_value_has_none_behind_a_loop(x, executor):
+    def outcome(f):
+        try:
+            return float(f(np.float64(x), 1))
+        except UnboundLocalError as error:
+            return error.args[0].split("'")[1]
+
+    wanted = outcome(without_a_value_after_a_loop_that_shares_it)
+    assert wanted == {1.0: 1.0, -2.0: -2.0, -5.0: "late"}[x]
+    assert outcome(al.function(without_a_value_after_a_loop_that_shares_it, executor=executor)) == wanted

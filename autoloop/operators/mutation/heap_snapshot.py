@@ -36,11 +36,16 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, f
 
 
 class Cell:
-    """A variable that closures share."""
+    """A variable that closures share.
+
+    Where it has no value the cell of converted code holds a marker, and reads ask for it (``undefined.defined``); other
+    code leaves the cell empty. Either stays as it is.
+    """
 
     def __init__(self, name: str, cell: types.CellType) -> None:
         self.name, self.cell = name, cell
         self.key = (id(cell), "")
+        self._is_marked = not _is_empty(cell)
 
     def get(self) -> Any:
         """Return the value, or a marker if there is none."""
@@ -51,10 +56,18 @@ class Cell:
 
     def set(self, value: Any) -> None:
         """Set the value; a marker unsets it."""
-        if type(value) is Undefined:
+        if type(value) is Undefined and not self._is_marked:
             del self.cell.cell_contents
         else:
             self.cell.cell_contents = value
+
+
+def _is_empty(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018  (reading is the question)
+    except ValueError:
+        return True
+    return False
 
 
 class Global:
