@@ -130,7 +130,8 @@ def can_fail_cond(i, s, n):
         {"body": lambda i, s, n: (i + 1, s + i * i)},  # might overflow as int32, and a Python number would not
         {"body": lambda i, s, n: (i + 1, i)},  # is seen afterwards
         {"body": lambda i, s, n: (i + 1, call("set_item", call("stack", [s, n]), 0, i)[0])},
-        {"body": lambda i, s, n: (i + 2, s + n)},
+        {"body": lambda i, s, n: (i * 2 + 1, s + n)},
+        {"body": lambda i, s, n: (i + 2, s + n), "cond": lambda i, s, n: i < n},  # might go past the end of int32
         {"body": lambda i, s, n: (i + 1, s + call("maximum", i, n))},
         {"body": lambda i, s, n: (i + 1, s + n), "cond": lambda i, s, n: i < n - s},  # the limit changes
         {"body": lambda i, s, n: (i + 1, s + n), "cond": lambda i, s, n: call("logical_or", i < 2, s < 9)},
@@ -157,6 +158,26 @@ def test_the_end_of_a_counter_is_its_limit_or_its_start(n, expected, limit):
     assert "range(" in code(graph)
 
 
+@pytest.mark.parametrize("test", ["up", "down"])
+def test_the_end_of_a_counter_has_its_dtype_also_where_a_counter_around_is_its_limit(test):
+    def inner(i, s):
+        if test == "up":
+            return control_flow.while_loop(lambda j, s: j < i, lambda j, s: (j + 1, s + j), (0, s))
+        return control_flow.while_loop(lambda j, s: j > i, lambda j, s: (j - 1, s + j), (3, s))
+
+    def loop(n):
+        def body(i, s, t):
+            t, s = inner(i, s)
+            return i + 1, s, t
+
+        return control_flow.while_loop(lambda i, s, t: i < n, body, (0, 0, -1))[1:]
+
+    graph = optimize(traced(loop, N))
+    found, expected = run(graph, np.int32(5)), interpret(graph, [np.int32(5)])
+    assert found == expected and [type(x) for x in found] == [np.int32, np.int32]
+    assert code(graph).count("range(") == 2
+
+
 def test_a_counter_that_stops_early_stays_if_its_end_is_asked():
     graph = traced(
         lambda n: control_flow.while_loop(
@@ -176,7 +197,8 @@ def down(body, test=lambda t, s: t >= 0, start=lambda n: n - 1):
     [
         (down(lambda t, s, x: (t - 1, s * 2.0 + x[t])), "range(n - int32_1, -1, -1)"),
         (down(lambda t, s, x: (t - 1, s * 2.0 + x[t]), lambda t, s: t >= 2), "range(n - int32_1, 1, -1)"),
-        (down(lambda t, s, x: (t - 2, s * 2.0 + x[t])), None),
+        (down(lambda t, s, x: (t - 2, s * 2.0 + x[t])), "range(n - int32_1, -1, -2)"),
+        (down(lambda t, s, x: (t - 1, s * 2.0 + x[t]), lambda t, s: t > -1), "range(n - int32_1, -1, -1)"),
         (down(lambda t, s, x: (t + 1, s * 2.0 + x[0]), lambda t, s: t >= 0, lambda n: n * 0 - 3), None),
         (down(lambda t, s, x: (t - 1, s * 2.0 + call("sum", call("stack", [t, t])))), None),
     ],

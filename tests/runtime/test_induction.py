@@ -1,4 +1,4 @@
-"""Induction variables: what each part of the house says of the same loops, beside what the loops do."""
+"""Induction variables: one answer for each loop, and by running the loops, that it is true."""
 
 from __future__ import annotations
 
@@ -10,17 +10,27 @@ from typing import Any
 import autoloop_runtime.ops as al
 import numpy as np
 import pytest
+from autoloop_runtime.analysis.induction import (
+    Induction,
+    constant_step,
+    most_trips,
+    trip_count,
+)  # fmt: skip
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.shapes import SCALAR
 from autoloop_runtime.control.while_loop import while_loop
-from autoloop_runtime.gradients import rewriting
-from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.dataflow import Executable
+from autoloop_runtime.dataflow.lowering import lower
+from autoloop_runtime.gradients.rewriting import FIXED
+from autoloop_runtime.ir.graph import Graph, Node
+from autoloop_runtime.native import compile_native
 from autoloop_runtime.native.typing.exact_shapes import infer
-from autoloop_runtime.native.writer import polling
+from autoloop_runtime.native.writer.polling import polling_period
 from autoloop_runtime.passes.optimize import optimize
-from autoloop_runtime.python_code import scope
+from autoloop_runtime.python_code.compile_python import compile_graph
 from autoloop_runtime.python_code.counted_loops import find_counted
 from autoloop_runtime.running.prepare import set_outputs
+from executors import needs_native
 
 TESTS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne}
 STEPS: dict[str, Callable[[Any], Any]] = {
@@ -41,8 +51,15 @@ class Case:
     dtype: Any = dtypes.int32
     captured: str = ""  # of "start", "limit"
     form: str = ""  # "turned", "and", "cast", "moving", "most"
+    stop: int = 3  # of "and"
 
-    def graph(self) -> Graph:
+    def values(self) -> list[Any]:
+        """The arguments."""
+        wide = np.int64 if self.form == "cast" else self.dtype
+        given = {"start": (self.dtype, self.start), "limit": (wide, self.limit)}
+        return [np.dtype(t).type(v) for name, (t, v) in given.items() if name in self.captured]
+
+    def graph(self, ends: bool = False) -> Graph:
         graph = Graph(ordered=True)
         dtype = np.dtype(self.dtype).type
         wide = np.dtype(np.int64 if self.form == "cast" else self.dtype).type
@@ -57,29 +74,37 @@ class Case:
                 bound = m if self.form == "moving" else limit
                 left = al.cast(i, np.dtype(wide)) if self.form == "cast" else i
                 made = TURNED[self.test](bound, left) if self.form == "turned" else TESTS[self.test](left, bound)
-                return al.logical_and(made, s < 3.0) if self.form == "and" else made
+                return al.logical_and(made, s < float(self.stop)) if self.form == "and" else made
 
             def body(i, m, s):
                 return STEPS[self.step](i), m - 1, s + 1.0
 
             most = 4 if self.form == "most" else None
             out = while_loop(cond, body, (start, limit, 0.0), maximum_iterations=most)
-            set_outputs(graph, [out[2]])
+            set_outputs(graph, [out[2], out[0]] if ends else [out[2]])
         return graph
 
     def trips(self) -> int | None:
-        """How often the body runs, by running it with NumPy's scalars; ``None``: it does not end."""
+        """How often the body runs; ``None``: it does not end."""
+        return self._run()[0]
+
+    def end(self) -> Any:
+        """The counter after that."""
+        return self._run()[1]
+
+    def _run(self) -> tuple[int | None, Any]:
+        """Both by running it with NumPy's scalars."""
         dtype = np.dtype(self.dtype).type
         i, m, count = dtype(self.start), int(self.limit), 0
         with np.errstate(all="ignore"):
             while TESTS[self.test](i, m):
-                if (self.form == "and" and count == 3) or (self.form == "most" and count == 4):
+                if (self.form == "and" and count == self.stop) or (self.form == "most" and count == 4):
                     break
                 i = dtype(STEPS[self.step](i))
                 count, m = count + 1, m - (self.form == "moving")
                 if count > 70_000:
-                    return None
-        return count
+                    return None, i
+        return count, i
 
 
 TURNED = {"<": operator.gt, "<=": operator.ge, ">": operator.lt, ">=": operator.le, "!=": operator.ne}
@@ -127,6 +152,13 @@ CASES = {
     "greater_equal, captured start": Case(">=", "i-1", start=9, limit=0, captured="start"),
     "greater_equal, end of uint8": Case(">=", "i-1", start=9, limit=0, dtype=dtypes.uint8),
     "greater_equal, end of int8": Case(">=", "i-1", start=9, limit=-128, dtype=dtypes.int8),
+    "greater_equal, past the end of uint8, and": Case(
+        ">=", "i-1", start=9, limit=0, dtype=dtypes.uint8, captured="start", form="and", stop=300
+    ),
+    "less_equal, past the end of int8, and": Case("<=", "i+1", limit=127, dtype=dtypes.int8, form="and", stop=300),
+    "less, cast, past the end of int8": Case(
+        "<", "i+1", limit=300, dtype=dtypes.int8, form="cast"
+    ),
     "not_equal": Case("!=", "i+1"),
     "not_equal, downwards": Case("!=", "i-1", start=9, limit=0),
     "not_equal, by two": Case("!=", "i+2", limit=8),
@@ -136,75 +168,164 @@ CASES = {
 }  # fmt: skip
 
 
+def loop_of(graph: Graph) -> Node:
+    (node,) = [n for n in graph.nodes if n.op.name == "While"]
+    return node
+
+
 def said(case: Case) -> tuple[Any, ...]:
+    """The step; the trip count; a bound on it; and whether generated Python has a ``range``."""
     graph = case.graph()
-    (node,) = [n for n in graph.nodes if n.op.name == "While"]
-    step, own = rewriting.constant_step(node, 0), rewriting._own_counter(node)
+    step = constant_step(loop_of(graph), 0, FIXED)
     graph = optimize(graph)
-    (node,) = [n for n in graph.nodes if n.op.name == "While"]
-    found = find_counted(graph)
-    types = infer(graph, [() for _ in graph.inputs])
-    trips, most = polling.trip_count(node, types), polling._most_iterations(node, types)
-    k = next(k for k, name in enumerate(node.attrs["names"]) if name == "i")
-    up, down, first = scope.counts_up(node, k), scope.counts_down(node, k), scope.counts_from(node, k)
-    return bool(found), up, down, first, step, own == 0, trips, most, case.trips()
+    node = loop_of(graph)
+    return step, trip_count(node), most_trips(node), bool(find_counted(graph))
 
 
-#: name -> a ``range`` in generated Python; up, down, and from where, for its other questions; the step and whether it
-#: is the counter, for gradients; the trip count and a bound on it, in machine code; and what is true
-SAID = {
-    "less": (True, True, False, 0, 1, True, 9, 10.0, 9),
-    "less, from the other side": (True, True, False, 0, 1, True, 9, 10.0, 9),
-    "less, turned": (False, True, False, 0, 1, True, None, 10.0, 9),
-    "less, by two": (False, False, False, None, 2, False, 5, 5.5, 5),
-    "less, minus minus one": (False, False, False, None, 1, True, 9, 10.0, 9),
-    "less, captured limit": (True, True, False, 0, 1, True, None, 2147483648.0, 9),
-    "less, captured start": (True, True, False, None, 1, False, None, 2147483658.0, 9),
-    "less, all captured": (True, True, False, None, 1, False, None, 4294967296.0, 9),
-    "less, by two, captured limit": (False, False, False, None, 2, False, None, 1073741824.5, 5),
-    "less, moving limit": (False, True, False, 0, 1, True, None, None, 5),
-    "less, and": (True, True, False, 0, 1, True, None, 10.0, 3),
-    "less, cast": (False, True, False, 0, 1, True, None, None, 9),
-    "less, cast, captured limit": (False, True, False, 0, 1, True, None, None, 9),
-    "less, at most": (True, True, False, 0, 1, True, None, 10.0, 4),
-    "less, downwards": (False, False, True, None, -1, False, None, None, 0),
-    "less, int64": (True, True, False, 0, 1, True, 9, 10.0, 9),
-    "less, uint8": (True, True, False, 0, 1, False, 9, 10.0, 9),
-    "less, float": (False, False, False, None, None, False, None, None, 9),
-    "less, product": (False, False, False, None, None, False, None, None, 4),
-    "less, to and fro": (False, False, False, None, None, False, None, None, None),
-    "less, to the end of int8": (True, True, False, 0, 1, False, 127, 128.0, 127),
-    "less, by two past the end of int8": (False, False, False, None, 2, False, 64, 64.5, None),
-    "less, by two to the end of int8": (False, False, False, None, 2, False, 63, 64.0, 63),
-    "less, none": (True, True, False, 9, 1, False, 0, 1.0, 0),
-    "less_equal": (False, True, False, 0, 1, True, 10, 10.0, 10),
-    "less_equal, by two": (False, False, False, None, 2, False, 5, 5.5, 5),
-    "less_equal, captured limit": (False, True, False, 0, 1, True, None, 2147483648.0, 10),
-    "less_equal, end of int8": (False, True, False, 0, 1, False, 128, 128.0, None),
-    "less_equal, end of uint8": (False, True, False, 0, 1, False, 256, 256.0, None),
-    "greater": (False, False, True, None, -1, False, 9, 10.0, 9),
-    "greater, plus minus one": (False, False, False, None, -1, False, 9, 10.0, 9),
-    "greater, turned": (False, False, True, None, -1, False, None, 10.0, 9),
-    "greater, by two": (False, False, False, None, -2, False, 5, 5.5, 5),
-    "greater, captured start": (False, False, True, None, -1, False, None, 2147483648.0, 9),
-    "greater, all captured": (False, False, True, None, -1, False, None, 4294967296.0, 9),
-    "greater, uint8": (False, False, True, None, -1, False, 9, 10.0, 9),
-    "greater, by two past the end of uint8": (False, False, False, None, -2, False, 5, 5.5, None),
-    "greater, upwards": (False, False, False, None, 100, False, None, None, 2),
-    "greater_equal": (True, False, True, None, -1, False, 10, 10.0, 10),
-    "greater_equal, by two": (False, False, False, None, -2, False, 5, 5.5, 5),
-    "greater_equal, captured start": (True, False, True, None, -1, False, None, 2147483648.0, 10),
-    "greater_equal, end of uint8": (True, False, True, None, -1, False, 10, 10.0, None),
-    "greater_equal, end of int8": (True, False, True, None, -1, False, 138, 138.0, None),
-    "not_equal": (False, True, False, 0, 1, True, None, None, 9),
-    "not_equal, downwards": (False, False, True, None, -1, False, None, None, 9),
-    "not_equal, by two": (False, False, False, None, 2, False, None, None, 4),
-    "not_equal, missed": (False, False, False, None, 2, False, None, None, None),
-    "not_equal, round the end of int8": (False, True, False, 9, 1, False, None, None, 247),
-    "not_equal, all captured": (False, True, False, None, 1, False, None, None, 9),
+#: name -> what ``said`` says
+ANSWERS: dict[str, tuple[Any, ...]] = {
+    "less": (1, 9, 9, True),
+    "less, from the other side": (1, 9, 9, True),
+    "less, turned": (1, 9, 9, True),
+    "less, by two": (2, 5, 5, True),
+    "less, minus minus one": (1, 9, 9, True),
+    "less, captured limit": (1, None, 2147483647, True),
+    "less, captured start": (1, None, 2147483657, True),
+    "less, all captured": (1, None, 4294967295, True),
+    "less, by two, captured limit": (2, None, None, False),
+    "less, moving limit": (1, None, None, False),
+    "less, and": (1, None, 9, True),
+    "less, cast": (1, 9, 9, True),
+    "less, cast, captured limit": (1, None, None, False),
+    "less, at most": (1, 4, 4, True),
+    "less, downwards": (-1, 0, 0, False),
+    "less, int64": (1, 9, 9, True),
+    "less, uint8": (1, 9, 9, True),
+    "less, float": (None, None, None, False),
+    "less, product": (None, None, None, False),
+    "less, to and fro": (None, None, None, False),
+    "less, to the end of int8": (1, 127, 127, True),
+    "less, by two past the end of int8": (2, None, None, False),
+    "less, by two to the end of int8": (2, 63, 63, True),
+    "less, none": (1, 0, 0, True),
+    "less_equal": (1, 10, 10, True),
+    "less_equal, by two": (2, 5, 5, True),
+    "less_equal, captured limit": (1, None, None, False),
+    "less_equal, end of int8": (1, None, None, False),
+    "less_equal, end of uint8": (1, None, None, False),
+    "greater": (-1, 9, 9, True),
+    "greater, plus minus one": (-1, 9, 9, True),
+    "greater, turned": (-1, 9, 9, True),
+    "greater, by two": (-2, 5, 5, True),
+    "greater, captured start": (-1, None, 2147483647, True),
+    "greater, all captured": (-1, None, 4294967295, True),
+    "greater, uint8": (-1, 9, 9, True),
+    "greater, by two past the end of uint8": (-2, None, None, False),
+    "greater, upwards": (100, None, None, False),
+    "greater_equal": (-1, 10, 10, True),
+    "greater_equal, by two": (-2, 5, 5, True),
+    "greater_equal, captured start": (-1, None, 2147483648, True),
+    "greater_equal, end of uint8": (-1, None, None, False),
+    "greater_equal, end of int8": (-1, None, None, False),
+    "greater_equal, past the end of uint8, and": (-1, None, None, False),
+    "less_equal, past the end of int8, and": (1, None, None, False),
+    "less, cast, past the end of int8": (1, None, None, False),
+    "not_equal": (1, 9, 9, True),
+    "not_equal, downwards": (-1, 9, 9, True),
+    "not_equal, by two": (2, 4, 4, True),
+    "not_equal, missed": (2, None, None, False),
+    "not_equal, round the end of int8": (1, None, None, False),
+    "not_equal, all captured": (1, None, None, False),
 }
+#: what code may take a run to be, at both ends of the dtype and near them
+EDGES = (-128, -127, -126, -2, 0, 1, 2, 3, 100, 125, 126, 127)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_each_part_says(name: str) -> None:
-    assert said(CASES[name]) == SAID[name]
+def test_the_one_answer(name: str) -> None:
+    assert said(CASES[name]) == ANSWERS[name]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_answer_is_what_a_run_does(name: str) -> None:
+    case = CASES[name]
+    _, trips, most, _ = ANSWERS[name]
+    real = case.trips()
+    assert trips in (None, real)
+    assert most is None or (real is not None and real <= most)
+
+
+def _ways(case: Case, ends: bool) -> list[Callable[..., Any]]:
+    graph = optimize(case.graph(ends))
+    return [compile_graph(graph), Executable(lower(graph, graph.outputs, graph.inputs)).run]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.trips() is not None])
+def test_all_run_as_often(name: str, ends: bool) -> None:
+    case = CASES[name]
+    want = [case.trips(), case.end()][: 1 + ends]
+    for run in _ways(case, ends):
+        found = run(case.values())
+        assert [int(x) for x in found] == want
+        assert not ends or np.asarray(found[1]).dtype == case.dtype
+
+
+@needs_native
+@pytest.mark.parametrize("name", CASES)
+def test_machine_code_runs_as_often_and_asks_where_a_loop_may_not_end(name: str) -> None:
+    case = CASES[name]
+    graph = optimize(case.graph(True))
+    types = infer(graph, [() for _ in graph.inputs])
+    assert trip_count(loop_of(graph), types) == ANSWERS[name][1]
+    if case.trips() is None:
+        assert polling_period(loop_of(graph), types) is not None
+    else:
+        assert [int(x) for x in compile_native(graph)(case.values())] == [case.trips(), case.end()]
+
+
+def _run(by: Induction, start: int, limit: int) -> int | None:
+    """How often the test holds with numbers of eight bits."""
+    value, count = start, 0
+    while TESTS[by.comparison](value, limit):
+        value = (value + by.step + 128) % 256 - 128
+        count += 1
+        if count > 256:
+            return None
+    return count
+
+
+def _leaves(by: Induction, start: int, count: int) -> bool:
+    return not -128 <= start + count * by.step <= 127
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("step", [1, 2, 3, 100, -1, -2, -3, -100])
+def test_every_answer_is_true_up_to_the_ends_of_the_dtype(test: str, step: int) -> None:
+    unknown = {}
+    for start in EDGES:
+        for limit in EDGES:
+            by = Induction(0, dtypes.int8, step, start, test, limit, None, None, (limit, limit))
+            real = _run(by, start, limit)
+            wraps = real is None or _leaves(by, start, real)
+            assert by.trips == (None if wraps else real), (start, limit)
+            assert by.most_trips == by.trips
+            assert not by.ends or list(range(start, _past(by), step))[:300] == [start + k * step for k in range(real)]
+            unknown[start, limit] = None if wraps else real
+    for start in (None, *EDGES):
+        for limit in (None, *EDGES):
+            by = Induction(
+                0, dtypes.int8, step, start, test, limit, None, None, (-128, 127) if limit is None else (limit,) * 2
+            )
+            if start is not None and limit is not None:
+                continue
+            runs = [n for (a, b), n in unknown.items() if start in (None, a) and limit in (None, b)]
+            if by.ends:
+                assert None not in runs
+            if by.most_trips is not None:
+                assert max(runs) <= by.most_trips
+
+
+def _past(by: Induction) -> int:
+    """The second argument of a ``range``."""
+    return by.limit + {"<=": 1, ">=": -1}.get(by.comparison, 0)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from ..analysis.induction import Known, counts_from
 from ..base import dtypes
 from ..base.locations import Location
 from ..base.shapes import SCALAR
@@ -152,29 +153,27 @@ def trips_of(node: Node) -> Tensor:
     return node.outputs[position]
 
 
+class _Fixed:
+    """What no session can change by what it is fed."""
+
+    def value_of(self, tensor: Tensor) -> Any | None:
+        return tensor.fixed_value()
+
+    def is_scalar(self, tensor: Tensor) -> bool:
+        return tensor.shape.rank == 0
+
+
+#: what is known of loops while a graph is built
+FIXED: Known = _Fixed()
+
+
 def _own_counter(node: Node) -> int | None:
     for k in range(node.attrs["n_vars"]):
-        start = node.inputs[k].fixed_value()
         dtype = node.inputs[k].dtype
         fits = dtype.kind == "i" and dtype.itemsize >= 4  # it must reach -1, and not wrap round on the way
-        if fits and start is not None and start.ndim == 0 and start == 0 and constant_step(node, k) == 1:
+        if fits and counts_from(node, k, FIXED) == 0:
             return k
     return None
-
-
-def constant_step(node: Node, k: int) -> int | None:
-    """By how much an integer variable grows in every iteration, if that is always the same and known."""
-    body: Graph = node.attrs["body"]
-    parameter, made = body.inputs[k], body.outputs[k].node
-    if parameter.dtype.kind not in "iu" or parameter.shape.rank != 0 or made is None or len(made.inputs) != 2:
-        return None
-    left, right = made.inputs
-    if made.op.name == "add" and right is parameter:
-        left, right = right, left
-    step = right.fixed_value()
-    if made.op.name not in ("add", "subtract") or left is not parameter or step is None or step.ndim:
-        return None
-    return int(step) if made.op.name == "add" else -int(step)
 
 
 def stack_of(node: Node, tensor: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import ops
+from ..analysis.induction import constant_step
 from ..base.shapes import SCALAR
 from ..collections import saved_stacks as stacks
 from ..ir.graph import CONST, Graph, Node
@@ -81,11 +82,11 @@ class BackwardBody(BackwardGraph):
     def _counts(self, tensor: Tensor) -> bool:
         """True for a loop variable that grows by a known step."""
         k = self._variables.get(tensor)
-        return k is not None and rewriting.constant_step(self.loop, k) is not None
+        return k is not None and constant_step(self.loop, k, rewriting.FIXED) is not None
 
     def _count(self, k: int) -> Tensor:
         """The value of counter ``k`` in iteration t."""
-        step, start = rewriting.constant_step(self.loop, k), self.loop.inputs[k]
+        step, start = constant_step(self.loop, k, rewriting.FIXED), self.loop.inputs[k]
         with self.as_default():
             n = ops.cast(self.t, start.dtype)
             if step != 1:

@@ -9,10 +9,10 @@ A store of checkpoints keeps what it is waiting for: ``if i == checkpoints.due: 
 
 from __future__ import annotations
 
+from ..analysis.induction import counts_from
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.tensor import Tensor
 from .ownership import Ownership
-from .scope import counts_from
 from .uses import places
 
 

@@ -1,7 +1,5 @@
 """Loops that count: ``for i in range(n)`` in place of a variable that is compared and added to in every iteration.
 
-Up by ones while it is less than a limit, or, as loops of gradients do, down by ones to a constant.
-
 The counter is then a Python number. That is as good as NumPy's, and faster, where it picks an element or meets a
 NumPy scalar or array of its dtype, which makes the result NumPy's; elsewhere its dtype, or how it overflows, could be
 seen, and the loop stays as it is.
@@ -12,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from ..analysis.failure import graph_can_fail
-from ..base.dataclass import dataclass, replace
+from ..analysis.induction import Induction, inductions
+from ..base.dataclass import dataclass
 from ..base.dtypes import DType
-from ..ir.graph import CONST, Graph, Node
+from ..ir.graph import Graph, Node
 from ..ir.tensor import Tensor
 from ..passes.fold import fold
 from ..passes.prune import prune
 from ..passes.rewrite import Copy, constant_of, rewrite
-from .scope import counts_down, counts_from, counts_up, proved
+from .scope import proved
 from .templates import Expr
 from .uses import places
 
@@ -45,38 +44,33 @@ class Counted:
 
     Attributes
     ----------
-    variable : int
-        The loop variable that counts, by ones.
-    start : int or None
-        Its first value; ``None`` if that is what the variable has at first.
-    limit : int or None
-        The input of the loop that it stays below; ``None`` for a constant.
-    constant : int
-        That constant; of a loop that counts down, the last value.
+    by : Induction
+        The loop variable that counts, and until when.
     cond : Graph or None
         What is left of the condition; ``None`` if that was all.
-    down : bool
-        It counts down.
+    by_number : bool
+        What limits it is a Python number itself: the counter of a loop around.
     """
 
-    variable: int
-    start: int | None
-    limit: int | None
-    constant: int
+    by: Induction
     cond: Graph | None
-    down: bool = False
+    by_number: bool
 
     def bounds(self, values: Sequence[Expr]) -> list[str | Expr]:
         """The arguments of ``range``, given the values of the inputs of the loop."""
-        if self.down:
-            return [values[self.variable], f", {self.constant - 1}, -1"]
-        limit = self._limit(values)
-        if self.start is None:
-            return [values[self.variable], ", ", limit]
-        return [limit] if self.start == 0 else [f"{self.start}, ", limit]
-
-    def _limit(self, values: Sequence[Expr]) -> str | Expr:
-        return str(self.constant) if self.limit is None else values[self.limit]
+        by = self.by
+        parts: list[str | Expr] = []
+        if by.start is None:
+            parts += [values[by.variable], ", "]
+        elif by.start != 0 or by.step != 1:
+            parts.append(f"{by.start}, ")
+        if by.limit is None:
+            assert by.bound is not None and not by.comparison.endswith("=")
+            parts.append(values[by.bound])
+        else:
+            past = {"<=": 1, ">=": -1}.get(by.comparison, 0)
+            parts.append(str(by.limit + past))
+        return parts if by.step == 1 else [*parts, f", {by.step}"]
 
 
 def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, Counted]:
@@ -112,51 +106,29 @@ def _counted(node: Node, read: set[Tensor], numbers: set[Tensor]) -> Counted | N
     cond, body = node.attrs["cond"], node.attrs["body"]
     if len(cond.outputs) != 1 or cond.outputs[0].shape.rank != 0 or graph_can_fail(cond):
         return None
+    counters = {found.test: found for found in inductions(node) if found.ends and proved(node, found.variable)}
     for test in cond.nodes:
-        found = _bounded(node, test)
-        if found is None or not proved(node, found.variable) or not _ends_with(cond.outputs[0], test.outputs[0]):
+        if test not in counters or node.inputs[counters[test].variable].shape.rank != 0:
             continue
-        k = found.variable
+        by = counters[test]
+        k = by.variable
         # the counter is read by the test, and by what makes its next value; the rest must take a Python number
         rest = _without(cond, test)
-        if node.outputs[k] in read and (rest is not None or found.start is None):
-            continue  # where it stopped is told by the limit, if nothing else ends the loop
+        if node.outputs[k] in read and (rest is not None or not _tells_its_end(by)):
+            continue
         users = _Users(numbers)
         step = body.outputs[k].op
         gain = _LOOP + users.graph(body, body.inputs[k], step)
         gain += users.graph(rest, rest.inputs[k], None) if rest is not None else 0.0
         if users.fine and gain > 0 and len(places(body.outputs, body.outputs[k])) == 1:
             numbers |= users.seen
-            return replace(found, cond=rest)
+            return Counted(by, rest, by.bound is not None and cond.inputs[by.bound] in numbers)
     return None
 
 
-def _bounded(node: Node, test: Node) -> Counted | None:
-    """The loop variable of ``node`` that goes by ones until ``test`` fails, if there is one."""
-    name, count = test.op.name, node.attrs["n_vars"]
-    if name not in ("less", "greater_equal") or test.outputs[0].shape.rank != 0:
-        return None
-    (k, *_), limits = places(node.attrs["cond"].inputs, test.inputs[0]) or [-1], test.inputs[1]
-    if not 0 <= k < count:
-        return None
-    known = limits.op.op is CONST and constant_of(limits).ndim == 0
-    constant = int(constant_of(limits)) if known else 0
-    if name == "greater_equal":
-        down = known and counts_down(node, k) and node.inputs[k].shape.rank == 0
-        return Counted(k, None, None, constant, None, True) if down else None
-    captured = [i for i in places(node.attrs["cond"].inputs, limits) if i >= count]
-    start = counts_from(node, k)
-    begins = start is not None or (counts_up(node, k) and node.inputs[k].shape.rank == 0)
-    if not begins or not (known or captured):
-        return None
-    return Counted(k, start, captured[0] if captured else None, constant, None)
-
-
-def _ends_with(whole: Tensor, part: Tensor) -> bool:
-    """True if ``whole`` is ``part``, or can be true only if that is."""
-    if whole is part:
-        return True
-    return whole.op.op.name in ("logical_and", "bitwise_and") and any(_ends_with(t, part) for t in whole.op.inputs)
+def _tells_its_end(by: Induction) -> bool:
+    """True if the limit says where the counter stopped, if nothing else ended the loop."""
+    return by.start is not None and (by.limit is not None or abs(by.step) == 1)
 
 
 def _without(cond: Graph, test: Node) -> Graph | None:

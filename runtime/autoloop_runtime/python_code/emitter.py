@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..analysis.failure import graph_can_fail
+from ..analysis.induction import counts_from
 from ..base.dtypes import variant
 from ..base.shapes import TensorShape
 from ..ir.checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
@@ -19,7 +20,7 @@ from .fusion import Chain
 from .lines import Line, Lines, Loop
 from .node_expressions import Expressions
 from .ownership import Ownership, is_fresh
-from .scope import INLINE_LENGTH, Scope, counts_from, is_large, proved
+from .scope import INLINE_LENGTH, Scope, is_large, proved
 from .templates import Expr, closed, listed, local, negated
 from .uses import END, Uses, analyse, places
 
@@ -270,7 +271,7 @@ class Emitter:
         turns = self._turns(node)
         counting = self.counting.get(node) if turns is None else None
         if counting is not None:
-            variables.remove(counting.variable)
+            variables.remove(counting.by.variable)
         loop_names = {k: self._loop_name(node, k, position, scope) for k in variables}
         if attrs["token"] is not None:
             scope.env[node.outputs[attrs["token"]]] = inits[attrs["token"]] = self.expressions.true()
@@ -278,7 +279,7 @@ class Emitter:
         self.lines.assign_all([loop_names[k] for k in variables], entry)
         current = [local(loop_names[k]) if k in loop_names else inits[k] for k in range(len(inits))]
         if counting is not None:
-            k = counting.variable
+            k = counting.by.variable
             bounds = counting.bounds(current)
             current[k] = local(self.names.new_local(names.identifier(attrs["names"][k])))
             scope.env[node.outputs[k]] = inits[k]  # until the loop has ended
@@ -300,10 +301,11 @@ class Emitter:
         made |= self._body(node, uses, current, loop_names, loop.counter)
         self.lines = outside
         if counting is not None:
-            self._range(counting, bounds, counter, str(current[counting.variable].name))
+            name = str(current[counting.by.variable].name)
+            self._range(bounds, counter, name)
             outside.extend(inside.lines or [Line("pass", inside.depth)])
             self._counted_to(node, position, scope, counting, current)
-            self.names.release(made | {str(current[counting.variable].name)} | ({counter} if counter else set()))
+            self.names.release(made | {name} | ({counter} if counter else set()))
             return
         if turns is not None:
             outside.add(f"while {turns}.left:")
@@ -320,7 +322,7 @@ class Emitter:
             self._boundary(node, turns, current, list(loop_names.values()))
         self.names.release(made | ({counter} if counter else set()))
 
-    def _range(self, counting: Counted, bounds: Sequence[str | Expr], counter: str | None, name: str | None) -> None:
+    def _range(self, bounds: Sequence[str | Expr], counter: str | None, name: str) -> None:
         """``for i in range(n):``, with the iterations counted beside it where that is another number."""
         if counter is None:
             self.lines.add(f"for {name} in range(", *bounds, "):")
@@ -329,16 +331,22 @@ class Emitter:
 
     def _counted_to(self, node: Node, position: int, scope: Scope, counting: Counted, current: Sequence[Expr]) -> None:
         """What a counter is after the loop, if that is read: the limit, or its first value if there was none."""
-        tensor = node.outputs[counting.variable]
+        by = counting.by
+        tensor = node.outputs[by.variable]
         if tensor not in scope.uses.last_read:
             return
-        start = self.expressions.constant(tensor.dtype.type(counting.start), node.name)
-        if counting.limit is None:
-            value = tensor.dtype.type(max(counting.start or 0, counting.constant))
+        assert by.start is not None
+        if by.trips is not None:
+            value = tensor.dtype.type(by.start + by.trips * by.step)
             scope.env[tensor] = self.expressions.constant(value, node.name)
             return
-        name = self._new(scope, names.identifier(node.attrs["names"][counting.variable]))
-        self.lines.add(f"{name} = max(", current[counting.limit], ", ", start, ")")
+        assert by.bound is not None
+        start = self.expressions.constant(tensor.dtype.type(by.start), node.name)
+        name = self._new(scope, names.identifier(node.attrs["names"][by.variable]))
+        last: list[str | Expr] = [f"{'max' if by.step > 0 else 'min'}(", current[by.bound], ", ", start, ")"]
+        if counting.by_number:
+            last = [self.expressions.scalar(tensor.dtype), "(", *last, ")"]
+        self.lines.add(f"{name} = ", *last)
         self._bind(scope, tensor, name)
 
     def _turns(self, node: Node) -> str | None:
@@ -382,8 +390,8 @@ class Emitter:
         Nothing is counted where nothing can fail; a loop variable that counts already does it for nothing.
         """
         cond, body = node.attrs["cond"], node.attrs["body"]
-        if counting is not None and counting.start is not None:
-            return Loop(node, current[counting.variable].name, counting.start), None
+        if counting is not None and counting.by.start is not None and counting.by.step == 1:
+            return Loop(node, current[counting.by.variable].name, counting.by.start), None
         checked = any(not proved(node, k) for k in loop_names)
         if not (self.counted or checked or graph_can_fail(cond) or graph_can_fail(body)):
             return Loop(node, None), None

@@ -87,6 +87,10 @@ class Expressions:
         name = self._global(("spare",), "Spare", Spare, "gives an array, again if nobody has it any more")
         return f"{name}({shape}, {_dtype_name(dtype)})"
 
+    def scalar(self, dtype: np.dtype[Any]) -> str:
+        """What makes a NumPy scalar of a number."""
+        return _dtype_name(dtype)
+
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Expr:
         """A new array."""
         text = f"np.empty({shape}, {_dtype_name(dtype)})"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..base.dataclass import dataclass, field
 from ..base.dtypes import variant
-from ..ir.graph import CONST, Graph, Node
+from ..ir.graph import Graph, Node
 from ..ir.tensor import Tensor
 from .templates import Expr
 from .uses import Uses, places
@@ -70,34 +68,6 @@ def proved(node: Node, k: int) -> bool:
     """True if the body's value of variable ``k`` is known to fit the invariant."""
     tensor: Tensor = node.attrs["body"].outputs[k]
     return tensor.dtype == variant or tensor.shape.is_subsumed_by(node.attrs["invariants"][k])
-
-
-def counts_from(node: Node, k: int) -> int | None:
-    """The first value of loop variable ``k`` if it is a constant to which each iteration adds 1."""
-    init = node.inputs[k].op
-    known = init.op is CONST and np.ndim(init.attrs["value"]) == 0 and counts_up(node, k)
-    return int(init.attrs["value"]) if known else None
-
-
-def counts_up(node: Node, k: int) -> bool:
-    """True if each iteration adds 1 to loop variable ``k``."""
-    body = node.attrs["body"]
-    step = body.outputs[k].op
-    if step.op.name != "add" or node.inputs[k].dtype.kind not in "iu":
-        return False
-    others = [t for t in step.inputs if t is not body.inputs[k]]
-    one = len(others) == 1 and others[0].op.op is CONST and np.ndim(others[0].op.attrs["value"]) == 0
-    return bool(one and others[0].op.attrs["value"] == 1)
-
-
-def counts_down(node: Node, k: int) -> bool:
-    """True if each iteration takes 1 from loop variable ``k``."""
-    body = node.attrs["body"]
-    step = body.outputs[k].op
-    if step.op.name != "subtract" or node.inputs[k].dtype.kind not in "iu" or step.inputs[0] is not body.inputs[k]:
-        return False
-    one = step.inputs[1].op
-    return one.op is CONST and np.ndim(one.attrs["value"]) == 0 and bool(one.attrs["value"] == 1)
 
 
 def token_tensors(graph: Graph) -> set[Tensor]:

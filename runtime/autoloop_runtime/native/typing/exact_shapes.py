@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...analysis.induction import trip_count
 from ...base.dtypes import variant
 from ...base.shapes import TensorShape
 from ...ir.graph import CONST, PARAMETER, Graph, Node
@@ -20,7 +21,6 @@ from .collection_types import Collections, Elements, grown, is_collection_op
 from .facts import Shape, Types, Unresolved
 from .refusal import refuse
 from .static_slices import INDEXED, with_known_extents
-from .trip_counts import trip_count
 
 #: ops that take extents as an input where they are not known: attribute -> position of that input
 _EXTENTS = {

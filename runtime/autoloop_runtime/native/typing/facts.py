@@ -149,6 +149,14 @@ class Types:
         self.shapes[tensor] = np.shape(value)
         self.constants[tensor] = value
 
+    def value_of(self, tensor: Tensor) -> Any | None:
+        """The value of ``tensor`` if it is known."""
+        return self.constants.get(tensor)
+
+    def is_scalar(self, tensor: Tensor) -> bool:
+        """True if the value of ``tensor`` has no dimensions."""
+        return self.shapes.get(tensor) == ()
+
     def hand_on(self, outer: Tensor, inner: Tensor, constant: bool = True) -> None:
         """Let ``inner`` be what ``outer`` is; ``constant``: of the same value."""
         if constant:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
+from ...analysis.induction import most_trips, trip_count
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.elements import TYPES
 from ..typing.facts import Shape, Types
-from ..typing.trip_counts import most_iterations, trip_count
 from .elementwise_ir import cost_of
 from .elementwise_ir import rule as template
 from .values import size_of
@@ -31,7 +31,7 @@ def polling_period(node: Node, types: Types) -> int | None:
     """After how many iterations a loop asks; ``None``: it ends soon by itself."""
     body, cond = node.attrs["body"], node.attrs["cond"]
     cost = graph_cost(body, types) + graph_cost(cond, types)
-    most = most_iterations(node, types)
+    most = most_trips(node, types)
     if most is not None and most * cost < _SHORT and not _has_long_loop(body, types):
         return None
     return max(1, min(1 << 30, int(INTERVAL / cost)))
