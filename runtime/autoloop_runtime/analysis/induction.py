@@ -16,10 +16,15 @@ import numpy as np
 from ..base.dataclass import dataclass
 from ..base.dtypes import DType
 from ..ir.graph import CONST, Graph, Node
+from ..ir.op import Op
 from ..ir.tensor import Tensor
+from ..ops.define import op_of
+from ..ops.elementwise import ADD, CAST, SUBTRACT
+from ..ops.logic import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, LOGICAL_AND, NOT_EQUAL, bitwise_and
 
-_COMPARE = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "not_equal": "!="}
+_COMPARE: dict[Op, str] = {LESS: "<", LESS_EQUAL: "<=", GREATER: ">", GREATER_EQUAL: ">=", NOT_EQUAL: "!="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+_BOTH: tuple[Op, ...] = (LOGICAL_AND, op_of(bitwise_and))
 _HOLDS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne}
 
 
@@ -158,17 +163,17 @@ def constant_step(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
     body: Graph = node.attrs["body"]
     parameter, result = body.inputs[k], body.outputs[k]
     made = result.node
-    if made is None or made.op.name not in ("add", "subtract") or len(made.inputs) != 2:
+    if made is None or made.op not in (ADD, SUBTRACT):
         return None
     if parameter.dtype.kind not in "iu" or not (known.is_scalar(parameter) or known.is_scalar(result)):
         return None
     left, right = made.inputs
-    if made.op.name == "add" and right is parameter:
+    if made.op is ADD and right is parameter:
         left, right = right, left
     step = _integer(right, known)
     if left is not parameter or not step:
         return None
-    return step if made.op.name == "add" else -step
+    return step if made.op is ADD else -step
 
 
 def first_value(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
@@ -213,7 +218,7 @@ def _conjuncts(tensor: Tensor) -> Iterator[Tensor]:
     while pending:
         current = pending.pop()
         node = current.node
-        if node is not None and node.op.name in ("logical_and", "bitwise_and"):
+        if node is not None and node.op in _BOTH:
             pending += node.inputs[::-1]
         else:
             yield current
@@ -221,10 +226,10 @@ def _conjuncts(tensor: Tensor) -> Iterator[Tensor]:
 
 def _induction(node: Node, tensor: Tensor, known: Known) -> Induction | None:
     test = tensor.node
-    if test is None or test.op.name not in _COMPARE or not known.is_scalar(tensor):
+    if test is None or test.op not in _COMPARE or not known.is_scalar(tensor):
         return None
     cond, count = node.attrs["cond"], node.attrs["n_vars"]
-    comparison = _COMPARE[test.op.name]
+    comparison = _COMPARE[test.op]
     left, right = test.inputs
     for side, other, compared in ((left, right, comparison), (right, left, _TURNED[comparison])):
         k = _position(cond.inputs[:count], _widened(side))
@@ -243,7 +248,7 @@ def _induction(node: Node, tensor: Tensor, known: Known) -> Induction | None:
 
 def _widened(tensor: Tensor) -> Tensor:
     """What was cast, if that did not change its value."""
-    while (node := tensor.node) is not None and node.op.name == "cast" and tensor.dtype.kind in "iu":
+    while (node := tensor.node) is not None and node.op is CAST and tensor.dtype.kind in "iu":
         source = node.inputs[0]
         if source.dtype.kind not in "iu" or not np.can_cast(source.dtype, tensor.dtype, "safe"):
             break
