@@ -4,7 +4,7 @@ In reading order: ``reach`` (what a gradient passes through), ``walk`` (the reve
 (what a backward graph asks of the forward one) with ``mincut``, ``loops`` and ``branches`` (the rules of the structured
 nodes), ``rewriting`` (how these get more results), ``enclosing`` (from graph to graph), ``build`` (a whole gradient),
 ``calls`` and ``tape`` (of what was run), ``forward`` (mode), ``api``. Values that only gradients know lie below, in
-``collections``: ``saved_stacks``, ``checkpoint_store``, ``accumulators`` (sums), ``adjoint_table`` (gradients of indexed
+``collections``: ``saved_stacks``, ``checkpoint_store``, ``accumulators`` (sums), ``adjoint_table`` (gradients of
 collections).
 """
 

@@ -12,6 +12,8 @@ import numpy as np
 
 from ..base.config import get_num_threads
 from ..base.forks import Kind, generation
+from ..collections import saved_stacks as saved_ops
+from ..collections import tensor_array as array_ops
 from ..collections.variables import READ, checked
 from ..collections.versioned_array import ArrayValue
 from ..ir.failures import annotate
@@ -21,7 +23,6 @@ from .kernels.spare_memory import SPARE, spare
 from .kernels.swap_file import GROW, failure, forked
 from .kernels.thread_pool import SHARE, Pool, pool
 from .native_function import ALIGNMENT, DATA_OFFSET, Function, write_function
-from .rules.linalg_rules import UNDECIDED
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.adjoints import TABLES
@@ -29,6 +30,7 @@ from .typing.facts import Shape
 from .typing.refusal import refusal
 from .typing.static_slices import INDEXED
 from .writer.context import OUT_OF_MEMORY, Check, Operand
+from .writer.registry import entry_of
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
@@ -231,13 +233,13 @@ class _Runnable:
         start = memory.address + 8 * self._function.report_start
         counts = [ctypes.c_int64.from_address(start + 8 * k).value for k in range(len(check.loops))]
         frames = [(loop, n + (0 if k else done)) for k, (loop, n) in enumerate(zip(check.loops, counts))][::-1]
-        if check.node.op.name in TABLES:
+        if check.node.op in TABLES:
             return refusal(check.node, "how many elements the collection has is not known")
         look = _copied if self._function.stacks else partial(_seen, owners)
         operands = [_operand(o, start, look) for o in check.operands]
         if self._function.stacks:
             self._call(None, memory.address)
-        if check.node.op.name == "SwapPush":
+        if check.node.op is saved_ops.SWAP_PUSH:
             return annotate(failure(), check.node, frames)
         inputs = operands[:-1] if check.node.op.effect else operands
         try:
@@ -245,11 +247,12 @@ class _Runnable:
                 check.node.op.kernel(*inputs, **check.node.attrs)
         except Exception as error:
             return annotate(error, check.node, frames)
-        if check.node.op.name == "tensor_array_write":
+        if check.node.op is array_ops.WRITE:
             return refusal(check.node, "an element is written behind the end of a TensorArray that grows")
-        if check.node.op.name in INDEXED:
+        if check.node.op in INDEXED:
             return refusal(check.node, "a slice is cut short where the array ends, so its extent depends on values")
-        if check.node.op.name in UNDECIDED:
+        entry = entry_of(check.node.op)
+        if entry is not None and entry.undecided:
             return refusal(check.node, "the matrix is so nearly singular that rounding decides")
         return annotate(RuntimeError(_disagreement(check)), check.node, frames)
 

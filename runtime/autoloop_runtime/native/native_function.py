@@ -50,7 +50,7 @@ from .typing.exact_shapes import infer
 from .typing.facts import Shape, Types
 from .typing.refusal import refuse
 from .writer.context import Check, Context, Place
-from .writer.node_writer import RULES, open_block, value_of, write_nodes
+from .writer.node_writer import open_block, value_of, write_nodes
 from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resolve, size_of
 
 #: the modules that fill the table of rules
@@ -58,8 +58,6 @@ RULE_MODULES = (
     branches, effects, factors, growing, indexing, kept, loops, pointwise, points, products, reductions, rows, sorting,
     spread, stacks, tables, views,
 )  # fmt: skip
-growing.extend(RULES)
-spread.extend(RULES)
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64
 #: with more nodes than this, loops over elements are functions of their own

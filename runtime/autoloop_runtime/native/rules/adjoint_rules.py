@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...collections import adjoint_table as table_ops
+from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Node
 from ..ir.elements import BOOL
 from ..writer.context import Context
 from ..writer.memory import put, seen
 from ..writer.nests import Nest, store
-from ..writer.node_writer import array_of, rule
+from ..writer.node_writer import array_of
+from ..writer.registry import rule
 from ..writer.values import Array, Nothing, Rows, Scalar, Splat, Value, is_dense, size_of
 from .scatter import add_to
 from .tensor_array_rules import changeable, cleared, flag_at, new_like, position, row_at, zero_unless
 
 
-@rule("EmptySlots")
+@rule(table_ops.EMPTY)
 def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Nothing()]
 
 
-@rule("UnstackSlots")
+@rule(table_ops.FROM_ROWS)
 def _from_rows(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     items = array_of(ctx, values[0])
     if not is_dense(items):
@@ -32,7 +35,7 @@ def _from_rows(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [Rows(items, written, None)]
 
 
-@rule("AddToSlot")
+@rule(table_ops.ADD)
 def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     at = position(ctx, node, values[1], rows.items.shape[0], [rows, *values[1:]])
@@ -48,7 +51,7 @@ def _add_row(ctx: Context, rows: Rows, at: str, value: Value) -> None:
     add_to(ctx, row, value)
 
 
-@rule("GetSlot")
+@rule(table_ops.GET)
 def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     table, tensor = values[0], node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -59,7 +62,7 @@ def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     at = position(ctx, node, values[1], table.items.shape[0], values)
     row = row_at(ctx, table.items, at)
     zero_unless(ctx, flag_at(ctx, table.written, at)[1], row)
-    if shape and any(n.op.name in ("AddToSlot", "MergeSlots") for n in node.graph.nodes):
+    if shape and any(n.op in (table_ops.ADD, table_ops.MERGE) for n in node.graph.nodes):
         # what is looked at must not change when the table does
         copy: Array = ctx.temporary(t, shape)
         store(ctx, row, copy)
@@ -67,7 +70,7 @@ def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [seen(ctx, row)]
 
 
-@rule("WithoutSlot")
+@rule(table_ops.WITHOUT)
 def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     at = position(ctx, node, values[1], rows.items.shape[0], [rows, *values[1:]])
@@ -75,7 +78,7 @@ def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [rows]
 
 
-@rule("MergeSlots")
+@rule(table_ops.MERGE)
 def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if isinstance(values[0], Nothing) or isinstance(values[1], Nothing):
         return [values[1] if isinstance(values[0], Nothing) else values[0]]
@@ -95,7 +98,7 @@ def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [rows]
 
 
-@rule("StackSlots")
+@rule(table_ops.ROWS)
 def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     table, tensor = values[0], node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -109,7 +112,7 @@ def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [table.items]
 
 
-@rule("gather_slots")
+@rule(array_vjp_ops.GATHER)
 def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     table, tensor = values[0], node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -127,7 +130,7 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule("scatter_slots")
+@rule(array_vjp_ops.SCATTER)
 def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     indices, items = array_of(ctx, values[0]), array_of(ctx, values[1])
     rows = cleared(ctx, new_like(ctx, node.outputs[0]))

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...collections import checkpoint_store as checkpoint_ops
 from ...ir.graph import Node
 from ..ir.elements import INT64, POINTER
 from ..kernels.stack_code import HEAD
 from ..typing.facts import Pile
 from ..writer.context import Context
 from ..writer.copy_on_write import COPIES, as_owned, changeable, held
-from ..writer.node_writer import rule
+from ..writer.registry import rule
 from ..writer.values import Owned, Scalar, Value, registers, resolve
 from .saved_values import define_stacks, element_at, element_size, index_of, push, put_element, read
 
@@ -388,7 +389,7 @@ def _copy(ctx: Context, pile: Pile, pointer: str) -> str:
 COPIES["checkpoints"] = _copy
 
 
-@rule("AddCheckpoint")
+@rule(checkpoint_ops.ADD)
 def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     _define(ctx)
     writer, n, pile = ctx.writer, index_of(ctx, values[1]), ctx.types.piles[node.outputs[0]]
@@ -414,21 +415,21 @@ def _add_limited(ctx: Context, node: Node, store: Owned, n: str, value: Value) -
     return held(pointer)
 
 
-@rule("Interval")
+@rule(checkpoint_ops.INTERVAL)
 def _interval(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     _define(ctx)
     pointer = registers(resolve(values[0]))[0][1]
     return [Scalar(ctx.writer.let(f"call i64 @stack_word(ptr {pointer}, i64 4, i64 1)"), INT64)]
 
 
-@rule("LatestCheckpoint")
+@rule(checkpoint_ops.LATEST)
 def _latest(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     _define(ctx)
     arguments = f"ptr {as_owned(values[0]).pointer}, i64 {index_of(ctx, values[1])}"
     return [Scalar(ctx.writer.let(f"call i64 @limited_latest({arguments})"), INT64)]
 
 
-@rule("RewindCheckpoints")
+@rule(checkpoint_ops.REWIND)
 def _rewind(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     _define(ctx)
     store, pile = changeable(ctx, node, node.outputs[0], values[0]), ctx.types.piles[node.outputs[0]].root()
@@ -437,7 +438,7 @@ def _rewind(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [store]
 
 
-@rule("GetCheckpoint")
+@rule(checkpoint_ops.GET)
 def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     pile, position = ctx.types.piles[node.inputs[0]].root(), index_of(ctx, values[1])
     pointer = registers(resolve(values[0]))[0][1]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir.graph import PARAMETER, Graph, Node
+from ...ir.structured import COND
 from ...ir.tensor import Tensor
 from ..ir.elements import BOOL
 from ..writer.context import Context, Place, Target
 from ..writer.copy_on_write import as_owned, copied
 from ..writer.nests import store
-from ..writer.node_writer import open_block, rule, value_of, write_nodes
-from ..writer.storage_plan import CHAINS
+from ..writer.node_writer import open_block, value_of, write_nodes
+from ..writer.registry import rule
+from ..writer.storage_plan import overwrites
 from ..writer.values import (
     Array,
     Buffer,
@@ -29,7 +31,7 @@ from .tensor_array_rules import new_like
 from .while_rules import parts_of, spread_targets
 
 
-@rule("Cond")
+@rule(COND)
 def _cond(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, captured = ctx.writer, values[1:]
     held = len(ctx.held)
@@ -103,9 +105,9 @@ def _origin(graph: Graph, tensor: Tensor) -> int | None:
     node = tensor.op
     if node.op is PARAMETER:
         return next((k for k, t in enumerate(graph.inputs) if t is tensor), None)
-    if node.op.name in CHAINS or node.op.name == "While":
+    if overwrites(node):
         return _origin(graph, node.inputs[tensor.index])
-    if node.op.name == "Cond":
+    if node.op is COND:
         for inner in (node.attrs["then"], node.attrs["else"]):
             position = _origin(inner, inner.outputs[tensor.index])
             found = None if position is None else _origin(graph, node.inputs[1 + position])

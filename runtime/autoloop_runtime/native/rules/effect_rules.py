@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir.graph import Node
+from ...ops.effects import ASSERT, RAISE
+from ...ops.reductions import ALL
 from ..writer.context import Context
 from ..writer.nests import store
-from ..writer.node_writer import array_of, rule
+from ..writer.node_writer import array_of
+from ..writer.registry import rule
 from ..writer.values import Array, Scalar, Splat, Value, fills, resolve
 from .reduction_rules import reduce
 
@@ -25,7 +28,7 @@ def _whole(ctx: Context, value: Value) -> Value:
     return copy
 
 
-@rule("assert")
+@rule(ASSERT)
 def _assert(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     condition = resolve(values[0])
     if isinstance(condition, (Scalar, Splat)):
@@ -33,12 +36,12 @@ def _assert(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     elif 0 in condition.shape:  # type: ignore[union-attr]
         return []
     else:
-        passed = reduce(ctx, "all", condition, tuple(range(len(condition.shape))), None)  # type: ignore[union-attr]
+        passed = reduce(ctx, ALL, condition, tuple(range(len(condition.shape))), None)  # type: ignore[union-attr]
     ctx.check(passed, node, [_whole(ctx, v) for v in values])
     return []
 
 
-@rule("raise")
+@rule(RAISE)
 def _raise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     ctx.check("false", node, [_whole(ctx, v) for v in values])
     return []

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...collections import adjoint_table as table_ops
+from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Node
 from ..ir.elements import INT64, POINTER, LType, literal
 from ..kernels.stack_code import FIRST, HEAD
@@ -16,7 +18,8 @@ from ..writer.context import Context
 from ..writer.copy_on_write import COPIES, as_owned, changeable, copied, held, is_alone
 from ..writer.memory import loaded, put, seen
 from ..writer.nests import Nest
-from ..writer.node_writer import Rule, array_of
+from ..writer.node_writer import array_of
+from ..writer.registry import growing_rule
 from ..writer.values import Array, Buffer, Owned, Scalar, Value, dense, size_of
 from .saved_values import define_stacks, element_at, element_size, grows_here, index_of
 from .scatter import add_to
@@ -301,6 +304,7 @@ def _summed(ctx: Context, node: Node, pile: Pile, into: str, other: str) -> str:
 # -- rules --------------------------------------------------------------------------------------------------
 
 
+@growing_rule(table_ops.FROM_ROWS)
 def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     items, pile = array_of(ctx, values[0]), ctx.types.piles[node.outputs[0]]
     if not items.shape[0]:
@@ -312,6 +316,7 @@ def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [table]
 
 
+@growing_rule(table_ops.ADD)
 def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
     table, position = changeable(ctx, node, node.outputs[0], values[0]), index_of(ctx, values[1])
@@ -337,6 +342,7 @@ def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [table]
 
 
+@growing_rule(table_ops.GET)
 def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     pile, tensor, writer = ctx.types.piles[node.inputs[0]], node.outputs[0], ctx.writer
     table, position = as_owned(values[0]), index_of(ctx, values[1])
@@ -366,6 +372,7 @@ def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Owned(phi.name, Buffer(phi.name, 0, None, (table.buffer,)))]
 
 
+@growing_rule(table_ops.WITHOUT)
 def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
     table = changeable(ctx, node, node.outputs[0], values[0])
@@ -379,12 +386,14 @@ def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [table]
 
 
+@growing_rule(table_ops.MERGE)
 def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     pile, tensor = ctx.types.piles[node.outputs[0]], node.outputs[0]
     table, other = changeable(ctx, node, tensor, values[0]), as_owned(values[1])
     return [held(_summed(ctx, node, pile, table.pointer, other.pointer))]
 
 
+@growing_rule(table_ops.ROWS)
 def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     pile, tensor = ctx.types.piles[node.inputs[0]], node.outputs[0]
     _define(ctx)
@@ -395,6 +404,7 @@ def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
+@growing_rule(array_vjp_ops.GATHER)
 def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     pile, tensor = ctx.types.piles[node.inputs[0]], node.outputs[0]
     _define(ctx)
@@ -410,6 +420,7 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [seen(ctx, out)]
 
 
+@growing_rule(array_vjp_ops.SCATTER)
 def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     indices, items, pile = array_of(ctx, values[0]), array_of(ctx, values[1]), ctx.types.piles[node.outputs[0]]
     table = _reached(ctx, node, pile, held("null"), "0")
@@ -423,29 +434,3 @@ def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             assert isinstance(place, Array)
             add_to(ctx, place, seen(ctx, row_at(ctx, items, k)))
     return [table]
-
-
-_GROWING: dict[str, Rule] = {
-    "UnstackSlots": _unstack,
-    "AddToSlot": _add,
-    "GetSlot": _get,
-    "WithoutSlot": _without,
-    "MergeSlots": _merge,
-    "StackSlots": _stacked,
-    "gather_slots": _gather,
-    "scatter_slots": _scatter,
-}
-
-
-def extend(rules: dict[str, Rule]) -> None:
-    """Let the rules of tables whose size is known know of those that grow."""
-    for name, growing in _GROWING.items():
-        rules[name] = _either(rules[name], growing)
-
-
-def _either(fixed: Rule, growing: Rule) -> Rule:
-    def choose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-        tables = [t for t in (*node.inputs[:1], *node.outputs) if ctx.types.is_owned(t)]
-        return (growing if tables else fixed)(ctx, node, values)
-
-    return choose

@@ -10,14 +10,18 @@ import numpy as np
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
+from ...ops.creation import TRIL, TRIU
+from ...ops.elementwise import ADD, WHERE
 from ...ops.index import Input, Slice
+from ...ops.indexing import GATHER, GETITEM, PUT_ALONG, SET_ITEM, TAKE_ALONG
 from ..ir.casts import cast
 from ..ir.elements import INT64, literal
 from ..typing.static_slices import span_of, step_of
 from ..writer.context import Context
 from ..writer.memory import loaded, put, seen, shifted
 from ..writer.nests import Nest, apply, store, store_all
-from ..writer.node_writer import array_of, flush, rule
+from ..writer.node_writer import array_of, flush
+from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, resolve, size_of
 from .views import _same, _splat
 
@@ -143,7 +147,7 @@ def only_rows(ctx: Context, node: Node, first: int) -> int | None:
     return axis
 
 
-@rule("getitem")
+@rule(GETITEM, view=True, partly=True)
 def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if is_basic(ctx, node, 1):
         if _same(values[0]) and not _indices(node, 1):
@@ -157,7 +161,7 @@ def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [_gathered(ctx, node, values, axis)]
 
 
-@rule("gather")
+@rule(GATHER)
 def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     axis = node.attrs["axis"] % len(ctx.shape_of(node.inputs[0]))
     indices = resolve(values[1])
@@ -222,7 +226,7 @@ def writable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) ->
     return out
 
 
-@rule("set_item")
+@rule(SET_ITEM, overwrites=True, partly=True)
 def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, value = values[0], resolve(values[1])
     inputs = _indices(node, 2)
@@ -275,7 +279,7 @@ def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
     shape, t = ctx.shape_of(node.outputs[0]), ctx.type_of(node.outputs[0])
     reuse = [x] if isinstance(x, Array) and ctx.is_free(x) else []
     out = ctx.result(node.outputs[0], t, shape, reuse)
-    chosen = Expr("where", (mask, fitted(value, ()), x), t, shape)
+    chosen = Expr(WHERE, (mask, fitted(value, ()), x), t, shape)
     store_all(ctx, shape, [chosen], [out])
     return out
 
@@ -283,7 +287,7 @@ def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
 # -- along an axis --------------------------------------------------------------------------------------
 
 
-@rule("take_along_axis")
+@rule(TAKE_ALONG)
 def _take_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, indices = array_of(ctx, values[0]), array_of(ctx, values[1])
     axis = node.attrs["axis"] % len(x.shape)
@@ -302,7 +306,7 @@ def _take_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     return [out]
 
 
-@rule("put_along_axis")
+@rule(PUT_ALONG)
 def _put_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     indices, tensor, axis = array_of(ctx, values[1]), node.outputs[0], node.attrs["axis"]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -317,19 +321,19 @@ def _put_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
         at = index_of(ctx, node, Scalar(nest.element(indices), indices.t), shape[axis], [values[0], indices, added])
         offset = ctx.writer.let(f"mul nsw i64 {at}, {out.strides[axis]}")
         place = shifted(ctx, Array(nest.address(base), t, (), (), out.buffer), offset, (), ())
-        total = apply(ctx, "add", t, [t, t], [loaded(ctx, place).text, nest.element(added)])
+        total = apply(ctx, ADD, t, [t, t], [loaded(ctx, place).text, nest.element(added)])
         put(ctx, Scalar(total, t), place)
     return [out]
 
 
-@rule("tril", "triu")
+@rule(TRIL, TRIU)
 def _triangle(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor = node.outputs[0]
     shape, t = ctx.shape_of(tensor), ctx.type_of(tensor)
     rows, columns = shape[-2:]
-    mask = np.tri(rows, columns, node.attrs["k"] - (node.op.name == "triu"), dtype=bool)
+    mask = np.tri(rows, columns, node.attrs["k"] - (node.op is TRIU), dtype=bool)
     keep, zero = ctx.constant(mask), Scalar(literal(0, t), t)
-    args = (keep, values[0], zero) if node.op.name == "tril" else (keep, zero, values[0])
+    args = (keep, values[0], zero) if node.op is TRIL else (keep, zero, values[0])
     out = ctx.result(tensor, t, shape)
-    store_all(ctx, shape, [Expr("where", args, t, shape)], [out])
+    store_all(ctx, shape, [Expr(WHERE, args, t, shape)], [out])
     return [out]

@@ -12,13 +12,15 @@ import numpy as np
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
+from ...ops.linalg import CHOLESKY, DET, INV, SOLVE
 from ..ir.elements import INT64, LType, literal
 from ..ir.writer import Writer
 from ..writer.context import Context
 from ..writer.memory import loaded, put, seen
 from ..writer.nests import Nest, store
-from ..writer.node_writer import array_of, rule
-from ..writer.values import Array, Scalar, Splat, Value
+from ..writer.node_writer import array_of
+from ..writer.registry import rule
+from ..writer.values import Array, Scalar, Shape, Splat, Value, size_of
 
 
 @contextmanager
@@ -212,7 +214,11 @@ def _solved(ctx: Context, node: Node, values: Sequence[Value], a: Array, b: Arra
     store(ctx, x, out)
 
 
-@rule("solve")
+def _factor_time(node: Node, shapes: list[Shape], rate: float) -> float:
+    return rate * size_of(shapes[0]) * shapes[0][-1] + rate * size_of(shapes[-1]) * shapes[0][-1]
+
+
+@rule(SOLVE, time=_factor_time, undecided=True)
 def _solve(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a, b = array_of(ctx, values[0]), array_of(ctx, values[1])
     out = ctx.result(node.outputs[0], a.t, ctx.shape_of(node.outputs[0]))
@@ -222,7 +228,7 @@ def _solve(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule("inv")
+@rule(INV, time=_factor_time, undecided=True)
 def _inverse(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a = array_of(ctx, values[0])
     out = ctx.result(node.outputs[0], a.t, a.shape)
@@ -232,7 +238,7 @@ def _inverse(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule("det")
+@rule(DET, time=_factor_time)
 def _determinant(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a, t, shape = array_of(ctx, values[0]), ctx.type_of(node.outputs[0]), ctx.shape_of(node.outputs[0])
     if 0 in a.shape[-2:]:
@@ -253,7 +259,7 @@ def _determinant(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
     return [seen(ctx, out)]
 
 
-@rule("cholesky")
+@rule(CHOLESKY, time=_factor_time, undecided=True)
 def _cholesky_of(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a = array_of(ctx, values[0])
     t, n = a.t, a.shape[-1]
@@ -271,7 +277,3 @@ def _cholesky_of(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
 
     _each(ctx, [a, out], [2, 2], factor)
     return [out]
-
-
-#: ops that fail where rounding decides; the kernel may then not
-UNDECIDED = frozenset({"solve", "inv", "cholesky"})

@@ -8,16 +8,19 @@ import numpy as np
 
 from ...base.dtypes import variant
 from ...ir.graph import Node
+from ...ir.op import Op
+from ...ops.creation import FILL
+from ...ops.elementwise import CAST, DIVIDE, IDENTITY, MULTIPLY, POW, SQRT, SQUARE, WHERE
+from ...ops.repeating import BROADCAST_TO
 from ..ir.elements import BOOL, LType, literal
 from ..writer.context import Context
 from ..writer.elementwise_ir import rule as template
 from ..writer.nests import Nest, accumulate, apply
-from ..writer.node_writer import rule
-from ..writer.storage_plan import POINTWISE
+from ..writer.registry import rule, template_rule
 from ..writer.values import Expr, Pending, Scalar, Splat, Value, depth_of, resolve
 
 
-def made(ctx: Context, node: Node, op: str, t: LType, args: Sequence[Value]) -> Value:
+def made(ctx: Context, node: Node, op: Op, t: LType, args: Sequence[Value]) -> Value:
     """The value of the element-wise ``op`` of ``args`` as output of ``node``."""
     tensor = node.outputs[0]
     shape = ctx.shape_of(tensor)
@@ -28,42 +31,40 @@ def made(ctx: Context, node: Node, op: str, t: LType, args: Sequence[Value]) -> 
     return Pending(tensor, expr, t, shape) if tensor in ctx.block.plan.stored else expr
 
 
+@template_rule
 def _pointwise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if node.inputs[0].dtype == variant:
         return values
     kind = ctx.type_of(node.inputs[0]).kind
-    if template(node.op.name, kind) is None:
+    if template(node.op, kind) is None:
         ctx.refuse(node, f"it has no machine code for dtype {node.inputs[0].dtype}")
-    return [made(ctx, node, node.op.name, ctx.type_of(node.outputs[0]), values)]
+    return [made(ctx, node, node.op, ctx.type_of(node.outputs[0]), values)]
 
 
-for _name in POINTWISE:
-    rule(_name)(_pointwise)
-
-
-@rule("cast")
+@rule(CAST, pointwise=True, cheap=True)
 def _cast(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    return [made(ctx, node, "cast", ctx.type_of(node.outputs[0]), values)]
+    return [made(ctx, node, CAST, ctx.type_of(node.outputs[0]), values)]
 
 
-@rule("where")
+@rule(WHERE, pointwise=True, cheap=True)
 def _where(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    return [made(ctx, node, "where", ctx.type_of(node.outputs[0]), values)]
+    return [made(ctx, node, WHERE, ctx.type_of(node.outputs[0]), values)]
 
 
-@rule("fill", "broadcast_to")
+@rule(FILL, pointwise=True, cheap=True)
+@rule(BROADCAST_TO, pointwise=True)
 def _fill(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, value = node.outputs[0], resolve(values[0])
     shape, t = ctx.shape_of(tensor), ctx.type_of(tensor)
     if not isinstance(value, (Scalar, Splat)):
-        return [made(ctx, node, "broadcast_to", t, [value])]
+        return [made(ctx, node, BROADCAST_TO, t, [value])]
     if shape == ():
         return [Scalar(value.text, t)]
     splat = Splat(value.text, t, shape)
     return [Pending(tensor, splat, t, shape) if tensor in ctx.block.plan.stored else splat]
 
 
-@rule("pow")
+@rule(POW, pointwise=True)
 def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t = ctx.type_of(node.outputs[0])
     exponent = ctx.types.constants.get(node.inputs[1])
@@ -73,27 +74,27 @@ def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
             return [special]
     if t.kind == "i" and (exponent is None or np.min(exponent, initial=0) < 0):
         _check_exponent(ctx, node, t, values)
-    return [made(ctx, node, "pow", t, values)]
+    return [made(ctx, node, POW, t, values)]
 
 
 def _constant_power(ctx: Context, node: Node, t: LType, base: Value, exponent: object) -> Value | None:
     """What NumPy computes instead of a power where the exponent is one of a few numbers."""
     one = Scalar(literal(1, t), t)
     if exponent == 2:
-        return made(ctx, node, "square", t, [base])
+        return made(ctx, node, SQUARE, t, [base])
     if exponent == 1:
-        return made(ctx, node, "identity", t, [base])
+        return made(ctx, node, IDENTITY, t, [base])
     if exponent == 3 and t.kind in "iu":
-        square = Expr("square", (base,), t, ctx.shape_of(node.outputs[0]))
+        square = Expr(SQUARE, (base,), t, ctx.shape_of(node.outputs[0]))
         if square.shape == ():
-            square_of = Scalar(apply(ctx, "square", t, [t], [ctx.scalar(base)]), t)
-            return made(ctx, node, "multiply", t, [square_of, base])
-        return made(ctx, node, "multiply", t, [square, base])
+            square_of = Scalar(apply(ctx, SQUARE, t, [t], [ctx.scalar(base)]), t)
+            return made(ctx, node, MULTIPLY, t, [square_of, base])
+        return made(ctx, node, MULTIPLY, t, [square, base])
     if t.kind == "f" and ctx.shape_of(node.outputs[0]) != ():
         if exponent == 0.5:
-            return made(ctx, node, "sqrt", t, [base])
+            return made(ctx, node, SQRT, t, [base])
         if exponent == -1:
-            return made(ctx, node, "divide", t, [one, base])
+            return made(ctx, node, DIVIDE, t, [one, base])
     return None
 
 

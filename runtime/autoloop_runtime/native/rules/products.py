@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
+from ...ops.elementwise import CAST, MULTIPLY
+from ...ops.linalg import EINSUM, MATMUL
+from ...ops.reductions import SUM
 from ..ir.elements import FLOAT, HALF, LType, literal
 from ..kernels import gemm
 from ..writer.context import Context
 from ..writer.interrupts import FLOATS, INTEGERS, Fuel, in_pieces, part_of
 from ..writer.memory import put, seen
 from ..writer.nests import Nest, apply, store, store_all
-from ..writer.node_writer import array_of, rule
+from ..writer.node_writer import array_of
 from ..writer.outlining import share
+from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
 from .reduction_rules import reduce
 
@@ -29,7 +34,11 @@ PIECES = 8
 FEW_COLUMNS = 2
 
 
-@rule("matmul")
+def _matmul_time(node: Node, shapes: list[Shape], rate: float) -> float:
+    return rate * size_of(shapes[-1]) * shapes[0][-1]
+
+
+@rule(MATMUL, time=_matmul_time)
 def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor = node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -40,7 +49,7 @@ def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         product = ctx.temporary(FLOAT, shape)
         multiply(ctx, _widened(ctx, a), _widened(ctx, b), product)
         out = ctx.result(tensor, t, shape)
-        store_all(ctx, shape, [Expr("cast", (product,), t, shape)], [out])
+        store_all(ctx, shape, [Expr(CAST, (product,), t, shape)], [out])
         return [seen(ctx, out)]
     if len(a.shape) == len(b.shape) == 1:
         return [Scalar(_dot(ctx, a, b), t)]
@@ -60,14 +69,14 @@ def _operand(ctx: Context, value: Value, shape: Shape) -> Array:
 
 def _widened(ctx: Context, x: Array) -> Array:
     made = ctx.temporary(FLOAT, x.shape)
-    store_all(ctx, x.shape, [Expr("cast", (x,), FLOAT, x.shape)], [made])
+    store_all(ctx, x.shape, [Expr(CAST, (x,), FLOAT, x.shape)], [made])
     return made
 
 
 def _dot(ctx: Context, a: Array, b: Array) -> str:
     if 0 in a.shape:
         return literal(0, a.t)
-    return reduce(ctx, "sum", Expr("multiply", (a, b), a.t, a.shape), (0,), None)
+    return reduce(ctx, SUM, Expr(MULTIPLY, (a, b), a.t, a.shape), (0,), None)
 
 
 def multiply(ctx: Context, a: Array, b: Array, out: Array) -> None:
@@ -208,7 +217,7 @@ def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:
     left = replace(a, shape=(m, n, k), strides=(a.strides[0], 0, a.strides[1]))
     right = replace(b, shape=(m, n, k), strides=(0, b.strides[1], b.strides[0]))
     kept = replace(out, shape=(m, n, 1), strides=(*out.strides, 0))
-    reduce(ctx, "sum", Expr("multiply", (left, right), out.t, (m, n, k)), (2,), kept)
+    reduce(ctx, SUM, Expr(MULTIPLY, (left, right), out.t, (m, n, k)), (2,), kept)
 
 
 def _by_blas(ctx: Context, a: Array, b: Array, out: Array, work: int) -> bool:
@@ -258,7 +267,15 @@ def _call_blas(ctx: Context, name: str, t: LType, args: Sequence[str | int | flo
 # -- einsum -------------------------------------------------------------------------------------------------
 
 
-@rule("einsum")
+def _einsum_time(node: Node, shapes: list[Shape], rate: float) -> float:
+    sizes: dict[str, int] = {}
+    for term, shape in zip(node.attrs["equation"].partition("->")[0].split(","), shapes):
+        for label, extent in zip(term, shape):
+            sizes[label] = max(extent, sizes.get(label, 1))
+    return rate * prod(sizes.values())
+
+
+@rule(EINSUM, time=_einsum_time)
 def _einsum(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     left, _, right = node.attrs["equation"].partition("->")
     terms, tensor = left.split(","), node.outputs[0]
@@ -317,7 +334,7 @@ def _contracted(
     factor: Scalar | None = None
     for other in factors:
         texts = [ctx.scalar(factor), other.text] if factor is not None else []
-        factor = Scalar(apply(ctx, "multiply", t, [t, t], texts), t) if texts else other
+        factor = Scalar(apply(ctx, MULTIPLY, t, [t, t], texts), t) if texts else other
     if not labels:
         assert factor is not None
         return factor
@@ -327,7 +344,7 @@ def _contracted(
         put(ctx, Scalar(literal(0, t), t), out)
         return seen(ctx, out)
     if not right:
-        return Scalar(reduce(ctx, "sum", _multiplied(spread, factor), axes, None), t)
+        return Scalar(reduce(ctx, SUM, _multiplied(spread, factor), axes, None), t)
     out = ctx.result(node.outputs[0], t, shape)
 
     def write(first: str, count: int) -> None:
@@ -336,7 +353,7 @@ def _contracted(
         if axes:
             ones, zeros = [1] * len(axes), [0] * len(axes)
             kept = replace(part, shape=(*part.shape, *ones), strides=(*part.strides, *zeros))
-            reduce(ctx, "sum", product, axes, kept)
+            reduce(ctx, SUM, product, axes, kept)
         else:
             store_all(ctx, part.shape, [product], [part])
 
@@ -348,5 +365,5 @@ def _multiplied(arrays: Sequence[Array], factor: Scalar | None) -> Value:
     product: Value = arrays[0]
     others: list[Value] = [*arrays[1:]] if factor is None else [*arrays[1:], factor]
     for x in others:
-        product = Expr("multiply", (product, x), arrays[0].t, arrays[0].shape)
+        product = Expr(MULTIPLY, (product, x), arrays[0].t, arrays[0].shape)
     return product

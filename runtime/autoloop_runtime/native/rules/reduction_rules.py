@@ -9,13 +9,34 @@ import numpy as np
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
+from ...ir.op import Op
+from ...ops.elementwise import ADD, CAST, DIVIDE, EXP, LOG, MAXIMUM, MINIMUM, MULTIPLY, SUBTRACT, WHERE
+from ...ops.logic import EQUAL, ISFINITE, ISNAN
+from ...ops.reductions import (
+    ALL,
+    ANY,
+    ARGMAX,
+    ARGMIN,
+    CUMPROD,
+    CUMSUM,
+    LOG_SOFTMAX,
+    LOGSUMEXP,
+    MAX,
+    MEAN,
+    MIN,
+    PROD,
+    SOFTMAX,
+    SUM,
+    SUM_BETWEEN,
+)
 from ..ir.casts import cast
 from ..ir.elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
 from ..writer.context import Context
 from ..writer.memory import reverse, seen
 from ..writer.nests import Nest, accumulate, accumulate_all, apply, store_all
-from ..writer.node_writer import array_of, rule
+from ..writer.node_writer import array_of
 from ..writer.outlining import apart, registers_of
+from ..writer.registry import rule
 from ..writer.values import Array, Count, Expr, Scalar, Shape, Splat, Value, dense, resolve, size_of
 
 #: how many floats are added up before their sum is added to the total in double precision
@@ -28,36 +49,38 @@ _ZERO = float(np.add.reduce(np.full(2, -0.0)))
 IN_ORDER = 8
 
 #: op -> kind of type -> (identity, instruction); floats may be added in any order, within a few ulp
-_FOLDS: dict[str, dict[str, tuple[Any, str]]] = {
-    "sum": {"iu": (0, "add $t $x, $y"), "f": (_ZERO, "fadd reassoc $t $x, $y")},
-    "prod": {"iu": (1, "mul $t $x, $y"), "f": (1.0, "fmul reassoc $t $x, $y")},
-    "max": {
+_FOLDS: dict[Op, dict[str, tuple[Any, str]]] = {
+    SUM: {"iu": (0, "add $t $x, $y"), "f": (_ZERO, "fadd reassoc $t $x, $y")},
+    PROD: {"iu": (1, "mul $t $x, $y"), "f": (1.0, "fmul reassoc $t $x, $y")},
+    MAX: {
         "i": ("min", "call $t @llvm.smax.$s($t $x, $t $y)"),
         "u": ("min", "call $t @llvm.umax.$s($t $x, $t $y)"),
         "f": (-np.inf, ""),
     },
-    "min": {
+    MIN: {
         "i": ("max", "call $t @llvm.smin.$s($t $x, $t $y)"),
         "u": ("max", "call $t @llvm.umin.$s($t $x, $t $y)"),
         "f": (np.inf, ""),
     },
-    "any": {"b": (False, "or $t $x, $y")},
-    "all": {"b": (True, "and $t $x, $y")},
+    ANY: {"b": (False, "or $t $x, $y")},
+    ALL: {"b": (True, "and $t $x, $y")},
 }
 #: positions are counted in half the bits where that is enough
 _UNSIGNED = LType("i32", "i32", 4, "u", "i32")
 #: what a reduction of no elements gives
-_OF_NOTHING = {"sum": 0, "prod": 1, "any": False, "all": True}
+_OF_NOTHING = {SUM: 0, PROD: 1, ANY: False, ALL: True}
+#: the element-wise op that an extreme of floats folds with, which says which of two equal zeros is taken, and LLVM's
+_EXTREMES = {MAX: (MAXIMUM, "maxnum"), MIN: (MINIMUM, "minnum")}
 
 
-def _fold(op: str, t: LType) -> tuple[str, Callable[[Context, str, str], str]]:
+def _fold(op: Op, t: LType) -> tuple[str, Callable[[Context, str, str], str]]:
     """The identity of a reduction, and what writes one step of it."""
     identity, text = next(v for kinds, v in _FOLDS[op].items() if t.kind in kinds)
     if isinstance(identity, str):
         info = np.iinfo(f"{t.kind}{t.size}")
         identity = info.min if identity == "min" else info.max
-    if not text:  # in order: which of two equal zeros is taken is the element-wise op's to say
-        return literal(identity, t), lambda ctx, a, b: ctx.arithmetic.apply(ctx.writer, f"{op}imum", t, [a, b])
+    if not text:  # in order
+        return literal(identity, t), lambda ctx, a, b: ctx.arithmetic.apply(ctx.writer, _EXTREMES[op][0], t, [a, b])
     text = text.replace("$t", t.name).replace("$s", t.suffix)
     return literal(identity, t), lambda ctx, a, b: ctx.writer.let(text.replace("$x", a).replace("$y", b))
 
@@ -66,7 +89,7 @@ def _kept(shape: Shape, axes: Sequence[int]) -> Shape:
     return tuple([1 if a in axes else n for a, n in enumerate(shape)])
 
 
-def reduce(ctx: Context, op: str, value: Value, axes: Sequence[int], out: Array | None) -> str:
+def reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array | None) -> str:
     """Reduce ``value`` over ``axes`` into ``out``, which has them as 1s; without ``out`` over all, as a register."""
     if not ctx.apart:
         return _reduce(ctx, op, value, axes, out)
@@ -75,7 +98,7 @@ def reduce(ctx: Context, op: str, value: Value, axes: Sequence[int], out: Array 
     return apart(ctx, registers_of(operands), result, lambda: _reduce(ctx, op, value, axes, out))
 
 
-def _reduce(ctx: Context, op: str, value: Value, axes: Sequence[int], out: Array | None) -> str:
+def _reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array | None) -> str:
     value = resolve(value)
     shape, t = value.shape, value.t  # type: ignore[union-attr]
     if out is None:
@@ -92,7 +115,7 @@ def _reduce(ctx: Context, op: str, value: Value, axes: Sequence[int], out: Array
     return ""
 
 
-def _inner(ctx: Context, op: str, t: LType, nest: Nest, value: Value, out: Array) -> None:
+def _inner(ctx: Context, op: Op, t: LType, nest: Nest, value: Value, out: Array) -> None:
     if len(nest._indices) < len(nest.extents) and not nest.reduces[len(nest._indices)]:
         with nest.level():
             _inner(ctx, op, t, nest, value, out)
@@ -101,7 +124,7 @@ def _inner(ctx: Context, op: str, t: LType, nest: Nest, value: Value, out: Array
 
 
 def _by_rows(
-    ctx: Context, op: str, t: LType, value: Value, axes: Sequence[int], out: Array, spread: Array
+    ctx: Context, op: Op, t: LType, value: Value, axes: Sequence[int], out: Array, spread: Array
 ) -> None:  # fmt: skip
     """Row after row into memory: the axis that is contiguous is kept, so each row is one SIMD loop."""
     identity, step = _fold(op, t)
@@ -121,11 +144,11 @@ def _by_rows(
     level()
 
 
-def _total(ctx: Context, op: str, t: LType, nest: Nest, value: Value) -> str:
+def _total(ctx: Context, op: Op, t: LType, nest: Nest, value: Value) -> str:
     """The reduction over all loops that are not open yet."""
-    if op == "sum" and t.kind == "f":
+    if op is SUM and t.kind == "f":
         return _float_sum(ctx, t, nest, value)
-    extreme = t.kind == "f" and op in ("max", "min")
+    extreme = t.kind == "f" and op in _EXTREMES
     if extreme and (t is HALF or size_of(tuple(nest.extents[len(nest._indices) :])) <= IN_ORDER):
         identity, step = _fold(op, t)
         return accumulate(nest, t, identity, lambda total, nest: step(ctx, total, nest.element(value)))
@@ -140,16 +163,16 @@ def _total(ctx: Context, op: str, t: LType, nest: Nest, value: Value) -> str:
     return cast(ctx.writer, ctx.module, accumulate(nest, t, identity, combine), t, narrow)
 
 
-def _float_extreme(ctx: Context, op: str, t: LType, nest: Nest, value: Value, narrow: LType) -> str:
+def _float_extreme(ctx: Context, op: Op, t: LType, nest: Nest, value: Value, narrow: LType) -> str:
     """The extreme of numbers in one instruction per vector, and beside it whether there was a nan.
 
     With a nan the former is undefined (``nnan``), and then not looked at.
     """
-    writer, identity = ctx.writer, _fold(op, t)[0]
+    writer, identity, extreme = ctx.writer, _fold(op, t)[0], _EXTREMES[op][1]
 
     def step(totals: list[str], nest: Nest) -> list[str]:
         x = cast(writer, ctx.module, nest.element(value), narrow, t)
-        best = writer.let(f"call nnan nsz {t.name} @llvm.{op}num.{t.suffix}({t.name} {totals[0]}, {t.name} {x})")
+        best = writer.let(f"call nnan nsz {t.name} @llvm.{extreme}.{t.suffix}({t.name} {totals[0]}, {t.name} {x})")
         return [best, writer.let(f"or i1 {totals[1]}, {writer.let(f'fcmp uno {t.name} {x}, {x}')}")]
 
     best, nan = accumulate_all(nest, [(t, identity), (BOOL, "false")], step)
@@ -160,7 +183,7 @@ def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
     """Sums of ``CHUNK`` elements, added up in double precision: as precise as NumPy's pairwise sums."""
     writer, module = ctx.writer, ctx.module
     part = FLOAT if t is HALF else t
-    identity, step = _fold("sum", part)
+    identity, step = _fold(SUM, part)
 
     def combine(total: str, nest: Nest) -> str:
         return step(ctx, total, cast(writer, module, nest.element(value), t, part))
@@ -197,14 +220,14 @@ def _axes(node: Node, rank: int) -> tuple[int, ...]:
     return tuple(range(rank)) if axis is None else tuple([a % rank for a in axis])
 
 
-def _reduced(ctx: Context, op: str, value: Value, axes: Sequence[int], node: Node, shape: Shape) -> Value:
+def _reduced(ctx: Context, op: Op, value: Value, axes: Sequence[int], node: Node, shape: Shape) -> Value:
     """``value`` reduced, as the output of ``node`` of the given shape."""
     value = resolve(value)
     if isinstance(value, Scalar):
         return value
     t, full = value.t, value.shape  # type: ignore[union-attr]
-    if op in ("max", "min") and 0 in [full[a] for a in axes]:
-        ctx.refuse(node, f"the {op} of no elements is an error")
+    if op in _EXTREMES and 0 in [full[a] for a in axes]:
+        ctx.refuse(node, f"the {op.name} of no elements is an error")
     if len(axes) == len(full):
         text = literal(_OF_NOTHING[op], t) if 0 in full else reduce(ctx, op, value, axes, None)
         return Scalar(text, t) if shape == () else Splat(text, t, shape)
@@ -219,13 +242,13 @@ def _reduced(ctx: Context, op: str, value: Value, axes: Sequence[int], node: Nod
     return out
 
 
-@rule("sum", "prod", "max", "min", "any", "all")
+@rule(SUM, PROD, MAX, MIN, ANY, ALL, reduces=True)
 def _reduction(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     axes = _axes(node, len(ctx.shape_of(node.inputs[0])))
-    return [_reduced(ctx, node.op.name, values[0], axes, node, ctx.shape_of(node.outputs[0]))]
+    return [_reduced(ctx, node.op, values[0], axes, node, ctx.shape_of(node.outputs[0]))]
 
 
-@rule("mean")
+@rule(MEAN, reduces=True)
 def _mean(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     value, shape = resolve(values[0]), ctx.shape_of(node.outputs[0])
     full = ctx.shape_of(node.inputs[0])
@@ -233,23 +256,23 @@ def _mean(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     size = size_of(tuple([full[a] for a in axes]))
     if t is HALF and full:
         # as the kernel: half precision is added up and divided in single
-        total_of = _over(ctx, "sum", Expr("cast", (value,), FLOAT, full), axes)
-        ratio = Expr("divide", (total_of, Scalar(literal(size, FLOAT), FLOAT)), FLOAT, total_of.shape)
+        total_of = _over(ctx, SUM, Expr(CAST, (value,), FLOAT, full), axes)
+        ratio = Expr(DIVIDE, (total_of, Scalar(literal(size, FLOAT), FLOAT)), FLOAT, total_of.shape)
         out = ctx.result(node.outputs[0], t, shape)
         kept = replace(out, shape=total_of.shape, strides=dense(total_of.shape))
-        store_all(ctx, kept.shape, [Expr("cast", (ratio,), t, kept.shape)], [kept])
+        store_all(ctx, kept.shape, [Expr(CAST, (ratio,), t, kept.shape)], [kept])
         return [seen(ctx, out)]
     count = literal(size, t)
-    total = resolve(_reduced(ctx, "sum", value, axes, node, shape))
+    total = resolve(_reduced(ctx, SUM, value, axes, node, shape))
     if isinstance(total, (Scalar, Splat)):
-        text = apply(ctx, "divide", t, [t, t], [total.text, count])
+        text = apply(ctx, DIVIDE, t, [t, t], [total.text, count])
         return [replace(total, text=text)]
     assert isinstance(total, Array)
-    store_all(ctx, shape, [Expr("divide", (total, Scalar(count, t)), t, shape)], [total])
+    store_all(ctx, shape, [Expr(DIVIDE, (total, Scalar(count, t)), t, shape)], [total])
     return [total]
 
 
-@rule("argmax", "argmin")
+@rule(ARGMAX, ARGMIN)
 def _position(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     value = values[0] if isinstance(resolve(values[0]), (Scalar, Splat)) else array_of(ctx, values[0])
     full, shape = ctx.shape_of(node.inputs[0]), ctx.shape_of(node.outputs[0])
@@ -291,16 +314,16 @@ def _only(shape: Shape, axes: Sequence[int]) -> Shape:
 def _first_extreme(ctx: Context, node: Node, nest: Nest, value: Value, place: Value) -> str:
     """Where the first largest (or smallest) element is, or the first nan: found in two SIMD passes."""
     t, writer = value.t, ctx.writer  # type: ignore[union-attr]
-    smallest = node.op.name == "argmin"
-    fold = ("all" if smallest else "any") if t is BOOL else ("min" if smallest else "max")
+    smallest = node.op is ARGMIN
+    fold = (ALL if smallest else ANY) if t is BOOL else (MIN if smallest else MAX)
     best = _total(ctx, fold, t, nest, value)
     index = place.t  # type: ignore[union-attr]
 
     def first(found: str, nest: Nest) -> str:
         x, n = nest.element(value), nest.element(place)
-        hit = apply(ctx, "equal", BOOL, [t, t], [x, best])
+        hit = apply(ctx, EQUAL, BOOL, [t, t], [x, best])
         if t.kind == "f":
-            hit = writer.let(f"or i1 {hit}, {apply(ctx, 'isnan', BOOL, [t], [x])}")
+            hit = writer.let(f"or i1 {hit}, {apply(ctx, ISNAN, BOOL, [t], [x])}")
         n = writer.let(f"select i1 {hit}, {index.name} {n}, {index.name} -1")
         return writer.let(f"call {index.name} @llvm.umin.{index.suffix}({index.name} {found}, {index.name} {n})")
 
@@ -310,9 +333,9 @@ def _first_extreme(ctx: Context, node: Node, nest: Nest, value: Value, place: Va
 # -- running --------------------------------------------------------------------------------------------------
 
 
-@rule("cumsum", "cumprod")
+@rule(CUMSUM, CUMPROD)
 def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    exclusive, op = node.attrs["exclusive"], "add" if node.op.name == "cumsum" else "multiply"
+    exclusive, op = node.attrs["exclusive"], ADD if node.op is CUMSUM else MULTIPLY
     t = ctx.type_of(node.outputs[0])
 
     def step(total: str, nest: Nest, sources: Sequence[Value], target: Array) -> str:
@@ -321,18 +344,18 @@ def _running(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return following
 
     # what stands before the first element is seen only if it is left out
-    start = 1 if op == "multiply" else 0.0 if exclusive else -0.0
+    start = 1 if op is MULTIPLY else 0.0 if exclusive else -0.0
     return _along(ctx, node, values, start if t.kind == "f" else int(start), step)
 
 
-@rule("sum_between")
+@rule(SUM_BETWEEN)
 def _between(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t = ctx.type_of(node.outputs[0])
 
     def step(total: str, nest: Nest, sources: Sequence[Value], target: Array) -> str:
         nest.store(target, total)
-        grown = apply(ctx, "multiply", t, [t, t], [nest.element(sources[0]), total])
-        return apply(ctx, "add", t, [t, t], [grown, nest.element(sources[1])])
+        grown = apply(ctx, MULTIPLY, t, [t, t], [nest.element(sources[0]), total])
+        return apply(ctx, ADD, t, [t, t], [grown, nest.element(sources[1])])
 
     return _along(ctx, node, values, 0, step)
 
@@ -374,7 +397,7 @@ def _along(
 # -- composed -------------------------------------------------------------------------------------------------
 
 
-def _over(ctx: Context, op: str, value: Value, axes: Sequence[int]) -> Array:
+def _over(ctx: Context, op: Op, value: Value, axes: Sequence[int]) -> Array:
     """``value`` reduced over ``axes``, which stay as 1s, in memory of its own."""
     value = resolve(value)
     out = ctx.temporary(value.t, _kept(value.shape, axes))  # type: ignore[union-attr]
@@ -386,7 +409,7 @@ def _over(ctx: Context, op: str, value: Value, axes: Sequence[int]) -> Array:
     return out
 
 
-@rule("softmax", "log_softmax")
+@rule(SOFTMAX, LOG_SOFTMAX)
 def _softmax(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, x = node.outputs[0], array_of(ctx, values[0])
     t, shape = x.t, x.shape
@@ -394,31 +417,31 @@ def _softmax(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if 0 in shape:
         return [out]
     axes = [node.attrs["axis"] % len(shape)]
-    shifted = Expr("subtract", (x, _over(ctx, "max", x, axes)), t, shape)
-    if node.op.name == "softmax":
-        store_all(ctx, shape, [Expr("exp", (shifted,), t, shape)], [out])
-        last: Value = Expr("divide", (out, _over(ctx, "sum", out, axes)), t, shape)
+    shifted = Expr(SUBTRACT, (x, _over(ctx, MAX, x, axes)), t, shape)
+    if node.op is SOFTMAX:
+        store_all(ctx, shape, [Expr(EXP, (shifted,), t, shape)], [out])
+        last: Value = Expr(DIVIDE, (out, _over(ctx, SUM, out, axes)), t, shape)
     else:
         store_all(ctx, shape, [shifted], [out])
-        total = _over(ctx, "sum", Expr("exp", (out,), t, shape), axes)
-        last = Expr("subtract", (out, Expr("log", (total,), t, total.shape)), t, shape)
+        total = _over(ctx, SUM, Expr(EXP, (out,), t, shape), axes)
+        last = Expr(SUBTRACT, (out, Expr(LOG, (total,), t, total.shape)), t, shape)
     store_all(ctx, shape, [last], [out])
     return [out]
 
 
-@rule("logsumexp")
+@rule(LOGSUMEXP)
 def _logsumexp(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, x = node.outputs[0], resolve(values[0])
     full, t = ctx.shape_of(node.inputs[0]), ctx.type_of(tensor)
     axes = _axes(node, len(full))
     if 0 in full or isinstance(x, Scalar):
         ctx.refuse(node, "of no axes or no elements it has no machine code")
-    top = _over(ctx, "max", x, axes)
-    finite = Expr("isfinite", (top,), BOOL, top.shape)
-    safe = Expr("where", (finite, top, Scalar(literal(0, t), t)), t, top.shape)
-    powers = Expr("exp", (Expr("subtract", (x, safe), t, full),), t, full)
-    total = _over(ctx, "sum", powers, axes)
+    top = _over(ctx, MAX, x, axes)
+    finite = Expr(ISFINITE, (top,), BOOL, top.shape)
+    safe = Expr(WHERE, (finite, top, Scalar(literal(0, t), t)), t, top.shape)
+    powers = Expr(EXP, (Expr(SUBTRACT, (x, safe), t, full),), t, full)
+    total = _over(ctx, SUM, powers, axes)
     out = ctx.result(tensor, t, ctx.shape_of(tensor))
     kept = replace(out, shape=top.shape, strides=dense(top.shape))
-    store_all(ctx, top.shape, [Expr("add", (Expr("log", (total,), t, top.shape), safe), t, top.shape)], [kept])
+    store_all(ctx, top.shape, [Expr(ADD, (Expr(LOG, (total,), t, top.shape), safe), t, top.shape)], [kept])
     return [seen(ctx, out)]

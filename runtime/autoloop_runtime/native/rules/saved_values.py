@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...collections import checkpoint_store as checkpoint_ops
+from ...collections import saved_stacks as saved_ops
 from ...ir.graph import Graph, Node
 from ..ir.casts import cast
 from ..ir.elements import BOOL, INT64, POINTER
@@ -20,7 +22,7 @@ from ..writer.context import Context
 from ..writer.copy_on_write import as_owned, copied, is_alone
 from ..writer.memory import loaded, put
 from ..writer.nests import store
-from ..writer.node_writer import rule
+from ..writer.registry import rule
 from ..writer.values import Array, Buffer, Grown, Nothing, Owned, Scalar, Splat, Value, dense, resolve, size_of
 from ..writer.values import Rows as Table
 from .tensor_array_rules import copied as duplicate
@@ -43,7 +45,7 @@ def uses_stacks(ctx: Context) -> bool:
     return ctx.module.has("stacks")
 
 
-@rule("EmptyStack", "NoCheckpoints")
+@rule(saved_ops.EMPTY, checkpoint_ops.EMPTY)
 def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Scalar("null", POINTER)]
 
@@ -130,7 +132,7 @@ def index_of(ctx: Context, value: Value) -> str:
     return cast(ctx.writer, ctx.module, index.text, index.t, INT64)
 
 
-@rule("StackPush", "SwapPush")
+@rule(saved_ops.PUSH, saved_ops.SWAP_PUSH)
 def _push(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     stack, _ = push(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]), values[2])
     return [Scalar(stack, POINTER)]
@@ -150,7 +152,7 @@ def push(ctx: Context, node: Node, stack: str, position: str, value: Value) -> t
     return stack, length
 
 
-@rule("StackRead")
+@rule(saved_ops.READ)
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [read(ctx, node, ctx.scalar(values[0]), index_of(ctx, values[1]))]
 
@@ -159,7 +161,7 @@ def read(ctx: Context, node: Node, stack: str, position: str) -> Value:
     """The element at ``position`` of the stack that ``node`` reads."""
     pile = ctx.types.piles[node.inputs[0]].root()
     place = place_in(ctx, stack, position, pile)
-    if node.op.name == "StackRead" and isinstance(place, Array) and element_size(pile) in AHEAD:
+    if node.op is saved_ops.READ and isinstance(place, Array) and element_size(pile) in AHEAD:
         _fetch_before(ctx, place, element_size(pile))
     return looked_at(ctx, node, pile, place)
 

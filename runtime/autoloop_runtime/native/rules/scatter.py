@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...base.dataclass import replace
+from ...collections.accumulators import ACCUMULATE_AT
 from ...ir.graph import Node
+from ...ops.define import SUM_TO
+from ...ops.elementwise import ADD
+from ...ops.indexing import GATHER_ND, INDEX_ADD, SCATTER, SCATTER_UPDATE
+from ...ops.reductions import SUM
 from ..ir.elements import literal
 from ..writer.context import Context
 from ..writer.memory import loaded, put, seen, shifted
 from ..writer.nests import Nest, apply, store, store_all
-from ..writer.node_writer import array_of, flush, rule
+from ..writer.node_writer import array_of, flush
+from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Splat, Value, dense, resolve
 from .indexing_rules import Basic, each_index, fitted, index_of, is_basic, only_rows, writable
 from .reduction_rules import reduce
@@ -19,10 +25,10 @@ from .reduction_rules import reduce
 def add_to(ctx: Context, place: Array, value: Value) -> None:
     """``place += value``."""
     if place.shape == ():
-        total = apply(ctx, "add", place.t, [place.t] * 2, [loaded(ctx, place).text, ctx.scalar(value)])
+        total = apply(ctx, ADD, place.t, [place.t] * 2, [loaded(ctx, place).text, ctx.scalar(value)])
         put(ctx, Scalar(total, place.t), place)
     elif 0 not in place.shape:
-        store_all(ctx, place.shape, [Expr("add", (place, value), place.t, place.shape)], [place])
+        store_all(ctx, place.shape, [Expr(ADD, (place, value), place.t, place.shape)], [place])
 
 
 def _add_at(ctx: Context, node: Node, out: Array, values: Sequence[Value]) -> None:
@@ -58,14 +64,14 @@ def _whole(ctx: Context, value: Value, shape: tuple[int, ...], like: Array) -> A
     return made
 
 
-@rule("index_add")
+@rule(INDEX_ADD)
 def _index_add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out = _zeros(ctx, node)
     _add_at(ctx, node, out, values)
     return [out]
 
 
-@rule("AccumulateAt")
+@rule(ACCUMULATE_AT, overwrites=True)
 def _accumulate_at(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out = writable(ctx, node, values[0], values[1:])
     _add_at(ctx, node, out, values)
@@ -109,7 +115,7 @@ def _each_point(
         write(shifted(ctx, target, offset, target.shape[depth:], target.strides[depth:]), row)
 
 
-@rule("gather_nd")
+@rule(GATHER_ND)
 def _gather_nd(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, indices = array_of(ctx, values[0]), array_of(ctx, values[1])
     tensor = node.outputs[0]
@@ -119,7 +125,7 @@ def _gather_nd(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [seen(ctx, out)]
 
 
-@rule("scatter")
+@rule(SCATTER)
 def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     indices, out = array_of(ctx, values[0]), _zeros(ctx, node)
     rows = _rows_of(ctx, indices, values[1], out)
@@ -128,7 +134,7 @@ def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule("scatter_update")
+@rule(SCATTER_UPDATE, overwrites=True)
 def _scatter_update(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out, indices = writable(ctx, node, values[0], values[1:]), array_of(ctx, values[1])
     rows = _rows_of(ctx, indices, values[2], out)
@@ -148,7 +154,7 @@ def _rows_of(ctx: Context, indices: Array, updates: Value, out: Array) -> Array:
 # -- sums ---------------------------------------------------------------------------------------------------
 
 
-@rule("sum_to")
+@rule(SUM_TO)
 def _sum_to(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, value = node.outputs[0], resolve(values[0])
     shape, full = ctx.shape_of(tensor), ctx.shape_of(node.inputs[0])
@@ -158,12 +164,12 @@ def _sum_to(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     axes = [*range(extra), *[extra + k for k, n in enumerate(shape) if n == 1 and full[extra + k] != 1]]
     t = ctx.type_of(tensor)
     if len(axes) == len(full) and 0 not in full:
-        text = reduce(ctx, "sum", value, axes, None)
+        text = reduce(ctx, SUM, value, axes, None)
         return [Splat(text, t, shape) if shape else Scalar(text, t)]
     out = ctx.result(tensor, t, shape)
     if 0 in full:
         store(ctx, Splat(literal(0, t), t, shape), out)
     else:
         kept = tuple([1 if k in axes else n for k, n in enumerate(full)])
-        reduce(ctx, "sum", value, axes, replace(out, shape=kept, strides=dense(kept)))
+        reduce(ctx, SUM, value, axes, replace(out, shape=kept, strides=dense(kept)))
     return [seen(ctx, out)]

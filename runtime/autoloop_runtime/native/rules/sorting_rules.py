@@ -7,14 +7,18 @@ from string import Template
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
+from ...ops.sorting import ARGSORT, SEARCHSORTED, SORT
 from ..ir.elements import INT64, LType
 from ..writer.context import Context
 from ..writer.interrupts import SEARCHES, STEPS, Fuel, end_unless_zero, in_pieces, part_of
 from ..writer.memory import reverse, seen
 from ..writer.nests import Nest, store
-from ..writer.node_writer import array_of, rule
+from ..writer.node_writer import array_of
+from ..writer.registry import rule
 from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, resolve, size_of
 
+#: nanoseconds per step of a sort, and per step of a search
+_SORTED, _SEARCHED = 4.0, 20.0
 #: ``less(x, y)`` of elements as they are in memory; nan is larger than all else
 _LESS = {
     "i": "  %r = icmp slt $t %x, %y",
@@ -268,11 +272,20 @@ def _each_lane(ctx: Context, arrays: Sequence[Array], axis: int, write: Callable
         ])  # fmt: skip
 
 
-@rule("sort", "argsort")
+def _sort_time(node: Node, shapes: list[Shape], rate: float) -> float:
+    shape = shapes[0]
+    return _SORTED * size_of(shape) * shape[node.attrs["axis"]].bit_length() if shape else 0.0
+
+
+def _search_time(node: Node, shapes: list[Shape], rate: float) -> float:
+    return _SEARCHED * size_of(shapes[1]) * shapes[0][-1].bit_length()
+
+
+@rule(SORT, ARGSORT, time=_sort_time)
 def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, tensor = array_of(ctx, values[0]), node.outputs[0]
     axis = node.attrs["axis"] % len(x.shape)
-    n, positions = x.shape[axis], node.op.name == "argsort"
+    n, positions = x.shape[axis], node.op is ARGSORT
     made = ctx.result(tensor, INT64 if positions else x.t, x.shape)
     if 0 in x.shape:
         return [made]
@@ -308,7 +321,7 @@ def _steps(count: int, n: int) -> int:
     return count * n.bit_length()
 
 
-@rule("searchsorted")
+@rule(SEARCHSORTED, time=_search_time)
 def _searchsorted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     a, x, left = array_of(ctx, values[0]), resolve(values[1]), node.attrs["side"] == "left"
     t, shape = a.t, ctx.shape_of(node.outputs[0])

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...collections import saved_stacks as saved_ops
+from ...collections import tensor_array as array_ops
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
+from ...ops.reductions import ANY
 from ..ir.casts import cast
 from ..ir.elements import BOOL, INT64
 from ..writer.context import Context
 from ..writer.memory import put, seen, shifted
 from ..writer.nests import Nest, store
-from ..writer.node_writer import array_of, flush, rule
+from ..writer.node_writer import array_of, flush
+from ..writer.registry import rule
 from ..writer.values import Array, Nothing, Rows, Scalar, Splat, Value, resolve, size_of
 from .reduction_rules import reduce
 
@@ -91,7 +95,7 @@ def row_at(ctx: Context, items: Array, at: str) -> Array:
     return shifted(ctx, items, offset, items.shape[1:], items.strides[1:])
 
 
-@rule("tensor_array_write")
+@rule(array_ops.WRITE, overwrites=True)
 def _write(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     values = [rows, *values[1:]]
@@ -109,7 +113,7 @@ def _write_one(
     put(ctx, item, row_at(ctx, rows.items, at))
 
 
-@rule("PeekArray")
+@rule(saved_ops.PEEK)
 def _peek(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = values[0]
     assert isinstance(rows, Rows)
@@ -118,7 +122,7 @@ def _peek(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [seen(ctx, row_at(ctx, rows.items, at))]
 
 
-@rule("tensor_array_read", "tensor_array_read_once")
+@rule(array_ops.READ, array_ops.READ_ONCE)
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = values[0]
     assert isinstance(rows, Rows)
@@ -151,16 +155,16 @@ def zero_unless(ctx: Context, written: str, row: Array) -> None:
     writer.start(done)
 
 
-@rule("tensor_array_stack")
+@rule(array_ops.STACK, overwrites=True)
 def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = values[0]
     assert isinstance(rows, Rows)
     if rows.items.shape[0]:
         if not _zeros_known(ctx, node):
             # a shape that nobody declared is known from what was written
-            ctx.check(reduce(ctx, "any", rows.written, (0,), None), node, values)
+            ctx.check(reduce(ctx, ANY, rows.written, (0,), None), node, values)
         if rows.read is not None:
-            used = reduce(ctx, "any", rows.read, (0,), None)
+            used = reduce(ctx, ANY, rows.read, (0,), None)
             ctx.check(ctx.writer.let(f"xor i1 {used}, true"), node, values)
             store(ctx, Splat("true", BOOL, rows.read.shape), rows.read)
         nest = Nest(ctx, rows.written.shape, [rows.written])
@@ -169,18 +173,18 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [rows.items]
 
 
-@rule("tensor_array_unstack")
+@rule(array_ops.UNSTACK, overwrites=True)
 def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     if rows.items.shape[0]:
-        used = reduce(ctx, "any", rows.written, (0,), None)
+        used = reduce(ctx, ANY, rows.written, (0,), None)
         ctx.check(ctx.writer.let(f"xor i1 {used}, true"), node, [rows, *values[1:]])
         store(ctx, Splat("true", BOOL, rows.written.shape), rows.written)
         put(ctx, values[1], rows.items)
     return [rows]
 
 
-@rule("tensor_array_gather")
+@rule(array_ops.GATHER)
 def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     flush(ctx)
     rows, indices = values[0], array_of(ctx, values[1])
@@ -200,7 +204,7 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule("tensor_array_scatter")
+@rule(array_ops.SCATTER, overwrites=True)
 def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     flush(ctx)
     rows = changeable(ctx, node, values[0], values[1:])

@@ -10,13 +10,15 @@ from typing import Any
 
 from ...collections.variables import ASSIGN, ASSIGN_ADD, ASSIGN_SUB, READ, Variable
 from ...ir.graph import Graph, Node
+from ...ops.elementwise import ADD, SUBTRACT
 from ..writer.context import Context
 from ..writer.nests import apply, store_all
-from ..writer.node_writer import array_of, rule
+from ..writer.node_writer import array_of
+from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Value, resolve
 from .while_rules import borrowed
 
-_UPDATES = {ASSIGN_ADD: "add", ASSIGN_SUB: "subtract"}
+_UPDATES = {ASSIGN_ADD: ADD, ASSIGN_SUB: SUBTRACT}
 
 
 def variables_of(graph: Graph) -> tuple[list[Variable], list[Variable]]:
@@ -39,12 +41,12 @@ def _in_order(graph: Graph) -> Iterator[Node]:
         yield node
 
 
-@rule(READ.name)
+@rule(READ)
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [ctx.variables[node.attrs["variable"]]]
 
 
-@rule(ASSIGN.name, ASSIGN_ADD.name, ASSIGN_SUB.name)
+@rule(ASSIGN, ASSIGN_ADD, ASSIGN_SUB)
 def _assign(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if node.graph.parent is not None:
         ctx.refuse(node, "a variable is assigned in a loop or branch")

@@ -9,11 +9,17 @@ import numpy as np
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
+from ...ops.array import CONCAT, EXPAND, FLIP, RESHAPE, ROLL, SPLIT, SQUEEZE, STACK, TRANSPOSE, UNSTACK
+from ...ops.creation import DIAGONAL, EMBED, LINSPACE, RANGE
+from ...ops.custom_gradient import CUSTOM
+from ...ops.elementwise import ENSURE_SHAPE
+from ...ops.repeating import PAD, REPEAT, TILE
 from ..ir.elements import DOUBLE, LType, literal
 from ..writer.context import Context
 from ..writer.memory import put, seen, shifted
 from ..writer.nests import store
-from ..writer.node_writer import array_of, rule
+from ..writer.node_writer import array_of
+from ..writer.registry import rule
 from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, dense, is_dense, resolve, size_of
 
 
@@ -32,7 +38,7 @@ def _splat(ctx: Context, node: Node, value: Value, index: int = 0) -> Value:
 # -- axes ---------------------------------------------------------------------------------------------------
 
 
-@rule("transpose")
+@rule(TRANSPOSE, view=True)
 def _transpose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if _same(values[0]):
         return [_splat(ctx, node, values[0])]
@@ -42,7 +48,7 @@ def _transpose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [replace(x, shape=tuple([x.shape[a] for a in order]), strides=tuple([x.strides[a] for a in order]))]
 
 
-@rule("expand_dims", "squeeze", "reshape")
+@rule(EXPAND, SQUEEZE, RESHAPE, view=True, overwrites=True)
 def _reshape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shape = ctx.shape_of(node.outputs[0])
     if _same(values[0]):
@@ -67,7 +73,7 @@ def _restrided(x: Array, shape: Shape) -> Shape | None:
     return tuple([0 if n == 1 else next(rest) for n in shape])
 
 
-@rule("flip")
+@rule(FLIP, view=True)
 def _flip(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if _same(values[0]):
         return [_splat(ctx, node, values[0])]
@@ -80,7 +86,7 @@ def _flip(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [shifted(ctx, x, offset, x.shape, strides)]
 
 
-@rule("diagonal")
+@rule(DIAGONAL, view=True)
 def _diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if _same(values[0]):
         return [_splat(ctx, node, values[0])]
@@ -90,12 +96,12 @@ def _diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [shifted(ctx, x, offset, ctx.shape_of(node.outputs[0]), (*x.strides[:-2], rows + columns))]
 
 
-@rule("CustomGradient")
+@rule(CUSTOM)
 def _custom_gradient(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return values[len(values) - node.attrs["count"] :]
 
 
-@rule("embed_diagonal")
+@rule(EMBED)
 def _embed_diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, k = node.outputs[0], node.attrs["k"]
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
@@ -106,17 +112,17 @@ def _embed_diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[V
     return [out]
 
 
-@rule("ensure_shape")
+@rule(ENSURE_SHAPE, view=True)
 def _ensure_shape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return values
 
 
-@rule("unstack")
+@rule(UNSTACK, view=True)
 def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return _pieces(ctx, node, values[0], [1] * len(node.outputs), drop=True)
 
 
-@rule("split")
+@rule(SPLIT, view=True)
 def _split(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return _pieces(ctx, node, values[0], node.attrs["sizes"], drop=False)
 
@@ -138,7 +144,7 @@ def _pieces(ctx: Context, node: Node, value: Value, sizes: Sequence[int], drop: 
 # -- counted ------------------------------------------------------------------------------------------------
 
 
-@rule("range")
+@rule(RANGE, view=True)
 def _range(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t, shape = ctx.type_of(node.outputs[0]), ctx.shape_of(node.outputs[0])
     start, _, step = (ctx.types.constants[i] for i in node.inputs)
@@ -151,7 +157,7 @@ def _as_double(value: Any, t: LType) -> str:
     return literal(value, DOUBLE)
 
 
-@rule("linspace")
+@rule(LINSPACE)
 def _linspace(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     constants = ctx.types.constants
     if any(t not in constants for t in node.inputs):
@@ -162,7 +168,7 @@ def _linspace(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 # -- joined -------------------------------------------------------------------------------------------------
 
 
-@rule("concat")
+@rule(CONCAT)
 def _concat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, start = node.outputs[0], 0
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
@@ -174,7 +180,7 @@ def _concat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule("stack")
+@rule(STACK)
 def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor = node.outputs[0]
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
@@ -185,7 +191,7 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule("pad")
+@rule(PAD)
 def _pad(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, known = node.outputs[0], node.attrs["known"]
     if known is None or None in known:
@@ -201,7 +207,7 @@ def _pad(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule("tile")
+@rule(TILE)
 def _tile(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if _same(values[0]):
         return [_splat(ctx, node, values[0])]
@@ -219,7 +225,7 @@ def _tile(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule("repeat")
+@rule(REPEAT)
 def _repeat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     times, axis, tensor = ctx.types.constants.get(node.inputs[1]), node.attrs["axis"], node.outputs[0]
     if times is None:
@@ -254,7 +260,7 @@ def _with_axis(x: Array, axis: int, stride: int, count: int) -> Array:
     return replace(x, shape=shape, strides=(*x.strides[: axis + 1], stride, *x.strides[axis + 1 :]))
 
 
-@rule("roll")
+@rule(ROLL)
 def _roll(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shift, axis, tensor = ctx.types.constants.get(node.inputs[1]), node.attrs["axis"], node.outputs[0]
     if shift is None:

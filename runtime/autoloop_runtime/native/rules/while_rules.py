@@ -11,16 +11,19 @@ from collections.abc import Sequence
 
 from ...base.dataclass import dataclass, field, replace
 from ...ir.graph import Graph, Node
+from ...ir.structured import WHILE
 from ...ir.tensor import Tensor
+from ...ops.linalg import EINSUM, MATMUL
 from ..ir.writer import Phi
 from ..writer.context import Context, Target
 from ..writer.copy_on_write import as_owned, changeable
 from ..writer.copy_on_write import copied as copied_collection
 from ..writer.interrupts import ask
 from ..writer.nests import store
-from ..writer.node_writer import array_of, open_block, rule, value_of, write_nodes
+from ..writer.node_writer import array_of, open_block, value_of, write_nodes
 from ..writer.polling import polling_period
-from ..writer.storage_plan import CHAINS
+from ..writer.registry import rule
+from ..writer.storage_plan import overwrites
 from ..writer.values import (  # fmt: skip
     Array,
     Buffer,
@@ -133,7 +136,7 @@ def borrowed(value: Value) -> Value:
 def spread_targets(graph: Graph, targets: dict[Tensor, Target], uses: dict[Tensor, int]) -> dict[Tensor, Target]:
     """Let what is only made to become a value with a target have the same target."""
     for node in reversed(graph.nodes):
-        if node.op.name in CHAINS or node.op.name == "While":
+        if overwrites(node):
             for tensor, source in zip(node.outputs, node.inputs):
                 if tensor in targets and uses.get(source) == 1 and source not in targets:
                     targets[source] = targets[tensor]
@@ -164,7 +167,7 @@ def _home(ctx: Context, tensor: Tensor, value: Value, taken: set[Buffer]) -> Val
     return made
 
 
-@rule("While")
+@rule(WHILE, overwrites=True)
 def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     count, writer = node.attrs["n_vars"], ctx.writer
     captured = [_kept(ctx, v, t) for v, t in zip(values[count:], node.attrs["body"].inputs[count:])]
@@ -208,7 +211,7 @@ def _kept(ctx: Context, value: Value, inside: Tensor) -> Value:
 
 def _is_multiplied(tensor: Tensor) -> bool:
     nodes = tensor.op.graph.nodes
-    return any(n.op.name in ("matmul", "einsum") and any(t is tensor for t in n.inputs) for n in nodes)
+    return any(n.op in (MATMUL, EINSUM) and any(t is tensor for t in n.inputs) for n in nodes)
 
 
 class _Running:

@@ -10,6 +10,8 @@ import numpy as np
 
 from ...base.dtypes import DType, variant
 from ...base.shapes import TensorShape
+from ...collections import adjoint_table as table_ops
+from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Graph, Node
 from ...ir.tensor import Tensor
 from .facts import Pile, Rows, Shape, Types
@@ -17,11 +19,19 @@ from .refusal import refuse
 
 #: ops on tables of gradients
 TABLES = frozenset(
-    {"EmptySlots", "UnstackSlots", "AddToSlot", "GetSlot", "WithoutSlot", "MergeSlots", "StackSlots"}
-    | {"gather_slots", "scatter_slots"}
+    {
+        table_ops.EMPTY,
+        table_ops.FROM_ROWS,
+        table_ops.ADD,
+        table_ops.GET,
+        table_ops.WITHOUT,
+        table_ops.MERGE,
+        table_ops.ROWS,
+    }
+    | {array_vjp_ops.GATHER, array_vjp_ops.SCATTER}
 )
 #: those that give another version of a table
-_CHANGE = TABLES - {"EmptySlots", "GetSlot", "StackSlots", "gather_slots"}
+_CHANGE = TABLES - {table_ops.EMPTY, table_ops.GET, table_ops.ROWS, array_vjp_ops.GATHER}
 
 
 class Tables:
@@ -39,39 +49,39 @@ class Tables:
 
     def type(self, node: Node) -> None:
         """Type ``node``."""
-        types, name, tensor = self.types, node.op.name, node.outputs[0]
-        if name in _CHANGE:
+        types, op, tensor = self.types, node.op, node.outputs[0]
+        if op in _CHANGE:
             self._changes.append((node.graph, tensor))
-        if name == "EmptySlots":
+        if op is table_ops.EMPTY:
             types.rows[tensor] = Rows()
-        elif name == "UnstackSlots":
+        elif op is table_ops.FROM_ROWS:
             size, *element = types.shapes[node.inputs[0]]
             types.rows[tensor] = Rows(node.inputs[0].dtype, size, tuple(element))
-        elif name == "scatter_slots":
+        elif op is array_vjp_ops.SCATTER:
             types.rows[tensor] = Rows(node.inputs[1].dtype, None, types.shapes[node.inputs[1]][1:])
         else:
             self._of_table(node, self._table(node.inputs[0]))
 
     def _table(self, tensor: Tensor) -> Rows:
         """What is known of a table; an empty one may be shared, each use has its own."""
-        return Rows() if tensor.op.name == "EmptySlots" else self.types.array(tensor)
+        return Rows() if tensor.op.op is table_ops.EMPTY else self.types.array(tensor)
 
     def _of_table(self, node: Node, rows: Rows) -> None:
-        types, name, tensor = self.types, node.op.name, node.outputs[0]
-        if name in _CHANGE:
+        types, op, tensor = self.types, node.op, node.outputs[0]
+        if op in _CHANGE:
             types.rows[tensor] = rows
-        if name == "MergeSlots":
+        if op is table_ops.MERGE:
             self.merge(node, rows, self._table(node.inputs[1]))
-        elif name == "AddToSlot" and node.inputs[2].dtype == variant:
+        elif op is table_ops.ADD and node.inputs[2].dtype == variant:
             self.merge(node, self._inner(node, rows), self._table(node.inputs[2]))
-        elif name == "AddToSlot":
+        elif op is table_ops.ADD:
             self.fill(node, rows, None, types.shapes[node.inputs[2]], node.inputs[2].dtype)
-        elif name == "GetSlot" and tensor.dtype == variant:
+        elif op is table_ops.GET and tensor.dtype == variant:
             types.rows[tensor] = self._inner(node, rows)
-        elif name != "WithoutSlot":
+        elif op is not table_ops.WITHOUT:
             shape = types.shapes[tensor] = self._promised(node)
-            size = shape[0] if name == "StackSlots" else None
-            self.fill(node, rows, size, shape if name == "GetSlot" else shape[1:], tensor.dtype)
+            size = shape[0] if op is table_ops.ROWS else None
+            self.fill(node, rows, size, shape if op is table_ops.GET else shape[1:], tensor.dtype)
 
     def _inner(self, node: Node, rows: Rows) -> Rows:
         """What is known of the tables inside ``rows``."""

@@ -9,6 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.dtypes import DType, variant
+from ...collections import adjoint_table as table_ops
+from ...collections import checkpoint_store as checkpoint_ops
+from ...collections import saved_stacks as saved_ops
+from ...collections import tensor_array as array_ops
+from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ..ir.elements import TYPES
@@ -17,16 +22,26 @@ from .facts import Count, Pile, Rows, Shape, Types, Unresolved
 from .refusal import refuse
 
 #: ops on stacks; checkpoints are a stack that is thinned out
-_EMPTY, _PUSH = frozenset({"EmptyStack", "NoCheckpoints"}), frozenset({"StackPush", "SwapPush", "AddCheckpoint"})
-_STACKS = _EMPTY | _PUSH | {"StackRead", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints"}
+_EMPTY = frozenset({saved_ops.EMPTY, checkpoint_ops.EMPTY})
+_PUSH = frozenset({saved_ops.PUSH, saved_ops.SWAP_PUSH, checkpoint_ops.ADD})
+_READ = frozenset({saved_ops.READ, checkpoint_ops.GET})
+_STACKS = _EMPTY | _PUSH | _READ | {checkpoint_ops.INTERVAL, checkpoint_ops.LATEST, checkpoint_ops.REWIND}
+#: ops that read an element of a TensorArray
+_ELEMENT = frozenset({array_ops.READ, array_ops.READ_ONCE, saved_ops.PEEK})
+#: ops that put something into one
+_FILL = frozenset({array_ops.WRITE, array_ops.UNSTACK, array_ops.SCATTER})
+#: ops on TensorArrays, some of which are refused
+_ARRAYS = _ELEMENT | _FILL | {
+    array_ops.NEW, array_ops.STACK, array_ops.GATHER, array_ops.CONCAT, array_ops.SPLIT, array_ops.SIZE,
+    array_vjp_ops.LENGTHS,
+}  # fmt: skip
 #: what is known of the elements of a TensorArray from an earlier round
 Elements = dict[Tensor, "Shape | None"]
 
 
 def is_collection_op(node: Node) -> bool:
     """True if ``Collections`` types ``node``."""
-    name = node.op.name
-    return name.startswith("tensor_array") or name == "PeekArray" or name in _STACKS or name in TABLES
+    return node.op in _ARRAYS or node.op in _STACKS or node.op in TABLES
 
 
 class Collections:
@@ -61,11 +76,11 @@ class Collections:
         """Type ``node``."""
         if node.op.effect:
             self.types.shapes[node.outputs[-1]] = ()
-        if node.op.name in _STACKS:
+        if node.op in _STACKS:
             self._stack(node)
-        elif node.op.name in TABLES:
+        elif node.op in TABLES:
             self.tables.type(node)
-        elif node.op.name == "tensor_array":
+        elif node.op is array_ops.NEW:
             self._new(node)
         elif node.inputs[0] in self.types.piles:
             self._growing(node)
@@ -76,9 +91,9 @@ class Collections:
 
     def renew(self, tensor: Tensor) -> None:
         """Something empty may be shared by loops that fill it with different things: each has its own."""
-        if tensor.op.name in _EMPTY:
+        if tensor.op.op in _EMPTY:
             self.types.piles[tensor] = Pile()
-        elif tensor.op.name == "EmptySlots":
+        elif tensor.op.op is table_ops.EMPTY:
             self.types.rows[tensor] = Rows()
 
     def meet(self, node: Node, a: Tensor, b: Tensor) -> bool:
@@ -114,20 +129,20 @@ class Collections:
     def _stack(self, node: Node) -> None:
         types, tensor = self.types, node.outputs[0]
         types.shapes[tensor] = ()
-        if node.op.name in _EMPTY:
+        if node.op in _EMPTY:
             types.piles[tensor] = Pile()
             return
         if node.inputs[0] not in types.piles:
             refuse(node, "its operand is no stack of known elements")
         pile = types.piles[node.inputs[0]].root()
-        if node.op.name in ("Interval", "LatestCheckpoint"):
+        if node.op in (checkpoint_ops.INTERVAL, checkpoint_ops.LATEST):
             return
-        if node.op.name == "RewindCheckpoints":
+        if node.op is checkpoint_ops.REWIND:
             types.piles[tensor] = pile
-        elif node.op.name in _PUSH:
-            if node.inputs[0].op.name in _EMPTY:
+        elif node.op in _PUSH:
+            if node.inputs[0].op.op in _EMPTY:
                 pile = Pile()
-            pile.swaps = pile.swaps or node.op.name == "SwapPush"
+            pile.swaps = pile.swaps or node.op is saved_ops.SWAP_PUSH
             if node.attrs.get("most") is not None:
                 pile.kind, pile.most = "checkpoints", node.attrs["most"]
             self._push(node, pile, node.inputs[2])
@@ -143,7 +158,7 @@ class Collections:
                 refuse(node, "it mixes stacks and arrays")
         else:
             types.shapes[tensor] = self._element_of(node, pile)
-            known = pile.constant() if node.op.name == "StackRead" else None
+            known = pile.constant() if node.op is saved_ops.READ else None
             if known is not None:
                 pile.is_known = True
                 types.know(tensor, known)
@@ -199,48 +214,47 @@ class Collections:
 
     def _growing(self, node: Node) -> None:
         """An op on a TensorArray of variable size, which things are appended to."""
-        types, name, tensor = self.types, node.op.name.removeprefix("tensor_array_"), node.outputs[0]
+        types, op, tensor = self.types, node.op, node.outputs[0]
         pile, count = types.piles[node.inputs[0]].root(), types.counts.get(node.inputs[0])
-        if name == "write":
+        if op is array_ops.WRITE:
             types.shapes[tensor] = ()
             self._push(node, pile, node.inputs[2])
             types.counts[tensor] = None if count is None else (count[0], count[1] + 1)
-        elif name == "size":
+        elif op is array_ops.SIZE:
             types.shapes[tensor] = ()
             if count is not None and count[0] is None:
                 types.know(tensor, np.int32(count[1]))
-        elif name in ("read", "PeekArray"):
+        elif op in (array_ops.READ, saved_ops.PEEK):
             types.shapes[tensor] = self._element_of(node, pile)
-        elif name == "stack" and count is not None and count[0] is None:
+        elif op is array_ops.STACK and count is not None and count[0] is None:
             types.shapes[tensor] = (count[1], *self._element_of(node, pile))
-        elif name == "stack" and _only_returned(node):
+        elif op is array_ops.STACK and _only_returned(node):
             self._element_of(node, pile)
             types.shapes[tensor], types.counts[tensor], types.piles[tensor] = (), None, pile
             types.returned.add(tensor)
-        elif name == "stack":
+        elif op is array_ops.STACK:
             refuse(node, "how many elements the TensorArray has depends on values")
         else:
             refuse(node, "the size of the TensorArray is not fixed")
 
     def _tensor_array(self, node: Node) -> None:
-        name, types = node.op.name.removeprefix("tensor_array"), self.types
-        name = "_read" if name in ("PeekArray", "_read_once") else name
+        op, types = node.op, self.types
         rows = types.array(node.inputs[0])
-        if name in ("_write", "_unstack", "_scatter"):
+        if op in _FILL:
             item = types.shapes[node.inputs[-1]]
-            self.tables.fill(node, rows, None, item if name == "_write" else item[1:], node.inputs[-1].dtype)
-            if name == "_unstack" and item[0] != rows.size:
+            self.tables.fill(node, rows, None, item if op is array_ops.WRITE else item[1:], node.inputs[-1].dtype)
+            if op is array_ops.UNSTACK and item[0] != rows.size:
                 refuse(node, f"{item[0]} rows do not fit a TensorArray of size {rows.size}")
             types.rows[node.outputs[0]] = rows
-        elif name == "_size":
+        elif op is array_ops.SIZE:
             types.know(node.outputs[0], np.int32(rows.size or 0))
-        elif name in ("_read", "_stack", "_gather"):
+        elif op in _ELEMENT or op in (array_ops.STACK, array_ops.GATHER):
             if rows.element is None and node.attrs["shape"].is_fully_defined():
                 rows.element = node.attrs["shape"].as_tuple()
             if rows.element is None:
                 raise Unresolved(node)
-            lead: Shape = (rows.size or 0,) if name == "_stack" else ()
-            if name == "_gather":
+            lead: Shape = (rows.size or 0,) if op is array_ops.STACK else ()
+            if op is array_ops.GATHER:
                 lead = types.shapes[node.inputs[1]]
             types.shapes[node.outputs[0]] = (*lead, *(rows.shape() or ()))
         else:

@@ -16,6 +16,12 @@ from ...base.shapes import TensorShape
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
+from ...ops.array import RESHAPE
+from ...ops.creation import EMBED, FILL, RANK, SHAPE, SIZE
+from ...ops.define import SUM_TO
+from ...ops.elementwise import IDENTITY, STOP_GRADIENT
+from ...ops.indexing import INDEX_ADD, PUT_ALONG
+from ...ops.repeating import BROADCAST_TO, PAD, TILE
 from ..ir.elements import TYPES
 from .collection_types import Collections, Elements, grown, is_collection_op
 from .facts import Shape, Types, Unresolved
@@ -24,9 +30,9 @@ from .static_slices import INDEXED, with_known_extents
 
 #: ops that take extents as an input where they are not known: attribute -> position of that input
 _EXTENTS = {
-    "fill": {"known": 1}, "broadcast_to": {"known": 1}, "reshape": {"known": 1}, "tile": {"known": 1},
-    "pad": {"known": 2}, "index_add": {"static": 0}, "sum_to": {"static": 1}, "embed_diagonal": {"known": 1},
-    "put_along_axis": {"static": 0},
+    FILL: {"known": 1}, BROADCAST_TO: {"known": 1}, RESHAPE: {"known": 1}, TILE: {"known": 1},
+    PAD: {"known": 2}, INDEX_ADD: {"static": 0}, SUM_TO: {"static": 1}, EMBED: {"known": 1},
+    PUT_ALONG: {"static": 0},
 }  # fmt: skip
 #: constants up to this many elements are computed with while typing
 _FOLD = 64
@@ -100,7 +106,7 @@ class _Typer:
         if node.op.effect:
             shapes[node.outputs[-1]] = ()
         if any(t.dtype == variant for t in inputs):
-            if node.op.name not in ("identity", "stop_gradient"):
+            if node.op not in (IDENTITY, STOP_GRADIENT):
                 refuse(node, "it has no machine code")
             self.types.hand_on(node.inputs[0], node.outputs[0])
             return
@@ -118,7 +124,7 @@ class _Typer:
     def _fold(self, node: Node) -> bool:
         """Compute small values of which everything is known."""
         constants, shapes = self.types.constants, self.types.shapes
-        if node.op.name in ("shape", "size", "rank") and node.inputs[0] in shapes:
+        if node.op in (SHAPE, SIZE, RANK) and node.inputs[0] in shapes:
             like = np.broadcast_to(np.zeros((), node.inputs[0].dtype), shapes[node.inputs[0]])
             self.types.know(node.outputs[0], node.op.kernel(like, **node.attrs))
             return True
@@ -139,12 +145,12 @@ class _Typer:
     def _reinfer(self, node: Node, inputs: Sequence[Tensor]) -> list[TensorShape]:
         stand_ins = [self._stand_in(t) for t in inputs]
         attrs = dict(node.attrs)
-        for name, position in _EXTENTS.get(node.op.name, {}).items():
+        for name, position in _EXTENTS.get(node.op, {}).items():
             value = self.types.constants.get(inputs[position]) if len(inputs) > position else None
             if value is not None:
                 extents = tuple(np.ravel(value).tolist())
                 attrs[name] = extents if name == "known" else TensorShape(extents)
-        if node.op.name in INDEXED:
+        if node.op in INDEXED:
             attrs["index"] = with_known_extents(node, self.types)
         try:
             specs = node.op.specs(*stand_ins, **attrs)

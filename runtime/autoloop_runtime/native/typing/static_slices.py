@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...collections.accumulators import ACCUMULATE_AT
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
+from ...ops.elementwise import ADD, CAST, IDENTITY, MULTIPLY, SUBTRACT
 from ...ops.index import Index, Input, Slice
+from ...ops.indexing import GETITEM, INDEX_ADD, SET_ITEM
 from .facts import Types
 
 #: ops that take an index -> the position of its first tensor among their inputs
-INDEXED = {"getitem": 1, "set_item": 2, "index_add": 2, "AccumulateAt": 2}
+INDEXED = {GETITEM: 1, SET_ITEM: 2, INDEX_ADD: 2, ACCUMULATE_AT: 2}
 #: how deep sums are looked into
 _DEPTH = 16
 #: tensor -> how often it is in a sum, and ``None`` -> the number in it
@@ -23,7 +26,7 @@ _Sum = dict[Tensor | None, int]
 
 def with_known_extents(node: Node, types: Types) -> Index:
     """The index of ``node`` with slices ``0:extent`` in the place of those whose extent is known only."""
-    first, index = INDEXED[node.op.name], node.attrs["index"]
+    first, index = INDEXED[node.op], node.attrs["index"]
     return Index([_static(e, node, first, types) if isinstance(e, Slice) else e for e in index.entries])
 
 
@@ -71,15 +74,15 @@ def _sum(tensor: Tensor, types: Types, depth: int) -> _Sum:
     if tensor in types.constants:
         return {None: int(types.constants[tensor])}
     node = tensor.op
-    if depth and node.op.name in ("add", "subtract"):
+    if depth and node.op in (ADD, SUBTRACT):
         left, right = (_sum(t, types, depth - 1) for t in node.inputs)
-        sign = 1 if node.op.name == "add" else -1
+        sign = 1 if node.op is ADD else -1
         for term, count in right.items():
             left[term] = left.get(term, 0) + sign * count
         return left
-    if depth and node.op.name in ("identity", "cast") and node.inputs[0].dtype.kind in "iu":
+    if depth and node.op in (IDENTITY, CAST) and node.inputs[0].dtype.kind in "iu":
         return _sum(node.inputs[0], types, depth - 1)
-    if depth and node.op.name == "multiply":
+    if depth and node.op is MULTIPLY:
         for factor, other in (node.inputs, node.inputs[::-1]):
             if factor in types.constants:
                 times = int(types.constants[factor])

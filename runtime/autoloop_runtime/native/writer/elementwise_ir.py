@@ -9,10 +9,11 @@ Kinds are "b" boolean, "i" signed, "u" unsigned, "f" floating; one entry may ser
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from string import Template
 
+from ...ir.op import OPS, Op
 from ..ir.elements import FLOAT, HALF, LType
 from ..ir.writer import Module, Writer
 from ..toolchain.shared_libraries import Libraries
@@ -47,12 +48,14 @@ RULES: dict[str, dict[str, str]] = {
         "i": "call $t @llvm.smax.$s($t $x, $t $y)",
         "u": "call $t @llvm.umax.$s($t $x, $t $y)",
         "f": "@max_f $x, $y",
+        "h": "@first_max_f $x, $y",
     },
     "minimum": {
         "b": "and $t $x, $y",
         "i": "call $t @llvm.smin.$s($t $x, $t $y)",
         "u": "call $t @llvm.umin.$s($t $x, $t $y)",
         "f": "@min_f $x, $y",
+        "h": "@first_min_f $x, $y",
     },
     "arctan2": {"f": "~libm:atan2 $x, $y"},
     "hypot": {"f": "~libm:hypot $x, $y"},
@@ -74,7 +77,7 @@ RULES: dict[str, dict[str, str]] = {
     "trunc": _intrinsic("trunc"),
     "rint": _intrinsic("rint"),
     "sigmoid": {"f": "fneg $t $x; ~exp $1; fadd $t $2, 1.0; fdiv $t 1.0, $3"},
-    "relu": {"i": "~maximum $x, 0", "u": "=$x", "f": "@max_f $x, 0.0"},
+    "relu": {"i": "~maximum $x, 0", "u": "=$x", "f": "@max_f $x, 0.0", "h": "@first_max_f $x, 0.0"},
     # log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))
     "softplus": {"f": "~abs $x; fneg $t $1; ~exp $2; ~log1p $3; ~relu $x; fadd $t $5, $4"},
     # the larger + log1p(exp(-gap)); equal infinities have no difference
@@ -115,59 +118,54 @@ LIBM = {
 RULES.update({"Accumulate": RULES["add"], "Settle": RULES["identity"]})
 RULES.update({op: {"f": f"~libm:{name} $x"} for op, name in LIBM.items()})
 
-#: of half precision, for operands that were made wider. Of 0.0 and -0.0, which are equal, NumPy's loop over half
-#: precision gives the first, and those over other floats give the second
-_OF_HALVES = {
-    "maximum": "@first_max_f $x, $y", "minimum": "@first_min_f $x, $y", "relu": "@first_max_f $x, 0.0",
-}  # fmt: skip
-#: ops whose result is a boolean whatever the operands are
-BOOLEAN = frozenset(
-    {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf", "isfinite"}
-)
-#: ops that are as cheap to do again as to keep
-CHEAP = frozenset(
-    {"add", "subtract", "multiply", "negative", "square", "abs", "maximum", "minimum", "where", "cast", "relu"}
-    | {
-        "identity",
-        "stop_gradient",
-        "Settle",
-        "logical_and",
-        "logical_or",
-        "logical_xor",
-        "logical_not",
-        "invert",
-        "sign",
-    }
-    | {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "fill", "range"}
-    | BOOLEAN
-)
-#: ops that are scalar calls or divisions
-_SLOW = {
-    "floor_divide": 3.0,
-    "mod": 3.0,
-    "pow": 0.8,
-    "sqrt": 0.06,
-    "length": 0.06,
-    "rsqrt": 0.1,
-    "divide": 0.05,
-    "reciprocal": 0.05,
-}
+#: nanoseconds of the instructions and helpers that take long, for one of many elements of four bytes
+_SLOW = {"fdiv": 0.05, "llvm.sqrt": 0.06, "@floordiv": 3.0, "@mod": 3.0, "@pow": 0.8}
+#: the same of functions of the C library, and of all else
+_FUNCTION, _POWER, _FAST = 0.3, 0.8, 0.005
+#: what is kept rather than computed twice, besides what is slow
+_ROUNDS = ("llvm.floor", "llvm.ceil", "llvm.trunc", "llvm.rint", "llvm.copysign")
 _INFINITY = {"half": "0xH7C00", "float": "0x7FF0000000000000", "double": "0x7FF0000000000000"}
 
 
+def _templates(op: Op) -> Mapping[str, str]:
+    if op.name in RULES:
+        return RULES[op.name]
+    return op.llvm or ({} if op.libm is None else {"f": f"~libm:{op.libm} $x"})
+
+
+def has_template(op: Op) -> bool:
+    """True if the row of ``op`` says how it is written."""
+    return bool(_templates(op))
+
+
 @lru_cache(maxsize=1024)
-def rule(op: str, kind: str) -> str | None:
+def rule(op: Op, kind: str) -> str | None:
     """The template of ``op`` for a kind of type, ``None`` if there is none."""
-    for kinds, template in RULES.get(op, {}).items():
-        if kind in kinds:
-            return template
-    return None
+    return next((template for kinds, template in _templates(op).items() if kind in kinds), None)
 
 
-def cost_of(op: str, t: LType) -> float:
+def cost_of(op: Op, t: LType) -> float:
     """Nanoseconds for one element of many, roughly."""
-    per_float = 0.3 if "~" in (rule(op, t.kind) or "") else 0.005
-    return _SLOW.get(op, per_float) * max(t.size, 2) / 4
+    template = rule(op, t.kind) or ""
+    if "~" in template:
+        cost = _POWER if "~libm:pow" in template else _FUNCTION
+    else:
+        cost = sum(price for part, price in _SLOW.items() if part in template) or _FAST
+    return cost * max(t.size, 2) / 4
+
+
+@lru_cache(maxsize=1024)
+def is_cheap(op: Op) -> bool:
+    """True if ``op``, which has a template, is as cheap to do again as to keep."""
+    steps = [step for template in _templates(op).values() for step in template.split("; ")]
+    return not op.stateful and all(_is_cheap_step(step) for step in steps)
+
+
+def _is_cheap_step(step: str) -> bool:
+    if step.startswith("~"):
+        name = step[1:].partition(" ")[0]
+        return not name.startswith("libm:") and is_cheap(OPS[name])
+    return not any(part in step for part in (*_SLOW, *_ROUNDS))
 
 
 class Arithmetic:
@@ -185,16 +183,20 @@ class Arithmetic:
         self.module = module
         self.libraries = libraries
 
-    def apply(self, writer: Writer, op: str, t: LType, args: Sequence[str]) -> str:
+    def apply(self, writer: Writer, op: Op, t: LType, args: Sequence[str]) -> str:
         """The value of ``op`` of ``args``, which are all of type ``t``."""
         template = rule(op, t.kind)
         assert template is not None
         if t is HALF and not template.startswith("="):
             # as NumPy: half precision is a way to store, not to compute
             wide = [writer.let(f"fpext half {a} to float") for a in args]
-            special = _OF_HALVES.get(op)
+            special = rule(op, "h")
             value = self._steps(writer, special, FLOAT, wide) if special else self.apply(writer, op, FLOAT, wide)
-            return value if op in BOOLEAN else writer.let(f"fptrunc float {value} to half")
+            return (
+                value
+                if template.rpartition("; ")[2].startswith("fcmp")
+                else writer.let(f"fptrunc float {value} to half")
+            )
         return self._steps(writer, template, t, args)
 
     def _steps(self, writer: Writer, template: str, t: LType, args: Sequence[str]) -> str:
@@ -218,7 +220,7 @@ class Arithmetic:
             return writer.let(f"call {t.name} {callee}({', '.join(f'{t.name} {a}' for a in args)})")
         if name.startswith("libm:"):
             return self.libm(writer, name[5:], t, args)
-        return self.apply(writer, name, t, args)
+        return self.apply(writer, OPS[name], t, args)
 
     def libm(self, writer: Writer, name: str, t: LType, args: Sequence[str]) -> str:
         """A call of the C library, which the vectoriser may widen."""

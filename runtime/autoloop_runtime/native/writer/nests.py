@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
+from ...ir.op import Op
+from ...ops.elementwise import CAST, WHERE
+from ...ops.repeating import BROADCAST_TO
 from ..ir.casts import cast
 from ..ir.elements import BOOL, LType
 from ..ir.writer import Loop
@@ -263,14 +266,14 @@ def _aligned(leaf: Array | Count, shape: Shape) -> list[int]:
     return [0] * lead + [0 if n == 1 and m != 1 else s for n, s, m in zip(leaf.shape, leaf.strides, shape[lead:])]
 
 
-def apply(ctx: Context, op: str, t: LType, types: Sequence[LType], args: Sequence[str]) -> str:
+def apply(ctx: Context, op: Op, t: LType, types: Sequence[LType], args: Sequence[str]) -> str:
     """One element of the op ``op``, of type ``t``, from elements of the given types."""
     writer = ctx.writer
-    if op == "cast":
+    if op is CAST:
         return cast(writer, ctx.module, args[0], types[0], t)
-    if op == "where":
+    if op is WHERE:
         return writer.let(f"select i1 {args[0]}, {t.name} {args[1]}, {t.name} {args[2]}")
-    if op == "broadcast_to":
+    if op is BROADCAST_TO:
         return args[0]
     return ctx.arithmetic.apply(writer, op, types[0], args)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,27 +11,12 @@ from ...ir.tensor import Tensor
 from ..ir.elements import TYPES, literal
 from .context import Block, Context, Target
 from .nests import same_place, store_all
-from .storage_plan import VIEWS, is_pointwise, make_plan
+from .registry import entry_of
+from .storage_plan import make_plan
 from .values import Array, Buffer, Expr, Pending, Scalar, Shape, Splat, Value, dense, depth_of
-
-#: writes a node: (context, node, values of its inputs) -> values of its outputs, without effect tokens
-Rule = Callable[[Context, Node, list[Value]], Sequence[Value]]
-#: op name -> rule; filled by the modules beside this one
-RULES: dict[str, Rule] = {}
-
 
 #: so many element-wise operations on top of each other are one loop; more would only take longer to write
 DEEPEST = 48
-
-
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Register the rule of the ops ``names``."""
-
-    def add(f: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, f))
-        return f
-
-    return add
 
 
 def open_block(
@@ -63,20 +48,20 @@ def value_of(ctx: Context, tensor: Tensor) -> Value:
 
 def write_node(ctx: Context, node: Node) -> None:
     """Write one node."""
-    block, name = ctx.block, node.op.name
-    f = RULES.get(name)
-    if f is None:
+    block, entry = ctx.block, entry_of(node.op)
+    if entry is None:
         ctx.refuse(node, "it has no machine code")
         return
     values = [value_of(ctx, t) for t in node.inputs]
-    if not is_pointwise(node) and (name not in VIEWS or any(isinstance(v, Pending) for v in values)):
+    if not entry.pointwise and (not entry.view or any(isinstance(v, Pending) for v in values)):
         flush(ctx)
         values = [value_of(ctx, t) for t in node.inputs]
     for tensor in node.inputs:
         block.left[tensor] -= 1
     with ctx.holding(values):
-        results = list(f(ctx, node, values))
-        if is_pointwise(node) and depth_of(results[0]) > DEEPEST and isinstance(results[0], Expr):
+        write = entry.growing if entry.growing is not None and _grows(ctx, node) else entry.write
+        results = list(write(ctx, node, values))
+        if entry.pointwise and depth_of(results[0]) > DEEPEST and isinstance(results[0], Expr):
             results = [array_of(ctx, results[0], node.outputs[0])]
     if node.op.effect:
         results.append(Scalar("true", TYPES[np.dtype(bool)]))
@@ -86,6 +71,11 @@ def write_node(ctx: Context, node: Node) -> None:
         block.values[tensor] = value
     if any(depth_of(p) > DEEPEST for p in block.pending[-1:]):
         flush(ctx)
+
+
+def _grows(ctx: Context, node: Node) -> bool:
+    """True if the collection that ``node`` works on grows."""
+    return any(t in ctx.types.piles for t in (*node.inputs[:1], *node.outputs))
 
 
 # -- storing ----------------------------------------------------------------------------------------------

@@ -5,24 +5,22 @@ Asking costs a microsecond or so and needs the interpreter's lock, so it is done
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import prod
-
 from ...analysis.induction import most_trips, trip_count
 from ...ir.graph import CONST, PARAMETER, Graph, Node
+from ...ir.structured import COND, WHILE
 from ..ir.elements import TYPES
-from ..typing.facts import Shape, Types
+from ..typing.facts import Types
 from .elementwise_ir import cost_of
 from .elementwise_ir import rule as template
+from .registry import entry_of
 from .values import size_of
 
 #: nanoseconds between two questions
 INTERVAL = 5e7
 #: how often an inner loop is taken to run
 _ROUNDS = 64
-#: nanoseconds per element of an array, per scalar operation, per multiplication of a matrix product (of integers), per
-#: step of a sort, and per step of a search
-_ELEMENT, _SCALAR, _PRODUCT, _INTEGERS, _STEP, _SEARCH = 0.3, 0.25, 0.02, 0.3, 4.0, 20.0
+#: nanoseconds per element of an array, per scalar operation, per multiplication of a matrix product (of integers)
+_ELEMENT, _SCALAR, _PRODUCT, _INTEGERS = 0.3, 0.25, 0.02, 0.3
 #: a loop that cannot take longer than this many nanoseconds is never stopped
 _SHORT = 1e9
 
@@ -43,11 +41,11 @@ def graph_cost(graph: Graph, types: Types) -> float:
     for node in graph.nodes:
         if node.op is CONST or node.op is PARAMETER:
             continue
-        if node.op.name == "While":
+        if node.op is WHILE:
             inner = graph_cost(node.attrs["body"], types) + graph_cost(node.attrs["cond"], types)
             trips = trip_count(node, types)
             total += (_ROUNDS if trips is None else trips) * inner
-        elif node.op.name == "Cond":
+        elif node.op is COND:
             total += max(graph_cost(g, types) for g in node.subgraphs)
         else:
             total += _node_cost(node, types)
@@ -56,52 +54,27 @@ def graph_cost(graph: Graph, types: Types) -> float:
 
 def _node_cost(node: Node, types: Types) -> float:
     sizes = [size_of(types.shapes[t]) for t in (*node.inputs, *node.outputs) if t in types.shapes]
-    if node.op.name in _LONG and all(t in types.shapes for t in node.inputs):
+    entry = entry_of(node.op)
+    if entry is not None and entry.time is not None and all(t in types.shapes for t in node.inputs):
         rate = _PRODUCT if node.outputs[0].dtype.kind == "f" else _INTEGERS
         shapes = [types.shapes[t] for t in (*node.inputs, node.outputs[0])]
-        return max(_SCALAR, _LONG[node.op.name](node, shapes, rate))
+        return max(_SCALAR, entry.time(node, shapes, rate))
     largest = max(sizes, default=1)
-    if node.op.name in ("getitem", "set_item") and node.outputs[0] in types.shapes:
+    if entry is not None and entry.partly and node.outputs[0] in types.shapes:
         largest = min(sizes)
     slow = _slow(node)
     return max(_SCALAR, 20 * slow) if largest == 1 else max(_ELEMENT, slow) * largest
 
 
-def _einsum(node: Node, shapes: list[Shape], rate: float) -> float:
-    sizes: dict[str, int] = {}
-    for term, shape in zip(node.attrs["equation"].partition("->")[0].split(","), shapes):
-        for label, extent in zip(term, shape):
-            sizes[label] = max(extent, sizes.get(label, 1))
-    return rate * prod(sizes.values())
-
-
-def _sort(node: Node, shapes: list[Shape], rate: float) -> float:
-    shape = shapes[0]
-    return _STEP * size_of(shape) * shape[node.attrs["axis"]].bit_length() if shape else 0.0
-
-
-def _factor(node: Node, shapes: list[Shape], rate: float) -> float:
-    return rate * size_of(shapes[0]) * shapes[0][-1] + rate * size_of(shapes[-1]) * shapes[0][-1]
-
-
-#: operations that take much longer than it takes to look at their operands -> nanoseconds, roughly
-_LONG: dict[str, Callable[[Node, list[Shape], float], float]] = {
-    "matmul": lambda node, shapes, rate: rate * size_of(shapes[-1]) * shapes[0][-1],
-    "einsum": _einsum, "sort": _sort, "argsort": _sort,
-    "searchsorted": lambda node, shapes, rate: _SEARCH * size_of(shapes[1]) * shapes[0][-1].bit_length(),
-    "solve": _factor, "inv": _factor, "det": _factor, "cholesky": _factor,
-}  # fmt: skip
-
-
 def _slow(node: Node) -> float:
     """Nanoseconds for one of many elements; a scalar takes some twenty times as long."""
     t = TYPES.get(node.inputs[0].dtype) if node.inputs else None
-    return 0.0 if t is None or not template(node.op.name, t.kind) else cost_of(node.op.name, t)
+    return 0.0 if t is None or not template(node.op, t.kind) else cost_of(node.op, t)
 
 
 def _has_long_loop(graph: Graph, types: Types) -> bool:
     """True if there is a loop in it of which is not known how often it runs."""
     return any(
-        (n.op.name == "While" and trip_count(n, types) is None) or any(_has_long_loop(g, types) for g in n.subgraphs)
+        (n.op is WHILE and trip_count(n, types) is None) or any(_has_long_loop(g, types) for g in n.subgraphs)
         for n in graph.nodes
     )

@@ -13,23 +13,7 @@ from ...base.dtypes import variant
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.tensor import Tensor
 from ..typing.facts import Types
-from .elementwise_ir import CHEAP, RULES
-
-#: ops that give one value per element of what they broadcast
-POINTWISE = frozenset(RULES) | {"cast", "where", "fill", "broadcast_to"}
-#: reductions take their operand as it is computed, without storing it
-REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "any", "all"})
-#: ops whose result is a way to look at memory that is there
-VIEWS = frozenset(
-    {"getitem", "transpose", "expand_dims", "squeeze", "flip", "unstack", "split", "diagonal", "reshape"}
-    | {"ensure_shape", "range"}
-)
-
-#: ops that may write their result over their first operand
-CHAINS = frozenset(
-    {"set_item", "tensor_array_write", "tensor_array_unstack", "tensor_array_scatter", "tensor_array_stack"}
-    | {"reshape", "expand_dims", "squeeze", "AccumulateAt", "scatter_update"}
-)
+from .registry import entry_of
 
 
 @dataclass
@@ -53,7 +37,20 @@ class Plan:
 
 def is_pointwise(node: Node) -> bool:
     """True if ``node`` is computed element by element."""
-    return node.op.name in POINTWISE
+    entry = entry_of(node.op)
+    return entry is not None and entry.pointwise
+
+
+def is_view(node: Node) -> bool:
+    """True if the result of ``node`` is a way to look at memory that is there."""
+    entry = entry_of(node.op)
+    return entry is not None and entry.view
+
+
+def overwrites(node: Node) -> bool:
+    """True if ``node`` may write its results over its first operands."""
+    entry = entry_of(node.op)
+    return entry is not None and entry.overwrites
 
 
 def make_plan(graph: Graph, types: Types) -> Plan:
@@ -95,7 +92,7 @@ def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
     order = {node: k for k, node in enumerate(graph.nodes)}
     barriers = [
         k for k, n in enumerate(graph.nodes)
-        if n in plan.needed and n.op is not CONST and not is_pointwise(n) and n.op.name not in VIEWS
+        if n in plan.needed and n.op is not CONST and not is_pointwise(n) and not is_view(n)
     ]  # fmt: skip
     readers: dict[Tensor, list[Node]] = {}
     for node in graph.nodes:
@@ -129,7 +126,8 @@ def _ends_of(
     """Where a value of ``shape`` ends up that ``reader`` reads; "memory" if it must be stored for it."""
     if is_pointwise(reader) and types.shapes[reader.outputs[0]] == shape:
         return ends.get(reader.outputs[0], {"memory"})
-    if reader.op.name in REDUCTIONS:
+    entry = entry_of(reader.op)
+    if entry is not None and entry.reduces:
         return {reader}
     return {"memory"}
 
@@ -146,4 +144,6 @@ def _one_loop(found: set[object], order: dict[Node, int], barriers: list[int], t
 
 def _cheap(node: Node) -> bool:
     """True if computing it twice from memory costs about what loading it twice would."""
-    return node.op.name in CHEAP and all(t.op.op in (CONST, PARAMETER) or t.shape.rank == 0 for t in node.inputs)
+    entry = entry_of(node.op)
+    again = entry is not None and entry.cheap
+    return again and all(t.op.op in (CONST, PARAMETER) or t.shape.rank == 0 for t in node.inputs)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from ...base.dataclass import dataclass
+from ...ir.op import Op
 from ...ir.tensor import Tensor
 from ..ir.elements import LType
 
@@ -103,7 +104,7 @@ class Expr:
 
     Attributes
     ----------
-    op : str
+    op : Op
         The primitive.
     args : tuple of Value
         They broadcast to ``shape``.
@@ -113,7 +114,7 @@ class Expr:
         How many operations are on top of each other.
     """
 
-    op: str
+    op: Op
     args: tuple[Value, ...]
     t: LType
     shape: Shape
