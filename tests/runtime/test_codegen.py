@@ -12,6 +12,7 @@ import unittest.mock
 import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
+from autoloop_runtime.analysis import sizes
 from autoloop_runtime.base import config, dtypes, profiler
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.control import while_loop as control_flow
@@ -23,7 +24,7 @@ from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import Op, call
 from autoloop_runtime.ir.run_state import RunState
 from autoloop_runtime.passes.optimize import optimize
-from autoloop_runtime.python_code import ownership, templates
+from autoloop_runtime.python_code import templates
 from autoloop_runtime.python_code.buffer_reuse import Spare
 from autoloop_runtime.python_code.compile_python import compile_graph, emit
 from autoloop_runtime.python_code.names import Names, identifier
@@ -436,7 +437,7 @@ def test_random_programs_mean_the_same_everywhere(seed, effects):
 def test_random_programs_mean_the_same_when_arrays_are_written_to_again(seed):
     program = Program(random.Random(seed))
     expected = outcome(lambda values: interpret(program.graph, values), program.values)
-    with unittest.mock.patch.object(ownership, "MIN_BYTES", 1):  # as if all arrays were large
+    with unittest.mock.patch.object(sizes, "LARGE", 1):  # as if all arrays were large
         compiled = compile_graph(optimize(program.graph))
     given_values = [np.array(v) for v in program.values]
     assert_same(outcome(compiled, program.values), expected)

@@ -9,11 +9,11 @@ import unittest.mock
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop_runtime.analysis import sizes
 from autoloop_runtime.base import config
 from autoloop_runtime.passes.optimize import optimize
 from autoloop_runtime.python_code import block_loop as blocks
 from autoloop_runtime.python_code import fusion as chains
-from autoloop_runtime.python_code import ownership
 from autoloop_runtime.python_code.block_loop import Between, in_blocks
 from autoloop_runtime.python_code.compile_python import compile_graph, emit
 from hypothesis import HealthCheck, given, settings
@@ -40,7 +40,7 @@ def check_block_by_block(seed):
     expected = outcome(lambda values: interpret(program.graph, values), program.values)
     with (
         unittest.mock.patch.multiple(chains, MIN_ELEMENTS=1, MIN_COST=0),
-        unittest.mock.patch.multiple(ownership, MIN_BYTES=1),
+        unittest.mock.patch.multiple(sizes, LARGE=1),
         unittest.mock.patch.multiple(blocks, BLOCK_BYTES=8, BLOCKS_PER_THREAD=1),
     ):
         compiled = compile_graph(optimize(program.graph))

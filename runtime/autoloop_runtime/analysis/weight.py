@@ -10,13 +10,11 @@ import enum
 from ..base.dtypes import variant
 from ..ir.graph import Node
 from ..ops.effects import PY_FUNCTION
+from .cost import HEAVY
+from .sizes import may_hold_memory
 
 #: arrays with more elements than this make a kernel heavy
 ELEMENTS = 16_384
-#: kernels estimated to take longer than this many nanoseconds are heavy
-NANOSECONDS = 20_000.0
-#: arrays with more elements than this are let go of as soon as they were used; smaller ones wait for their iteration
-SMALL = 256
 
 
 class Weight(enum.IntEnum):
@@ -40,14 +38,10 @@ def weigh(node: Node) -> Weight:
         return Weight.HEAVY if known and max(known) > ELEMENTS else Weight.UNKNOWN
     if op.cost is not None:
         inputs = node.inputs[:-1] if op.effect else node.inputs
-        return Weight.HEAVY if op.cost(*inputs, **node.attrs) > NANOSECONDS else Weight.LIGHT
+        return Weight.HEAVY if op.cost(*inputs, **node.attrs) > HEAVY else Weight.LIGHT
     return Weight.HEAVY if known and max(known) > ELEMENTS else Weight.LIGHT
 
 
 def holds_memory(node: Node) -> bool:
     """True if an input may be large, so that it must be dropped as soon as it has been used."""
-    for tensor in node.inputs:
-        size = tensor.shape.num_elements()
-        if size is None or size > SMALL or tensor.dtype == variant:
-            return True
-    return False
+    return any(map(may_hold_memory, node.inputs))

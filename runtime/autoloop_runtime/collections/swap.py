@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.sizes import bytes_of
 from ..base import config, dtypes
 from ..base.forks import Kind, file_of, in_child, is_mine, undivided
 from ..ir.tensor import Tensor
@@ -394,8 +395,8 @@ class SwapStack:
 
 def is_small(value: Tensor) -> bool:
     """True for what is known to stay in memory: it needs no stack that could leave it."""
-    count = value.shape.num_elements()
-    return value.dtype.kind in "biufc" and count is not None and count * value.dtype.itemsize < SMALLEST
+    size = bytes_of(value)
+    return value.dtype.kind in "biufc" and size is not None and size < SMALLEST
 
 
 def _swappable(item: Any) -> bool:

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from ..analysis.sizes import bytes_of
 from ..base import dtypes
 from ..base.shapes import SCALAR
 from ..collections import checkpoint_store as stores
@@ -191,10 +192,10 @@ def _computed(graph: Graph, given: Sequence[Tensor] = ()) -> int | None:
     nodes = [node for node in graph.nodes if node.op not in (PARAMETER, CONST)]
     total = 0
     for tensor in (*given, *(t for node in nodes for t in node.outputs)):
-        count = tensor.shape.num_elements()
-        if count is None or tensor.dtype.kind not in "biufc":
+        size = bytes_of(tensor)
+        if size is None or tensor.dtype.kind not in "biufc":
             return None
-        total += count * tensor.dtype.itemsize + _OBJECT
+        total += size + _OBJECT
     for node in nodes:
         for branch in node.subgraphs:
             inside = _computed(branch) if node.op is COND else None

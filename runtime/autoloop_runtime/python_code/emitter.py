@@ -7,6 +7,7 @@ from typing import Any
 
 from ..analysis.failure import graph_can_fail
 from ..analysis.induction import counts_from
+from ..analysis.sizes import may_hold_memory
 from ..base.dtypes import variant
 from ..base.shapes import TensorShape
 from ..ir.checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
@@ -20,7 +21,7 @@ from .fusion import Chain
 from .lines import Line, Lines, Loop
 from .node_expressions import Expressions
 from .ownership import Ownership, is_fresh
-from .scope import INLINE_LENGTH, Scope, is_large, proved
+from .scope import INLINE_LENGTH, Scope, proved
 from .templates import Expr, closed, listed, local, negated
 from .uses import END, Uses, analyse, places
 
@@ -115,7 +116,7 @@ class Emitter:
         for tensor in scope.uses.dying.get(position, ()):
             expr = scope.env.get(tensor)
             name = expr.name if expr is not None else None
-            if name in scope.mine and scope.owner.get(name) is tensor and is_large(tensor):
+            if name in scope.mine and scope.owner.get(name) is tensor and may_hold_memory(tensor):
                 dead.append(name)
                 del scope.owner[name]
         if dead:
@@ -429,7 +430,7 @@ class Emitter:
         for tensor in dict.fromkeys(node.inputs[:n]):
             name = scope.env[tensor].name
             last = scope.uses.last_read[tensor] == position and not places(node.inputs[n:], tensor)
-            if last and name in scope.mine and scope.owner.get(name) is tensor and is_large(tensor):
+            if last and name in scope.mine and scope.owner.get(name) is tensor and may_hold_memory(tensor):
                 dead.append(name)
                 del scope.owner[name]
         if dead:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from ..analysis.sizes import is_large
 from ..base.dataclass import dataclass, field
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
@@ -21,8 +22,6 @@ from ..ops.indexing import GETITEM, SET_ITEM
 from .uses import places
 
 _END = None
-#: arrays with fewer bytes are quickly allocated
-MIN_BYTES = 1 << 16
 
 
 @dataclass
@@ -61,12 +60,6 @@ def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:
 def is_fresh(tensor: Tensor) -> bool:
     """True if the value is an array that only this tensor can see, as long as it is read once."""
     return tensor.op.op.traits.memory is Memory.FRESH
-
-
-def is_large(tensor: Tensor) -> bool:
-    """True for an array that is known to take a while to allocate."""
-    size = tensor.shape.num_elements()
-    return tensor.shape.rank != 0 and size is not None and size * tensor.dtype.itemsize >= MIN_BYTES
 
 
 def _worth_a_search(graph: Graph) -> bool:

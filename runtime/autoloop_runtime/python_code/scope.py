@@ -13,8 +13,6 @@ from .uses import Uses, places
 INLINE_LENGTH = 56
 #: unless they are what an assignment at the end of a loop's body or a branch assigns
 RESULT_LENGTH = 100
-#: arrays with fewer elements than this are not worth a ``del``
-SMALL = 1024
 
 
 @dataclass
@@ -94,8 +92,3 @@ def _collect_tokens(graph: Graph, tokens: set[Tensor]) -> None:
                 tokens.update(p for p, outer in zip(sub.inputs, node.inputs[1:]) if outer in tokens)
                 _collect_tokens(sub, tokens)
                 tokens.update(o for o, inner in zip(node.outputs, sub.outputs) if inner in tokens)
-
-
-def is_large(tensor: Tensor) -> bool:
-    size = tensor.shape.num_elements()
-    return size is None or size >= SMALL
