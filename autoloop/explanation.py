@@ -11,6 +11,7 @@ from typing import Any
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.records import LoopRecord, loop_records
+from autoloop_runtime.ir.structured import WHILE
 from autoloop_runtime.running.automatic import Standing
 from autoloop_runtime.running.prepare import Runner
 
@@ -182,7 +183,7 @@ def _while_nodes(graph: Graph) -> Iterator[Node]:
     pending = [graph]
     while pending:
         for node in pending.pop().nodes:
-            if node.op.name == "While":
+            if node.op is WHILE:
                 yield node
             pending.extend(node.subgraphs)
 

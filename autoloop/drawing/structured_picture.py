@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node
+from autoloop_runtime.ir.structured import COND, WHILE
 from autoloop_runtime.ir.tensor import Tensor
 
 from .dataflow_picture import source_text
@@ -56,9 +57,9 @@ class _Drawer:
             elif node.op is PARAMETER:
                 if node.outputs[0] not in self._values:
                     self._box(node, "feed", node.name.rpartition("/")[2], cluster)
-            elif node.op.name == "While":
+            elif node.op is WHILE:
                 self._while(node, cluster)
-            elif node.op.name == "Cond":
+            elif node.op is COND:
                 self._cond(node, cluster)
             else:
                 self._box(node, "kernel", node.op.name, cluster)

@@ -56,6 +56,30 @@ def outside(v):
         return -1.0
 
 
+def picks_outside(v):
+    k = count(v)
+    try:
+        return al.gather_nd(v, al.stack([al.stack([k + 3])]))
+    except IndexError:
+        return -1.0
+
+
+def takes_outside(v):
+    k = count(v)
+    try:
+        return al.take_along_axis(v, al.stack([k + 3]), 0)
+    except IndexError:
+        return -1.0
+
+
+def scatters_outside(v):
+    k = count(v)
+    try:
+        return al.scatter(al.stack([al.stack([k + 3])]), [1.0], [3])
+    except IndexError:
+        return -1.0
+
+
 def outside_in_a_test(v):
     k = 0
     try:
@@ -111,6 +135,9 @@ CAUGHT = [
     helper_raises_in_a_loop,
     suppressed,
     outside,
+    picks_outside,
+    takes_outside,
+    scatters_outside,
     outside_in_a_test,
     nothing_to_pop,
     does_not_fit,

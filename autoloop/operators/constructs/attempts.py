@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
-import numpy as np
 from autoloop.conversion.callables import is_library_file, is_users_class
 from autoloop.errors import ConversionError, NeverReturnsError, is_refusal
 from autoloop.operators.constructs.raising import Raising, flat_kinds
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.ir.graph import Node, current_graph
+from autoloop_runtime.ops.effects import ASSERT, PY_FUNCTION, RAISE
+from autoloop_runtime.ops.indexing import SCATTER
 
-_SAID = {"raise", "assert"}
-_INDEXED = {"getitem", "set_item", "gather", "tensor_array_read", "scatter_update"}
 _NUMBERS = "biufc"
 
 
@@ -49,7 +48,7 @@ class attempt:
         if error is not None and not isinstance(error, NeverReturnsError) and is_refusal(error):
             return
         nodes = list(self._made.nodes())
-        self.said = next((node for node in nodes if node.op.name in _SAID), None)
+        self.said = next((node for node in nodes if node.op in (RAISE, ASSERT)), None)
         kinds = flat_kinds(self._caught()) if self._caught is not None and nodes else []
         for node in nodes if kinds else ():
             raised = _raised_by(node)
@@ -143,7 +142,7 @@ class Made:
 
     def may_raise(self) -> bool:
         """Whether one of them is a ``raise`` or an ``assert``."""
-        return any(node.op.name in _SAID for node in self.nodes())
+        return any(node.op in (RAISE, ASSERT) for node in self.nodes())
 
     def nodes(self) -> Iterator[Node]:
         """Yield them, with those in the graphs inside them."""
@@ -160,25 +159,27 @@ def _with_inner(nodes: list[Node]) -> Iterator[Node]:
 
 def _raised_by(node: Node) -> type | None:
     """Return what a node may raise in the run; None if there is nothing that a program would expect."""
-    if node.op.name == "raise":
+    op, raises = node.op, node.op.traits.raises
+    if op is RAISE:
         factory = node.attrs["factory"]
         return factory.kind if isinstance(factory, Raising) else Exception
-    if node.op.name == "assert":
+    if op is ASSERT:
         return AssertionError
-    if node.op.name == "py_function":
+    if op is PY_FUNCTION:
         return Exception
-    if node.op.effect or node.op.stateful or node.subgraphs:
+    if op.effect or op.stateful or node.subgraphs:
         return None
-    if node.op.name in _INDEXED:
-        return IndexError if _may_be_outside(node) else None
+    if raises is IndexError:
+        return raises if _may_be_outside(node) else None
     if any(t.dtype.kind not in _NUMBERS for t in (*node.inputs, *node.outputs)) or not can_fail(node):
         return None
-    return np.linalg.LinAlgError if node.op.name == "solve" else ValueError
+    return raises
 
 
 def _may_be_outside(node: Node) -> bool:
     """Whether an index may be out of bounds: constant ones of known shapes were looked at when the node was made."""
     array, *given = node.inputs
+    given += [array] if node.op is SCATTER else []  # here there is no array yet, the indices come first
     if array.dtype.kind not in _NUMBERS or not array.shape.is_fully_defined():
         return True
     return any(one.dtype.kind in "iu" and one.constant_value() is None for one in given)

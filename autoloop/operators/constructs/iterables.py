@@ -14,6 +14,7 @@ from autoloop_runtime.base.dtypes import int32
 from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ops.creation import RANGE
 
 
 class StagedIterable(StandIn):
@@ -139,7 +140,7 @@ def rows(tensor: Tensor) -> StagedIterable:
 
 def _counted(tensor: Tensor, static: int | None) -> StagedIterable | None:
     """The numbers of ``range(start, limit, delta)`` without the tensor, which is then never made."""
-    if not tensor.is_symbolic or tensor.op.op.name != "range" or tensor.dtype.kind != "i":
+    if not tensor.is_symbolic or tensor.op.op is not RANGE or tensor.dtype.kind != "i":
         return None
     start, limit, delta = (known if known is not None else t for t in tensor.op.inputs for known in [_integer(t)])
     if not isinstance(delta, int) or delta == 0:

@@ -15,6 +15,7 @@ from ..base.shapes import SCALAR, TensorShape
 from ..ir.checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.op import Op
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
 from .needed import Needed
@@ -128,9 +129,9 @@ class Emitter:
         for node in graph.nodes:
             if node not in needed.nodes:
                 continue
-            if node.op.name == "While":
+            if node.op is WHILE:
                 yield self._while(node, env, context)
-            elif node.op.name == "Cond":
+            elif node.op is COND:
                 yield self._cond(node, env, context)
             elif not any(t in env for t in node.outputs):
                 self._plain(node, env, context)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ..ir.graph import Graph, Node
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 
 
@@ -44,10 +45,9 @@ class Needed:
 
     def _visit(self, tensor: Tensor, node: Node) -> None:
         self.nodes.add(node)
-        kind = node.op.name
-        if kind == "While":
+        if node.op is WHILE:
             self._need_variable(node, tensor.index)
-        elif kind == "Cond":
+        elif node.op is COND:
             self._own(node)
             self._todo.append(node.inputs[0])
             self._todo.extend(g.outputs[tensor.index] for g in (node.attrs["then"], node.attrs["else"]))
@@ -75,7 +75,7 @@ class Needed:
 
     def _enter(self, owner: Node, graph: Graph, position: int) -> None:
         """Parameter ``position`` of ``graph`` is needed: so is what ``owner`` passes for it."""
-        if owner.op.name == "While":
+        if owner.op is WHILE:
             if position < owner.attrs["n_vars"]:
                 self._need_variable(owner, position)
             self._todo.append(owner.inputs[position])

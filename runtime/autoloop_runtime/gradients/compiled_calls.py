@@ -13,15 +13,14 @@ from collections.abc import Sequence
 from ..base.dataclass import dataclass
 from ..base.forks import Kind, in_child, is_mine
 from ..ir.graph import Graph
-from ..ir.op import OPS
 from ..ir.tensor import Tensor
+from ..ops.elementwise import IDENTITY
 from ..running.prepare import Runner, prepare, set_outputs
 from .activity import Key, Marks, is_differentiable, needed, reached
 from .rematerialize import BackwardGraph, Definition
 from .undoing import Undoing
 from .walk import Adjoints, Walk
 
-_IDENTITY = OPS["identity"]
 #: held while a graph is split, which adds nodes to it
 _lock = Kind("gradients.calls", "the graph that another thread was splitting is put back as it was").lock()
 #: how the graphs were that are being split; guarded by ``_lock``
@@ -60,7 +59,7 @@ class BackwardFunction(BackwardGraph):
 
     def saved(self, tensor: Tensor) -> Definition:
         self.taken.append(tensor)
-        return _IDENTITY, (self.parameter(tensor.dtype, tensor.shape, "saved"),), {}
+        return IDENTITY, (self.parameter(tensor.dtype, tensor.shape, "saved"),), {}
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.graph import Graph, Node, current_graph
-from ..ir.op import OPS
 from ..ir.structured import finish_cond
 from ..ir.tensor import Tensor
+from ..ops.elementwise import IDENTITY
 from . import rewriting
 from .activity import Marks, needed, reached_in_branch
 from .rematerialize import BackwardGraph, Definition
 from .walk import Adjoints, Collected, Walk, nothing
-
-_IDENTITY = OPS["identity"]
 
 
 class BackwardBranch(BackwardGraph):
@@ -39,7 +37,7 @@ class BackwardBranch(BackwardGraph):
         return None if position is None else self.conditional.inputs[1 + position]
 
     def saved(self, tensor: Tensor) -> Definition:
-        return _IDENTITY, (rewriting.result_of(self.conditional, self.forward, tensor),), {}
+        return IDENTITY, (rewriting.result_of(self.conditional, self.forward, tensor),), {}
 
 
 def backward(node: Node, gradients: Sequence[Tensor | None], walk: Walk) -> None:

@@ -20,11 +20,12 @@ from ..collections import adjoint_table as slots
 from ..collections.variables import READ, Variable
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph
-from ..ir.op import OPS, Op
+from ..ir.op import Op
 from ..ir.recorders import Recorder, recorders, recording
 from ..ir.run_state import EAGER
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
+from ..ops.indexing import GATHER
 from ..running.prepare import Runner, run_graph, wrap
 from .activity import Key, is_differentiable
 from .build import build, seed, seeds_of, source_in
@@ -37,7 +38,6 @@ from .walk import gradients_of, nothing
 
 #: from gradients of the outputs to gradients of the inputs
 Backward = Callable[[list[Tensor | None]], Sequence[Any]]
-_GATHER = OPS["gather"]
 _ELSEWHERE = "the target was not computed inside the tape's with block"
 
 
@@ -145,7 +145,7 @@ class GradientTape:
         elif op.vjp is not NO_GRADIENT and any(t in self._tracked for t in inputs):
 
             def backward(gs: list[Tensor | None]) -> Sequence[Any]:
-                if op is _GATHER and attrs["axis"] == 0 and gs[0] is not None:
+                if op is GATHER and attrs["axis"] == 0 and gs[0] is not None:
                     return [rows(gs[0], inputs[1], inputs[0]), None]
                 return gradients_of(op, repr(op.name), gs, outputs, inputs, attrs)
 

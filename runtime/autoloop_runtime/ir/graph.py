@@ -25,28 +25,10 @@ from ..base.contexts import Setting
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
-from .op import Op, Spec, call, register
+from .op import CONST as CONST
+from .op import PARAMETER as PARAMETER
+from .op import Op, Spec, call
 from .tensor import Tensor
-from .traits import NO_GRADIENT, OPAQUE, Fails
-
-CONST = register(
-    Op(
-        "Const",
-        lambda value: (value.dtype, TensorShape(value.shape)),
-        lambda value: value,
-        NO_GRADIENT,
-        traits=OPAQUE.but(fails=Fails.NEVER),
-    )
-)
-PARAMETER = register(
-    Op(
-        "Placeholder",
-        lambda dtype, shape, **_: (dtype, shape),
-        lambda **_: None,
-        NO_GRADIENT,
-        traits=OPAQUE.but(fails=Fails.NEVER),
-    )
-)
 
 _NOTHING: Mapping[int, TensorShape] = MappingProxyType({})
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..base.dataclass import dataclass
 from ..base.dtypes import DType
 from ..base.shapes import TensorShape
-from .traits import UNSTATED, NoRule, Traits
+from .traits import NO_GRADIENT, OPAQUE, UNSTATED, Fails, NoRule, Traits
 
 #: dtype and static shape of one output
 Spec = tuple[DType, TensorShape]
@@ -189,6 +189,27 @@ def register(op: Op) -> Op:
         raise TypeError(f"the row of the op {op.name!r} must state {what}")
     OPS[op.name] = op
     return op
+
+
+#: a value, and what stands for one: the ops that every graph is made of
+CONST = register(
+    Op(
+        "Const",
+        lambda value: (value.dtype, TensorShape(value.shape)),
+        lambda value: value,
+        NO_GRADIENT,
+        traits=OPAQUE.but(fails=Fails.NEVER),
+    )
+)
+PARAMETER = register(
+    Op(
+        "Placeholder",
+        lambda dtype, shape, **_: (dtype, shape),
+        lambda **_: None,
+        NO_GRADIENT,
+        traits=OPAQUE.but(fails=Fails.NEVER),
+    )
+)
 
 
 def function(name: str, f: Callable[..., Any]) -> Callable[..., Any]:

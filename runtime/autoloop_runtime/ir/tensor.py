@@ -17,7 +17,7 @@ from ..base import dtypes, nest
 from ..base.dtypes import DType
 from ..base.shapes import ShapeLike, TensorShape
 from .numpy_arguments import Counterpart, full_name, is_augmented, is_neutral, only_neutral, refuse
-from .op import call
+from .op import CONST, call
 from .recorders import refuse_leaving
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Tensor:
         source = self._source()
         if source.node is None:
             return np.asarray(source._value)
-        return np.asarray(source.node.attrs["value"]) if source.node.op.name == "Const" else None
+        return np.asarray(source.node.attrs["value"]) if source.node.op is CONST else None
 
     def fixed_value(self) -> np.ndarray[Any, Any] | None:
         """The value if it is known and no session can feed another, else ``None``."""
@@ -178,7 +178,7 @@ class Tensor:
         """Whether a session may be given another value for this tensor, or for one that it is computed from."""
         if self.node is None or self.node.graph.ordered:
             return False
-        return self.node.graph.parent is None or self.node.op.name != "Const"
+        return self.node.graph.parent is None or self.node.op is not CONST
 
     def _source(self) -> Tensor:
         """What this tensor was captured from, or itself."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ..analysis.cost import estimate
 from ..analysis.failure import can_fail
 from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from .rewrite import Copy, is_pure, rewrite
 
@@ -25,7 +26,7 @@ def hoist_invariants(graph: Graph) -> Graph:
 
 
 def _visit(copy: Copy, node: Node) -> None:
-    if node.op.name != "While":
+    if node.op is not WHILE:
         copy.keep(node)
         return
     inputs = copy.inputs(node)

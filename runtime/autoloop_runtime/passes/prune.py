@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..ir.graph import PARAMETER, Graph, Node
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from .rewrite import Copy
 
@@ -55,7 +56,7 @@ class _Pruner:
         """
         known = self._sources.get((node, j), -1)
         if known == -1:
-            known = self._variable(node, j) if node.op.name == "While" else self._result(node, j)
+            known = self._variable(node, j) if node.op is WHILE else self._result(node, j)
             self._sources[node, j] = None if j in node.declared else known
         return self._sources[node, j]
 
@@ -100,7 +101,7 @@ class _Pruner:
         """Per output of a structured node, the inputs it needs."""
         known = self._relations.get(node)
         if known is None:
-            known = self._while(node) if node.op.name == "While" else self._cond(node)
+            known = self._while(node) if node.op is WHILE else self._cond(node)
             self._relations[node] = known
         return known
 
@@ -179,9 +180,9 @@ class _Pruner:
         for node in graph.nodes:
             if node not in needs or (node.op is PARAMETER and node.outputs[0] in done):
                 continue
-            if node.op.name == "While":
+            if node.op is WHILE:
                 self._keep_while(copy, node, needs[node])
-            elif node.op.name == "Cond":
+            elif node.op is COND:
                 self._keep_cond(copy, node, needs[node])
             else:
                 copy.keep(node)

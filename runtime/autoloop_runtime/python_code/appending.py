@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ..analysis.induction import counts_from
 from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from .ownership import Ownership
 from .uses import places
@@ -22,7 +23,7 @@ def find_appended(graph: Graph, owned: Ownership) -> None:
     while pending:
         for node in pending.pop().nodes:
             pending += node.subgraphs
-            if node.op.name != "While":
+            if node.op is not WHILE:
                 continue
             for k in range(node.attrs["n_vars"]):
                 step = _appended(node, k)

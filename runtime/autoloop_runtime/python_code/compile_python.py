@@ -17,6 +17,8 @@ from ..base.profiler import Recorder, active
 from ..ir.failures import annotate, annotate_further, is_annotated
 from ..ir.graph import Graph, Node, eager
 from ..ir.run_state import EAGER, RunState
+from ..ir.structured import WHILE
+from ..ops.effects import PY_FUNCTION
 from ..running.on_stack_replacement import Sites
 from .appending import find_appended
 from .counted_loops import find_counted
@@ -163,7 +165,7 @@ def _load(graph: Graph, counted: bool, sites: Sites | None = None) -> tuple[Call
     function = namespace["run"]
     linecache.cache[filename] = (len(emitted.source), None, emitted.source.splitlines(True), filename)
     weakref.finalize(function, linecache.cache.pop, filename, None)
-    if any(node.op.name == "py_function" for node in _nodes(graph)):
+    if any(node.op is PY_FUNCTION for node in _nodes(graph)):
         function = eager()(function)  # the user's code computes, also if this runs while a graph is built
     return function, filename, emitted
 
@@ -186,7 +188,7 @@ def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> B
     if found is None:
         return error
     node, frames = found
-    if node.op.name == "While" and is_annotated(error):  # by machine code, which knows nothing of the loops around it
+    if node.op is WHILE and is_annotated(error):  # by machine code, which knows nothing of the loops around it
         return annotate_further(error, frames)
     return annotate(error, node, frames)
 

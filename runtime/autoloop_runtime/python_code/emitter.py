@@ -12,7 +12,9 @@ from ..base.dtypes import variant
 from ..base.shapes import TensorShape
 from ..ir.checks import CHECK_INVARIANT, CHECK_PREDICATE, CHECK_PROMISE
 from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+from ..ops.indexing import SET_ITEM
 from ..running.on_stack_replacement import Site, Sites, Watch, may_hand_over
 from . import names
 from .counted_loops import Counted
@@ -99,7 +101,7 @@ class Emitter:
                 continue
             if node.op is CONST:
                 scope.env[node.outputs[0]] = self.expressions.constant(node.attrs["value"], node.name)
-            elif node.op.name in ("While", "Cond"):
+            elif node.op in (WHILE, COND):
                 self._structured(node, position, scope)
             elif node in self.chains:
                 if node is self.chains[node].nodes[-1]:
@@ -193,7 +195,7 @@ class Emitter:
         array, output = node.inputs[self.owned.in_place[node]], node.outputs[0]
         held = scope.env[array]
         assert held.name is not None
-        if node.op.name == "set_item":
+        if node.op is SET_ITEM:
             self.lines.add(*self.expressions.set_item(node, scope.env), node=node)
         elif node.op.appends is not None:
             place, value = scope.env[node.inputs[1]], scope.env[node.inputs[2]]
@@ -227,7 +229,7 @@ class Emitter:
     # -- structured nodes ---------------------------------------------------------------------------------
 
     def _structured(self, node: Node, position: int, scope: Scope) -> None:
-        emit = self._while if node.op.name == "While" else self._cond
+        emit = self._while if node.op is WHILE else self._cond
         lines = self.lines
         if lines.loop_depth < MAX_LOOPS and lines.depth < MAX_DEPTH:
             emit(node, position, scope)

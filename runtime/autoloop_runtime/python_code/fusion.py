@@ -13,6 +13,7 @@ from ..base.dataclass import dataclass, field
 from ..base.shapes import TensorShape
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.tensor import Tensor
+from ..ops.indexing import SET_ITEM
 
 #: arrays with fewer elements are not divided
 MIN_ELEMENTS = DIVIDED
@@ -76,7 +77,7 @@ def _runs(graph: Graph) -> Iterator[list[Node]]:
             made.add(node.outputs[0])
             continue
         reads = any(t in made for t in (*node.inputs, *node.control_inputs))
-        writes = (node.op.into is not None and node.outputs[0].shape.rank != 0) or node.op.name == "set_item"
+        writes = (node.op.into is not None and node.outputs[0].shape.rank != 0) or node.op is SET_ITEM
         if reads or writes or node.op.effect or node.op.stateful or node.subgraphs:
             if run:
                 yield run

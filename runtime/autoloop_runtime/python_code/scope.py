@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..base.dataclass import dataclass, field
 from ..base.dtypes import variant
 from ..ir.graph import Graph, Node
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from .templates import Expr
 from .uses import Uses, places
@@ -54,10 +55,10 @@ class Scope:
         if tensor is None:
             return False
         last = self.uses.last_read.get(tensor, -1)
-        if last != position or node.op.name not in ("While", "Cond"):
+        if last != position or node.op not in (WHILE, COND):
             return last <= position
         reads = places(node.inputs, tensor)
-        if node.op.name == "While":
+        if node.op is WHILE:
             return all(i == init for i in reads)
         return len(reads) <= 1 and 0 not in reads
 
@@ -79,7 +80,7 @@ def _collect_tokens(graph: Graph, tokens: set[Tensor]) -> None:
     for node in graph.nodes:
         if node.op.effect:
             tokens.add(node.outputs[-1])
-        elif node.op.name == "While":
+        elif node.op is WHILE:
             index = node.attrs["token"]
             for sub in (node.attrs["cond"], node.attrs["body"]):
                 if index is not None:
@@ -87,7 +88,7 @@ def _collect_tokens(graph: Graph, tokens: set[Tensor]) -> None:
                 _collect_tokens(sub, tokens)
             if index is not None:
                 tokens.add(node.outputs[index])
-        elif node.op.name == "Cond":
+        elif node.op is COND:
             for sub in (node.attrs["then"], node.attrs["else"]):
                 tokens.update(p for p, outer in zip(sub.inputs, node.inputs[1:]) if outer in tokens)
                 _collect_tokens(sub, tokens)

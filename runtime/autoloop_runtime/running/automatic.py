@@ -33,6 +33,7 @@ from ..base.profiler import active
 from ..dataflow.compile_dataflow import compile_dataflow
 from ..ir.graph import Graph, Node
 from ..ir.run_state import EAGER, RunState
+from ..ir.structured import WHILE
 from ..passes.regions import form_regions
 from ..python_code.compile_python import compile_graph, compile_region
 from .on_stack_replacement import HARMLESS, Restart, Site, Sites, may_hand_over
@@ -277,7 +278,7 @@ class Automatic:
         """Say once that the extra is missing, at the loop that ran long, if it would have helped."""
         global _noticed
         self._notable = inf
-        loop = next((n for n in self.graph.nodes if n.op.name == "While"), None)
+        loop = next((n for n in self.graph.nodes if n.op is WHILE), None)
         if _noticed or loop is None or self._later.would_take(shapes):
             return
         _noticed = True
@@ -351,9 +352,9 @@ def _may_restart(graph: Graph) -> bool:
     nodes, saves = list(graph.nodes), False
     while nodes:
         node = nodes.pop()
-        if node.op.effect and node.op.name not in HARMLESS:
+        if node.op.effect and node.op not in HARMLESS:
             return False
-        saves = saves or (node.op.name == "While" and not may_hand_over(node))
+        saves = saves or (node.op is WHILE and not may_hand_over(node))
         nodes.extend(inner for below in node.subgraphs for inner in below.nodes)
     return saves
 
@@ -363,7 +364,7 @@ def loops_in(*graphs: Graph) -> list[Node]:
     found = []
     for graph in graphs:
         for node in graph.nodes:
-            found += [node] if node.op.name == "While" else []
+            found += [node] if node.op is WHILE else []
             found += loops_in(*node.subgraphs)
     return found
 

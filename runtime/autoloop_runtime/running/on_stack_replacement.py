@@ -37,6 +37,7 @@ from ..base.dtypes import variant
 from ..collections.variables import READ
 from ..ir.graph import Graph, Node
 from ..ir.run_state import EAGER, RunState
+from ..ops.effects import ASSERT, RAISE
 from ..passes.resume import resumable
 from .tier_up import SMALLEST, Later, Made, Shapes
 
@@ -51,7 +52,7 @@ CALL = 5e3
 #: what machine code can be given; a loop may hold other values while it runs, such as sums that are changed in place
 _ARRAYS = (np.ndarray, np.generic)
 #: effects that machine code may have in a loop: they can only end it, or read what nothing in it changes
-HARMLESS = frozenset({"assert", "raise", READ.name})
+HARMLESS = frozenset({ASSERT, RAISE, READ})
 
 
 class Site:
@@ -250,7 +251,7 @@ def may_hand_over(node: Node) -> bool:
     pending: list[Graph] = list(node.subgraphs)
     while pending:
         for inner in pending.pop().nodes:
-            if inner.op.effect and inner.op.name not in HARMLESS:
+            if inner.op.effect and inner.op not in HARMLESS:
                 return False
             pending.extend(inner.subgraphs)
     return True
