@@ -1,0 +1,237 @@
+"""What each op states of itself: that it does so at all, and that it is true of the kernel."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import autoloop as al
+import numpy as np
+import pytest
+from autoloop_runtime.analysis.failure import can_fail
+from autoloop_runtime.base.shapes import SCALAR, TensorShape
+from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph
+from autoloop_runtime.ir.op import OPS, Op, register
+from autoloop_runtime.ir.traits import (
+    ELEMENTS,
+    MADE,
+    NO_GRADIENT,
+    NO_RULE,
+    OPAQUE,
+    Batching,
+    Fails,
+    Memory,
+    NoRule,
+    Price,
+    Traits,
+)
+from autoloop_runtime.ops.define import primitive
+
+from tests.runtime.test_gradients_every_op import PROGRAMS as DIFFERENTIABLE
+from tests.runtime.test_gradients_every_op import leaves
+
+_rng = np.random.default_rng(7)
+A, B = _rng.uniform(0.3, 0.8, (2, 3)), _rng.uniform(-0.8, -0.3, (2, 3))
+WHOLE, SMALL = np.array([[5, -3, 2], [7, 1, -4]]), np.array([[1, 2, 3], [2, 1, 1]])
+
+#: what the programs with derivatives do not reach
+OTHERS = {
+    "compared": (lambda x, y: [x == y, x != y, x < y, x <= y, x > y, x >= y[0]], A, B),
+    "asked": (lambda x: [al.isnan(x), al.isinf(x), al.isfinite(x), al.any(x > 0, 1), al.all(x > 0)], A),
+    "logic": (lambda x: [al.logical_and(x > 0, x < 1), al.logical_or(x > 0, x < 1), al.logical_xor(x > 0, x < 1),
+                         al.logical_not(x > 0)], A),
+    "bits": (lambda x, y: [x & y, x | y[0], x ^ y, ~x, x << y, x >> y, x // y, x % y, -x, abs(x)], WHOLE, SMALL),
+    "rounded": (lambda x, y: [x // y, al.stop_gradient(x)], A, B),
+    "places": (lambda x: [al.argmax(x, 1), al.argmin(x), al.argsort(x)], A),
+    "integers": (lambda x: [al.cumsum(x, 0), al.sort(x), al.max(x, 1), al.min(x), al.sum(x, 0), al.prod(x)], WHOLE),
+}  # fmt: skip
+PROGRAMS = {**DIFFERENTIABLE, **{name: (f, arrays) for name, (f, *arrays) in OTHERS.items()}}
+#: what asks for shapes that are not known, and what only derivatives are made of
+ELSEWHERE = {"shape", "size", "rank", "put_along_axis", "sum_to", "sum_between", "ensure_shape"}
+
+
+def _plain(op):
+    return not (op.effect or op.stateful or op.graphs)
+
+
+@cache
+def samples():
+    """Op -> what its kernel was given, with attributes, and what it gave: lists of arrays."""
+    found = {}
+    for f, arrays in PROGRAMS.values():
+        graph = Graph()
+        with graph.as_default():
+            given = [graph.parameter(np.asarray(a).dtype, TensorShape(np.shape(a))) for a in arrays]
+            leaves(f(*given))
+        values = dict(zip(given, map(np.asarray, arrays)))
+        for node in graph.nodes:
+            if node.op is PARAMETER:
+                continue
+            assert _plain(node.op)
+            ins = [values[t] for t in node.inputs]
+            with np.errstate(all="ignore"):
+                outs = node.op.results(node.op.kernel(*ins, **node.attrs), len(node.outputs))
+            values.update(zip(node.outputs, outs))
+            if node.op is not CONST:
+                found.setdefault(node.op, []).append((ins, dict(node.attrs), outs))
+    return found
+
+
+def _of_numbers(values):
+    return all(isinstance(v, (np.ndarray, np.generic)) and v.dtype.kind in "biufc" for v in values)
+
+
+def _cases(holds):
+    """Every sample of the ops for whose traits something holds."""
+    for op, all_of_it in samples().items():
+        if holds(op.traits):
+            for ins, attrs, outs in all_of_it:
+                yield op, ins, attrs, outs
+
+
+def test_every_op_states_everything():
+    for op in OPS.values():
+        traits = op.traits
+        assert isinstance(traits, Traits)
+        kinds = {"batching": Batching, "memory": Memory, "fails": Fails, "price": Price}
+        assert all(isinstance(getattr(traits, name), kind) for name, kind in kinds.items())
+        assert issubclass(traits.raises, Exception)
+        assert all(type(b) is bool for b in (traits.rematerialise, traits.describes, traits.blas))
+        assert callable(op.vjp) or isinstance(op.vjp, NoRule)
+
+
+def test_a_row_that_leaves_something_out_is_an_error():
+    def infer(x):
+        return x.dtype, SCALAR
+
+    with pytest.raises(TypeError, match="traits"):
+        primitive("unstated", infer, np.exp, NO_GRADIENT)
+    with pytest.raises(TypeError, match="the row of the op 'unstated' must state its traits"):
+        register(Op("unstated", infer, np.exp, NO_GRADIENT))
+    with pytest.raises(TypeError, match="the row of the op 'unstated' must state a gradient rule, NO_GRADIENT or NO_R"):
+        register(Op("unstated", infer, np.exp, traits=ELEMENTS))
+    with pytest.raises(TypeError):
+        Traits(Batching.NONE, Memory.ANY)
+    assert "unstated" not in OPS
+
+
+def test_samples_reach_what_states_something_of_arrays():
+    stated = {
+        op.name for op in OPS.values()
+        if _plain(op) and (op.traits.memory is not Memory.ANY or op.traits.batching is not Batching.NONE)
+    }  # fmt: skip
+    assert stated - {op.name for op in samples()} == ELSEWHERE
+
+
+def test_results_lie_where_they_are_said_to():
+    for op, ins, _, outs in _cases(lambda traits: traits.memory is not Memory.ANY):
+        kept = ins if op.traits.memory is Memory.FRESH else ins[1:]
+        assert not any(np.shares_memory(out, x) for out in outs for x in kept if _of_numbers([x])), op
+    views = {op for op, ins, _, outs in _cases(lambda t: t.memory is Memory.VIEW) if np.shares_memory(outs[0], ins[0])}
+    assert {op.name for op in views} >= {"reshape", "transpose", "getitem", "split", "unstack", "real", "identity"}
+
+
+def test_elements_are_computed_one_by_one():
+    for op, ins, attrs, (out,) in _cases(lambda traits: traits.elementwise):
+        spread = np.broadcast_arrays(*ins)
+        assert spread[0].shape == np.shape(out), op
+        for place in ((..., slice(0, 1)), (..., slice(-1, None))) if np.ndim(out) else ():
+            with np.errstate(all="ignore"):
+                part = op.kernel(*[x[place].copy() for x in spread], **attrs)
+            assert part.dtype == out.dtype
+            np.testing.assert_allclose(part, out[place], rtol=1e-14, err_msg=op.name)
+
+
+def test_axes_move_by_one_for_many_rows():
+    for op, (x,), attrs, (out,) in _cases(lambda traits: traits.batching is Batching.AXES):
+        axes = range(x.ndim) if attrs["axis"] is None else attrs["axis"]
+        rows = np.stack([x, x, x])
+        found = op.kernel(rows, **{**attrs, "axis": tuple([a % x.ndim + 1 for a in axes])})
+        np.testing.assert_allclose(found, np.stack([out, out, out]), rtol=1e-14, err_msg=op.name)
+
+
+def test_what_describes_its_input_does_not_look_at_the_elements():
+    attrs = {"shape": {"dtype": al.int32}, "size": {"dtype": al.int32}, "rank": {}}
+    assert {op.name for op in OPS.values() if op.traits.describes} == attrs.keys()
+    for name, given in attrs.items():
+        op = OPS[name]
+        np.testing.assert_array_equal(op.kernel(A, **given), op.kernel(np.full_like(A, np.nan), **given))
+
+
+def test_derivatives_that_are_said_to_be_zero_are():
+    for op, all_of_it in samples().items():
+        for ins, attrs, outs in all_of_it if op.vjp is NO_GRADIENT else ():
+            if outs[0].dtype.kind in "fc" and op.name != "stop_gradient":
+                moved = [x * (1 + 1e-9) if x.dtype.kind == "f" else x for x in ins]
+                np.testing.assert_array_equal(op.kernel(*moved, **attrs), outs[0])
+    refused = {op.name for op in OPS.values() if op.vjp is NO_RULE}
+    assert refused == {
+        "py_function", "unique", "AssignVariable", "AssignAddVariable", "AssignSubVariable", "While", "Cond",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [op.name for op in OPS.values() if op.neutral is not None])
+def test_a_neutral_operand_does_nothing_to_the_bit(name):
+    op, neutral = OPS[name], OPS[name].neutral
+    for kind, x in (("i", WHOLE), ("f", np.array([-0.0, 0.0, 2.5, np.inf])), ("b", np.array([True, False]))):
+        takes = kind in neutral.kinds and not (kind != "b" and name.startswith("logical"))
+        if not takes or (kind == "f" and name.startswith("bitwise")) or (kind == "b" and name == "divide"):
+            continue
+        other = x.dtype.type(neutral.value)
+        other = -other if neutral.negative_zero and kind == "f" else other
+        pairs = [(x, other), (other, x)] if neutral.swaps else [(x, other)]
+        for pair in pairs:
+            found = op.kernel(*pair)
+            assert found.dtype == x.dtype and found.tobytes() == x.tobytes()
+
+
+def test_what_undoes_itself_does_so():
+    for op in (op for op in OPS.values() if op.undoes_itself):
+        x = np.array([True, False]) if op.name == "logical_not" else WHOLE
+        np.testing.assert_array_equal(op.kernel(op.kernel(x)), x)
+
+
+@pytest.mark.parametrize("name", [op.name for op in OPS.values() if op.traits.batching is Batching.AXES])
+def test_only_the_largest_of_no_elements_fails(name):
+    op = OPS[name]
+    empty = np.zeros((0, 2), bool if name in ("any", "all") else float)
+    if op.traits.fails is Fails.NO_ELEMENTS:
+        with pytest.raises(op.traits.raises):
+            op.kernel(empty, axis=(0,), keepdims=False)
+    else:
+        with np.errstate(all="ignore"):
+            assert op.kernel(empty, axis=(0,), keepdims=False).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("shape", "fails"), [((2, 3), False), ((0, 3), True), ((3, 0), True), ((None, 3), True), (None, True)]
+)
+def test_the_largest_of_elements_that_are_there_cannot_fail(shape, fails):
+    graph = Graph()
+    with graph.as_default():
+        for f in (al.max, al.min, al.logsumexp, al.softmax):
+            assert can_fail(f(graph.parameter(al.float64, TensorShape(shape)), axis=0).op) is fails
+
+
+OUTSIDE = {
+    "gather": lambda x: al.gather(x, 7),
+    "gather_nd": lambda x: al.gather_nd(x, [[7, 0]]),
+    "take_along_axis": lambda x: al.take_along_axis(x, np.array([[7, 0, 0]]), 0),
+    "scatter": lambda x: al.scatter([[7]], [1.0], [2]),
+    "scatter_update": lambda x: al.scatter_update(x, [[7, 0]], [1.0]),
+    "inv": lambda x: al.inv(np.zeros((2, 2))),
+    "solve": lambda x: al.solve(np.zeros((2, 2)), np.ones(2)),
+    "cholesky": lambda x: al.cholesky(-np.eye(2)),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_kernels_raise_what_they_are_said_to(name):
+    with pytest.raises(OPS[name].traits.raises):
+        OUTSIDE[name](al.constant(A))
+
+
+def test_a_family_with_a_difference_keeps_the_rest():
+    other = MADE.but(blas=True)
+    assert other.blas and not MADE.blas
+    assert other.memory is MADE.memory and other != MADE and other.but(blas=False) == MADE
+    assert Op("loose", None, None).traits == OPAQUE
