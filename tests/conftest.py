@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+sys.path.append(str(Path(__file__).parent / "runtime"))  # `api`, `executors`
 pytest_plugins = ("assertions", "bytecode", "parallel")
 EXECUTORS = ("auto", "sequential", "dataflow", "native", "handover")
 os.environ.setdefault("AUTOLOOP_CACHE", "0")  # tests that are about the cache have a folder of their own
@@ -50,8 +52,7 @@ def pytest_runtest_teardown() -> None:
 
 
 def _always(wanted: str) -> None:
-    from autoloop_runtime.native import NativeRefusal
-    from autoloop_runtime.running import prepare as execution
+    from api import NativeRefusal, execution
 
     made = execution._made
 
@@ -79,9 +80,9 @@ def _always(wanted: str) -> None:
 
 def hand_over_at_once(setattr: Callable[[Any, str, Any], None], first: int = 2) -> None:
     """Let every loop go on in machine code after its ``first`` iterations, and no whole function run in it."""
-    from autoloop_runtime.running import automatic
-    from autoloop_runtime.running import on_stack_replacement as handover
-    from autoloop_runtime.running import tier_up as later
+    from api import automatic
+    from api import on_stack_replacement as handover
+    from api import tier_up as later
 
     compare, code = handover.Site.compare, handover.Site.code
     setattr(handover, "FIRST", first)
@@ -97,3 +98,13 @@ def hand_over_at_once(setattr: Callable[[Any, str, Any], None], first: int = 2) 
 def hand_over(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """A function that lets every loop go on in machine code after so many iterations."""
     return lambda first: hand_over_at_once(monkeypatch.setattr, first)
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """As many threads for graphs."""
+    from api import config
+
+    config.set_num_threads(2)
+    yield
+    config.set_num_threads(None)

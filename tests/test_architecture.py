@@ -168,3 +168,24 @@ def test_samples_need_only_autoloop_numpy_and_the_standard_library():
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             for name in names:
                 assert name.split(".")[0] in allowed, f"{path.name}:{node.lineno} imports {name}"
+
+
+#: what looks at the packages as such
+KNOWS_PACKAGES = {"runtime/test_fork_registry.py": {"autoloop_runtime"}}
+
+
+def test_tests_import_the_inside_from_one_module():
+    """A program in a text, for another process, may import what it likes."""
+    folder, wrong = ROOT / "tests", []
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        text = path.read_text()
+        if "autoloop_runtime" not in text or name == "runtime/api.py" or name.startswith("benchmarks/"):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            inside = {m for m in modules if m.split(".")[0] == "autoloop_runtime"}
+            if inside - KNOWS_PACKAGES.get(name, set()):
+                wrong.append(f"{name}:{node.lineno}")
+    assert not wrong

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import autoloop
 import pytest
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.python_code.compile_python import emit
+from api import Graph, emit, lower
 
 PAGE = Path(__file__).resolve().parents[1] / "runtime" / "README.md"
 BOX = re.compile(r"<!-- artefact: (\w+) -->\n```(\w+)\n(.*?)```", re.S)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from api import TensorSpec
 from autoloop.cli import highlight, main, show
 from autoloop.cli.arguments import ArgumentError, parse_arguments
 from autoloop.cli.problems import UsageError
 from autoloop.cli.target import Target
-from autoloop_runtime.ir.tensor import TensorSpec
 
 SOURCE = '''
 import autoloop as al

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
+from api import Graph, LoopRecord, loop_records, record_loop
 from autoloop.explanation import Explanation, explain
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.records import LoopRecord, loop_records, record_loop
 
 
 def sums(x, rounds):

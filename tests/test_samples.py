@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from autoloop_runtime.base.native_extra import why_not
+from api import why_not
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 

@@ -7,9 +7,8 @@ from contextlib import suppress
 
 import autoloop as al
 import pytest
+from api import emit, prepare
 from autoloop.conversion.pipeline import convert
-from autoloop_runtime.python_code.compile_python import emit
-from autoloop_runtime.running.prepare import prepare
 from executors import NATIVE, needs_native
 from random_functions import random_program
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from autoloop_runtime.base.native_extra import why_not
+from api import why_not
 
 NATIVE = not why_not()
 INTERPRETED = ("auto", "dataflow", "sequential")

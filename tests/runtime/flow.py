@@ -6,12 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import Op
-from autoloop_runtime.ir.structured import COND, WHILE
-from autoloop_runtime.ir.tensor import Tensor
+from api import COND, SCALAR, WHILE, Graph, Op, Tensor, TensorShape, dtypes
 
 
 def same(x: Tensor, *_: Tensor, **__: Any) -> Any:
@@ -51,6 +46,10 @@ def call(op: Op, *inputs: Tensor, **attrs: Any) -> Tensor:
     """A node of the graph of the first input; its first output."""
     graph = next(t.graph for t in inputs if t.graph is not None)
     return graph.add(op, inputs, attrs).outputs[0]
+
+
+def scalar(graph: Graph, name: str = "x", dtype: str = "int64") -> Tensor:
+    return graph.parameter(np.dtype(dtype), SCALAR, name)
 
 
 def const(graph: Graph, value: Any) -> Tensor:

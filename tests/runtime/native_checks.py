@@ -6,12 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from autoloop_runtime import native
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.python_code.compile_python import compile_graph
-from autoloop_runtime.running.prepare import set_outputs
+from api import Graph, TensorShape, compile_graph, convert_to_tensor, native, set_outputs
 from random_programs import interpret
 
 pytest.importorskip("llvmlite")

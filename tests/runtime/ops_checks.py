@@ -7,13 +7,8 @@ but the operations is tested.
 from __future__ import annotations
 
 import numpy as np
-from autoloop_runtime import ops
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.collections import adjoint_table as slots
-from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph
-from autoloop_runtime.ir.run_state import EAGER
-from autoloop_runtime.ir.tensor import Tensor
+from api import CONST, EAGER, PARAMETER, Graph, Tensor, TensorShape, dtypes, ops
+from api import adjoint_table as slots
 
 
 def blurred(shape, how):
@@ -65,7 +60,7 @@ def run(graph, fetches, feeds):
     return [env[graph.capture(t)] for t in fetches]
 
 
-def traced(f, arrays, how):
+def blurred_graph(f, arrays, how):
     """``f`` traced on parameters whose shapes are blurred; the graph and the outputs."""
     graph = Graph()
     params = [graph.parameter(a.dtype, blurred(a.shape, how)) for a in arrays]
@@ -80,7 +75,7 @@ def check_static(f, *arrays, blurs=BLURS):
     before = [np.copy(a) for a in arrays]
     eager = leaves(f(*[Tensor(a) for a in arrays]))
     for how in blurs:
-        graph, _, outputs = traced(f, arrays, how)
+        graph, _, outputs = blurred_graph(f, arrays, how)
         got = run(graph, outputs, arrays)
         assert len(eager) == len(got)
         for e, t, v in zip(eager, outputs, got):
@@ -144,7 +139,7 @@ def check_gradient(f, *arrays, blurs=BLURS, rtol=2e-5, atol=2e-6):
     weights = [rng.normal(size=e.shape.as_tuple()) for e in eager]
     expected = differences(f, arrays, weights)
     for how in blurs:
-        graph, params, outputs = traced(f, arrays, how)
+        graph, params, outputs = blurred_graph(f, arrays, how)
         with graph.as_default():
             cotangents = [graph.constant(np.asarray(w)[()]) for w in weights]
             grads = pullback(graph, outputs, cotangents, params)

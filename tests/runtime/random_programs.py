@@ -6,16 +6,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.control import while_loop as control_flow
-from autoloop_runtime.ir.apply import apply
-from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph
-from autoloop_runtime.ir.op import Op, call
-from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.running.prepare import set_outputs
+from api import CONST, PARAMETER, Graph, Op, Tensor, TensorShape, apply, call, control_flow, dtypes, set_outputs
 
 #: what the programs' effects leave behind, in order
 LOG: list[Any] = []

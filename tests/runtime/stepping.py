@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from autoloop_runtime.base import forks
+from api import forks
 
 
 def steps_of(f: Callable[[], Any]) -> int:

@@ -14,14 +14,11 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.base import background, config
-from autoloop_runtime.base import native_extra as extra
-from autoloop_runtime.ir.run_state import EAGER
-from autoloop_runtime.passes.resume import resumable
-from autoloop_runtime.python_code.compile_python import compile_graph
-from autoloop_runtime.running import automatic
-from autoloop_runtime.running import on_stack_replacement as handover
-from autoloop_runtime.running import tier_up as later
+from api import EAGER, automatic, background, compile_graph, config, resumable
+from api import native_extra as extra
+from api import on_stack_replacement as handover
+from api import tier_up as later
+from children import run_file
 
 pytestmark = pytest.mark.auto
 needs_native = pytest.mark.skipif(bool(extra.remedy()), reason="needs the extra 'native'")
@@ -395,18 +392,6 @@ def test_the_thread_ends_when_there_is_nothing_to_do():
     assert len(done) == 1 and not done[0].daemon and not done[0].is_alive()
 
 
-def run_python(code, folder, **environment):
-    """Standard output and error of a process of its own."""
-    (folder / "program.py").write_text(code)
-    path = os.pathsep.join([str(ROOT), str(ROOT / "runtime")])
-    env = {**os.environ, "PYTHONPATH": path, "AUTOLOOP_CACHE": "0", **environment}
-    done = subprocess.run(
-        [sys.executable, str(folder / "program.py")], capture_output=True, text=True, env=env, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout, done.stderr
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_has_no_jobs_and_can_have_its_own(tmp_path):
     code = """
@@ -429,7 +414,7 @@ more.set()
 background.wait()
 print(steps)
 """
-    assert run_python(code, tmp_path)[0].strip() == "['first', 'second']"
+    assert run_file(code, tmp_path)[0].strip() == "['first', 'second']"
 
 
 @needs_native
@@ -447,7 +432,7 @@ def f(n):
     return i
 print(int(f(np.int32(2000))))
 """
-    assert run_python(code, tmp_path) == ("2000\n", "")
+    assert run_file(code, tmp_path) == ("2000\n", "")
 
 
 LONG = """
@@ -474,12 +459,12 @@ ABSENT += "u.find_spec = lambda name, *a: None if name == 'llvmlite' else find(n
 
 
 def test_without_the_extra_it_works_and_says_so_once(tmp_path):
-    out = run_python(ABSENT + LONG, tmp_path)[0].splitlines()
+    out = run_file(ABSENT + LONG, tmp_path)[0].splitlines()
     assert out[:3] == ["50"] * 3
     warned, why = out[3:]
     assert warned.startswith("MissingNativeWarning") and "pip install 'autoloop[native]'" in warned
     assert "machine code would take it: pip install 'autoloop[native]'" in why
-    quiet = run_python(ABSENT + LONG, tmp_path, AUTOLOOP_NATIVE="0")[0].splitlines()
+    quiet = run_file(ABSENT + LONG, tmp_path, AUTOLOOP_NATIVE="0")[0].splitlines()
     assert len(quiet) == 4 and "switched off" in quiet[3]
 
 
@@ -489,7 +474,7 @@ def test_an_extra_that_is_too_old_is_said_once_and_not_loaded(tmp_path):
     (package / "__init__.py").write_text("raise SystemError('imported')")
     (package / "_version.py").write_text("version_version = '0.44.0'\nversion_full = 'ab12'\n")
     old = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-    out = run_python(old + LONG, tmp_path)[0].splitlines()
+    out = run_file(old + LONG, tmp_path)[0].splitlines()
     assert out[:3] == ["50"] * 3
     warned, why = out[3:]
     assert warned.startswith("MissingNativeWarning")
@@ -497,7 +482,7 @@ def test_an_extra_that_is_too_old_is_said_once_and_not_loaded(tmp_path):
     assert "machine code would take it: pip install -U 'autoloop[native]'" in why
     native = "import numpy as np, autoloop as al\ntry:\n al.function(abs, executor='native')(np.float64(1))\n"
     native += "except ImportError as error: print(error)"
-    assert "0.44" in run_python(old + native, tmp_path)[0]
+    assert "0.44" in run_file(old + native, tmp_path)[0]
 
 
 @pytest.mark.parametrize("text, version", [
@@ -520,7 +505,7 @@ def test_the_metadata_ask_for_what_will_do():
 def test_a_short_program_never_loads_the_compiler(tmp_path):
     code = LONG.replace("automatic.NOTICE = 1e-9", "") + "\nprint(any(m.startswith('llvmlite') for m in sys.modules))"
     code = code.replace("print(al.explain(f, np.int32(50)).loops[0].why)", "")
-    assert run_python(code, tmp_path)[0].split() == ["50", "50", "50", "False"]
+    assert run_file(code, tmp_path)[0].split() == ["50", "50", "50", "False"]
 
 
 # -- a call that saves values for its gradient --------------------------------------------------------------

@@ -9,39 +9,36 @@ import threading
 import tracemalloc
 import unittest.mock
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.analysis import sizes
-from autoloop_runtime.base import config, dtypes, profiler
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.control import while_loop as control_flow
-from autoloop_runtime.dataflow import Executable
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.gradients import gradients
-from autoloop_runtime.ir.apply import apply
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import Op, call
-from autoloop_runtime.ir.run_state import RunState
-from autoloop_runtime.passes.optimize import optimize
-from autoloop_runtime.python_code import templates
-from autoloop_runtime.python_code.buffer_reuse import Spare
-from autoloop_runtime.python_code.compile_python import compile_graph, emit
-from autoloop_runtime.python_code.names import Names, identifier
-from autoloop_runtime.running.prepare import set_outputs
+from api import (
+    SCALAR,
+    Executable,
+    Graph,
+    Names,
+    Op,
+    RunState,
+    TensorShape,
+    apply,
+    call,
+    compile_graph,
+    config,
+    control_flow,
+    dtypes,
+    emit,
+    gradients,
+    identifier,
+    lower,
+    optimize,
+    profiler,
+    sizes,
+    templates,
+)
+from api import BufferSpare as Spare
+from graphs import traced
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import LOG, NOTE, Program, assert_same, interpret, outcome
-
-
-def traced(build, *inputs):
-    """The function graph of ``build``, whose parameters are given as ``(name, dtype, shape)``."""
-    graph = Graph(ordered=True)
-    with graph.as_default():
-        parameters = [graph.parameter(dtype, TensorShape(shape), name) for name, dtype, shape in inputs]
-        out = build(*parameters)
-        set_outputs(graph, list(out) if isinstance(out, (list, tuple)) else [out])
-    return graph
 
 
 def code(graph):

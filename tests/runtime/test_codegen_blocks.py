@@ -9,25 +9,14 @@ import unittest.mock
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.analysis import sizes
-from autoloop_runtime.base import config
-from autoloop_runtime.passes.optimize import optimize
-from autoloop_runtime.python_code import block_loop as blocks
-from autoloop_runtime.python_code import fusion as chains
-from autoloop_runtime.python_code.block_loop import Between, in_blocks
-from autoloop_runtime.python_code.compile_python import compile_graph, emit
+from api import Between, compile_graph, config, emit, in_blocks, optimize, sizes
+from api import block_loop as blocks
+from api import fusion as chains
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import Program, assert_same, interpret, outcome
 
 SHAPE = (600, 500)
-
-
-@pytest.fixture
-def two_threads():
-    config.set_num_threads(2)
-    yield
-    config.set_num_threads(None)
 
 
 def double(x, out):

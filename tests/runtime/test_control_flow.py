@@ -7,8 +7,7 @@ import dataclasses
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.control import while_loop as control_flow
-from autoloop_runtime.ir.graph import Graph
+from api import Graph, control_flow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ import dataclasses
 import threading
 
 import pytest
-from autoloop_runtime.base import dataclass as lean
+from api import lean
 
 KINDS = {"standard": dataclasses, "lean": lean}
 OPTIONS = [{}, {"frozen": True}, {"frozen": True, "slots": True}, {"eq": False}, {"frozen": True, "eq": False}]

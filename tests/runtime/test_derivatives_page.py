@@ -9,12 +9,8 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
+from api import FUNCTIONS, Graph, TensorShape, dataclass, prepare, run_graph, set_outputs
 from autoloop.differentiation import grad, jacobian, jvp, value_and_grad
-from autoloop_runtime.base.dataclass import dataclass
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import FUNCTIONS
-from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs
 from executors import EXECUTORS
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "derivatives.md"
@@ -68,7 +64,7 @@ def derivatives(row, x):
 
 
 @cache
-def traced(expression, count):
+def graph_of_row(expression, count):
     """The derivatives at any point of ``count`` elements, as a graph."""
     row = next(row for row in ROWS if row.expression == expression)
     graph = Graph(ordered=True)
@@ -79,7 +75,7 @@ def traced(expression, count):
 
 @cache
 def runner(expression, count, executor):
-    return prepare(traced(expression, count), executor)
+    return prepare(graph_of_row(expression, count), executor)
 
 
 @pytest.mark.parametrize("executor", ["eager", *EXECUTORS])
@@ -92,7 +88,7 @@ def test_row(row, executor):
         pytest.skip("no machine code, or too much of it")
     else:
         key = row.expression, len(row.at)
-        found = run_graph(traced(*key), runner(*key, executor), [x])
+        found = run_graph(graph_of_row(*key), runner(*key, executor), [x])
     first, second, forward, forward_again = (np.asarray(v) for v in found)
     close = {"rtol": 1e-9, "atol": 1e-13}
     np.testing.assert_allclose(first, row.first, **close)

@@ -10,12 +10,11 @@ import autoloop as al
 import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
+from api import Graph, TensorShape
 from autoloop.drawing import dataflow_picture, structured_picture, to_dot, to_svg
 from autoloop.drawing.labels import type_text, value_text
 from autoloop.drawing.layers import Item, Level, Link
 from autoloop.drawing.layout import lay_out
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.ir.graph import Graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

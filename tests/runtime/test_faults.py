@@ -11,8 +11,7 @@ import time
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.base import config
-from autoloop_runtime.ir.graph import Graph
+from api import Graph, config
 from executors import EXECUTORS
 
 tf = al.compat.v1

@@ -11,7 +11,7 @@ from pathlib import Path
 import autoloop
 import autoloop_runtime
 import pytest
-from autoloop_runtime.base import forks
+from api import forks
 from forking import needs_fork, run
 
 ROOT = Path(__file__).parent.parent.parent

@@ -8,9 +8,8 @@ import tracemalloc
 import autoloop as al
 import numpy as np
 import pytest
+from api import Growing, Limited, checkpoints
 from autoloop.differentiation import grad, gradients, value_and_grad
-from autoloop_runtime.collections.checkpoint_store import Growing, Limited
-from autoloop_runtime.gradients import checkpoints
 from executors import needs_native
 from gradient_checks import zeros_for_none
 from hypothesis import given

@@ -10,8 +10,8 @@ from functools import cache
 import autoloop as al
 import numpy as np
 import pytest
+from api import FUNCTIONS, OPS, call
 from autoloop.differentiation import grad, jvp, value_and_grad
-from autoloop_runtime.ir.op import FUNCTIONS, OPS, call
 
 F64 = al.float64
 #: what tests of its own hold: the identity of a print, the read of a TensorArray that clears, a check of a shape

@@ -5,9 +5,8 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
+from api import SeededExecutor, lower
 from autoloop.differentiation import gradients
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.dataflow.testing import SeededExecutor
 from gradient_checks import F64, check_forward, check_gradients, scalar, slopes
 
 while_loop = al.while_loop

@@ -8,11 +8,8 @@ from unittest import mock
 import autoloop as al
 import numpy as np
 import pytest
+from api import Graph, background, cheapest_cut, emit
 from autoloop.differentiation import gradients, jvp, value_and_grad
-from autoloop_runtime.base import background
-from autoloop_runtime.gradients.mincut import cheapest_cut
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.python_code.compile_python import emit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -7,10 +7,8 @@ from functools import cache
 import autoloop as al
 import numpy as np
 import pytest
+from api import Index, accumulators, prepare, run_graph
 from autoloop.differentiation import grad, gradients, hessian_vector_product, jacobian, jvp, vjp
-from autoloop_runtime.collections import accumulators
-from autoloop_runtime.ops.index import Index
-from autoloop_runtime.running.prepare import prepare, run_graph
 from executors import needs_native
 
 while_loop = al.while_loop
@@ -121,7 +119,7 @@ LONG, FEW = ("jacobian of grad", "jvp of jvp"), ("slices", "gathered", "branch_i
 
 
 @cache
-def traced(name, extent):
+def graph_of_all(name, extent):
     """The graph of all ways for vectors of ``extent`` elements, and their names; one for all executors."""
     f, chosen = PROGRAMS[name], []
 
@@ -149,7 +147,7 @@ def differences(name):
 
 
 def check(name, executor, extent=5):
-    graph, chosen = traced(name, extent)
+    graph, chosen = graph_of_all(name, extent)
     expected = differences(name)
     found = run_graph(graph, prepare(graph, executor), [al.constant(a) for a in (X, W, V)])
     for way, each in zip(chosen, found, strict=True):
@@ -224,7 +222,7 @@ def sums(graph):
 
 @pytest.mark.parametrize("name", ["slices", "whole", "gathered", "loop_in_loop", "branch_in_loop"])
 def test_no_derivative_uses_a_growing_sum_twice(name):
-    graph, _ = traced(name, 5)
+    graph, _ = graph_of_all(name, 5)
     count, seen = uses(graph, {}), 0
     for node in sums(graph):
         seen += 1

@@ -13,9 +13,8 @@ import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
+from api import OPS, apply, call
 from autoloop.differentiation import gradients, jvp
-from autoloop_runtime.ir.apply import apply
-from autoloop_runtime.ir.op import OPS, call
 
 F64 = al.float64
 RNG = np.random.default_rng(0)

@@ -12,8 +12,7 @@ import tempfile
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.collections import swap
-from autoloop_runtime.collections.swap import SwapStack
+from api import SwapStack, swap
 
 X = np.linspace(0.5, 1.0, 1000, dtype=np.float32)
 

@@ -7,29 +7,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import autoloop_runtime.ops as al
 import numpy as np
 import pytest
-from autoloop_runtime.analysis.induction import (
+from api import (
+    FIXED,
+    SCALAR,
+    Executable,
+    Graph,
     Induction,
+    Node,
+    compile_graph,
+    compile_native,
     constant_step,
+    dtypes,
+    find_counted,
+    infer,
+    lower,
     most_trips,
+    optimize,
+    polling_period,
+    set_outputs,
     trip_count,
-)  # fmt: skip
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import SCALAR
-from autoloop_runtime.control.while_loop import while_loop
-from autoloop_runtime.dataflow import Executable
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.gradients.rewriting import FIXED
-from autoloop_runtime.ir.graph import Graph, Node
-from autoloop_runtime.native import compile_native
-from autoloop_runtime.native.typing.exact_shapes import infer
-from autoloop_runtime.native.writer.polling import polling_period
-from autoloop_runtime.passes.optimize import optimize
-from autoloop_runtime.python_code.compile_python import compile_graph
-from autoloop_runtime.python_code.counted_loops import find_counted
-from autoloop_runtime.running.prepare import set_outputs
+    while_loop,
+)
+from api import ops as al
 from executors import needs_native
 
 TESTS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne}

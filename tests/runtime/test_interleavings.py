@@ -5,12 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.base import config
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.dataflow.testing import SeededExecutor
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.passes.optimize import optimize
-from autoloop_runtime.running.prepare import set_outputs
+from api import Graph, SeededExecutor, config, lower, optimize, set_outputs
 
 WINDOWS = (1, 3, 10)
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
-from autoloop_runtime.base import locations
-from autoloop_runtime.base.locations import Places
-from autoloop_runtime.base.shapes import SCALAR
-from autoloop_runtime.ir.graph import Graph
+from api import SCALAR, Graph, Places, locations
 
 
 def in_file(source, name="user.py"):

@@ -6,13 +6,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.dataflow import Executable
-from autoloop_runtime.dataflow.lowering import Kind, Lowered, lower
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import Op
-from flow import ADD, GROW, LESS, MUL, branch, call, const, counted, failing, loop, probe
+from api import SCALAR, Executable, Graph, Kind, Lowered, Op, TensorShape, dtypes, lower
+from flow import ADD, GROW, LESS, MUL, branch, call, const, counted, failing, loop, probe, scalar
 
 
 def kinds(lowered: Lowered) -> Counter[Kind]:
@@ -25,10 +20,6 @@ def names(lowered: Lowered, kind: Kind = Kind.KERNEL) -> set[str]:
 
 def kernels(lowered: Lowered) -> list[str]:
     return [node.op.name for node in lowered.nodes if node.kind is Kind.KERNEL]
-
-
-def scalar(graph: Graph, name: str = "x", dtype: str = "int64"):
-    return graph.parameter(np.dtype(dtype), SCALAR, name)
 
 
 def vector(graph: Graph, size=None, name: str = "v"):

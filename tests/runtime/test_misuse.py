@@ -7,7 +7,7 @@ import re
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.ir.graph import Graph
+from api import Graph
 
 tf = al.compat.v1
 KEEP = lambda i: i + 1

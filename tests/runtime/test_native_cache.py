@@ -12,14 +12,9 @@ import tempfile
 from pathlib import Path
 
 import autoloop as al
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.base.dataclass import replace
-from autoloop_runtime.native.toolchain import cache as caching
-from autoloop_runtime.native.toolchain import compile_ir as compiling
-from autoloop_runtime.native.toolchain import linker
-from autoloop_runtime.native.toolchain.cache import DiskCache, default_cache
+from api import DiskCache, caching, compiling, default_cache, linker, replace
 from native_checks import compile_native, graph_of
 
 

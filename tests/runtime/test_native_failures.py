@@ -9,18 +9,11 @@ import sys
 import threading
 import time
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime import native
-from autoloop_runtime.collections.tensor_array import TensorArray
-from autoloop_runtime.control.cond import cond
-from autoloop_runtime.control.while_loop import while_loop
-from autoloop_runtime.ir.op import call
-from autoloop_runtime.native import native_call as calling
-from autoloop_runtime.native.toolchain import compile_ir as compiling
-from autoloop_runtime.ops import random
-from autoloop_runtime.python_code.compile_python import compile_graph
+from api import TensorArray, call, compile_graph, compiling, cond, native, while_loop
+from api import native_call as calling
+from api import random_ops as random
 from native_checks import compile_native, graph_of
 
 

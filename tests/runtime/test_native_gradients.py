@@ -13,10 +13,9 @@ import tempfile
 import autoloop as al
 import numpy as np
 import pytest
+from api import NativeRefusal, swap
+from api import swap_file as swapped
 from autoloop.differentiation import gradients, value_and_grad
-from autoloop_runtime.collections import swap
-from autoloop_runtime.native import NativeRefusal
-from autoloop_runtime.native.kernels import swap_file as swapped
 from gradient_checks import slopes
 from test_gradients_loops import PROGRAMS, A, X
 

@@ -7,20 +7,23 @@ import os
 import random
 import threading
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.collections.tensor_array import TensorArray
-from autoloop_runtime.collections.variables import Variable
-from autoloop_runtime.control.cond import cond
-from autoloop_runtime.control.map_scan import map_fn, scan
-from autoloop_runtime.control.while_loop import while_loop
-from autoloop_runtime.gradients.api import gradients, value_and_grad
-from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.op import call
-from autoloop_runtime.native.native_function import write_function
-from autoloop_runtime.native.toolchain.compile_ir import host
-from autoloop_runtime.python_code.compile_python import compile_graph
+from api import (
+    TensorArray,
+    Variable,
+    call,
+    compile_graph,
+    cond,
+    convert_to_tensor,
+    gradients,
+    host,
+    map_fn,
+    scan,
+    value_and_grad,
+    while_loop,
+    write_function,
+)
 from native_checks import check, compile_native, graph_of
 from random_programs import Program, interpret
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import signal
 import time
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.control.while_loop import while_loop
-from autoloop_runtime.native.rules import products
-from autoloop_runtime.native.rules import sorting_rules as sorting
-from autoloop_runtime.ops import argsort, einsum, matmul, searchsorted, sort
+from api import argsort, einsum, matmul, products, searchsorted, sort, while_loop
+from api import sorting_rules as sorting
 from native_checks import compile_native, graph_of
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.ir.op import call
+from api import call
 from native_checks import compile_native, graph_of, kernels
 
 #: zeros, subnormals, huge numbers, where functions are not defined, where rounding is undecided

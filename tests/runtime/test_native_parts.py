@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.control.while_loop import while_loop
-from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.op import call
-from autoloop_runtime.native.typing.refusal import NativeRefusal
+from api import NativeRefusal, call, convert_to_tensor, while_loop
 from native_checks import check, compile_native, graph_of
 
 # -- slices that begin where a tensor says -------------------------------------------------------------------

@@ -12,11 +12,10 @@ import threading
 import time
 from pathlib import Path
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.native.toolchain import child, compiler, interpreter, linker, process
-from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
+from api import child, compile_ir, compiler, host, interpreter, linker, process
+from children import run_python
 from native_checks import compile_native, graph_of
 
 pytestmark = pytest.mark.skipif(not linker.is_supported(), reason="LLVM works in this process here")
@@ -194,16 +193,6 @@ print(function(2)(1))
 
 
 # -- which program it is ------------------------------------------------------------------------------------
-
-
-def run_python(code, *flags, **environment):
-    paths = os.pathsep.join([os.path.dirname(__file__), *sys.path])
-    done = subprocess.run(
-        [sys.executable, *flags, "-c", code], env={**os.environ, "PYTHONPATH": paths, **environment},
-        capture_output=True, text=True, timeout=100,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize("executable", ["", "/usr/sbin/uwsgi", "/nowhere/python3", "/opt/python-shop/pythonista"])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.control.while_loop import while_loop
-from autoloop_runtime.ir.op import call
+from api import call, while_loop
 from native_checks import compile_native, graph_of, kernels
 
 #: lines shorter and longer than a run that is sorted by insertion; merges that end at home and in the spare memory

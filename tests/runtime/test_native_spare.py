@@ -15,8 +15,9 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from autoloop_runtime.native.kernels.spare_memory import CLASSES, SMALLEST, Spare, spare
-from autoloop_runtime.native.toolchain.cache import default_cache
+from api import SMALLEST_SPARE as SMALLEST
+from api import SPARE_CLASSES as CLASSES
+from api import Spare, default_cache, spare
 
 MIB = 1 << 20
 ROWS = 1000

@@ -7,11 +7,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.base import config
-from autoloop_runtime.ir.op import call
+from api import call, config
 from native_checks import check, compile_native, graph_of
 
 X = np.linspace(-3, 3, 300_007, dtype=np.float32)

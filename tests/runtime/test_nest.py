@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 import optree
 import pytest
-from autoloop_runtime.base import nest
+from api import nest
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,20 +8,11 @@ import tracemalloc
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.base import config
-from autoloop_runtime.ir.graph import Graph
+from api import Graph
 
 tf = al.compat.v1
 LONG = 20
 EXECUTORS = ("auto", "dataflow", "sequential")
-
-
-@pytest.fixture
-def two_threads():
-    before = config.get_num_threads()
-    config.set_num_threads(2)
-    yield
-    config.set_num_threads(before)
 
 
 def probe(log, name, shape=()):

@@ -7,9 +7,8 @@ import operator
 import autoloop as al
 import numpy as np
 import pytest
+from api import _SIGNATURES, NUMPY_FUNCTIONS, Counterpart
 from autoloop.compat import v1
-from autoloop_runtime.ir.numpy_arguments import _SIGNATURES, Counterpart
-from autoloop_runtime.ir.tensor import NUMPY_FUNCTIONS
 from executors import EXECUTORS
 
 X = np.array([[3.0, -1.0, 2.0], [0.5, 4.0, -2.0]])

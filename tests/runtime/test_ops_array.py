@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime import ops
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.ir.convert import constant
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ops.extents import known_int
+from api import Graph, Tensor, TensorShape, constant, dtypes, known_int, ops
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime import ops
-from autoloop_runtime.ir.convert import constant
-from autoloop_runtime.ir.tensor import Tensor
+from api import Tensor, constant, ops
 from ops_checks import check_gradient, check_static
 
 X, Y = (np.random.default_rng(i).normal(size=(2, 3)) for i in range(2))

@@ -7,12 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from autoloop_runtime import ops
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.ir.convert import constant
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import OPS
+from api import OPS, Graph, TensorShape, constant, dtypes, ops
 from ops_checks import check_gradient, check_static, run
 
 

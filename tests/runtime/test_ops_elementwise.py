@@ -7,14 +7,7 @@ import operator
 
 import numpy as np
 import pytest
-from autoloop_runtime import ops
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.ir.convert import constant
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import FUNCTIONS, OPS
-from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.traits import NO_GRADIENT
+from api import FUNCTIONS, NO_GRADIENT, OPS, Graph, Tensor, TensorShape, constant, dtypes, ops
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime import ops
-from autoloop_runtime.ir.convert import constant
-from autoloop_runtime.ir.tensor import Tensor
+from api import Tensor, constant, ops
 from ops_checks import check_gradient, check_static
 
 RANKED = ["exact", "extents unknown", "first unknown"]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.ir.convert import constant
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ops import random
+from api import Graph, TensorShape, constant, dtypes
+from api import random_ops as random
 from ops_checks import check_gradient, check_static
 
 

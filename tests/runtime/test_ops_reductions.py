@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime import ops
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.ir.convert import constant
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.tensor import Tensor
+from api import Graph, Tensor, TensorShape, constant, dtypes, ops
 from ops_checks import check_gradient, check_static, pullback, run
 
 X = np.random.default_rng(0).normal(size=(2, 3, 4))

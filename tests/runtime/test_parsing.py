@@ -16,9 +16,8 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
+from api import parsing, templates
 from autoloop.cli.arguments import parse_arguments
-from autoloop_runtime.base import parsing
-from autoloop_runtime.python_code import templates
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = [*(ROOT / "autoloop").rglob("*.py"), *(ROOT / "runtime" / "autoloop_runtime").rglob("*.py")]

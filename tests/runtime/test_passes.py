@@ -5,39 +5,36 @@ from __future__ import annotations
 import itertools
 import random
 
-import autoloop_runtime.ops  # noqa: F401  fills the table of primitives
 import numpy as np
 import pytest
-from autoloop_runtime.analysis import cost
-from autoloop_runtime.analysis.cost import choose, estimate, is_heavy
-from autoloop_runtime.analysis.failure import can_fail, graph_can_fail
-from autoloop_runtime.base import config, dtypes
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.control import while_loop as control_flow
-from autoloop_runtime.ir.apply import apply
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import call
-from autoloop_runtime.passes.cse import eliminate_common
-from autoloop_runtime.passes.fold import fold
-from autoloop_runtime.passes.invariant import hoist_invariants
-from autoloop_runtime.passes.optimize import PASSES, optimize
-from autoloop_runtime.passes.prune import prune
-from autoloop_runtime.passes.rewrite import gathered
-from autoloop_runtime.passes.strength import reduce_strength
-from autoloop_runtime.running.prepare import set_outputs
+from api import (
+    PASSES,
+    SCALAR,
+    Graph,
+    TensorShape,
+    apply,
+    call,
+    can_fail,
+    choose,
+    config,
+    control_flow,
+    cost,
+    dtypes,
+    eliminate_common,
+    estimate,
+    fold,
+    gathered,
+    graph_can_fail,
+    hoist_invariants,
+    is_heavy,
+    optimize,
+    prune,
+    reduce_strength,
+)
+from graphs import traced
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import NOTE, Program, assert_same, interpret, outcome
-
-
-def traced(build, *inputs):
-    """The function graph of ``build``, whose parameters are given as ``(name, dtype, shape)``."""
-    graph = Graph(ordered=True)
-    with graph.as_default():
-        parameters = [graph.parameter(dtype, TensorShape(shape), name) for name, dtype, shape in inputs]
-        out = build(*parameters)
-        set_outputs(graph, list(out) if isinstance(out, (list, tuple)) else [out])
-    return graph
 
 
 def described(graph, indent=""):
@@ -470,11 +467,8 @@ def test_nodes_gathered_into_a_graph():
 
 
 @pytest.fixture
-def two_threads(monkeypatch):
+def two_threads(two_threads, monkeypatch):
     monkeypatch.setattr(cost, "_blas_threads", lambda most: 1)
-    config.set_num_threads(2)
-    yield
-    config.set_num_threads(None)
 
 
 W = ("w", dtypes.float32, [400, 400])

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from autoloop_runtime.base import fp_warnings as quiet
+from api import fp_warnings as quiet
 
 
 @pytest.fixture(params=["the context variable", "errstate"])

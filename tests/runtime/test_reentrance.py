@@ -10,8 +10,7 @@ import autoloop as al
 import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
-from autoloop_runtime.base import config
-from autoloop_runtime.ir.graph import current_graph
+from api import config, current_graph
 from executors import EXECUTORS
 from forking import run
 from stepping import at_step, interrupted, left_locked, steps_of
@@ -169,7 +168,7 @@ def settings(monkeypatch):
     old = config.get_num_threads()
     config.set_num_threads(2)
     config.set_swap_budget(0)
-    from autoloop_runtime.collections import swap
+    from api import swap
 
     monkeypatch.setattr(swap, "BLOCK", 40_000)
     yield

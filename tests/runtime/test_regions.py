@@ -9,20 +9,23 @@ import unittest.mock
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.analysis.cost import estimate
-from autoloop_runtime.base import config, dtypes
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.control import while_loop as control_flow
-from autoloop_runtime.dataflow import Executable
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.ir.apply import apply
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import Op, call
-from autoloop_runtime.passes import regions as regions_pass
-from autoloop_runtime.passes.optimize import optimize
-from autoloop_runtime.passes.regions import form_regions, is_region
-from autoloop_runtime.python_code.compile_python import compile_region
-from autoloop_runtime.running.prepare import set_outputs
+from api import (
+    Executable,
+    Op,
+    apply,
+    call,
+    compile_region,
+    config,
+    control_flow,
+    dtypes,
+    estimate,
+    form_regions,
+    is_region,
+    lower,
+    optimize,
+    regions_pass,
+)
+from graphs import traced
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import Program, assert_same, interpret, outcome
@@ -33,13 +36,8 @@ N = ("n", dtypes.int32, [])
 X = ("x", dtypes.float32, [])
 
 
-def traced(build, *inputs):
-    graph = Graph(ordered=True)
-    with graph.as_default():
-        parameters = [graph.parameter(dtype, TensorShape(shape), name) for name, dtype, shape in inputs]
-        out = build(*parameters)
-        set_outputs(graph, list(out) if isinstance(out, (list, tuple)) else [out])
-    return optimize(graph)
+def optimized(build, *inputs):
+    return optimize(traced(build, *inputs))
 
 
 def ops(graph):
@@ -75,7 +73,7 @@ def test_random_programs_mean_the_same_with_regions(seed, effects, threads):
 
 
 def test_cheap_nodes_that_are_ready_together_are_one():
-    graph = formed(traced(lambda x, n: [call("tanh", x * 2.0 + 1.0), n * n + 1], X, N))
+    graph = formed(optimized(lambda x, n: [call("tanh", x * 2.0 + 1.0), n * n + 1], X, N))
     (name,) = ops(graph)
     assert name.startswith("{") and name.count("multiply") == 2
     assert [v.item() for v in run(graph, [np.float32(0), np.int32(3)])] == [pytest.approx(np.tanh(1)), 10]
@@ -86,7 +84,7 @@ def test_a_cheap_loop_is_one():
         _, s = control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + x), (0, 0.0))
         return apply(HEAVY, [s])
 
-    graph = formed(traced(build, X, N))
+    graph = formed(optimized(build, X, N))
     assert ops(graph) == ["{While}", "heavy"]
     assert run(graph, [np.float32(2), np.int32(5)]) == [11]
 
@@ -96,8 +94,8 @@ def test_a_heavy_node_is_never_inside_one():
         y = apply(HEAVY, [x * 2.0 + 1.0])
         return y * 3.0 - x, x - 1.0
 
-    assert ops(formed(traced(build, X))) == ["{multiply, add}", "heavy", "{multiply, subtract}", "subtract"] or ops(
-        formed(traced(build, X))
+    assert ops(formed(optimized(build, X))) == ["{multiply, add}", "heavy", "{multiply, subtract}", "subtract"] or ops(
+        formed(optimized(build, X))
     ) == ["{multiply, add, subtract}", "heavy", "{multiply, subtract}"]
 
 
@@ -105,7 +103,7 @@ def test_a_counter_is_never_in_one_with_the_chain_beside_it():
     def body(i, x):
         return i + 1, apply(HEAVY, [x + 1.0]) * 2.0 + call("cast", i * 2, dtypes.float32)
 
-    graph = formed(traced(lambda x, n: control_flow.while_loop(lambda i, x: i < n, body, (0, x)), X, N))
+    graph = formed(optimized(lambda x, n: control_flow.while_loop(lambda i, x: i < n, body, (0, x)), X, N))
     (loop,) = ops(graph)
     # the test of the loop, the counter's step, what is done to x before and after
     assert sorted(loop) == sorted(["less", "add", "add", "heavy", "{multiply, multiply, cast, add}"])
@@ -114,7 +112,7 @@ def test_a_counter_is_never_in_one_with_the_chain_beside_it():
 
 
 def graph_of_body(body):
-    return traced(lambda x, n: control_flow.while_loop(lambda i, x: i < n, body, (0, x)), X, N)
+    return optimized(lambda x, n: control_flow.while_loop(lambda i, x: i < n, body, (0, x)), X, N)
 
 
 def test_a_loop_some_of_whose_variables_are_ready_earlier_stays_a_loop():
@@ -122,7 +120,7 @@ def test_a_loop_some_of_whose_variables_are_ready_earlier_stays_a_loop():
         y = apply(HEAVY, [x])
         return control_flow.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + 1.0), (0, y))
 
-    ((loop,),) = [[n for n in ops(formed(traced(build, X, N))) if isinstance(n, list)]]
+    ((loop,),) = [[n for n in ops(formed(optimized(build, X, N))) if isinstance(n, list)]]
     assert sorted(loop) == ["add", "add", "less"]
 
 
@@ -146,7 +144,7 @@ def test_a_counter_runs_ahead_of_a_chain_that_is_blocked():
     def body(i, x):
         return apply(noted, [i * 2 - i + 1]), apply(blocked, [x * 2.0 - x])
 
-    graph = formed(traced(lambda x: control_flow.while_loop(lambda i, x: i < 5, body, (0, x)), X))
+    graph = formed(optimized(lambda x: control_flow.while_loop(lambda i, x: i < 5, body, (0, x)), X))
     assert run(graph, [np.float32(0)], threads=2) == [5, 5] and seen == [1, 2, 3, 4, 5]
 
 
@@ -158,7 +156,7 @@ def test_a_failure_in_one_names_operation_and_all_iterations():
         _, s = control_flow.while_loop(lambda j, s: j < i, lambda j, s: inner(j, s, x), (0, 0.0), name="inner")
         return i + 1, x + s
 
-    graph = traced(
+    graph = optimized(
         lambda x: control_flow.while_loop(lambda i, x: i < 9, body, (0, apply(HEAVY, [x])), name="outer")[1],
         ("x", dtypes.float32, [4]),
     )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.ir.graph import Graph
+from api import Graph
 from executors import EXECUTORS
 
 
@@ -75,21 +75,21 @@ def nest(depth, trips=2):
     return lambda s: level(depth, s)
 
 
-def traced(f, executor, x=1.0):
+def value_of(f, executor, x=1.0):
     return al.function(f, executor=executor, autograph=False)(al.constant(x)).numpy()
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_loops_nested_twenty_deep(executor):
-    assert traced(nest(20), executor, 0) == 4
+    assert value_of(nest(20), executor, 0) == 4
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_deep_graphs_need_no_deep_stack(executor):
     with little_stack():
-        assert traced(chain(600), executor) == 601
-        assert traced(body_of(300), executor) == 601
-        assert traced(many_loops(40, 2), executor) == 161
+        assert value_of(chain(600), executor) == 601
+        assert value_of(body_of(300), executor) == 601
+        assert value_of(many_loops(40, 2), executor) == 161
 
 
 def test_deep_session_graphs_need_no_deep_stack():
@@ -141,16 +141,16 @@ def test_a_million_iterations(executor):
 @pytest.mark.parametrize("make", [chain, wide])
 def test_a_body_of_five_thousand_nodes(executor, make):
     with little_stack():
-        traced(body_of(5000, make), executor)
-    assert growth(lambda n, e: traced(body_of(n, make), e), 2500, executor) < 3
+        value_of(body_of(5000, make), executor)
+    assert growth(lambda n, e: value_of(body_of(n, make), e), 2500, executor) < 3
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_two_hundred_loops_and_a_hundred_thousand_nodes(executor):
     with little_stack():
-        assert traced(many_loops(200, 500), executor) == 200_001
-    assert growth(lambda n, e: traced(many_loops(n, 500), e), 25, executor) < 3
+        assert value_of(many_loops(200, 500), executor) == 200_001
+    assert growth(lambda n, e: value_of(many_loops(n, 500), e), 25, executor) < 3
 
 
 @pytest.mark.nightly
@@ -171,4 +171,4 @@ def test_two_hundred_loops_in_a_session_from_several_threads():
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_chain_of_a_hundred_thousand_nodes(executor):
     with little_stack():
-        assert traced(chain(100_000), executor) == np.float32(100_001)
+        assert value_of(chain(100_000), executor) == np.float32(100_001)

@@ -9,14 +9,20 @@ import weakref
 
 import numpy as np
 import pytest
-from autoloop_runtime.base import config, dtypes, profiler
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.dataflow import Executable
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.dataflow.testing import SeededExecutor
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import Op
-from autoloop_runtime.ir.run_state import EAGER, RunState
+from api import (
+    EAGER,
+    SCALAR,
+    Executable,
+    Graph,
+    Op,
+    RunState,
+    SeededExecutor,
+    TensorShape,
+    config,
+    dtypes,
+    lower,
+    profiler,
+)
 from flow import (
     ADD,
     EQUAL,
@@ -32,15 +38,12 @@ from flow import (
     heavy,
     loop,
     probe,
+    scalar,
 )  # fmt: skip
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 THREADS = [1, 2, 4]
-
-
-def scalar(graph: Graph, name: str = "x", dtype: str = "int64"):
-    return graph.parameter(np.dtype(dtype), SCALAR, name)
 
 
 def program():

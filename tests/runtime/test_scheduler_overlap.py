@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.dataflow.execution_plan import Plan
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import Op
+from api import SCALAR, VERY_MANY, Graph, Op, Plan, TensorShape, dtypes, lower, overlapping
 from flow import ADD, LESS, branch, call, const, counted, heavy, same
 
 F = heavy(lambda x, *_: x, "f")

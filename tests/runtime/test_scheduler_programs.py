@@ -9,14 +9,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from autoloop_runtime.base.shapes import SCALAR
-from autoloop_runtime.dataflow import Executable
-from autoloop_runtime.dataflow.frames import State
-from autoloop_runtime.dataflow.kernels import call as call_kernel
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.dataflow.testing import SeededExecutor
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.run_state import EAGER
+from api import EAGER, SCALAR, Executable, Graph, SeededExecutor, State, call_kernel, lower
 from flow import ADD, EQUAL, LESS, MOD, branch, call, const, heavy, loop
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -5,30 +5,30 @@ from __future__ import annotations
 import contextvars
 import os
 import signal
-import subprocess
-import sys
-import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from autoloop_runtime.base import profiler, threads
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.dataflow import Executable, workers
-from autoloop_runtime.dataflow.kernels import Watch
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.ir.graph import Graph, current_graph
-from autoloop_runtime.ir.op import Op
-from autoloop_runtime.ir.traits import OPAQUE
-from flow import ADD, call, const, counted, heavy, probe
+from api import (
+    OPAQUE,
+    SCALAR,
+    Executable,
+    Graph,
+    Op,
+    TensorShape,
+    Watch,
+    current_graph,
+    lower,
+    profiler,
+    threads,
+    workers,
+)
+from children import run_python
+from flow import ADD, call, const, counted, heavy, probe, scalar
 
 #: no test should ever wait this long; it turns a hang into a failure
 LONG = 30.0
-
-
-def scalar(graph: Graph, name: str = "x"):
-    return graph.parameter(np.dtype(np.int64), SCALAR, name)
 
 
 class Meeting:
@@ -114,7 +114,7 @@ def test_a_heavy_kernel_is_not_kept_waiting_by_an_endless_supply_of_light_ones()
     def loop_until(i):
         return np.bool_(not done.is_set() and i < 2_000_000)
 
-    from autoloop_runtime.base import dtypes
+    from api import dtypes
     from flow import loop
 
     until = Op("until", lambda i: (dtypes.bool_, SCALAR), loop_until)
@@ -388,15 +388,6 @@ def test_idle_workers_hold_nothing():
     quiet_pool()
     with threads._pool.lock:
         assert not threads._pool.calls
-
-
-def run_python(code: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -10,9 +10,7 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.dataflow.testing import SeededExecutor
-from autoloop_runtime.ir.graph import Graph
+from api import Graph, SeededExecutor, lower
 
 ROOT = Path(__file__).parent.parent.parent
 TABLE = ROOT / "runtime" / "SEMANTICS.md"

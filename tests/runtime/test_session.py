@@ -7,8 +7,8 @@ import threading
 import autoloop as al
 import numpy as np
 import pytest
+from api import config
 from autoloop.compat import v1 as tf
-from autoloop_runtime.base import config
 
 
 @pytest.fixture(autouse=True)

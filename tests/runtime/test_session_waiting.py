@@ -5,11 +5,8 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
+from api import Graph, Node, Tensor, nest, ops
 from autoloop.compat import v1 as tf
-from autoloop_runtime import ops
-from autoloop_runtime.base import nest
-from autoloop_runtime.ir.graph import Graph, Node
-from autoloop_runtime.ir.tensor import Tensor
 from executors import EXECUTORS
 
 X = np.float32([1, 2, 3])

@@ -5,15 +5,8 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.base.shapes import SCALAR
-from autoloop_runtime.dataflow import Executable
-from autoloop_runtime.dataflow.lowering import lower
-from autoloop_runtime.ir.apply import apply
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.op import OPS, Op
-from autoloop_runtime.passes import fold
-from autoloop_runtime.python_code.compile_python import compile_graph
+from api import OPS, SCALAR, Executable, Graph, Op, apply, compile_graph, dtypes, lower
+from api import fold_pass as fold
 from executors import EXECUTORS
 
 V, W = np.array([3.0, 4.0], np.float32), np.array([[3.0], [4.0]], np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from autoloop_runtime.base.shapes import UNKNOWN, TensorShape, broadcast_shapes
+from api import UNKNOWN, TensorShape, broadcast_shapes
 from hypothesis import given
 from hypothesis import strategies as st
 

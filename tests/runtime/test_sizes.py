@@ -6,16 +6,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from autoloop_runtime.analysis import weight
-from autoloop_runtime.analysis.sizes import LARGE, SMALL, bytes_of, is_large, may_hold_memory
-from autoloop_runtime.base.dtypes import float32, float64, variant
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ops import exp
-from autoloop_runtime.passes.optimize import optimize
-from autoloop_runtime.python_code.compile_python import emit
-from autoloop_runtime.running.prepare import set_outputs
+from api import (
+    LARGE,
+    SCALAR,
+    SMALL,
+    Graph,
+    Tensor,
+    TensorShape,
+    bytes_of,
+    emit,
+    exp,
+    float32,
+    float64,
+    is_large,
+    may_hold_memory,
+    optimize,
+    set_outputs,
+    variant,
+    weight,
+)
 
 #: dtype, shape -> bytes, whether it may hold memory, whether it is known to be large
 ANSWERS: list[tuple[Any, Any, int | None, bool, bool]] = [

@@ -5,8 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime import ops
-from autoloop_runtime.ir.graph import Graph
+from api import Graph, ops
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ops_checks import check_gradient

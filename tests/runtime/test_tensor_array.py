@@ -6,15 +6,22 @@ import threading
 
 import numpy as np
 import pytest
-from autoloop_runtime import ops
-from autoloop_runtime.base import dtypes, nest
-from autoloop_runtime.base.shapes import SCALAR, UNKNOWN, TensorShape
-from autoloop_runtime.collections.tensor_array import TensorArray
-from autoloop_runtime.collections.versioned_array import ArraySpec, ArrayValue
-from autoloop_runtime.control.while_loop import cond, while_loop
-from autoloop_runtime.ir.convert import constant
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.running.prepare import run_now
+from api import (
+    SCALAR,
+    UNKNOWN,
+    ArraySpec,
+    ArrayValue,
+    Graph,
+    TensorArray,
+    TensorShape,
+    cond,
+    constant,
+    dtypes,
+    nest,
+    ops,
+    run_now,
+    while_loop,
+)
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule

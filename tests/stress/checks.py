@@ -9,11 +9,8 @@ from typing import Any
 
 import autoloop as al
 import numpy as np
+from api import EAGER, optimize, prepare, why_not
 from array_functions import arguments, random_function
-from autoloop_runtime.base.native_extra import why_not
-from autoloop_runtime.ir.run_state import EAGER
-from autoloop_runtime.passes.optimize import optimize
-from autoloop_runtime.running.prepare import prepare
 from random_functions import random_program
 from random_programs import Program, interpret
 from random_programs import outcome as results_and_effects

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-for name in ("conversion", "runtime"):
-    sys.path.append(str(Path(__file__).parent.parent / name))
+sys.path.append(str(Path(__file__).parent.parent / "conversion"))
 
 
 @pytest.fixture

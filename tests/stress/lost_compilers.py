@@ -12,10 +12,8 @@ from unittest.mock import patch
 
 import autoloop as al
 import numpy as np
-from autoloop_runtime.base import background
-from autoloop_runtime.native.toolchain import child, process
-from autoloop_runtime.running import automatic
-from autoloop_runtime.running import tier_up as later
+from api import automatic, background, child, process
+from api import tier_up as later
 
 #: what may happen to it; what is killed by the system is killed with the first
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP, signal.SIGSEGV, signal.SIGTERM)

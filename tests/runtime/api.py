@@ -1,0 +1,103 @@
+"""What the tests know of the library's inside, and where it is: they import it from here and nowhere else.
+
+Modules are modules here, for what is replaced in them.
+"""
+
+from __future__ import annotations
+
+from autoloop_runtime import native, ops
+from autoloop_runtime.analysis import cost, sizes, weight
+from autoloop_runtime.analysis.cost import choose, estimate, is_heavy
+from autoloop_runtime.analysis.failure import can_fail, graph_can_fail
+from autoloop_runtime.analysis.induction import Induction, constant_step, most_trips, trip_count
+from autoloop_runtime.analysis.sizes import LARGE, SMALL, bytes_of, is_large, may_hold_memory
+from autoloop_runtime.base import (
+    background,
+    config,
+    dtypes,
+    forks,
+    fp_warnings,
+    locations,
+    native_extra,
+    nest,
+    parsing,
+    profiler,
+    threads,
+)
+from autoloop_runtime.base import dataclass as lean
+from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.dtypes import float32, float64, variant
+from autoloop_runtime.base.locations import Places
+from autoloop_runtime.base.native_extra import why_not
+from autoloop_runtime.base.shapes import SCALAR, UNKNOWN, TensorShape, broadcast_shapes
+from autoloop_runtime.collections import accumulators, adjoint_table, swap
+from autoloop_runtime.collections.checkpoint_store import Growing, Limited
+from autoloop_runtime.collections.swap import SwapStack
+from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.collections.variables import Variable
+from autoloop_runtime.collections.versioned_array import ArraySpec, ArrayValue
+from autoloop_runtime.control import while_loop as control_flow
+from autoloop_runtime.control.cond import cond
+from autoloop_runtime.control.map_scan import map_fn, scan
+from autoloop_runtime.control.while_loop import while_loop
+from autoloop_runtime.dataflow import Executable, workers
+from autoloop_runtime.dataflow.execution_plan import Plan
+from autoloop_runtime.dataflow.frames import State
+from autoloop_runtime.dataflow.kernels import Watch
+from autoloop_runtime.dataflow.kernels import call as call_kernel
+from autoloop_runtime.dataflow.lowering import Kind, Lowered, lower
+from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
+from autoloop_runtime.dataflow.testing import SeededExecutor
+from autoloop_runtime.gradients import checkpoints
+from autoloop_runtime.gradients.api import gradients, value_and_grad
+from autoloop_runtime.gradients.mincut import cheapest_cut
+from autoloop_runtime.gradients.rewriting import FIXED
+from autoloop_runtime.ir.apply import apply
+from autoloop_runtime.ir.convert import constant, convert_to_tensor
+from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node, current_graph
+from autoloop_runtime.ir.numpy_arguments import _SIGNATURES, Counterpart
+from autoloop_runtime.ir.op import FUNCTIONS, OPS, Op, call
+from autoloop_runtime.ir.records import LoopRecord, loop_records, record_loop
+from autoloop_runtime.ir.run_state import EAGER, RunState
+from autoloop_runtime.ir.structured import COND, WHILE
+from autoloop_runtime.ir.tensor import NUMPY_FUNCTIONS, Tensor, TensorSpec
+from autoloop_runtime.ir.traits import NO_GRADIENT, OPAQUE
+from autoloop_runtime.native import NativeRefusal, compile_native, native_call
+from autoloop_runtime.native.kernels import swap_file
+from autoloop_runtime.native.kernels.spare_memory import CLASSES as SPARE_CLASSES
+from autoloop_runtime.native.kernels.spare_memory import SMALLEST as SMALLEST_SPARE
+from autoloop_runtime.native.kernels.spare_memory import Spare, spare
+from autoloop_runtime.native.native_function import write_function
+from autoloop_runtime.native.rules import products, sorting_rules
+from autoloop_runtime.native.toolchain import cache as caching
+from autoloop_runtime.native.toolchain import child, compiler, interpreter, linker, process
+from autoloop_runtime.native.toolchain import compile_ir as compiling
+from autoloop_runtime.native.toolchain.cache import DiskCache, default_cache
+from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
+from autoloop_runtime.native.typing.exact_shapes import infer
+from autoloop_runtime.native.writer.polling import polling_period
+from autoloop_runtime.ops import argsort, einsum, exp, matmul, searchsorted, sort
+from autoloop_runtime.ops import random as random_ops
+from autoloop_runtime.ops.extents import known_int
+from autoloop_runtime.ops.index import Index
+from autoloop_runtime.ops.index import parse as parse_index
+from autoloop_runtime.passes import fold as fold_pass
+from autoloop_runtime.passes import regions as regions_pass
+from autoloop_runtime.passes.cse import eliminate_common
+from autoloop_runtime.passes.fold import fold
+from autoloop_runtime.passes.invariant import hoist_invariants
+from autoloop_runtime.passes.optimize import PASSES, optimize
+from autoloop_runtime.passes.prune import prune
+from autoloop_runtime.passes.regions import form_regions, is_region
+from autoloop_runtime.passes.resume import resumable
+from autoloop_runtime.passes.rewrite import gathered
+from autoloop_runtime.passes.strength import reduce_strength
+from autoloop_runtime.python_code import block_loop, fusion, ownership, templates
+from autoloop_runtime.python_code.block_loop import Between, in_blocks
+from autoloop_runtime.python_code.buffer_reuse import Spare as BufferSpare
+from autoloop_runtime.python_code.compile_python import compile_graph, compile_region, emit
+from autoloop_runtime.python_code.counted_loops import find_counted
+from autoloop_runtime.python_code.names import Names, identifier
+from autoloop_runtime.running import automatic, on_stack_replacement, tier_up
+from autoloop_runtime.running import prepare as execution
+from autoloop_runtime.running.prepare import prepare, run_graph, run_now, set_outputs
