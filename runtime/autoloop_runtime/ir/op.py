@@ -75,7 +75,7 @@ class Op:
         Of an op that gives its first input with one element more, its third, at the end, where the second says; or
         that does so if the first waits for that.
     llvm : mapping or None
-        Of an op that works element by element: kinds of dtype -> its machine code, see ``native/ir/elementwise_ir``.
+        Of an op that works element by element: kinds of dtype -> its machine code, see ``native``'s ``elementwise_ir``.
     libm : str or None
         The function of the C library that is the whole of its machine code for floats.
     culprit : callable or None

@@ -118,32 +118,38 @@ add = binary(
     "add", operator.add, "{0} + {1}", lambda g, z, x, y: (g, g),
     rule=numeric, doc="``x + y``.", numpy=np.add,
     neutral=Neutral(0, "biuf", swaps=True, negative_zero=True),
+    llvm={"b": "or $t $x, $y", "iu": "add $t $x, $y", "f": "fadd $t $x, $y"},
 )  # fmt: skip
 subtract = binary(
     "subtract", operator.sub, "{0} - {1}", lambda g, z, x, y: (g, -g), doc="``x - y``.", numpy=np.subtract,
     neutral=Neutral(0, "iuf", negative_zero=False),
+    llvm={"iu": "sub $t $x, $y", "f": "fsub $t $x, $y"},
 )  # fmt: skip
 multiply = binary(
     "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
     rule=numeric, doc="``x * y``.", numpy=np.multiply,
     neutral=Neutral(1, swaps=True),
+    llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y"},
 )  # fmt: skip
 divide = binary(
     "divide", operator.truediv, "{0} / {1}", lambda g, z, x, y: (g / y, -g * z / y),
     rule=inexact, doc="``x / y``; integers are divided as floats (``dtypes.division``).",
     numpy=(np.divide, np.true_divide),
     neutral=Neutral(1, "f"),
+    llvm={"f": "fdiv $t $x, $y"},
 )  # fmt: skip
 floor_divide = binary(
     "floor_divide", operator.floordiv, "{0} // {1}", NO_GRADIENT,
     rule=real_arithmetic, doc="``x // y``, rounded down; an integer divided by zero gives 0.",
     numpy=np.floor_divide, traits=FUNCTION,
     neutral=Neutral(1, "iu"),
+    llvm={"i": "@floordiv_i $x, $y", "u": "@floordiv_u $x, $y", "f": "@floordiv_f $x, $y"},
 )  # fmt: skip
 mod = binary(
     "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * floor(x / y)),
     rule=real_arithmetic, doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
     numpy=(np.mod, np.remainder), traits=FUNCTION,
+    llvm={"i": "@mod_i $x, $y", "u": "@mod_u $x, $y", "f": "@mod_f $x, $y"},
 )  # fmt: skip
 
 
@@ -172,6 +178,7 @@ POW = primitive(
     "pow", lambda x, y, squared=False: (arithmetic(x.dtype)[1], broadcast_static("pow", x, y)), _pow_kernel, _pow_vjp,
     code="{0} ** {1}", traits=FUNCTION.but(fails=Fails.INTEGERS),
     neutral=Neutral(1, "iuf"),
+    llvm={"iu": "@pow_i $x, $y", "f": "~libm:pow $x, $y"},
 )  # fmt: skip
 
 
@@ -237,46 +244,74 @@ maximum = binary(
     "maximum", np.maximum, "np.maximum({0}, {1})",
     _larger_grad, rule=ordered, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
     scalar={"biu": "max({0}, {1})"},
+    # of 0.0 and -0.0, which are equal, NumPy's loop over half precision gives the first, and those over other floats
+    # give the second
+    llvm={
+        "b": "or $t $x, $y",
+        "i": "call $t @llvm.smax.$s($t $x, $t $y)",
+        "u": "call $t @llvm.umax.$s($t $x, $t $y)",
+        "f": "@max_f $x, $y",
+        "h": "@first_max_f $x, $y",
+    },
 )
 minimum = binary(
     "minimum", np.minimum, "np.minimum({0}, {1})",
     _smaller_grad, rule=ordered, doc="The smaller of ``x`` and ``y``; nan if either is.", numpy=np.minimum,
     scalar={"biu": "min({0}, {1})"},
+    llvm={
+        "b": "and $t $x, $y",
+        "i": "call $t @llvm.smin.$s($t $x, $t $y)",
+        "u": "call $t @llvm.umin.$s($t $x, $t $y)",
+        "f": "@min_f $x, $y",
+        "h": "@first_min_f $x, $y",
+    },
 )
 arctan2 = binary(
     "arctan2", np.arctan2, "np.arctan2({0}, {1})",
     lambda g, z, x, y: (g * y / (x * x + y * y), -g * x / (x * x + y * y)),
     rule=floating, doc="The angle whose tangent is ``x / y``, in the right quadrant.", numpy=np.arctan2,
     traits=FUNCTION,
+    llvm={"f": "~libm:atan2 $x, $y"},
 )
 hypot = binary(
     "hypot", np.hypot, "np.hypot({0}, {1})", _hypot_grad,
     rule=floating, doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot, traits=FUNCTION,
+    llvm={"f": "~libm:hypot $x, $y"},
 )
 logaddexp = binary(
     "logaddexp", np.logaddexp, "np.logaddexp({0}, {1})", _logaddexp_grad,
     rule=floating, doc="``log(exp(x) + exp(y))``, without overflow.", numpy=np.logaddexp, traits=FUNCTION,
+    # the larger + log1p(exp(-gap)); equal infinities have no difference
+    llvm={
+        "f": "fsub $t $x, $y; ~abs $1; fcmp oeq $t $x, $y; select i1 $3, $t 0.0, $t $2; fneg $t $4; ~exp $5; "
+        "~log1p $6; ~maximum $x, $y; fadd $t $8, $7",
+    },
 )
 copysign: Function = binary(
     "copysign", np.copysign, "np.copysign({0}, {1})",
     lambda g, z, x, y: (g * copysign(1.0, x) * copysign(1.0, y), None),
     rule=floating, doc="``x`` with the sign of ``y``.", numpy=np.copysign,
+    llvm={"f": "call $t @llvm.copysign.$s($t $x, $t $y)"},
 )
 negative = unary(
     "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative,
     undoes_itself=True,
+    llvm={"iu": "sub $t 0, $x", "f": "fneg $t $x"},
 )
 sign = unary(
     "sign", np.sign, "np.sign({0})", _sign_grad, holomorphic=False,
     doc="-1, 0 or 1 with the sign of ``x``; ``x / abs(x)`` for complex numbers.", numpy=np.sign,
+    llvm={"i": "@sign_i $x", "u": "icmp ne $t $x, 0; zext i1 $1 to $t", "f": "@sign_f $x"},
 )
 reciprocal = unary(
     "reciprocal", lambda x: 1 / x, "1 / {0}", lambda g, y, x: -g * y * y,
     rule=inexact, doc="``1 / x``.", numpy=np.reciprocal, into="np.divide(1, {0}, out={out})",
+    llvm={"f": "fdiv $t 1.0, $x"},
 )
 square = unary(
     "square", lambda x: x * x, "{0} * {0}", lambda g, y, x: g * (2 * x),
     doc="``x * x``.", numpy=np.square, into="np.multiply({0}, {0}, out={out})",
+    llvm={"iu": "mul $t $x, $x", "f": "fmul $t $x, $x"},
 )
 # fmt: on
 
@@ -298,111 +333,139 @@ def _abs_rule(dtype: Any) -> Any:
 abs = unary(
     "abs", operator.abs, "abs({0})", _abs_grad, rule=_abs_rule, holomorphic=False,
     doc="The absolute value; real for complex numbers.", numpy=(np.abs, np.fabs),
+    llvm={"bu": "=$x", "i": "call $t @llvm.abs.$s($t $x, i1 false)", "f": "call $t @llvm.fabs.$s($t $x)"},
 )
 sqrt = unary(
     "sqrt", np.sqrt, "np.sqrt({0})", lambda g, y, x: g / (2 * y),
     rule=inexact, doc="The square root; nan for negative real numbers.", numpy=np.sqrt,
+    llvm={"f": "call $t @llvm.sqrt.$s($t $x)"},
 )
 length = unary(
     "length", np.sqrt, "np.sqrt({0})", _length_grad, rule=inexact,
     doc="The square root of a sum of squares; its slope at 0 is that of ``abs``, 0.",
+    llvm={"f": "call $t @llvm.sqrt.$s($t $x)"},
 )
 rsqrt = unary(
     "rsqrt", lambda x: 1 / np.sqrt(x), "1 / np.sqrt({0})", lambda g, y, x: g * y / x / -2,
     rule=inexact, doc="``1 / sqrt(x)``.", into="np.divide(1, np.sqrt({0}, out={out}), out={out})",
+    llvm={"f": "call $t @llvm.sqrt.$s($t $x); fdiv $t 1.0, $1"},
 )
 cbrt = unary(
     "cbrt", np.cbrt, "np.cbrt({0})", lambda g, y, x: g / (3 * y * y),
     rule=floating, doc="The cube root.", numpy=np.cbrt, traits=FUNCTION,
+    libm="cbrt",
 )
 exp = unary(
     "exp", np.exp, "np.exp({0})", lambda g, y, x: g * y, rule=inexact, doc="``e ** x``.", numpy=np.exp, traits=FUNCTION,
+    libm="exp",
 )
 expm1 = unary(
     "expm1", np.expm1, "np.expm1({0})", lambda g, y, x: g * (y + 1),
     rule=inexact, doc="``exp(x) - 1``, precise near 0.", numpy=np.expm1, traits=FUNCTION,
+    libm="expm1",
 )
 exp2 = unary(
     "exp2", np.exp2, "np.exp2({0})", lambda g, y, x: g * y * _math.log(2),
     rule=inexact, doc="``2 ** x``.", numpy=np.exp2, traits=FUNCTION,
+    libm="exp2",
 )
 log = unary(
     "log", np.log, "np.log({0})", lambda g, y, x: g / x,
     rule=inexact, doc="The natural logarithm; nan for negative real numbers.", numpy=np.log, traits=FUNCTION,
+    libm="log",
 )
 log1p = unary(
     "log1p", np.log1p, "np.log1p({0})", lambda g, y, x: g / (1 + x),
     rule=inexact, doc="``log(1 + x)``, precise near 0.", numpy=np.log1p, traits=FUNCTION,
+    libm="log1p",
 )
 log2 = unary(
     "log2", np.log2, "np.log2({0})", lambda g, y, x: g / (x * _math.log(2)),
     rule=inexact, doc="The logarithm to base 2.", numpy=np.log2, traits=FUNCTION,
+    libm="log2",
 )
 log10 = unary(
     "log10", np.log10, "np.log10({0})", lambda g, y, x: g / (x * _math.log(10)),
     rule=inexact, doc="The logarithm to base 10.", numpy=np.log10, traits=FUNCTION,
+    libm="log10",
 )
 sin = unary(
     "sin", np.sin, "np.sin({0})", lambda g, y, x: g * cos(x), rule=inexact, doc="The sine.", numpy=np.sin,
     traits=FUNCTION,
+    libm="sin",
 )
 cos: Function = unary(
     "cos", np.cos, "np.cos({0})", lambda g, y, x: -g * sin(x),
     rule=inexact, doc="The cosine.", numpy=np.cos, traits=FUNCTION,
+    libm="cos",
 )
 tan = unary(
     "tan", np.tan, "np.tan({0})", lambda g, y, x: g * (1 + y * y),
     rule=inexact, doc="The tangent.", numpy=np.tan, traits=FUNCTION,
+    libm="tan",
 )
 arcsin = unary(
     "arcsin", np.arcsin, "np.arcsin({0})", lambda g, y, x: g / sqrt(1 - x * x),
     rule=inexact, doc="The angle whose sine is ``x``.", numpy=np.arcsin, traits=FUNCTION,
+    libm="asin",
 )
 arccos = unary(
     "arccos", np.arccos, "np.arccos({0})", lambda g, y, x: -g / sqrt(1 - x * x),
     rule=inexact, doc="The angle whose cosine is ``x``.", numpy=np.arccos, traits=FUNCTION,
+    libm="acos",
 )
 arctan = unary(
     "arctan", np.arctan, "np.arctan({0})", lambda g, y, x: g / (1 + x * x),
     rule=inexact, doc="The angle whose tangent is ``x``.", numpy=np.arctan, traits=FUNCTION,
+    libm="atan",
 )
 sinh = unary(
     "sinh", np.sinh, "np.sinh({0})", lambda g, y, x: g * cosh(x),
     rule=inexact, doc="The hyperbolic sine.", numpy=np.sinh, traits=FUNCTION,
+    libm="sinh",
 )
 cosh: Function = unary(
     "cosh", np.cosh, "np.cosh({0})", lambda g, y, x: g * sinh(x),
     rule=inexact, doc="The hyperbolic cosine.", numpy=np.cosh, traits=FUNCTION,
+    libm="cosh",
 )
 tanh = unary(
     "tanh", np.tanh, "np.tanh({0})", lambda g, y, x: g * (1 - y * y),
     rule=inexact, doc="The hyperbolic tangent.", numpy=np.tanh, traits=FUNCTION,
+    libm="tanh",
 )
 arcsinh = unary(
     "arcsinh", np.arcsinh, "np.arcsinh({0})", lambda g, y, x: g / sqrt(x * x + 1),
     rule=inexact, doc="The inverse of ``sinh``.", numpy=np.arcsinh, traits=FUNCTION,
+    libm="asinh",
 )
 arccosh = unary(
     "arccosh", np.arccosh, "np.arccosh({0})", lambda g, y, x: g / sqrt(x * x - 1),
     rule=inexact, doc="The inverse of ``cosh``.", numpy=np.arccosh, traits=FUNCTION,
+    libm="acosh",
 )
 arctanh = unary(
     "arctanh", np.arctanh, "np.arctanh({0})", lambda g, y, x: g / (1 - x * x),
     rule=inexact, doc="The inverse of ``tanh``.", numpy=np.arctanh, traits=FUNCTION,
+    libm="atanh",
 )
 sigmoid: Function = unary(
     "sigmoid", lambda x: 1 / (1 + np.exp(-x)), "1 / (1 + np.exp(-{0}))", lambda g, y, x: g * y * (1 - y),
     rule=inexact, doc="``1 / (1 + exp(-x))``.",
     into="np.divide(1, np.add(1, np.exp(np.negative({0}, out={out}), out={out}), out={out}), out={out})",
     traits=FUNCTION,
+    llvm={"f": "fneg $t $x; ~exp $1; fadd $t $2, 1.0; fdiv $t 1.0, $3"},
 )
 relu = unary(
     "relu", lambda x: np.maximum(x, 0), "np.maximum({0}, 0)", lambda g, y, x: where(x > 0, g, 0),
     rule=real_arithmetic, doc="``maximum(x, 0)``.", into="np.maximum({0}, 0, out={out})",
+    llvm={"i": "~maximum $x, 0", "u": "=$x", "f": "@max_f $x, 0.0", "h": "@first_max_f $x, 0.0"},
 )
 softplus = unary(
     "softplus", lambda x: np.logaddexp(x, 0), "np.logaddexp({0}, 0)", lambda g, y, x: g * sigmoid(x),
     rule=floating, doc="``log(1 + exp(x))``, without overflow.", traits=FUNCTION,
+    # log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))
+    llvm={"f": "~abs $x; fneg $t $1; ~exp $2; ~log1p $3; ~relu $x; fadd $t $5, $4"},
 )
 # fmt: on
 
@@ -410,6 +473,7 @@ erf = unary(
     "erf", error_function.erf, None,
     lambda g, y, x: g * (2 / _math.sqrt(_math.pi)) * exp(-x * x),
     rule=floating, doc="The error function.", traits=FUNCTION,
+    libm="erf",
 )  # fmt: skip
 
 
@@ -417,7 +481,10 @@ erf = unary(
 
 
 def _rounding(name: str, kernel: Any, doc: str) -> Any:
-    rounded = unary(name, kernel, f"np.{kernel.__name__}({{0}})", lambda g, y, x: zeros_of(g), rule=floating, doc=doc)
+    rounded = unary(
+        name, kernel, f"np.{kernel.__name__}({{0}})", lambda g, y, x: zeros_of(g), rule=floating, doc=doc,
+        llvm={"f": f"call $t @llvm.{name}.$s($t $x)"},
+    )  # fmt: skip
 
     @public(name=name, numpy=kernel)
     def f(x: Any, name: str | None = None) -> Any:
@@ -572,9 +639,16 @@ IDENTITY = primitive(
     lambda g, outputs, inputs, attrs: [g],
     code="{0}",
     traits=PASSING,
+    llvm={"biufp": "=$x"},
 )
 STOP_GRADIENT = primitive(
-    "stop_gradient", lambda x: (x.dtype, x.shape), lambda x: x, NO_GRADIENT, code="{0}", traits=PASSING
+    "stop_gradient",
+    lambda x: (x.dtype, x.shape),
+    lambda x: x,
+    NO_GRADIENT,
+    code="{0}",
+    traits=PASSING,
+    llvm={"biuf": "=$x"},
 )
 
 

@@ -12,77 +12,95 @@ from ..ir.traits import NO_GRADIENT
 from .define import binary, bits, comparison, equality, integers, logical, op_of, predicate, unary
 
 
-def _compare(name: str, kernel: Any, sign: str, numpy: Any, rule: Any = comparison) -> Any:
+def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str, rule: Any = comparison) -> Any:
+    """Declare a comparison; ``llvm``: how LLVM calls it for signed, for unsigned numbers and for floats."""
+    signed, unsigned, ordered = llvm.split()
+    templates = {
+        "i": f"icmp {signed} $t $x, $y", "bu": f"icmp {unsigned} $t $x, $y", "f": f"fcmp {ordered} $t $x, $y",
+    }  # fmt: skip
     doc = f"``x {sign} y``, element by element; a boolean tensor."
-    return binary(name, kernel, f"{{0}} {sign} {{1}}", NO_GRADIENT, rule=rule, doc=doc, numpy=numpy)
+    return binary(name, kernel, f"{{0}} {sign} {{1}}", NO_GRADIENT, rule=rule, doc=doc, numpy=numpy, llvm=templates)
 
 
-equal = _compare("equal", operator.eq, "==", np.equal, equality)
-not_equal = _compare("not_equal", operator.ne, "!=", np.not_equal, equality)
-less = _compare("less", operator.lt, "<", np.less)
-less_equal = _compare("less_equal", operator.le, "<=", np.less_equal)
-greater = _compare("greater", operator.gt, ">", np.greater)
-greater_equal = _compare("greater_equal", operator.ge, ">=", np.greater_equal)
+equal = _compare("equal", operator.eq, "==", np.equal, "eq eq oeq", equality)
+not_equal = _compare("not_equal", operator.ne, "!=", np.not_equal, "ne ne une", equality)
+less = _compare("less", operator.lt, "<", np.less, "slt ult olt")
+less_equal = _compare("less_equal", operator.le, "<=", np.less_equal, "sle ule ole")
+greater = _compare("greater", operator.gt, ">", np.greater, "sgt ugt ogt")
+greater_equal = _compare("greater_equal", operator.ge, ">=", np.greater_equal, "sge uge oge")
 
 # fmt: off
 isnan = unary(
     "isnan", np.isnan, "np.isnan({0})", NO_GRADIENT, rule=predicate, doc="True where ``x`` is nan.", numpy=np.isnan,
+    llvm={"biu": "=false", "f": "fcmp uno $t $x, $x"},
 )
 isinf = unary(
     "isinf", np.isinf, "np.isinf({0})", NO_GRADIENT, rule=predicate,
     doc="True where ``x`` is infinite.", numpy=np.isinf,
+    llvm={"biu": "=false", "f": "~abs $x; fcmp oeq $t $1, $inf"},
 )
 isfinite = unary(
     "isfinite", np.isfinite, "np.isfinite({0})", NO_GRADIENT, rule=predicate,
     doc="True where ``x`` is neither infinite nor nan.", numpy=np.isfinite,
+    llvm={"biu": "=true", "f": "~abs $x; fcmp olt $t $1, $inf"},
 )
 logical_and = binary(
     "logical_and", operator.and_, "{0} & {1}", NO_GRADIENT, rule=logical,
     doc="True where both are; numbers count as true where they are not zero.", numpy=np.logical_and,
     neutral=Neutral(1, swaps=True), truth="{0} and {1}",
+    llvm={"biu": "and $t $x, $y"},
 )
 logical_or = binary(
     "logical_or", operator.or_, "{0} | {1}", NO_GRADIENT, rule=logical,
     doc="True where either is.", numpy=np.logical_or,
     neutral=Neutral(0, swaps=True), truth="{0} or {1}",
+    llvm={"biu": "or $t $x, $y"},
 )
 logical_xor = binary(
     "logical_xor", operator.xor, "{0} ^ {1}", NO_GRADIENT, rule=logical,
     doc="True where exactly one is.", numpy=np.logical_xor,
     neutral=Neutral(0, swaps=True),
+    llvm={"biu": "xor $t $x, $y"},
 )
 logical_not = unary(
     "logical_not", operator.invert, "~{0}", NO_GRADIENT, rule=logical, doc="True where ``x`` is not.",
     numpy=np.logical_not,
     undoes_itself=True, truth="not {0}",
+    llvm={"b": "xor $t $x, true"},
 )
 bitwise_and = binary(
     "bitwise_and", operator.and_, "{0} & {1}", NO_GRADIENT, rule=bits, doc="``x & y``; for booleans, logical.",
     numpy=np.bitwise_and,
     truth="{0} and {1}",
+    llvm={"biu": "and $t $x, $y"},
 )
 bitwise_or = binary(
     "bitwise_or", operator.or_, "{0} | {1}", NO_GRADIENT, rule=bits, doc="``x | y``; for booleans, logical.",
     numpy=np.bitwise_or,
     neutral=Neutral(0, swaps=True), truth="{0} or {1}",
+    llvm={"biu": "or $t $x, $y"},
 )
 bitwise_xor = binary(
     "bitwise_xor", operator.xor, "{0} ^ {1}", NO_GRADIENT, rule=bits, doc="``x ^ y``; for booleans, logical.",
     numpy=np.bitwise_xor,
     neutral=Neutral(0, swaps=True),
+    llvm={"biu": "xor $t $x, $y"},
 )
 invert = unary(
     "invert", operator.invert, "~{0}", NO_GRADIENT, rule=bits, doc="``~x``; for booleans, logical.",
     numpy=(np.invert, np.bitwise_not),
     truth="not {0}",
+    llvm={"b": "xor $t $x, true", "iu": "xor $t $x, -1"},
 )
 left_shift = binary(
     "left_shift", operator.lshift, "{0} << {1}", NO_GRADIENT, rule=integers, doc="``x << y``.", numpy=np.left_shift,
     neutral=Neutral(0, "iu"),
+    llvm={"iu": "@shl_iu $x, $y"},
 )
 right_shift = binary(
     "right_shift", operator.rshift, "{0} >> {1}", NO_GRADIENT, rule=integers, doc="``x >> y``.", numpy=np.right_shift,
     neutral=Neutral(0, "iu"),
+    llvm={"i": "@shr_i $x, $y", "u": "@shr_u $x, $y"},
 )
 # fmt: on
 

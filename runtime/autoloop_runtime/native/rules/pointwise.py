@@ -14,7 +14,7 @@ from ...ops.elementwise import CAST, DIVIDE, IDENTITY, MULTIPLY, POW, SQRT, SQUA
 from ...ops.repeating import BROADCAST_TO
 from ..ir.elements import BOOL, LType, literal
 from ..writer.context import Context
-from ..writer.elementwise_ir import rule as template
+from ..writer.elementwise_ir import template_of
 from ..writer.nests import Nest, accumulate, apply
 from ..writer.registry import rule, template_rule
 from ..writer.values import Expr, Pending, Scalar, Splat, Value, depth_of, resolve
@@ -36,7 +36,7 @@ def _pointwise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     if node.inputs[0].dtype == variant:
         return values
     kind = ctx.type_of(node.inputs[0]).kind
-    if template(node.op, kind) is None:
+    if template_of(node.op, kind) is None:
         ctx.refuse(node, f"it has no machine code for dtype {node.inputs[0].dtype}")
     return [made(ctx, node, node.op, ctx.type_of(node.outputs[0]), values)]
 

@@ -1,9 +1,11 @@
-"""The element-wise ops as LLVM instructions: one table, op -> kind of type -> template.
+"""The element-wise ops as LLVM instructions, from the templates in their rows (``Op.llvm``, ``Op.libm``).
 
 In a template ``$t`` is the operands' type and ``$s`` the suffix of its intrinsics; ``$x $y $z`` are the operands and
 ``$1 $2 ...`` the results of the template's earlier steps, which are separated by ``;``. A step ``@name $x, $y``
-calls a helper function, ``~op $x`` is another op of the table, ``=$1`` gives a value as it is.
-Kinds are "b" boolean, "i" signed, "u" unsigned, "f" floating; one entry may serve several.
+calls a helper function (``helpers``), ``~op $x`` is another op, ``~libm:name $x`` a function of the C library, ``=$1``
+gives a value as it is.
+Kinds are "b" boolean, "i" signed, "u" unsigned, "f" floating, "p" collections; one entry may serve several. "h" is of
+half precision, for operands that were made wider, where that is not the same as of other floats.
 """
 
 from __future__ import annotations
@@ -18,106 +20,6 @@ from ..ir.elements import FLOAT, HALF, LType
 from ..ir.writer import Module, Writer
 from ..toolchain.shared_libraries import Libraries
 
-
-def _compare(signed: str, unsigned: str, ordered: str) -> dict[str, str]:
-    return {
-        "i": f"icmp {signed} $t $x, $y",
-        "bu": f"icmp {unsigned} $t $x, $y",
-        "f": f"fcmp {ordered} $t $x, $y",
-    }
-
-
-def _intrinsic(name: str) -> dict[str, str]:
-    return {"f": f"call $t @llvm.{name}.$s($t $x)"}
-
-
-def _bits(name: str) -> dict[str, str]:
-    return {"biu": f"{name} $t $x, $y"}
-
-
-RULES: dict[str, dict[str, str]] = {
-    "add": {"b": "or $t $x, $y", "iu": "add $t $x, $y", "f": "fadd $t $x, $y"},
-    "subtract": {"iu": "sub $t $x, $y", "f": "fsub $t $x, $y"},
-    "multiply": {"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y"},
-    "divide": {"f": "fdiv $t $x, $y"},
-    "floor_divide": {"i": "@floordiv_i $x, $y", "u": "@floordiv_u $x, $y", "f": "@floordiv_f $x, $y"},
-    "mod": {"i": "@mod_i $x, $y", "u": "@mod_u $x, $y", "f": "@mod_f $x, $y"},
-    "pow": {"iu": "@pow_i $x, $y", "f": "~libm:pow $x, $y"},
-    "maximum": {
-        "b": "or $t $x, $y",
-        "i": "call $t @llvm.smax.$s($t $x, $t $y)",
-        "u": "call $t @llvm.umax.$s($t $x, $t $y)",
-        "f": "@max_f $x, $y",
-        "h": "@first_max_f $x, $y",
-    },
-    "minimum": {
-        "b": "and $t $x, $y",
-        "i": "call $t @llvm.smin.$s($t $x, $t $y)",
-        "u": "call $t @llvm.umin.$s($t $x, $t $y)",
-        "f": "@min_f $x, $y",
-        "h": "@first_min_f $x, $y",
-    },
-    "arctan2": {"f": "~libm:atan2 $x, $y"},
-    "hypot": {"f": "~libm:hypot $x, $y"},
-    "copysign": {"f": "call $t @llvm.copysign.$s($t $x, $t $y)"},
-    "negative": {"iu": "sub $t 0, $x", "f": "fneg $t $x"},
-    "sign": {"i": "@sign_i $x", "u": "icmp ne $t $x, 0; zext i1 $1 to $t", "f": "@sign_f $x"},
-    "reciprocal": {"f": "fdiv $t 1.0, $x"},
-    "square": {"iu": "mul $t $x, $x", "f": "fmul $t $x, $x"},
-    "abs": {
-        "bu": "=$x",
-        "i": "call $t @llvm.abs.$s($t $x, i1 false)",
-        "f": "call $t @llvm.fabs.$s($t $x)",
-    },
-    "sqrt": _intrinsic("sqrt"),
-    "length": _intrinsic("sqrt"),
-    "rsqrt": {"f": "call $t @llvm.sqrt.$s($t $x); fdiv $t 1.0, $1"},
-    "floor": _intrinsic("floor"),
-    "ceil": _intrinsic("ceil"),
-    "trunc": _intrinsic("trunc"),
-    "rint": _intrinsic("rint"),
-    "sigmoid": {"f": "fneg $t $x; ~exp $1; fadd $t $2, 1.0; fdiv $t 1.0, $3"},
-    "relu": {"i": "~maximum $x, 0", "u": "=$x", "f": "@max_f $x, 0.0", "h": "@first_max_f $x, 0.0"},
-    # log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))
-    "softplus": {"f": "~abs $x; fneg $t $1; ~exp $2; ~log1p $3; ~relu $x; fadd $t $5, $4"},
-    # the larger + log1p(exp(-gap)); equal infinities have no difference
-    "logaddexp": {
-        "f": "fsub $t $x, $y; ~abs $1; fcmp oeq $t $x, $y; select i1 $3, $t 0.0, $t $2; fneg $t $4; ~exp $5; "
-        "~log1p $6; ~maximum $x, $y; fadd $t $8, $7"
-    },
-    "equal": _compare("eq", "eq", "oeq"),
-    "not_equal": _compare("ne", "ne", "une"),
-    "less": _compare("slt", "ult", "olt"),
-    "less_equal": _compare("sle", "ule", "ole"),
-    "greater": _compare("sgt", "ugt", "ogt"),
-    "greater_equal": _compare("sge", "uge", "oge"),
-    "isnan": {"biu": "=false", "f": "fcmp uno $t $x, $x"},
-    "isinf": {"biu": "=false", "f": "~abs $x; fcmp oeq $t $1, $inf"},
-    "isfinite": {"biu": "=true", "f": "~abs $x; fcmp olt $t $1, $inf"},
-    "logical_and": _bits("and"),
-    "logical_or": _bits("or"),
-    "logical_xor": _bits("xor"),
-    "logical_not": {"b": "xor $t $x, true"},
-    "bitwise_and": _bits("and"),
-    "bitwise_or": _bits("or"),
-    "bitwise_xor": _bits("xor"),
-    "invert": {"b": "xor $t $x, true", "iu": "xor $t $x, -1"},
-    "left_shift": {"iu": "@shl_iu $x, $y"},
-    "right_shift": {"i": "@shr_i $x, $y", "u": "@shr_u $x, $y"},
-    "identity": {"biufp": "=$x"},
-    "stop_gradient": {"biuf": "=$x"},
-}
-#: ops that are one function of the C library
-LIBM = {
-    "exp": "exp", "expm1": "expm1", "exp2": "exp2", "log": "log", "log1p": "log1p", "log2": "log2",
-    "log10": "log10", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
-    "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh",
-    "arctanh": "atanh", "cbrt": "cbrt", "erf": "erf",
-}  # fmt: skip
-#: a sum that grows in place, as every value here may
-RULES.update({"Accumulate": RULES["add"], "Settle": RULES["identity"]})
-RULES.update({op: {"f": f"~libm:{name} $x"} for op, name in LIBM.items()})
-
 #: nanoseconds of the instructions and helpers that take long, for one of many elements of four bytes
 _SLOW = {"fdiv": 0.05, "llvm.sqrt": 0.06, "@floordiv": 3.0, "@mod": 3.0, "@pow": 0.8}
 #: the same of functions of the C library, and of all else
@@ -128,8 +30,6 @@ _INFINITY = {"half": "0xH7C00", "float": "0x7FF0000000000000", "double": "0x7FF0
 
 
 def _templates(op: Op) -> Mapping[str, str]:
-    if op.name in RULES:
-        return RULES[op.name]
     return op.llvm or ({} if op.libm is None else {"f": f"~libm:{op.libm} $x"})
 
 
@@ -139,14 +39,14 @@ def has_template(op: Op) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def rule(op: Op, kind: str) -> str | None:
+def template_of(op: Op, kind: str) -> str | None:
     """The template of ``op`` for a kind of type, ``None`` if there is none."""
     return next((template for kinds, template in _templates(op).items() if kind in kinds), None)
 
 
 def cost_of(op: Op, t: LType) -> float:
     """Nanoseconds for one element of many, roughly."""
-    template = rule(op, t.kind) or ""
+    template = template_of(op, t.kind) or ""
     if "~" in template:
         cost = _POWER if "~libm:pow" in template else _FUNCTION
     else:
@@ -185,12 +85,12 @@ class Arithmetic:
 
     def apply(self, writer: Writer, op: Op, t: LType, args: Sequence[str]) -> str:
         """The value of ``op`` of ``args``, which are all of type ``t``."""
-        template = rule(op, t.kind)
+        template = template_of(op, t.kind)
         assert template is not None
         if t is HALF and not template.startswith("="):
             # as NumPy: half precision is a way to store, not to compute
             wide = [writer.let(f"fpext half {a} to float") for a in args]
-            special = rule(op, "h")
+            special = template_of(op, "h")
             value = self._steps(writer, special, FLOAT, wide) if special else self.apply(writer, op, FLOAT, wide)
             return (
                 value

@@ -10,8 +10,7 @@ from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ..ir.elements import TYPES
 from ..typing.facts import Types
-from .elementwise_ir import cost_of
-from .elementwise_ir import rule as template
+from .elementwise_ir import cost_of, template_of
 from .registry import entry_of
 from .values import size_of
 
@@ -69,7 +68,7 @@ def _node_cost(node: Node, types: Types) -> float:
 def _slow(node: Node) -> float:
     """Nanoseconds for one of many elements; a scalar takes some twenty times as long."""
     t = TYPES.get(node.inputs[0].dtype) if node.inputs else None
-    return 0.0 if t is None or not template(node.op, t.kind) else cost_of(node.op, t)
+    return 0.0 if t is None or not template_of(node.op, t.kind) else cost_of(node.op, t)
 
 
 def _has_long_loop(graph: Graph, types: Types) -> bool:
