@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -32,6 +33,14 @@ LAZY = {
     # through the package only: two threads that import different modules of it first wait for each other in a circle
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.native"),
     ("autoloop_runtime.native.toolchain.compile_ir", "autoloop_runtime.native.toolchain.process"),
+}
+
+
+#: who still tells ops apart by their names, and how often; nobody may do so anew
+BY_NAME = {
+    "autoloop_runtime.native.writer.elementwise_ir": 5,
+    "autoloop_runtime.passes.strength": 7,
+    "autoloop_runtime.python_code.counted_loops": 9,
 }
 
 
@@ -157,6 +166,85 @@ def test_imports_stand_at_the_top():
         if inside and (module, target) not in LAZY
     ]
     assert not wrong
+
+
+def _gives_op_name(node: ast.AST, known: set[str]) -> bool:
+    """Whether an expression is the name of an op: ``op.name``, ``node.op.name``, or a variable that was given one."""
+    if isinstance(node, ast.Attribute) and node.attr == "name":
+        owner = node.value
+        return "op" in (getattr(owner, "id", None), getattr(owner, "attr", None))
+    return isinstance(node, ast.Name) and node.id in known
+
+
+def _uses_of_op_names(tree: ast.AST) -> list[int]:
+    """The lines where something depends on what an op is called."""
+    nodes = list(ast.walk(tree))
+    known: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _gives_op_name(node.value, set()):
+            known.add(node.targets[0].id)
+    found = []
+    for node in nodes:
+        if isinstance(node, ast.Compare):
+            asked = [node.left, *node.comparators]
+        elif isinstance(node, ast.Subscript):
+            asked = [node.slice]
+            if getattr(node.value, "id", None) == "OPS" and isinstance(node.slice, ast.Constant):
+                found.append(node.lineno)
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("get", "startswith", "endswith"):
+            asked = [*node.args, node.func.value]
+        else:
+            continue
+        if any(_gives_op_name(part, known) for part in asked):
+            found.append(node.lineno)
+    return found
+
+
+def _op_names() -> set[str]:
+    importlib.import_module("autoloop_runtime.native")
+    return set(importlib.import_module("autoloop_runtime.ir.op").OPS)
+
+
+def _tables_of_op_names(tree: ast.AST, names: set[str]) -> list[int]:
+    """The lines of sets, and of keys of dicts, that name several ops and nothing else."""
+    found = []
+    for node in ast.walk(tree):
+        members = node.elts if isinstance(node, ast.Set) else node.keys if isinstance(node, ast.Dict) else []
+        words = [m.value if isinstance(m, ast.Constant) else None for m in members]
+        if len(words) > 1 and names.issuperset(words):
+            found.append(node.lineno)
+    return found
+
+
+#: where ops are defined
+_ROWS = ("autoloop_runtime.ops", "autoloop_runtime.ir.op")
+
+
+def test_ops_are_not_told_apart_by_their_names():
+    names, found = _op_names(), {}
+    for module, path in MODULES.items():
+        if not module.startswith(_ROWS):
+            tree = ast.parse(path.read_text())
+            lines = sorted({*_uses_of_op_names(tree), *_tables_of_op_names(tree, names)})
+            if lines:
+                found[module] = [f"{path.relative_to(ROOT)}:{line}" for line in lines]
+    wrong = [where for module, places in found.items() if len(places) > BY_NAME.get(module, 0) for where in places]
+    assert not wrong, f"import the Op and ask what it states of itself: {wrong}"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("node.op.name == 'While'", True), ("op.name in TABLE", True), ("TABLE[x.op.op.name]", True),
+        ("RULES.get(node.op.name)", True), ("OPS['add']", True), ("kind = op.name\nkind != 'add'", True),
+        ("op.name.startswith('random_')", True), ("node.op is WHILE", False), ("f'{op.name!r}'", False),
+        ("variable.name == 'add'", False), ("apply(op, [x], {'dtype': d, 'shape': s})", False),
+        ("FLAT = {'add', 'multiply'}", True), ("RULES = {'add': 1, 'multiply': 2}", True), ("{'add': x}", False),
+    ],
+)  # fmt: skip
+def test_what_the_name_of_an_op_decides_is_found(text, is_found):
+    tree = ast.parse(text)
+    assert bool(_uses_of_op_names(tree) or _tables_of_op_names(tree, {"add", "multiply", "shape"})) is is_found
 
 
 def test_samples_need_only_autoloop_numpy_and_the_standard_library():

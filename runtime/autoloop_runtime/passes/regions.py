@@ -53,7 +53,7 @@ def form_regions(graph: Graph, compile_region: Compile) -> Graph:
 
 def is_region(node: Node) -> bool:
     """True for a node that ``form_regions`` made."""
-    return node.op.name == REGION
+    return node.op.culprit is not None
 
 
 def _is_simple(node: Node) -> bool:

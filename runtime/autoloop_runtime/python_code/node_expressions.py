@@ -13,15 +13,16 @@ from ..base.shapes import TensorShape
 from ..ir.graph import Node
 from ..ir.op import Op
 from ..ir.tensor import Tensor
-from ..ops.indexing import assign_in_place
+from ..ops.elementwise import CAST
+from ..ops.indexing import GETITEM, assign_in_place
 from . import names
 from .block_loop import Between, in_blocks
 from .buffer_reuse import Spare
 from .templates import ATOM, Expr, constant, parse
 from .uses import Uses
 
-#: op name -> the template for a node whose code depends on attributes, ``None`` where the kernel is called
-TEMPLATES: dict[str, Callable[[Node], str | None]] = {}
+#: op -> the template for a node whose code depends on attributes, ``None`` where the kernel is called
+TEMPLATES: dict[Op, Callable[[Node], str | None]] = {}
 _ASSIGN_IN_PLACE = Op("assign_in_place", lambda x, *_, **__: (x.dtype, x.shape), assign_in_place)
 _LITERALS = (bool, int, str, type(None))
 _MAX_STRING = 40
@@ -67,7 +68,7 @@ class Expressions:
         op = node.op
         inputs = node.inputs[:-1] if op.effect else node.inputs
         args = [env[t] for t in inputs]
-        code = TEMPLATES[op.name](node) if op.name in TEMPLATES else op.code
+        code = TEMPLATES[op](node) if op in TEMPLATES else op.code
         if all(arg.total for arg in args):  # what is written in Python's own words may leave an operand out
             code = op.truth if node in uses.truth else _scalar_code(node) or code
         if code is not None:
@@ -204,5 +205,5 @@ def _cast(node: Node) -> str | None:
     return f"{name}({{0}})" if node.inputs[0].shape.rank == 0 else f"{{0}}.astype({name})"
 
 
-TEMPLATES["getitem"] = lambda node: _index(node.attrs, len(node.inputs))
-TEMPLATES["cast"] = _cast
+TEMPLATES[GETITEM] = lambda node: _index(node.attrs, len(node.inputs))
+TEMPLATES[CAST] = _cast
