@@ -38,13 +38,9 @@ from ..ir.structured import COND, LoopOptions, LoopVar, finish_while, subgraph
 from ..ir.tensor import Tensor
 from . import rewriting
 from .activity import Marks, reached
-from .copying import copied
+from .copying import LENGTH, ORIGINAL, STORES, copied
 from .reversal import Reversal, count_down, fitting, is_fixed
 from .walk import Adjoints, Walk, nothing
-
-_ORIGINAL = "gradient: variables of the loop itself"  # [their number]
-_STORES = "gradient: checkpoints"  # [position of the first store]
-_LENGTH = "gradient: iterations of a segment"  # [their number]
 
 #: bytes that a segment may have computed, if that is more iterations than there are checkpoints
 SEGMENT = 1 << 16
@@ -180,7 +176,7 @@ def segment_length(node: Node) -> int:
     if most is None:
         return 1
     body: Graph = node.attrs["body"]
-    known: list[int] = body.collections.setdefault(_LENGTH, [])
+    known: list[int] = body.collections.setdefault(LENGTH, [])
     if not known:
         count = _computed(body, body.inputs[: original_variables(node)])
         known.append(most if count is None else max(most, SEGMENT // max(count, 1)))
@@ -219,7 +215,7 @@ def _segments(plan: Reversal) -> Tensor:
 
 def original_variables(node: Node) -> int:
     """The number of loop variables that the loop had before gradients added theirs."""
-    known = node.attrs["body"].collections.setdefault(_ORIGINAL, [])
+    known = node.attrs["body"].collections.setdefault(ORIGINAL, [])
     if not known:
         known.append(node.attrs["n_vars"])
     found: int = known[0]
@@ -229,7 +225,7 @@ def original_variables(node: Node) -> int:
 def _stores(node: Node) -> int:
     """The position of the checkpoints of the first variable among the results of ``node``; the others follow."""
     body: Graph = node.attrs["body"]
-    known = body.collections.setdefault(_STORES, [])
+    known = body.collections.setdefault(STORES, [])
     if not known:
         count, counter = original_variables(node), rewriting.trip_counter(node)
         most, interval = limit(node), segment_length(node)

@@ -1,13 +1,27 @@
-"""A second copy of a loop's body, to be run and differentiated on its own."""
+"""Second copies: of a loop's body, to be run and differentiated on its own, and of whole graphs inside others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
-from ..ir.graph import PARAMETER, Graph, Node, current_graph
+from ..collections.variables import READ, Variable
+from ..ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from ..ir.tensor import Tensor
 
-_SOURCE = "gradient: copied from"  # [(the graph, tensor of it -> its copy)]
+_SOURCE = "gradient: copied from"  # [(the graph, tensor of it -> its copy), ...]
+#: variable -> the value that stands for what is read of it
+Held = Mapping[Variable, Tensor]
+_NOTHING: Held = MappingProxyType({})
+# What is known of a loop's body or a branch that gradients have extended; of a whole copy it is true, too.
+ORIGINAL = "gradient: variables of the loop itself"  # [their number]
+STORES = "gradient: checkpoints"  # [position of the first store]
+LENGTH = "gradient: iterations of a segment"  # [their number]
+TRIPS = "gradient: trip counter"  # [position of the variable]
+SAVED = "gradient: stacks"  # [(tensor of the body, position of its stack), ...]
+RESULTS = "gradient: results"  # [(tensor of the branch, position of the result), ...]
+_CARRIED = (ORIGINAL, STORES, LENGTH, TRIPS, SAVED, RESULTS)
 
 
 def copied(graph: Graph, outputs: Sequence[Tensor], parent: Graph) -> tuple[Graph, dict[Tensor, Tensor]]:
@@ -29,29 +43,51 @@ def twin(copy: Graph, tensor: Tensor) -> Tensor | None:
     The gradient function of a ``custom_gradient`` keeps tensors of the graph it was made in, also such as nothing else
     needs; those are copied now.
     """
-    known = copy.collections.get(_SOURCE)
-    if not known:
-        return None
     source: Graph
     of: dict[Tensor, Tensor]
-    source, of = known[0]
-    original = tensor if tensor.graph is source else twin(source, tensor)
-    if original is None:
-        return None
-    missing = _needed([original]) - {t.op for t in of}
-    copy.nodes += [_twin_node(node, copy, {}, of) for node in source.nodes if node in missing]
-    return of[original]
+    for source, of in copy.collections.get(_SOURCE, ()):
+        original = tensor if tensor.graph is source else twin(source, tensor)
+        if original is not None:
+            missing = _needed([original]) - {t.op for t in of}
+            copy.nodes += [_twin_node(node, copy, {}, of) for node in source.nodes if node in missing]
+            return of[original]
+    return None
 
 
-def inlined(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """The outputs of ``graph`` for ``inputs``, computed by copies of its nodes in the current graph."""
+def inlined(graph: Graph, inputs: Sequence[Tensor], held: Held | None = None) -> list[Tensor]:
+    """The outputs of ``graph`` for ``inputs``, computed by copies of its nodes in the current graph.
+
+    ``held``: what stands for the variables that are read in it; by default they are read again.
+    """
+    of = _inline(graph, inputs, held or {})
+    return [of[t] for t in graph.outputs]
+
+
+def absorbed(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """As ``inlined``, for once: the current graph takes the place of ``graph``, also for further derivatives."""
+    into = current_graph()
+    assert into is not None
+    of = _inline(graph, inputs, {})
+    into.collections.setdefault(_SOURCE, []).append((graph, of))
+    return [of[t] for t in graph.outputs]
+
+
+def _inline(graph: Graph, inputs: Sequence[Tensor], held: Held) -> dict[Tensor, Tensor]:
+    """Copies of the nodes of ``graph`` in the current graph: for each tensor its copy."""
     into = current_graph()
     assert into is not None
     of = dict(zip(graph.inputs, [into.capture(t) for t in inputs]))
+    concrete = {inner: outer for outer, inner in graph._constants.values()}
+    live = _needed(graph.outputs)
     for node in graph.nodes:
-        if node.op is not PARAMETER:
-            into.nodes.append(_twin_node(node, into, {}, of))
-    return [of[t] for t in graph.outputs]
+        if node not in live:
+            continue
+        if node.op is CONST and node.outputs[0] in concrete:
+            # it remains one of the same tensor, with regard to which a derivative may be wanted
+            of[node.outputs[0]] = into.capture(concrete[node.outputs[0]])
+        elif node.op is not PARAMETER:
+            _take(node, into, {}, of, held)
+    return of
 
 
 def _needed(outputs: Sequence[Tensor]) -> set[Node]:
@@ -66,25 +102,38 @@ def _needed(outputs: Sequence[Tensor]) -> set[Node]:
 
 
 def _copy(
-    graph: Graph, parent: Graph, around: Mapping[Tensor, Tensor], live: set[Node] | None, outputs: Sequence[Tensor]
-) -> tuple[Graph, dict[Tensor, Tensor]]:
+    graph: Graph, parent: Graph, around: Mapping[Tensor, Tensor], live: set[Node] | None, outputs: Sequence[Tensor],
+    held: Held = _NOTHING,
+) -> tuple[Graph, dict[Tensor, Tensor]]:  # fmt: skip
     """As ``copied``; ``around`` has the copies of tensors of the graphs around, ``live`` the nodes (all if None)."""
     made = Graph(graph.prefix, parent)
     of: dict[Tensor, Tensor] = {}
     made.collections[_SOURCE] = [(graph, of)]
     for node in graph.nodes:
         if live is None or node in live:
-            made.nodes.append(_twin_node(node, made, around, of))
-    made.captures = {around.get(outer, outer): of[inner] for outer, inner in graph.captures.items() if inner in of}
-    made._constants = {k: (concrete, of[inner]) for k, (concrete, inner) in graph._constants.items() if inner in of}
+            _take(node, made, around, of, held)
+    made.captures |= {around.get(outer, outer): of[inner] for outer, inner in graph.captures.items() if inner in of}
+    made._constants |= {k: (concrete, of[inner]) for k, (concrete, inner) in graph._constants.items() if inner in of}
     made.outputs = [of[t] for t in outputs]
     return made, of
 
 
-def _twin_node(node: Node, made: Graph, around: Mapping[Tensor, Tensor], of: dict[Tensor, Tensor]) -> Node:
+def _take(
+    node: Node, made: Graph, around: Mapping[Tensor, Tensor], of: dict[Tensor, Tensor], held: Held = _NOTHING
+) -> None:
+    """Add a copy of ``node`` to ``made``, or what is held for it, and note it in ``of``."""
+    if node.op is READ and node.attrs["variable"] in held:
+        of.update(zip(node.outputs, (made.capture(held[node.attrs["variable"]]), of[node.inputs[-1]])))
+    else:
+        made.nodes.append(_twin_node(node, made, around, of, held))
+
+
+def _twin_node(
+    node: Node, made: Graph, around: Mapping[Tensor, Tensor], of: dict[Tensor, Tensor], held: Held = _NOTHING
+) -> Node:
     """A copy of ``node`` for the graph ``made``, noted in ``of``."""
     attrs = {
-        key: _copy_below(value, made, {**around, **of}) if isinstance(value, Graph) else value
+        key: _copy_below(value, made, {**around, **of}, held) if isinstance(value, Graph) else value
         for key, value in node.attrs.items()
     }
     specs = [(t.dtype, t.shape) for t in node.outputs]
@@ -95,8 +144,16 @@ def _twin_node(node: Node, made: Graph, around: Mapping[Tensor, Tensor], of: dic
     return copy
 
 
-def _copy_below(graph: Graph, parent: Graph, around: Mapping[Tensor, Tensor]) -> Graph:
+def _copy_below(graph: Graph, parent: Graph, around: Mapping[Tensor, Tensor], held: Held) -> Graph:
     """A copy of a graph inside the one that is copied, whole."""
-    made, of = _copy(graph, parent, around, None, graph.outputs)
+    made, of = _copy(graph, parent, around, None, graph.outputs, held)
     made.inputs = [of[t] for t in graph.inputs]
+    for key in _CARRIED:
+        if key in graph.collections:
+            made.collections[key] = [_carried(value, of) for value in graph.collections[key]]
     return made
+
+
+def _carried(value: Any, of: Mapping[Tensor, Tensor]) -> Any:
+    """A position, or a tensor and its position, in the copy."""
+    return (of[value[0]], value[1]) if isinstance(value, tuple) else value

@@ -2,7 +2,7 @@
 
 A gradient needs values of a forward loop that the loop did not hand out. The node is extended rather than rebuilt, so
 that everybody who holds its outputs keeps them. New variables and results come after the existing ones, and what was
-added once is found again by the next gradient (the keys below, in the ``collections`` of the sub-graph).
+added once is found again by the next gradient (the keys of ``copying``, in the ``collections`` of the sub-graph).
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ from ..ir.convert import as_constant
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, LoopVar
 from ..ir.tensor import Tensor
+from .copying import RESULTS, SAVED, TRIPS
 
-_TRIPS = "gradient: trip counter"  # [position of the variable]
-_SAVED = "gradient: stacks"  # [(tensor of the body, position of its stack), ...]
 _COMPLETE = "gradient: complete stacks"  # [(position of a variable, its stack with the final value), ...]
-_RESULTS = "gradient: results"  # [(tensor of the branch, position of the result), ...]
 
 
 @contextmanager
@@ -134,7 +132,7 @@ def adopt_captures(node: Node) -> None:
 
 def trip_counter(node: Node) -> int:
     """The position of a loop variable that counts 0, 1, 2, ...: one of the user's, or one more."""
-    known = node.attrs["body"].collections.setdefault(_TRIPS, [])
+    known = node.attrs["body"].collections.setdefault(TRIPS, [])
     if not known:
         position = _own_counter(node)
         if position is None:
@@ -179,7 +177,7 @@ def _own_counter(node: Node) -> int | None:
 def stack_of(node: Node, tensor: Tensor) -> Tensor:
     """The stack, an output of the loop ``node``, of the values that a tensor of its body takes."""
     body: Graph = node.attrs["body"]
-    known = body.collections.setdefault(_SAVED, [])
+    known = body.collections.setdefault(SAVED, [])
     for saved, position in known:
         if saved is tensor:
             found: Tensor = node.outputs[position]
@@ -220,7 +218,7 @@ def _swaps(node: Node, saved: Tensor) -> bool:
 
 def result_of(node: Node, branch: Graph, tensor: Tensor) -> Tensor:
     """The value of a branch's tensor as an output of the Cond ``node``; meaningless if the other branch ran."""
-    known = branch.collections.setdefault(_RESULTS, [])
+    known = branch.collections.setdefault(RESULTS, [])
     for saved, position in known:
         if saved is tensor:
             found: Tensor = node.outputs[position]

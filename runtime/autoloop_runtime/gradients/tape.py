@@ -2,7 +2,7 @@
 
 A tape keeps, for every eager operation that depends on something watched, a function from the gradients of its
 outputs to those of its inputs. A call of a decorated function is one entry, whose backward half is a graph of its
-own (``calls``). Inside a trace there is nothing to record: the graph is the record.
+own (``compiled_calls``). Inside a trace there is nothing to record: the graph is the record.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ..base.dataclass import dataclass
 from ..collections import adjoint_table as slots
 from ..collections.variables import READ, Variable
 from ..ir.convert import convert_to_tensor
-from ..ir.graph import Graph, Node, current_graph
+from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.op import Op
 from ..ir.recorders import Recorder, recorders, recording
-from ..ir.run_state import EAGER
+from ..ir.run_state import HeldState, RunState
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
 from ..ops.indexing import GATHER
 from ..running.prepare import Runner, run_graph, wrap
 from .activity import Key, is_differentiable
 from .build import build, seed, seeds_of, source_in
-from .compiled_calls import Split, split
+from .compiled_calls import Recorded, Way, recorded
 from .copying import inlined
 from .enclosing import enclosing
 from .row_gradients import rows
@@ -155,9 +155,9 @@ class GradientTape:
         """True if ``tensor`` depends on something watched (``recording.Recorder``)."""
         return tensor in self._tracked
 
-    def run(self, graph: Graph, runner: Runner, inputs: Sequence[Tensor]) -> list[Tensor]:
+    def run(self, graph: Graph, runner: Runner, inputs: Sequence[Tensor], state: RunState) -> list[Tensor]:
         """Run a whole graph for all recorders in force (``recording.Recorder``)."""
-        return _run_recorded([r for r in recorders() if isinstance(r, GradientTape)], graph, runner, inputs)
+        return _run_recorded([r for r in recorders() if isinstance(r, GradientTape)], graph, runner, inputs, state)
 
     def _sees(self, source: Key) -> bool:
         """True if ``source`` is tracked; a variable that is used becomes so."""
@@ -324,41 +324,49 @@ def _add(found: dict[Key, Any], key: Key, part: Any) -> None:
 
 
 def _run_recorded(
-    tapes: Sequence[GradientTape], graph: Graph, runner: Runner, inputs: Sequence[Tensor]
+    tapes: Sequence[GradientTape], graph: Graph, runner: Runner, inputs: Sequence[Tensor], state: RunState
 ) -> list[Tensor]:
-    """Run ``graph`` once, saving for every tape what its backward half will want.
+    """Run ``graph`` once, keeping for every tape what its way back will want.
 
     What an inner tape has saved are results that an outer one may differentiate, so it splits the graph that the
     inner one has left.
     """
-    halves: list[tuple[GradientTape, Split, tuple[Key, ...]]] = []
+    values = [t.value for t in inputs]
+    ways: list[tuple[GradientTape, Recorded, Way, tuple[Key, ...]]] = []
     outputs: Sequence[Tensor] = graph.outputs
     for tape in reversed(tapes):
         sources = _sources(tape, graph, inputs)
-        made = split(graph, outputs, runner.asked, [inner for _, inner in sources]) if sources else None
+        made = recorded(graph, outputs, runner, [inner for _, inner in sources]) if sources else None
         if made is not None:
-            outside = {inner: outer for outer, inner in sources}
-            halves.append((tape, made, tuple([outside[x] for x in made.sources])))
-            outputs, runner = made.outputs, made.forward
-    results = [wrap(v) for v in runner.run([t.value for t in inputs], EAGER)]
-    for tape, made, keys in halves:
-        end = len(made.outputs)
-        given, saved = results[: end - made.saved], results[end - made.saved : end]
-        tape._keep(keys, given, _call_backward(made, given, saved))
+            outside, way = {inner: outer for outer, inner in sources}, made.way(values)
+            ways.append((tape, made, way, tuple([outside[x] for x in made.split.sources])))
+            outputs, runner = way.outputs, way.forward
+    if any(made.variables and way.again for _, made, way, _ in ways) and not isinstance(state, HeldState):
+        with eager():
+            state = HeldState({v: v.read_value() for v in ways[0][1].variables})
+    results = [wrap(v) for v in runner.run(values, state)]
+    for tape, made, way, keys in ways:
+        made.ran(values, results)
+        given = results[: len(made.split.outputs)]
+        kept = inputs if way.again else results[len(given) : len(way.outputs)]
+        tape._keep(keys, given, _call_backward(way, given, kept, state))
     return results
 
 
-def _call_backward(half: Split, outputs: Sequence[Tensor], saved: Sequence[Tensor]) -> Backward:
+def _call_backward(way: Way, outputs: Sequence[Tensor], kept: Sequence[Tensor], state: RunState) -> Backward:
+    split = way.split
+
     def backward(gs: list[Tensor | None]) -> Sequence[Tensor | None]:
-        given = [nothing(outputs[k]) if (g := gs[k]) is None else g for k in half.given]
+        given = [nothing(outputs[k]) if (g := gs[k]) is None else g for k in split.given]
         if any(t.is_symbolic for t in given):
-            results = inlined(half.backward_graph, [*given, *saved])
+            held = state.held if isinstance(state, HeldState) else None
+            results = inlined(way.graph, [*given, *kept], held)
         else:
-            results = run_graph(half.backward_graph, half.backward, [*given, *saved])
-        results = results[: len(half.sources)]
-        wanted = [k for k in half.given if gs[k] is not None]
-        if len(wanted) < len(half.given):
-            return [g if there else None for g, there in zip(results, half.connected(wanted))]
+            results = run_graph(way.graph, way.backward, [*given, *kept], state)
+        results = results[: len(split.sources)]
+        wanted = [k for k in split.given if gs[k] is not None]
+        if len(wanted) < len(split.given):
+            return [g if there else None for g, there in zip(results, split.connected(wanted))]
         return results
 
     return backward

@@ -10,6 +10,7 @@ from ..base.contexts import Setting
 
 if TYPE_CHECKING:
     from .op import Op
+    from .run_state import RunState
     from .tensor import Tensor
 
 
@@ -19,7 +20,7 @@ class Recorder(Protocol):
     def record(self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> None:
         """A primitive was computed."""
 
-    def run(self, graph: Any, runner: Any, inputs: Sequence[Tensor]) -> list[Tensor]:
+    def run(self, graph: Any, runner: Any, inputs: Sequence[Tensor], state: RunState) -> list[Tensor]:
         """Run a whole graph (with ``inputs`` and ``outputs``) that ``runner`` would run; gives its outputs."""
 
     def tracks(self, tensor: Tensor) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..base.forks import Kind
@@ -51,6 +52,25 @@ class RunState:
         """The storage of ``variable`` in this run."""
         own: Storage = variable.own_storage
         return own
+
+
+class HeldState(RunState):
+    """Variables as they were: the values that a run found, for another one that is to see the same.
+
+    Attributes
+    ----------
+    held : mapping
+        The tensor that was read of each variable; only what changes none of them may run in it.
+    """
+
+    __slots__ = ("_storages", "held")
+
+    def __init__(self, held: Mapping[Any, Any]) -> None:
+        self.held = held
+        self._storages = {variable: Storage(tensor.value) for variable, tensor in held.items()}
+
+    def storage(self, variable: Any) -> Storage:
+        return self._storages[variable]
 
 
 class SessionState(RunState):

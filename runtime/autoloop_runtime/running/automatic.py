@@ -36,7 +36,7 @@ from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
 from ..passes.regions import form_regions
 from ..python_code.compile_python import compile_graph, compile_region
-from .on_stack_replacement import HARMLESS, Restart, Site, Sites, may_hand_over
+from .on_stack_replacement import Restart, Site, Sites, may_hand_over, may_repeat
 from .tier_up import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_wanted
 
 Run = Callable[..., list[Any]]
@@ -216,6 +216,24 @@ class Automatic:
             background.give_way()
         return results
 
+    # -- asked from outside -------------------------------------------------------------------------------
+
+    @property
+    def is_declined(self) -> bool:
+        """True if machine code was asked for, and there is none for any set of shapes."""
+        return bool(self._later.why_not())
+
+    def in_machine_code(self, shapes: Shapes) -> bool | None:
+        """True if there is machine code for ``shapes``, False if there will be none; else it is being made from now."""
+        if not self._wanted:
+            return False
+        made = self._later.find(shapes)
+        if made is None:
+            self._later.ask(shapes)
+        elif not made.is_pending:
+            return made.run is not None
+        return None
+
     # -- a call that is given up ----------------------------------------------------------------------------
 
     def _in_python(self, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
@@ -349,14 +367,7 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
 
 def _may_restart(graph: Graph) -> bool:
     """True if nobody notices that ``graph`` runs twice, and a loop in it cannot be handed over instead."""
-    nodes, saves = list(graph.nodes), False
-    while nodes:
-        node = nodes.pop()
-        if node.op.effect and node.op not in HARMLESS:
-            return False
-        saves = saves or (node.op is WHILE and not may_hand_over(node))
-        nodes.extend(inner for below in node.subgraphs for inner in below.nodes)
-    return saves
+    return may_repeat(graph) and any(not may_hand_over(loop) for loop in loops_in(graph))
 
 
 def loops_in(*graphs: Graph) -> list[Node]:

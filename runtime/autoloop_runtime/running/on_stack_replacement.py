@@ -248,10 +248,15 @@ def may_hand_over(node: Node) -> bool:
     """False if it is plain that machine code cannot go on with the loop ``node``."""
     if any(t.dtype == variant or t.dtype.kind == "O" for t in node.inputs):
         return False
-    pending: list[Graph] = list(node.subgraphs)
+    return all(map(may_repeat, node.subgraphs))
+
+
+def may_repeat(graph: Graph) -> bool:
+    """True if nobody notices that ``graph`` runs twice, in the same state."""
+    pending = [graph]
     while pending:
-        for inner in pending.pop().nodes:
-            if inner.op.effect and inner.op not in HARMLESS:
+        for node in pending.pop().nodes:
+            if node.op.effect and node.op not in HARMLESS:
                 return False
-            pending.extend(inner.subgraphs)
+            pending.extend(node.subgraphs)
     return True

@@ -127,12 +127,12 @@ def run_now(build: Callable[[], Any]) -> Any:
     return nest.unflatten(structure, results[: len(leaves)])
 
 
-def run_graph(graph: Graph, runner: Runner, inputs: Sequence[Tensor]) -> list[Tensor]:
+def run_graph(graph: Graph, runner: Runner, inputs: Sequence[Tensor], state: RunState = EAGER) -> list[Tensor]:
     """The outputs of ``graph``, which ``runner`` runs, for concrete inputs; recorders get to know of it."""
     watching = recorders()
     if watching:
-        return watching[-1].run(graph, runner, inputs)
-    return [wrap(v) for v in runner.run([t.value for t in inputs], EAGER)]
+        return watching[-1].run(graph, runner, inputs, state)
+    return [wrap(v) for v in runner.run([t.value for t in inputs], state)]
 
 
 def wrap(value: Any) -> Tensor:
