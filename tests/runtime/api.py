@@ -76,6 +76,7 @@ from autoloop_runtime.native.toolchain.cache import DiskCache, default_cache
 from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
 from autoloop_runtime.native.typing.exact_shapes import infer
 from autoloop_runtime.native.writer.polling import polling_period
+from autoloop_runtime.native.writer.values import Buffer
 from autoloop_runtime.ops import argsort, einsum, exp, matmul, searchsorted, sort
 from autoloop_runtime.ops import random as random_ops
 from autoloop_runtime.ops.extents import known_int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from api import NativeRefusal, call, convert_to_tensor, while_loop
+from api import Buffer, NativeRefusal, call, convert_to_tensor, while_loop
 from native_checks import check, compile_native, graph_of
 
 # -- slices that begin where a tensor says -------------------------------------------------------------------
@@ -64,3 +64,13 @@ def test_a_long_chain_of_element_wise_operations():
 def test_repeated_rows(times, axis):
     x = np.arange(12.0).reshape(3, 4)
     check(lambda x: [call("repeat", x, times, axis), call("repeat", call("transpose", x), 2, 0)], x)
+
+
+def test_memory_that_may_be_that_of_many_is_listed_once():
+    """Each of sixty loops leaves one of the two that the one before left: there are 2 ** 60 ways to the first."""
+    first = one = other = Buffer("%0", 8)
+    for k in range(60):
+        one, other = Buffer(f"%a{k}", 8, within=(one, other)), Buffer(f"%b{k}", 8, within=(other, one))
+    found = list(one.all())
+    right = found[0] is one and first in found
+    assert right and (len(found), len(set(found))) == (120, 120)

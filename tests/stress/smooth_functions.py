@@ -70,6 +70,15 @@ def along(f: Callable[..., Any], arrays: list[np.ndarray], directions: list[np.n
     return [(p - q) / (2 * h) for p, q in zip(ahead, behind)]
 
 
+def between(
+    f: Callable[..., Any], arrays: list[np.ndarray], directions: list[np.ndarray], h: float
+) -> list[np.ndarray]:
+    """The mean of the gradients ahead and behind: that at the point itself, where nothing jumps."""
+    ahead = slopes(f, [a + h * d for a, d in zip(arrays, directions)])
+    behind = slopes(f, [a - h * d for a, d in zip(arrays, directions)])
+    return [(p + q) / 2 for p, q in zip(ahead, behind)]
+
+
 class _Writer:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

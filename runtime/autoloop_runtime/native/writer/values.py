@@ -39,10 +39,14 @@ class Buffer:
     within: tuple[Buffer, ...] = ()
 
     def all(self) -> Iterator[Buffer]:
-        """This and all that it may be."""
-        yield self
-        for other in self.within:
-            yield from other.all()
+        """This and all that it may be, each once: there may be more ways to one than can be gone."""
+        seen, pending = {self}, [self]
+        while pending:
+            one = pending.pop()
+            yield one
+            new = [other for other in dict.fromkeys(one.within) if other not in seen]
+            seen.update(new)
+            pending += new
 
 
 @dataclass(frozen=True)
