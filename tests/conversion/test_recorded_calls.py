@@ -12,10 +12,8 @@ import math
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.base import background
-from autoloop_runtime.gradients import compiled_calls
-from autoloop_runtime.running import automatic
-from autoloop_runtime.running import tier_up as later
+from api import automatic, background, compiled_calls
+from api import tier_up as later
 from executors import EXECUTORS, needs_native
 
 F64 = al.float64

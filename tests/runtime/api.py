@@ -48,7 +48,7 @@ from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.lowering import Kind, Lowered, lower
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
 from autoloop_runtime.dataflow.testing import SeededExecutor
-from autoloop_runtime.gradients import checkpoints
+from autoloop_runtime.gradients import checkpoints, compiled_calls
 from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.gradients.mincut import cheapest_cut
 from autoloop_runtime.gradients.rewriting import FIXED
