@@ -38,7 +38,6 @@ LAZY = {
 
 #: who still tells ops apart by their names, and how often; nobody may do so anew
 BY_NAME = {
-    "autoloop_runtime.native.writer.elementwise_ir": 5,
     "autoloop_runtime.passes.strength": 7,
     "autoloop_runtime.python_code.counted_loops": 9,
 }

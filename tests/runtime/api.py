@@ -56,12 +56,24 @@ from autoloop_runtime.ir.apply import apply
 from autoloop_runtime.ir.convert import constant, convert_to_tensor
 from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from autoloop_runtime.ir.numpy_arguments import _SIGNATURES, Counterpart
-from autoloop_runtime.ir.op import FUNCTIONS, OPS, Op, call
+from autoloop_runtime.ir.op import FUNCTIONS, OPS, Op, call, register
 from autoloop_runtime.ir.records import LoopRecord, loop_records, record_loop
 from autoloop_runtime.ir.run_state import EAGER, RunState
 from autoloop_runtime.ir.structured import COND, WHILE
 from autoloop_runtime.ir.tensor import NUMPY_FUNCTIONS, Tensor, TensorSpec
-from autoloop_runtime.ir.traits import NO_GRADIENT, OPAQUE
+from autoloop_runtime.ir.traits import (
+    ELEMENTS,
+    MADE,
+    NO_GRADIENT,
+    NO_RULE,
+    OPAQUE,
+    Batching,
+    Fails,
+    Memory,
+    NoRule,
+    Price,
+    Traits,
+)
 from autoloop_runtime.native import NativeRefusal, compile_native, native_call
 from autoloop_runtime.native.kernels import swap_file
 from autoloop_runtime.native.kernels.spare_memory import CLASSES as SPARE_CLASSES
@@ -79,6 +91,7 @@ from autoloop_runtime.native.writer.polling import polling_period
 from autoloop_runtime.native.writer.values import Buffer
 from autoloop_runtime.ops import argsort, einsum, exp, matmul, searchsorted, sort
 from autoloop_runtime.ops import random as random_ops
+from autoloop_runtime.ops.define import primitive
 from autoloop_runtime.ops.extents import known_int
 from autoloop_runtime.ops.index import Index
 from autoloop_runtime.ops.index import parse as parse_index

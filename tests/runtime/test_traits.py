@@ -7,27 +7,31 @@ from functools import cache
 import autoloop as al
 import numpy as np
 import pytest
-from autoloop_runtime.analysis.failure import can_fail
-from autoloop_runtime.base.shapes import SCALAR, TensorShape
-from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph
-from autoloop_runtime.ir.op import OPS, Op, register
-from autoloop_runtime.ir.traits import (
+from api import (
+    CONST,
     ELEMENTS,
     MADE,
     NO_GRADIENT,
     NO_RULE,
     OPAQUE,
+    OPS,
+    PARAMETER,
+    SCALAR,
     Batching,
     Fails,
+    Graph,
     Memory,
     NoRule,
+    Op,
     Price,
+    TensorShape,
     Traits,
+    can_fail,
+    primitive,
+    register,
 )
-from autoloop_runtime.ops.define import primitive
-
-from tests.runtime.test_gradients_every_op import PROGRAMS as DIFFERENTIABLE
-from tests.runtime.test_gradients_every_op import leaves
+from test_gradients_every_op import PROGRAMS as DIFFERENTIABLE
+from test_gradients_every_op import leaves
 
 _rng = np.random.default_rng(7)
 A, B = _rng.uniform(0.3, 0.8, (2, 3)), _rng.uniform(-0.8, -0.3, (2, 3))
