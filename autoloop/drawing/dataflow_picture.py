@@ -5,10 +5,10 @@ from __future__ import annotations
 import linecache
 from collections.abc import Sequence
 
+from autoloop_runtime.analysis.needed import Needed
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.locations import Location
 from autoloop_runtime.dataflow.lowering import FlatNode, FrameInfo, Kind, Lowered, Port, lower
-from autoloop_runtime.dataflow.needed import Needed
 from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.tensor import Tensor
 

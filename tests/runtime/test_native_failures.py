@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from api import TensorArray, call, compile_graph, compiling, cond, native, while_loop
+from api import TensorArray, call, compile_graph, compiling, cond, current_graph, native, while_loop
 from api import native_call as calling
 from api import random_ops as random
 from native_checks import compile_native, graph_of
@@ -44,6 +44,25 @@ def test_an_index_out_of_range_names_the_iteration():
     )
     assert kind is IndexError
     assert "iteration 5 of the loop" in notes[0] and "test_native_failures.py" in notes[0]
+
+
+def waiting(x, i):
+    """What fails is not needed for the result, which only waits for it."""
+    with current_graph().control_dependencies([x[i]]):
+        return x * 2.0
+
+
+def waiting_in_a_loop(x, i):
+    return counted(np.int32(4), lambda k, s: (s + waiting(x, i + k)[0],), np.float32(0.0))[1]
+
+
+@pytest.mark.parametrize("build", [waiting, waiting_in_a_loop])
+def test_what_is_only_waited_for_fails_too(build):
+    kind, _, _ = assert_fails_alike(build, np.ones(5, np.float32), np.int32(7))
+    assert kind is IndexError
+    values = [np.ones(5, np.float32), np.int32(0)]
+    graph = graph_of(build, *values)
+    np.testing.assert_array_equal(compile_native(graph)(values)[0], compile_graph(graph)(values)[0])
 
 
 def test_all_loops_around_are_named():

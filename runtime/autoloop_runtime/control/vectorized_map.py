@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import ops
+from ..analysis.needed import needed_nodes
 from ..base import nest
 from ..base.callbacks import calls_back
 from ..ir.apply import apply
@@ -77,23 +78,13 @@ def vectorized_map(
     return in_graph(build, elems)
 
 
-def _needed(row: Graph, outputs: Sequence[Tensor]) -> list[Node]:
-    """The nodes of ``row`` that compute ``outputs``, in order."""
-    live = set(outputs)
-    needed = []
-    for node in reversed(row.nodes):
-        if not live.isdisjoint(node.outputs):
-            needed.append(node)
-            live.update((*node.inputs, *node.control_inputs))
-    return needed[::-1]
-
-
 def _obstacle(row: Graph, outputs: Sequence[Tensor], count: int) -> str:
     """What cannot be computed for all rows at once, in words; empty if everything can."""
     if row.token is not None:
         return "an effect"
     varying = set(row.inputs[:count])  # what is captured comes after
-    for node in _needed(row, outputs):
+    needed = needed_nodes(outputs)
+    for node in [n for n in row.nodes if n in needed]:
         if node.op in (PARAMETER, CONST):
             continue
         varies = not varying.isdisjoint(node.inputs)
@@ -125,7 +116,8 @@ def _at_once(row: Graph, outputs: Sequence[Tensor], rows: Sequence[Tensor], coun
     values.update((inner, graph.capture(concrete)) for concrete, inner in row._constants.values())
     values.update(zip(row.inputs, rows))
     varying = set(row.inputs[: len(rows)])
-    for node in _needed(row, outputs):
+    needed = needed_nodes(outputs)
+    for node in [n for n in row.nodes if n in needed]:
         if node.op is PARAMETER or node.outputs[0] in values:
             continue
         if node.op is CONST:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..analysis.needed import Needed
 from ..base.dataclass import replace
 from ..base.dtypes import bool_, variant
 from ..base.shapes import SCALAR, TensorShape
@@ -18,7 +19,6 @@ from ..ir.op import Op
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
-from .needed import Needed
 
 Task = Generator["Task", None, None]
 #: where each tensor of one sub-graph instance comes from

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analysis.needed import Needed
 from ..ir.graph import Graph
 from ..ir.tensor import Tensor
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
 from .lower import Emitter
-from .needed import Needed
 
 __all__ = ["FlatNode", "FrameInfo", "Kind", "Lowered", "Port", "lower"]
 

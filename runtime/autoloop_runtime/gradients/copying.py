@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ..analysis.needed import needed_nodes
 from ..collections.variables import READ, Variable
 from ..ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from ..ir.tensor import Tensor
@@ -33,7 +34,7 @@ def copied(graph: Graph, outputs: Sequence[Tensor], parent: Graph) -> tuple[Grap
         The copy, with ``outputs`` but without ``inputs``; and for each tensor its copy. All parameters are copied.
         Constants stay copies of the tensors that they are copies of.
     """
-    live = _needed(outputs) | {t.op for t in graph.inputs}
+    live = needed_nodes(outputs) | {t.op for t in graph.inputs}
     return _copy(graph, parent, {}, live, outputs)
 
 
@@ -48,7 +49,7 @@ def twin(copy: Graph, tensor: Tensor) -> Tensor | None:
     for source, of in copy.collections.get(_SOURCE, ()):
         original = tensor if tensor.graph is source else twin(source, tensor)
         if original is not None:
-            missing = _needed([original]) - {t.op for t in of}
+            missing = needed_nodes([original]) - {t.op for t in of}
             copy.nodes += [_twin_node(node, copy, {}, of) for node in source.nodes if node in missing]
             return of[original]
     return None
@@ -78,7 +79,7 @@ def _inline(graph: Graph, inputs: Sequence[Tensor], held: Held) -> dict[Tensor, 
     assert into is not None
     of = dict(zip(graph.inputs, [into.capture(t) for t in inputs]))
     concrete = {inner: outer for outer, inner in graph._constants.values()}
-    live = _needed(graph.outputs)
+    live = needed_nodes(graph.outputs)
     for node in graph.nodes:
         if node not in live:
             continue
@@ -88,17 +89,6 @@ def _inline(graph: Graph, inputs: Sequence[Tensor], held: Held) -> dict[Tensor, 
         elif node.op is not PARAMETER:
             _take(node, into, {}, of, held)
     return of
-
-
-def _needed(outputs: Sequence[Tensor]) -> set[Node]:
-    live: set[Node] = set()
-    todo = [t.op for t in outputs]
-    while todo:
-        node = todo.pop()
-        if node not in live:
-            live.add(node)
-            todo.extend(t.op for t in (*node.inputs, *node.control_inputs))
-    return live
 
 
 def _copy(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import ops
+from ..analysis.needed import needed_nodes
 from ..base import nest
 from ..collections import accumulators
 from ..ir.convert import convert_to_tensor
@@ -83,7 +84,8 @@ class Pushforward:
         walk.run(rule)
         totals = [(t, walk.adjoints.total(g)) for t, g in made]
         self.tangents.update((t, total) for t, total in totals if total is not None)
-        kept = _needed([total for _, total in totals if total is not None], graph.nodes[first:])
+        needed = needed_nodes([total for _, total in totals if total is not None])
+        kept = [new for new in graph.nodes[first:] if new in needed]
         real = {g: t for t, g in made}
         for new in kept:
             # what still refers to a stand-in asks for its shape, which is that of the output
@@ -151,19 +153,6 @@ def _stand_in(like: Tensor) -> Tensor:
     assert graph is not None
     node = Node(graph, PARAMETER, (), {}, [(like.dtype, like.shape)], "stand_in", ())
     return node.outputs[0]
-
-
-def _needed(targets: Iterable[Tensor], nodes: Sequence[Node]) -> list[Node]:
-    """Those of ``nodes`` that ``targets`` need."""
-    inside = set(nodes)
-    live: set[Node] = set()
-    todo = [t.op for t in targets]
-    while todo:
-        node = todo.pop()
-        if node in inside and node not in live:
-            live.add(node)
-            todo.extend(t.op for t in (*node.inputs, *node.control_inputs))
-    return [n for n in nodes if n in live]
 
 
 def tangents(ys: Sequence[Tensor], xs: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor | None]:

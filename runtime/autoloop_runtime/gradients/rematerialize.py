@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..analysis.needed import needed_nodes
 from ..base import dtypes
 from ..base.locations import Location
 from ..collections import saved_stacks as stacks
@@ -239,13 +240,8 @@ class BackwardGraph(Graph):
     def _drop_dead(self, outputs: Sequence[Tensor]) -> None:
         """Forget the nodes that neither ``outputs`` nor an effect needs, and the captures only they used."""
         captured = set(self.captures.values())
-        live: set[Node] = {p.op for p in self.inputs if p not in captured}
-        todo = [t.op for t in outputs] + [n for n in self.nodes if n.op.effect]
-        while todo:
-            node = todo.pop()
-            if node not in live:
-                live.add(node)
-                todo.extend(t.op for t in (*node.inputs, *node.control_inputs))
+        live = needed_nodes(outputs, also=[n for n in self.nodes if n.op.effect])
+        live.update(p.op for p in self.inputs if p not in captured)
         self.nodes = [n for n in self.nodes if n in live]
         self.inputs = [p for p in self.inputs if p.op in live]
         self.captures = {o: i for o, i in self.captures.items() if i.op in live}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...analysis.needed import needed_nodes
 from ...base.dataclass import dataclass, field
 from ...base.dtypes import variant
 from ...ir.graph import CONST, PARAMETER, Graph, Node
@@ -62,14 +63,9 @@ def make_plan(graph: Graph, types: Types) -> Plan:
 
 
 def _find_needed(graph: Graph, types: Types, plan: Plan) -> None:
-    needed = set(graph.outputs)
-    for node in reversed(graph.nodes):
-        if node.op is PARAMETER:
-            continue
-        live = any(t in needed and t not in types.constants for t in node.outputs)
-        if live or node.op.effect or node.op.stateful or _has_effect(node):
-            plan.needed.add(node)
-            needed.update(node.inputs)
+    effects = [n for n in graph.nodes if n.op.effect or n.op.stateful or _has_effect(n)]
+    found = needed_nodes(graph.outputs, types.constants, effects)
+    plan.needed.update(node for node in graph.nodes if node in found and node.op is not PARAMETER)
     for tensor in graph.outputs:
         plan.uses[tensor] = plan.uses.get(tensor, 0) + 1
     for node in plan.needed:

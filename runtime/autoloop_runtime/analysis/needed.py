@@ -1,17 +1,44 @@
-"""Which tensors a run needs.
+"""What is needed for given results: ``needed_nodes`` of one graph, ``Needed`` down to loop variables and branches.
 
-One worklist over all sub-graphs, so that the cost is linear however deep loops nest. A loop is pruned per
-variable: a variable is needed if its final value is, or if the condition or another needed variable's next
-value depends on it. A fetched counter therefore never pulls in the heavy chain beside it.
+``needed_nodes`` takes a structured node as a whole: who cuts a piece out of a graph, or copies one, asks no more.
+
+``Needed`` is for who runs a graph as it is. It is one worklist over all sub-graphs, so that the cost is linear however
+deep loops nest. A loop is pruned per variable: a variable is needed if its final value is, or if the condition or the
+next value of another needed variable depends on it. So a fetched counter never pulls in the heavy chain beside it.
+
+Two others ask something else. ``passes.prune`` makes a smaller graph, in which a variable that never changes needs
+neither the loop nor its condition: what each result of a loop needs is a relation there, found for all results at once.
+``gradients.activity`` asks what a *derivative* passes through: not predicates, nor what is no real number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+
+
+def needed_nodes(targets: Iterable[Tensor], given: Container[Tensor] = (), also: Iterable[Node] = ()) -> set[Node]:
+    """The nodes that compute ``targets``, or that those wait for, in all graphs that they are of.
+
+    Parameters
+    ----------
+    given : container of Tensor
+        What need not be computed.
+    also : iterable of Node
+        Nodes that are needed anyhow.
+    """
+    found: set[Node] = set()
+    pending = [t.op for t in targets if t not in given]
+    pending += also
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending += [t.op for t in (*node.inputs, *node.control_inputs) if t not in given]
+    return found
 
 
 class Needed:
