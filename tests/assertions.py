@@ -4,12 +4,13 @@ What counts: an ``assert`` that held, in a test or in a module of ``tests``, a f
 ``pytest.raises`` and ``pytest.warns``. A test that returns before all of them, or whose loop over cases had none,
 passes whatever the code does; so it fails here. *What* was asserted this cannot tell.
 
-With ``enable_assertion_pass_hook`` pytest writes a question into each assertion: whether anybody wants to know that it
-held. We are where it asks, and answer no, so that nothing is made for us to read.
+Where pytest rewrites an assertion, a call is put behind it that says that it held. Pytest's own hook for that makes
+text of each assertion, and code that is half as much again.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import sys
 from collections.abc import Callable, Generator
@@ -20,7 +21,7 @@ import numpy as np
 import pytest
 from _pytest.assertion import rewrite
 
-_QUESTION = "_check_if_assertion_pass_impl"
+_CALLED = "_autoloop_tests_held"
 
 #: the test that is running has reached an assertion
 reached = False
@@ -30,8 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
     tests = config.rootpath / "tests"
     _forget_silent_modules(tests)
     pytest.register_assert_rewrite(*[p.stem for p in tests.rglob("*.py") if _checks(p.stem)])
-    assert hasattr(rewrite, _QUESTION), "pytest asks in another place: see _pytest.assertion.rewrite"
-    setattr(rewrite, _QUESTION, functools.partial(_held, str(config.rootpath)))
+    setattr(rewrite, _CALLED, functools.partial(_held, str(config.rootpath)))
+    rewriter = rewrite.AssertionRewriter
+    setattr(rewriter, "visit_Assert", _telling(rewriter.visit_Assert))
     pytest.raises, pytest.warns = _counted(pytest.raises), _counted(pytest.warns)
     for name in dir(np.testing):
         if name.startswith("assert_"):
@@ -44,19 +46,28 @@ def _checks(module: str) -> bool:
 
 
 def _forget_silent_modules(tests: Path) -> None:
-    """Remove what pytest compiled without ``enable_assertion_pass_hook``: it would take it for up to date."""
+    """Remove what pytest compiled without us: it would take it for up to date."""
     for compiled in tests.rglob("__pycache__/*-pytest-*.pyc"):
         code = compiled.read_bytes()
-        if b"AssertionError" in code and _QUESTION.encode() not in code:
+        if b"AssertionError" in code and _CALLED.encode() not in code:
             compiled.unlink(missing_ok=True)
 
 
-def _held(root: str) -> bool:
+def _telling(visit: Callable[[Any, ast.Assert], list[ast.stmt]]) -> Callable[[Any, ast.Assert], list[ast.stmt]]:
+    """The rewriting of an assertion, and a call when it has held."""
+
+    def visit_and_tell(self: Any, assertion: ast.Assert) -> list[ast.stmt]:
+        call = ast.copy_location(ast.Expr(self.helper(_CALLED)), assertion)
+        return [*visit(self, assertion), ast.fix_missing_locations(call)]
+
+    return visit_and_tell
+
+
+def _held(root: str) -> None:
     global reached
     if not reached:
         file = sys._getframe(1).f_code.co_filename
         reached = file.startswith(root) and "site-packages" not in file  # plugins assert things, too
-    return False
 
 
 def _counted(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,24 +1,71 @@
-"""Byte code for the processes that tests start, where the environment wants none written.
+"""Byte code where the environment wants none written, or is new: each thing is compiled once in a run of the suite.
 
-A hundred of them import the library, which takes three times as long from its sources. What is written goes to a folder
-of the run, which is gone at its end; where byte code is written anyway, or has a place, nothing changes.
+A hundred tests start a process that imports the library, which takes three times as long from its sources. And each of
+the processes that run the suite in parallel would rewrite all assertions, which takes longer than everything else it
+does before the first test; so each begins with its share of the files and finds those of the others.
+
+What is written goes to a folder of the run, which is gone at its end; where byte code is written anyway it goes to its
+place.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
+from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.assertion import rewrite
+from _pytest.assertion.rewrite import assertstate_key
+
+_FOLDER = "autoloop_bytecode"
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    if getattr(config.option, "dist", "no") != "no":
-        return  # other processes run the tests
-    if os.environ.get("PYTHONDONTWRITEBYTECODE") and not os.environ.get("PYTHONPYCACHEPREFIX"):
-        folder = tempfile.mkdtemp(prefix="autoloop-tests-")
-        os.chmod(folder, 0o755)  # some tests run as another user
-        del os.environ["PYTHONDONTWRITEBYTECODE"]
-        os.environ["PYTHONPYCACHEPREFIX"] = folder
-        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    given = getattr(config, "workerinput", {}).get(_FOLDER)
+    if given is None and os.environ.get("PYTHONDONTWRITEBYTECODE") and not os.environ.get("PYTHONPYCACHEPREFIX"):
+        given = tempfile.mkdtemp(prefix="autoloop-tests-")
+        os.chmod(given, 0o755)  # some tests run as another user
+        config.add_cleanup(lambda: shutil.rmtree(given, ignore_errors=True))
+    config.stash[_KEY] = given
+    if given and getattr(config.option, "dist", "no") == "no":  # otherwise other processes run the tests
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = given
+
+
+_KEY = pytest.StashKey[str | None]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput[_FOLDER] = node.config.stash[_KEY]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    config = session.config
+    worker = getattr(config, "workerinput", None)
+    if worker is None or assertstate_key not in config.stash:
+        return
+    given = config.stash[_KEY]
+    if not given and sys.dont_write_bytecode:
+        return
+    if given:
+        rewrite.get_cache_dir = lambda file: Path(given, *file.parts[1:-1])
+    number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]  # one that is replaced: any share
+    for path in sorted((config.rootpath / "tests").rglob("test_*.py"))[number % count :: count]:
+        _compile(path, config)
+
+
+def _compile(path: Path, config: pytest.Config) -> None:
+    """Rewrite the assertions of a file, unless that has been done."""
+    state = config.stash[assertstate_key]
+    folder = rewrite.get_cache_dir(path)
+    compiled = folder / (path.stem + rewrite.PYC_TAIL)
+    if rewrite._read_pyc(path, compiled, state.trace) is None and rewrite.try_makedirs(folder):
+        source, code = rewrite._rewrite_test(path, config)
+        rewrite._write_pyc(state, code, source, compiled)

@@ -81,7 +81,7 @@ def test_only_tests_that_assert_pass(tmp_path):
     (tests / "test_some.py").write_text(SUITE)
     command = [
         sys.executable, "-m", "pytest", "-p", "assertions", "-p", "no:cacheprovider", "-rA", "-q", "--tb=line",
-        "-o", "enable_assertion_pass_hook=true", "--rootdir", str(tmp_path), str(tmp_path),
+        "--rootdir", str(tmp_path), str(tmp_path),
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=100)

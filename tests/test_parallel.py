@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import parallel
@@ -45,3 +50,46 @@ def test_what_somebody_chose_or_looks_at_stays_in_one(monkeypatch, how):
         how.get("numprocesses") if how.get("numprocesses") != "missing" else None,
         "no",
     )
+
+
+#: notes who compiles what
+NOTING = """
+import os
+from _pytest.assertion import rewrite
+made = rewrite._rewrite_test
+def noting(path, config):
+    with open(os.environ["NOTES"] + os.environ.get("PYTEST_XDIST_WORKER", "alone"), "a") as notes:
+        notes.write(path.stem + chr(10))
+    return made(path, config)
+rewrite._rewrite_test = noting
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, workers):
+    pytest.importorskip("xdist")
+    tests, scratch = tmp_path / "tests", tmp_path / "scratch"
+    tests.mkdir()
+    scratch.mkdir()
+    (tests / "noting.py").write_text(NOTING)
+    for name in "abcd":
+        (tests / f"test_{name}.py").write_text("def test():\n    x = 1\n    assert x == 1\n")
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "pytest", "-p", "noting", "-p", "assertions", "-p", "bytecode", "-q", "--rootdir",
+            str(tmp_path), "-p", "no:cacheprovider", "-n", str(workers), "tests",
+        ],
+        env={
+            **os.environ, "PYTHONPATH": os.pathsep.join([str(tests), str(Path(__file__).parent)]),
+            "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "", "TMPDIR": str(scratch),
+            "NOTES": f"{scratch}/by-",
+        },
+        capture_output=True, text=True, cwd=tmp_path, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    order = {path.name: re.findall(r"test_\w", path.read_text()) for path in scratch.glob("by-*")}
+    if workers:
+        assert order["by-gw0"][:2] == ["test_a", "test_c"] and order["by-gw1"][:2] == ["test_b", "test_d"]
+    else:
+        assert order == {"by-alone": ["test_a", "test_b", "test_c", "test_d"]}
+    assert {path.name for path in scratch.iterdir()} == set(order) and not list(tmp_path.rglob("__pycache__"))

@@ -12,7 +12,7 @@ def held(tally: Tally) -> str:
     return ", ".join(f"{count:,} {word}" for word, count in sorted(tally.words.items()))
 
 
-@pytest.mark.parametrize("seed", range(4))  # derivatives: one under each executor
+@pytest.mark.parametrize("seed", range(4))  # derivatives take the executors in turn
 @pytest.mark.parametrize("check", [checks.of_integers, checks.of_arrays, checks.of_graphs, checks.of_derivatives])
 def test_a_few(check, seed):
     words, wrong = check(seed)
