@@ -13,8 +13,6 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = {"autoloop": ROOT / "autoloop", "autoloop_runtime": ROOT / "runtime" / "autoloop_runtime"}
-#: the modules that import nothing of their package but each other, in this order
-GROUND_FLOOR = ("dataclass", "forks", "shapes", "dtypes", "nest", "callbacks", "registry")
 #: side by side: none imports another
 EXECUTORS = ("dataflow", "python_code", "native")
 #: each room of ``native`` imports only from those before it
@@ -105,21 +103,32 @@ def test_runtime_never_imports_the_front_end():
     assert not wrong
 
 
-@pytest.mark.parametrize("name", GROUND_FLOOR)
-def test_ground_floor_imports_nothing_above(name):
-    allowed = {f"autoloop_runtime.{other}" for other in GROUND_FLOOR}
-    wrong = [
-        f"{where} imports {target}"
-        for module, target, _, where in _all_imports()
-        if module == f"autoloop_runtime.{name}" and target.startswith("autoloop") and target not in allowed
-    ]
-    assert not wrong
-
-
 def _room(module: str, below: str) -> str | None:
     """The folder directly ``below`` a package that ``module`` is in."""
     head, _, rest = module.partition(f"{below}.")
     return rest.split(".")[0] if not head and rest else None
+
+
+#: the rooms of the runtime, the lowest first: each imports only from those before it
+ROOMS = (
+    "base", "ir", "ops", "analysis", "collections", "passes", *EXECUTORS, "running", "control", "gradients",
+)  # fmt: skip
+
+
+def test_rooms_import_only_from_those_below():
+    found, wrong = set(), []
+    for module, target, _, where in _all_imports():
+        room, other = _room(module, "autoloop_runtime"), _room(target, "autoloop_runtime")
+        if room is not None and other is not None:
+            found.add(room)
+            wrong += [f"{where} imports {target}"] * (ROOMS.index(other) > ROOMS.index(room))
+    assert found == set(ROOMS)
+    assert not wrong
+
+
+def test_a_file_name_stands_once_in_the_tree():
+    names = [path.name for path in MODULES.values() if path.name not in ("__init__.py", "__main__.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
 def test_no_executor_imports_another():

@@ -19,10 +19,9 @@ from ..ir.graph import Graph, Node, eager
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
 from ..ops.effects import PY_FUNCTION
-from ..running.on_stack_replacement import Sites
 from .appending import find_appended
 from .counted_loops import find_counted
-from .emitter import Emitter
+from .emitter import Emitter, SiteFactory
 from .fusion import find_chains
 from .lines import Line, Place
 from .names import Names
@@ -57,14 +56,14 @@ class Emitted:
     stateful: bool
 
 
-def emit(graph: Graph, counted: bool = False, sites: Sites | None = None) -> Emitted:
+def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) -> Emitted:
     """The Python source of ``graph``, which has ``inputs`` and ``outputs``.
 
     Parameters
     ----------
     counted : bool
         Every loop counts its iterations, also where nothing in it can fail.
-    sites : Sites, optional
+    sites : SiteFactory, optional
         See ``Emitter``.
 
     Raises
@@ -101,7 +100,7 @@ def _nodes(graph: Graph) -> Iterator[Node]:
             pending.extend(node.subgraphs)
 
 
-def compile_graph(graph: Graph, sites: Sites | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:
+def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:
     """A function ``run(values, state)`` that gives the outputs of ``graph`` for the values of its inputs.
 
     It may be called from several threads at once. What a kernel raises comes with the user's lines and the
@@ -156,7 +155,7 @@ def compile_region(graph: Graph) -> tuple[Callable[..., Any], Callable[[BaseExce
     return kernel, lambda error: _culprit(error, made[0][1], made[0][2].line_map) if made else None
 
 
-def _load(graph: Graph, counted: bool, sites: Sites | None = None) -> tuple[Callable[..., Any], str, Emitted]:
+def _load(graph: Graph, counted: bool, sites: SiteFactory | None = None) -> tuple[Callable[..., Any], str, Emitted]:
     """The function of the generated code, its file name, and the code. The code is shown in tracebacks."""
     emitted = emit(graph, counted, sites)
     filename = f"<autoloop {next(_serial)}{' ' + graph.prefix if graph.prefix else ''}>"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from ..analysis.failure import graph_can_fail
 from ..analysis.induction import counts_from
@@ -15,7 +15,6 @@ from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from ..ops.indexing import SET_ITEM
-from ..running.on_stack_replacement import Site, Sites, Watch, may_hand_over
 from . import names
 from .counted_loops import Counted
 from .fused_function import block_function, call_of
@@ -30,6 +29,20 @@ from .uses import END, Uses, analyse, places
 #: Python allows 20 statically nested loops and 100 levels of indentation; deeper code becomes a function
 MAX_LOOPS = 16
 MAX_DEPTH = 60
+
+
+class SiteFactory(Protocol):
+    """Whoever may want to take over loops while they run: generated Python asks it for each loop.
+
+    What it gives is called when a run of the loop begins, and returns what has ``left``, ``some`` and ``boundary`` as
+    the emitted loop uses them (see ``running.on_stack_replacement``).
+    """
+
+    def replacing(self, node: Node) -> Callable[[], Any] | None:
+        """Return what may go on with the loop ``node`` between two iterations; None if nothing can."""
+
+    def watching(self, node: Node) -> Callable[[], Any] | None:
+        """Return what may give the whole function up between two iterations of ``node``; None if nothing wants to."""
 
 
 class Emitter:
@@ -50,14 +63,14 @@ class Emitter:
         See ``find_counted``.
     counted : bool
         Every loop counts its iterations.
-    sites : Sites, optional
+    sites : SiteFactory, optional
         Filled with the loops that may be handed over to machine code; without it there are none.
     """
 
     def __init__(
         self, pool: names.Names, stateful: bool, tokens: set[Tensor], owned: Ownership,
         chains: dict[Node, Chain], counting: dict[Node, Counted], counted: bool = False,
-        sites: Sites | None = None,
+        sites: SiteFactory | None = None,
     ) -> None:  # fmt: skip
         self.chains = chains
         self.counting = counting
@@ -356,14 +369,13 @@ class Emitter:
         """The variable that says when the loop ``node`` may be handed over; none if a loop around it may be."""
         if self.sites is None or self.counted or self.sited:
             return None
-        site: Site | Watch
-        if may_hand_over(node):
+        site = self.sites.replacing(node)
+        if site is not None:
             self.sited = True
-            site = self.sites[node] = Site(node)
-        elif self.sites.look is not None and not self.watched:
-            self.watched = True
-            site = Watch(self.sites.look, len(node.outputs) - (node.attrs["token"] is not None))
-        else:
+        elif not self.watched:
+            site = self.sites.watching(node)
+            self.watched = site is not None
+        if site is None:
             return None
         name = self.names.new_global(names.of_node(node.name))
         self.expressions.namespace[name] = site

@@ -78,7 +78,7 @@ class Site:
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.variables = len(node.outputs) - (node.attrs["token"] is not None)
+        self.variables = _variables(node)
         self.spent = 0.0
         self.trusted: dict[Shapes, float] = {}
         self.lost: dict[Shapes, int] = {}
@@ -111,6 +111,11 @@ class Site:
         return False
 
 
+def _variables(node: Node) -> int:
+    """How many loop variables the generated code knows: all but the effect token."""
+    return len(node.outputs) - (node.attrs["token"] is not None)
+
+
 class Sites(dict[Node, Site]):
     """The loops of a function that may be handed over.
 
@@ -123,6 +128,17 @@ class Sites(dict[Node, Site]):
     def __init__(self, look: Callable[[], None] | None = None) -> None:
         super().__init__()
         self.look = look
+
+    def replacing(self, node: Node) -> Site | None:
+        """Return the site of the loop ``node``; None if machine code surely cannot go on with it."""
+        if not may_hand_over(node):
+            return None
+        site = self[node] = Site(node)
+        return site
+
+    def watching(self, node: Node) -> Watch | None:
+        """Return what looks for machine code of the whole function; None if nobody wants to know."""
+        return Watch(self.look, _variables(node)) if self.look is not None else None
 
 
 class Restart(BaseException):
