@@ -75,12 +75,12 @@ from autoloop_runtime.ir.traits import (
     Traits,
 )
 from autoloop_runtime.native import NativeRefusal, compile_native, native_call
-from autoloop_runtime.native.kernels import swap_file
+from autoloop_runtime.native.kernels import ll_files, spare_memory, stack_code, swap_file, thread_pool
 from autoloop_runtime.native.kernels.spare_memory import CLASSES as SPARE_CLASSES
 from autoloop_runtime.native.kernels.spare_memory import SMALLEST as SMALLEST_SPARE
 from autoloop_runtime.native.kernels.spare_memory import Spare, spare
 from autoloop_runtime.native.native_function import write_function
-from autoloop_runtime.native.rules import products, sorting_rules
+from autoloop_runtime.native.rules import growing_table, products, sorting_rules
 from autoloop_runtime.native.toolchain import cache as caching
 from autoloop_runtime.native.toolchain import child, compiler, interpreter, linker, process
 from autoloop_runtime.native.toolchain import compile_ir as compiling

@@ -27,6 +27,7 @@ from ..ir.tensor import Tensor
 from .ir.elements import TYPES
 from .ir.helpers import text as helper_text
 from .ir.writer import Module
+from .kernels.ll_files import code
 from .kernels.thread_pool import SHARE
 from .rules import adjoint_rules as tables
 from .rules import checkpoint_stack as kept
@@ -259,68 +260,6 @@ def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None
     writer.do("ret i32 0")
 
 
-#: the interpreter's lock is given up while the function runs, and taken for a moment to look for signals; nobody may
-#: change the arrays meanwhile
-_AROUND = """
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare i32 @PyErr_CheckSignals()
-declare ptr @PyErr_Occurred()
-
-define internal i32 @autoloop_poll(ptr %thread) noinline cold memory(argmem: readwrite, inaccessiblemem: readwrite) {
-entry:
-  %state = load ptr, ptr %thread
-  call void @PyEval_RestoreThread(ptr %state)
-  ; by a handler that ran in what Python does for stacks, see ``stack_code``
-  %raised = call ptr @PyErr_Occurred()
-  %none = icmp eq ptr %raised, null
-  br i1 %none, label %ask, label %done
-ask:
-  %asked = call i32 @PyErr_CheckSignals()
-  br label %done
-done:
-  %result = phi i32 [ -1, %entry ], [ %asked, %ask ]
-  %again = call ptr @PyEval_SaveThread()
-  store ptr %again, ptr %thread
-  ret i32 %result
-}
-
-define i32 @{name}(ptr %args, ptr %memory) {
-entry:
-  %table = load ptr, ptr %memory
-  %scratch_at = getelementptr i64, ptr %memory, i64 1
-  %scratch = load ptr, ptr %scratch_at
-  %out = getelementptr i64, ptr %memory, i64 2
-  %thread = getelementptr i64, ptr %out, i64 {SCALARS}
-  %stacks = getelementptr i64, ptr %thread, i64 1
-  %report = getelementptr i64, ptr %thread, i64 2
-  %again = icmp eq ptr %args, null
-  br i1 %again, label %clear, label %go
-
-go:
-  store ptr null, ptr %stacks
-  %state = call ptr @PyEval_SaveThread()
-  store ptr %state, ptr %thread
-  %result = call i32 @body(ptr %args, ptr %table, ptr %out, ptr %thread, ptr %stacks, ptr %report, ptr %scratch)
-  %last = load ptr, ptr %thread
-  call void @PyEval_RestoreThread(ptr %last)
-  %raised = call ptr @PyErr_Occurred()
-  %none = icmp eq ptr %raised, null
-  %later = icmp sgt i32 %result, {LAST}
-  ; nobody asks for the results of what raised
-  %wanted = and i1 %later, %none
-  br i1 %wanted, label %done, label %clear
-
-clear:
-  %code = phi i32 [ %result, %go ], [ 0, %entry ]
-{FREE}  ret i32 %code
-
-done:
-  ret i32 %result
-}
-"""
-
-
 def _assemble(ctx: Context, outputs: Sequence[Port], libraries: Libraries) -> str:
     bits = libraries.vector_bits()
     width = f' "prefer-vector-width"="{bits}"' if bits else ""
@@ -331,9 +270,8 @@ def _assemble(ctx: Context, outputs: Sequence[Port], libraries: Libraries) -> st
         f"ptr noalias %{n}" for n in ("args", "table", "out", "thread", "stacks", "report", "scratch")
     )
     body = f"define internal i32 @body({parameters}) nounwind{width} {{\nentry:\n{writer.render()}\n}}\n"
-    around = _AROUND.replace("{SCALARS}", str(_words(outputs)))
     free = "  call void @free_stacks(ptr %stacks, ptr null)\n" if stacks.uses_stacks(ctx) else ""
     # what is in stacks is still wanted after a failure, to say what failed, and if it is a result
     last = -1 if any(port.grows for port in outputs) else 0
-    around = around.replace("{FREE}", free).replace("{LAST}", str(last))
-    return ctx.module.render() + body + around
+    around = code("entry", SCALARS=_words(outputs), FREE=free, LAST=last, name="{name}")
+    return f"{ctx.module.render()}{body}{around}\n"

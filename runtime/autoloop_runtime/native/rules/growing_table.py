@@ -12,6 +12,7 @@ from ...collections import adjoint_table as table_ops
 from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Node
 from ..ir.elements import INT64, POINTER, LType, literal
+from ..kernels.ll_files import code
 from ..kernels.stack_code import FIRST, HEAD
 from ..typing.facts import Pile
 from ..writer.context import Context
@@ -24,186 +25,6 @@ from ..writer.values import Array, Buffer, Owned, Scalar, Value, dense, size_of
 from .saved_values import define_stacks, element_at, element_size, grows_here, index_of
 from .scatter import add_to
 from .tensor_array_rules import row_at
-
-#: ``@table_reach``: the table with at least so many elements, made if there is none. ``@table_entry``: where the
-#: element at a position is, null if it is behind the end. ``@table_read``: a copy of %count elements from %position on
-_TABLES = f"""
-define internal ptr @table_reach(ptr %list, ptr %table, i64 %length, i64 %size) noinline nounwind {{
-entry:
-  %none = icmp eq ptr %table, null
-  br i1 %none, label %make, label %look
-make:
-  %first = call i64 @llvm.umax.i64(i64 %length, i64 {FIRST})
-  %space = mul i64 %first, %size
-  %made = call ptr @stack_made(ptr %list, i64 {8 * HEAD}, i64 %space, i64 %first)
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %fail, label %fill
-look:
-  %have_at = getelementptr i64, ptr %table, i64 1
-  %have = load i64, ptr %have_at
-  %enough = icmp uge i64 %have, %length
-  br i1 %enough, label %there, label %more
-there:
-  ret ptr %table
-more:
-  %room_at = getelementptr i64, ptr %table, i64 2
-  %room = load i64, ptr %room_at
-  %fits = icmp uge i64 %room, %length
-  br i1 %fits, label %fill, label %grow
-grow:
-  %twice = shl i64 %room, 1
-  %larger = call i64 @llvm.umax.i64(i64 %twice, i64 %length)
-  %bytes = mul i64 %larger, %size
-  %old = load ptr, ptr %table
-  %moved = call ptr @realloc(ptr %old, i64 %bytes)
-  %stuck = icmp eq ptr %moved, null
-  br i1 %stuck, label %fail, label %grown
-grown:
-  store ptr %moved, ptr %table
-  store i64 %larger, ptr %room_at
-  br label %fill
-fill:
-  %result = phi ptr [ %made, %make ], [ %table, %more ], [ %table, %grown ]
-  %from = phi i64 [ 0, %make ], [ %have, %more ], [ %have, %grown ]
-  %data = load ptr, ptr %result
-  %start_at = mul i64 %from, %size
-  %start = getelementptr i8, ptr %data, i64 %start_at
-  %new = sub i64 %length, %from
-  %blank = mul i64 %new, %size
-  call void @llvm.memset.p0.i64(ptr %start, i8 0, i64 %blank, i1 false)
-  %length_at = getelementptr i64, ptr %result, i64 1
-  store i64 %length, ptr %length_at
-  ret ptr %result
-fail:
-  ret ptr null
-}}
-
-define internal ptr @table_entry(ptr %table, i64 %position, i64 %size) alwaysinline nounwind {{
-entry:
-  %none = icmp eq ptr %table, null
-  br i1 %none, label %done, label %look
-look:
-  %have_at = getelementptr i64, ptr %table, i64 1
-  %have = load i64, ptr %have_at
-  %there = icmp ult i64 %position, %have
-  br i1 %there, label %found, label %done
-found:
-  %data = load ptr, ptr %table
-  %offset = mul i64 %position, %size
-  %at = getelementptr i8, ptr %data, i64 %offset
-  br label %done
-done:
-  %result = phi ptr [ null, %entry ], [ null, %look ], [ %at, %found ]
-  ret ptr %result
-}}
-
-define internal void @table_read(ptr %table, i64 %position, i64 %count, ptr %to, i64 %size) noinline nounwind {{
-entry:
-  %none = icmp eq ptr %table, null
-  br i1 %none, label %copy, label %look
-look:
-  %have_at = getelementptr i64, ptr %table, i64 1
-  %length = load i64, ptr %have_at
-  %some = load ptr, ptr %table
-  br label %copy
-copy:
-  %have = phi i64 [ 0, %entry ], [ %length, %look ]
-  %data = phi ptr [ %to, %entry ], [ %some, %look ]
-  %before = call i64 @llvm.umin.i64(i64 %have, i64 %position)
-  %left = sub i64 %have, %before
-  %there = call i64 @llvm.umin.i64(i64 %left, i64 %count)
-  %first = mul i64 %before, %size
-  %from = getelementptr i8, ptr %data, i64 %first
-  %bytes = mul i64 %there, %size
-  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
-  %rest = getelementptr i8, ptr %to, i64 %bytes
-  %missing = sub i64 %count, %there
-  %blank = mul i64 %missing, %size
-  call void @llvm.memset.p0.i64(ptr %rest, i8 0, i64 %blank, i1 false)
-  ret void
-}}"""
-
-#: a copy of a table, {inner}: of the tables inside
-_COPY = """
-define internal ptr @{name}(ptr %list, ptr %table) noinline nounwind {
-entry:
-  %none = icmp eq ptr %table, null
-  br i1 %none, label %same, label %make
-same:
-  ret ptr %table
-make:
-  %length_at = getelementptr i64, ptr %table, i64 1
-  %length = load i64, ptr %length_at
-  %made = call ptr @table_reach(ptr %list, ptr null, i64 %length, i64 {size})
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %fail, label %copy
-copy:
-  %data = load ptr, ptr %table
-  %to = load ptr, ptr %made
-  %bytes = mul i64 %length, {size}
-  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %data, i64 %bytes, i1 false)
-  br i1 {nested}, label %loop, label %done
-loop:
-  %k = phi i64 [ 0, %copy ], [ %next, %good ]
-  %end = icmp eq i64 %k, %length
-  br i1 %end, label %done, label %one
-one:
-  %at = getelementptr ptr, ptr %to, i64 %k
-  %old = load ptr, ptr %at
-  %new = {inner}
-  store ptr %new, ptr %at
-  %next = add i64 %k, 1
-  %was = icmp eq ptr %old, null
-  %is = icmp eq ptr %new, null
-  %ok = icmp eq i1 %was, %is
-  br i1 %ok, label %good, label %fail
-good:
-  br label %loop
-done:
-  ret ptr %made
-fail:
-  ret ptr null
-}"""
-
-#: %into with %other added, null if there is no memory; {add}: adds one entry
-_MERGE = """
-define internal ptr @{name}(ptr %list, ptr %into, ptr %other) noinline nounwind {{
-entry:
-  %none = icmp eq ptr %other, null
-  br i1 %none, label %same, label %look
-same:
-  ret ptr %into
-look:
-  %length_at = getelementptr i64, ptr %other, i64 1
-  %length = load i64, ptr %length_at
-  %result = call ptr @table_reach(ptr %list, ptr %into, i64 %length, i64 {size})
-  %failed = icmp eq ptr %result, null
-  br i1 %failed, label %fail, label %start
-start:
-  %data = load ptr, ptr %other
-  %to = load ptr, ptr %result
-  %count = mul i64 %length, {elements}
-  br label %loop
-loop:
-  %k = phi i64 [ 0, %start ], [ %next, %good ]
-  %end = icmp eq i64 %k, %count
-  br i1 %end, label %done, label %one
-one:
-  %from_at = getelementptr {memory}, ptr %data, i64 %k
-  %to_at = getelementptr {memory}, ptr %to, i64 %k
-  %a = load {memory}, ptr %to_at
-  %b = load {memory}, ptr %from_at
-{add}
-  store {memory} %sum, ptr %to_at
-  %next = add i64 %k, 1
-  br label %good
-good:
-  br label %loop
-done:
-  ret ptr %result
-fail:
-  ret ptr null
-}}"""
 
 #: the sum of the tables %a, which is changed, and %b, which is not
 _INNER = """  %empty = icmp eq ptr %a, null
@@ -227,7 +48,7 @@ put:"""
 
 def _define(ctx: Context) -> None:
     define_stacks(ctx)
-    ctx.module.define("tables", lambda: _TABLES)
+    ctx.module.define("tables", lambda: code("tables", FIRST=FIRST, HEAD_BYTES=8 * HEAD))
 
 
 def _inner(pile: Pile) -> Pile | None:
@@ -242,8 +63,8 @@ def _copier(ctx: Context, pile: Pile) -> str:
     below = _copier(ctx, inner) if inner is not None else ""
     name = f"{below}_in_table" if inner is not None else f"copy_table_{size}"
     call = f"call ptr @{below}(ptr %list, ptr %old)" if inner is not None else "select i1 true, ptr %old, ptr null"
-    text = _COPY.replace("{name}", name).replace("{size}", str(size)).replace("{inner}", call)
-    ctx.module.define(name, lambda: text.replace("{nested}", "true" if inner is not None else "false"))
+    nested = "true" if inner is not None else "false"
+    ctx.module.define(name, lambda: code("table_copy", name=name, size=size, inner=call, nested=nested))
     return name
 
 
@@ -259,7 +80,7 @@ def _merger(ctx: Context, pile: Pile) -> str:
         t = _element_type(ctx, pile)
         name, memory, elements = f"merge_table_{t.name}_{size}", t.name, max(1, size // t.size)
         add = f"  %sum = {'fadd' if t.kind == 'f' else 'add'} {t.name} %a, %b"
-    text = _MERGE.format(name=name, size=size, elements=elements, memory=memory, add=add)
+    text = code("table_merge", name=name, size=size, elements=elements, memory=memory, add=add)
     ctx.module.define(name, lambda: text)
     return name
 
