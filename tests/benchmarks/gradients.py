@@ -1,8 +1,8 @@
 """What a gradient costs beside the call: ``python tests/benchmarks/gradients.py [--quick] [--update README.md]``.
 
 Loops of 5,000 steps, forward and with their gradient, in every executor: with all values kept, with ten checkpoints,
-and with what is kept in a file (``swap_memory``). The functions take turns and medians are compared. ``auto`` is called
-until it has settled. A figure of more than the goal is marked.
+with what is kept in a file (``swap_memory``), and by a ``GradientTape`` around the call. The functions take turns and
+medians are compared. ``auto`` is called until it has settled. A figure of more than the goal is marked.
 
 The second table says how much is kept for the backward pass. With everything kept these are the bytes of the elements
 that one step saves, over those of the loop's state, its variables with a gradient; with ten checkpoints it is the
@@ -12,6 +12,7 @@ memory that the generated Python had in use at its peak, beyond that of the forw
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import platform
 import time
@@ -31,7 +32,7 @@ from threadpoolctl import threadpool_limits
 EXECUTORS = ("auto", "native", "sequential", "dataflow")
 CHECKPOINTS = 10
 #: how a loop keeps what its gradient needs -> the most that value and gradient may cost, in forward calls
-GOALS = {"all kept": 4.0, "ten checkpoints": 10.0, "swapped": 4.0}
+GOALS = {"all kept": 4.0, "ten checkpoints": 10.0, "swapped": 4.0, "by a tape": 10.0}
 #: the most that one step may keep, in states
 MOST_KEPT = 1.5
 #: seconds that ``auto`` gets to make up its mind, and that a function is measured for
@@ -128,11 +129,33 @@ def made(program: Program, executor: str, kept: str) -> tuple[Callable[[], objec
     """The forward call and the one with the gradient, settled."""
     memory = CHECKPOINTS if kept == "ten checkpoints" else None
     forward = al.function(program.loss, executor=executor)
+    if kept == "by a tape":
+        return taped(program, forward)
     both = al.function(al.value_and_grad(program.loss, program.wrt), executor=executor, gradient_memory=memory)
     calls = [lambda f=f: f(*program.args) for f in (forward, both)]
     for f, call in zip((forward, both), calls):
         settle(f, program.args, call)
     return calls[0], calls[1]
+
+
+def taped(program: Program, forward: Any) -> tuple[Callable[[], object], Callable[[], object]]:
+    """The forward call, and the same with a tape around it and the gradient; settled."""
+    args = [al.constant(a) for a in program.args]
+    wrt = [args[k] for k in program.wrt]
+
+    def both() -> object:
+        with al.GradientTape() as tape:
+            tape.watch(wrt)
+            y = forward(*args)
+        return tape.gradient(y, wrt)
+
+    call = functools.partial(forward, *args)
+    settle(forward, args, call)
+    both()
+    begin = time.perf_counter()
+    while forward.executor == "auto" and time.perf_counter() - begin < PATIENCE / 2:
+        both()
+    return call, both
 
 
 def settle(f: Any, args: Sequence[Any], call: Callable[[], object]) -> None:

@@ -65,6 +65,9 @@ class GradientTape:
     A context manager; tapes nest, and the gradient computed inside an outer tape can be differentiated again. In a
     function (and anywhere else where a graph is built) the operations built inside the ``with`` block count.
 
+    A call of a decorated function saves what its gradient needs. Where machine code runs it, which cannot hand such
+    values out, ``gradient`` computes the call again from its arguments, unless somebody would notice (effects).
+
     Examples
     --------
     >>> x = constant(3.0)
