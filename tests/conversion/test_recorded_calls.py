@@ -218,8 +218,9 @@ def test_an_argument_that_is_changed_after_the_call(executor):
 
 
 @needs_native
-def test_machine_code_computes_again(ways):
-    f = al.function(nested, executor="native")
+@pytest.mark.parametrize("signature", [None, SIGNATURE])
+def test_machine_code_computes_again(ways, signature):
+    f = al.function(nested, input_signature=signature, executor="native")
     x, c = al.constant(ARRAY, F64), al.constant(0.9, F64)
     with al.GradientTape() as tape:
         tape.watch([x, c])
@@ -295,24 +296,3 @@ def test_auto_saves_until_there_is_machine_code_for_both_ways(at_once, ways, sig
         agree(tape.gradient(total, [x, c]), saved(waves, None)[3][0][:2])
     assert not ways[0] and ways[-1]
     assert sorted(ways) == ways  # it does not go to and fro
-
-
-@needs_native
-@pytest.mark.auto
-def test_auto_goes_on_saving_where_machine_code_is_slower(at_once, ways, monkeypatch):
-    monkeypatch.setattr(automatic.Automatic, "_judge", give_up)
-    f = al.function(waves)
-    x, c = al.constant(ARRAY, F64), al.constant(0.9, F64)
-    for _ in range(12):
-        with al.GradientTape() as tape:
-            tape.watch([x, c])
-            total, _, _ = f(x, c, N)
-        agree(tape.gradient(total, [x, c]), saved(waves, None)[3][0][:2])
-    assert any(ways) and not any(ways[-3:])
-    changes = sum(a != b for a, b in zip(ways, ways[1:]))
-    assert changes == 2
-
-
-def give_up(self, times, made, shapes):
-    """A trial ends at once, and machine code has lost it."""
-    self._later.give_up(shapes, "it was slower")

@@ -204,8 +204,7 @@ class Recorded:
         """True if machine code runs, or is tried for, the graph and its joined halves."""
         shapes: Shapes = tuple([np.shape(v) for v in values])
         forward, given = self._runner.run, self._given.get(shapes)
-        assert isinstance(forward, Automatic)
-        if given is None:
+        if given is None or not isinstance(forward, Automatic):
             return False
         if self._again is None:
             halves = self._made_apart()
@@ -213,8 +212,8 @@ class Recorded:
             if not any(run.is_declined for run in tried):
                 return False  # they have not run for as long as machine code takes to make
         back = self._made_again().backward.run
-        assert isinstance(back, Automatic)
-        return bool(forward.in_machine_code(shapes)) and bool(back.in_machine_code(given + shapes))
+        ready = isinstance(back, Automatic) and back.in_machine_code(given + shapes)
+        return bool(forward.in_machine_code(shapes)) and bool(ready)
 
     def _made_apart(self) -> Way:
         with _lock:
