@@ -74,6 +74,7 @@ from autoloop_runtime.ir.traits import (
     Price,
     Traits,
 )
+from autoloop_runtime.ir.verify import Stage, verify
 from autoloop_runtime.native import NativeRefusal, compile_native, native_call
 from autoloop_runtime.native.kernels import ll_files, spare_memory, stack_code, swap_file, thread_pool
 from autoloop_runtime.native.kernels.spare_memory import CLASSES as SPARE_CLASSES

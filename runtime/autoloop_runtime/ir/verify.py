@@ -1,0 +1,157 @@
+"""What holds of a graph at each stage, as one table: rules by name, and the stages at which they hold.
+
+A pass, or a gradient, that breaks a rule is wrong, whatever the results are. Tests verify every graph that a pass
+gives; a run does not.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator
+
+from ..base.dataclass import dataclass
+from ..base.shapes import SCALAR
+from .graph import PARAMETER, Graph, Node
+from .structured import COND, WHILE
+from .tensor import Tensor
+
+
+class Stage(enum.Enum):
+    """How far a graph has come."""
+
+    #: traced, extended by gradients, or between two passes
+    STRUCTURED = enum.auto()
+    #: after the last pass
+    OPTIMISED = enum.auto()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of the table.
+
+    Attributes
+    ----------
+    says : str
+        What holds, as a sentence without its full stop.
+    wrong : callable
+        Gives, for a graph, what breaks the rule in it, but not in the graphs inside it.
+    stages : tuple of Stage
+        When it holds.
+    """
+
+    says: str
+    wrong: Callable[[Graph], Iterator[object]]
+    stages: tuple[Stage, ...] = tuple(Stage)
+
+
+def verify(graph: Graph, stage: Stage) -> list[str]:
+    """What breaks the rules of ``stage`` in ``graph``, and the graphs inside it: which rule, where, and what."""
+    found: list[str] = []
+    pending = [graph]
+    while pending:
+        current = pending.pop()
+        for rule in RULES:
+            if stage in rule.stages:
+                found += [f"in the graph {current.prefix!r}: {rule.says}, but not {w!r}" for w in rule.wrong(current)]
+        for node in current.nodes:
+            pending += node.subgraphs
+    return found
+
+
+def _read_too_early(graph: Graph) -> Iterator[object]:
+    made: set[Tensor] = set()
+    for node in graph.nodes:
+        if any(t not in made for t in (*node.inputs, *node.control_inputs)):
+            yield node
+        made.update(node.outputs)
+    yield from (t for t in graph.outputs if t not in made)
+
+
+def _made_twice(graph: Graph) -> Iterator[object]:
+    seen: set[Node] = set()
+    for node in graph.nodes:
+        if node in seen:
+            yield node
+        seen.add(node)
+
+
+def _no_parameters(graph: Graph) -> Iterator[object]:
+    if len(set(graph.inputs)) < len(graph.inputs):
+        yield graph.inputs
+    yield from (t for t in graph.inputs if t.op.op is not PARAMETER)
+
+
+def _effects_without_token(graph: Graph) -> Iterator[object]:
+    for node in graph.nodes:
+        if node.op.effect and not (node.inputs and node.inputs[-1].dtype.kind == "b" == node.outputs[-1].dtype.kind):
+            yield node
+
+
+def _whiles(graph: Graph) -> Iterator[Node]:
+    return (node for node in graph.nodes if node.op is WHILE)
+
+
+def _conds(graph: Graph) -> Iterator[Node]:
+    return (node for node in graph.nodes if node.op is COND)
+
+
+def _loops_of_other_form(graph: Graph) -> Iterator[object]:
+    for node in _whiles(graph):
+        attrs, n = node.attrs, node.attrs["n_vars"]
+        cond, body, token = attrs["cond"], attrs["body"], attrs["token"]
+        lengths = {len(attrs[key]) for key in ("names", "invariants", "specs")} | {len(body.outputs), len(node.outputs)}
+        lined_up = len(cond.inputs) == len(body.inputs) == len(node.inputs) >= n
+        if lengths != {n} or not lined_up or not 1 <= len(cond.outputs) <= 1 + (token is not None):
+            yield node
+
+
+def _variables_of_other_dtype(graph: Graph) -> Iterator[object]:
+    for node in _whiles(graph):
+        cond, body = node.attrs["cond"], node.attrs["body"]
+        for k, outer in enumerate(node.inputs):
+            tensors = [cond.inputs[k], body.inputs[k]]
+            if k < node.attrs["n_vars"]:
+                tensors += [body.outputs[k], node.outputs[k]]
+            if any(t.dtype != outer.dtype for t in tensors):
+                yield node, k
+
+
+def _no_predicate(graph: Graph) -> Iterator[object]:
+    predicates = [node.attrs["cond"].outputs[0] for node in _whiles(graph)] + [n.inputs[0] for n in _conds(graph)]
+    for tensor in predicates:
+        if tensor.dtype.kind != "b" or not tensor.shape.is_compatible_with(SCALAR):
+            yield tensor
+
+
+def _branches_of_other_form(graph: Graph) -> Iterator[object]:
+    for node in _conds(graph):
+        for branch in (node.attrs["then"], node.attrs["else"]):
+            pairs = [*zip(node.inputs[1:], branch.inputs), *zip(node.outputs, branch.outputs)]
+            counts = (len(branch.inputs), len(branch.outputs)) == (len(node.inputs) - 1, len(node.outputs))
+            if not counts or any(a.dtype != b.dtype for a, b in pairs):
+                yield node
+
+
+def _not_read(graph: Graph) -> Iterator[object]:
+    read = {t for node in graph.nodes for t in (*node.inputs, *node.control_inputs)} | {*graph.outputs, *graph.inputs}
+    yield from (node for node in graph.nodes if read.isdisjoint(node.outputs))
+
+
+def _results_not_read(graph: Graph) -> Iterator[object]:
+    read = {t for node in graph.nodes for t in (*node.inputs, *node.control_inputs)} | set(graph.outputs)
+    yield from (t for node in _conds(graph) for t in node.outputs if t not in read)
+
+
+#: what holds, and when
+RULES: tuple[Rule, ...] = (
+    Rule("a tensor is read after it was made, in its own graph", _read_too_early),
+    Rule("a node stands in its graph once", _made_twice),
+    Rule("the inputs of a graph are parameters, each once", _no_parameters, (Stage.OPTIMISED,)),
+    Rule("an effect takes a token last, and gives one last", _effects_without_token),
+    Rule("a loop says as much of each variable, and hands all inputs to both graphs", _loops_of_other_form),
+    Rule("a loop variable, and a captured value, has one dtype", _variables_of_other_dtype),
+    Rule("a predicate is a boolean, and may be a scalar", _no_predicate),
+    Rule("a branch takes the captured values and gives the results, of the same dtypes", _branches_of_other_form),
+    Rule("a node is read, or is a parameter", _not_read, (Stage.OPTIMISED,)),
+    Rule("a result of a conditional is read", _results_not_read, (Stage.OPTIMISED,)),
+)  # fmt: skip
