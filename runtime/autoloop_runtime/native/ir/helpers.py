@@ -8,6 +8,33 @@ from __future__ import annotations
 
 from string import Template
 
+
+def _extreme(name: str, better: str) -> str:
+    """Of two numbers the better one, of two equal ones the second; nan if either is."""
+    return f"""
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {{
+  %{name} = fcmp {better} $t %x, %y
+  %a = select i1 %{name}, $t %x, $t %y
+  %nan = fcmp uno $t %x, %x
+  %b = select i1 %nan, $t %x, $t %a
+  ret $t %b
+}}"""
+
+
+def _first_extreme(kept: str) -> str:
+    """The same, of two equal ones the first."""
+    return f"""
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {{
+  %kept = fcmp {kept} $t %x, %y
+  %nan = fcmp uno $t %y, %y
+  %other = fcmp ord $t %x, %x
+  %late = and i1 %nan, %other
+  %a = select i1 %kept, $t %x, $t %y
+  %b = select i1 %late, $t %y, $t %a
+  ret $t %b
+}}"""
+
+
 #: name -> text; the name's last letter says for which kind of type
 TEXTS: dict[str, str] = {
     # NumPy: 0 for a zero divisor, the quotient rounded down, and the smallest integer by -1 wraps
@@ -145,43 +172,10 @@ define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none
   %a = ashr $t %x, %n
   ret $t %a
 }""",
-    # nan if either is; of two equal numbers the second
-    "max_f": """
-define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
-  %more = fcmp ogt $t %x, %y
-  %a = select i1 %more, $t %x, $t %y
-  %nan = fcmp uno $t %x, %x
-  %b = select i1 %nan, $t %x, $t %a
-  ret $t %b
-}""",
-    "min_f": """
-define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
-  %less = fcmp olt $t %x, %y
-  %a = select i1 %less, $t %x, $t %y
-  %nan = fcmp uno $t %x, %x
-  %b = select i1 %nan, $t %x, $t %a
-  ret $t %b
-}""",
-    "first_max_f": """
-define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
-  %kept = fcmp uge $t %x, %y
-  %nan = fcmp uno $t %y, %y
-  %other = fcmp ord $t %x, %x
-  %late = and i1 %nan, %other
-  %a = select i1 %kept, $t %x, $t %y
-  %b = select i1 %late, $t %y, $t %a
-  ret $t %b
-}""",
-    "first_min_f": """
-define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
-  %kept = fcmp ule $t %x, %y
-  %nan = fcmp uno $t %y, %y
-  %other = fcmp ord $t %x, %x
-  %late = and i1 %nan, %other
-  %a = select i1 %kept, $t %x, $t %y
-  %b = select i1 %late, $t %y, $t %a
-  ret $t %b
-}""",
+    "max_f": _extreme("more", "ogt"),
+    "min_f": _extreme("less", "olt"),
+    "first_max_f": _first_extreme("uge"),
+    "first_min_f": _first_extreme("ule"),
     "sign_f": """
 define internal $t $f($t %x) alwaysinline nounwind willreturn memory(none) {
   %more = fcmp ogt $t %x, 0.0

@@ -102,6 +102,16 @@ class Writer:
         """Go to ``then`` or to ``otherwise``."""
         self.do(f"br i1 {condition}, label %{then}, label %{otherwise}{extra}")
 
+    @contextmanager
+    def unless_null(self, pointer: str, then: str, after: str) -> Iterator[None]:
+        """Write what is done only if an address is not null; ``then`` and ``after`` are what the blocks are called."""
+        there, done = self.label(then), self.label(after)
+        self.branch(self.let(f"icmp ne ptr {pointer}, null"), there, done)
+        self.start(there)
+        yield
+        self.jump(done)
+        self.start(done)
+
     def phi(self, type: str, hint: str = "p") -> Phi:
         """A value at the head of the current block, whose sources are added later."""
         phi = Phi(self.new(hint), type)

@@ -20,7 +20,7 @@ from ..writer.context import Context
 from ..writer.copy_on_write import COPIES, as_owned, changeable, held
 from ..writer.registry import rule
 from ..writer.values import Owned, Scalar, Value, registers, resolve
-from .saved_values import define_stacks, element_at, element_size, index_of, push, put_element, read
+from .saved_values import define_stacks, element_at, element_size, index_of, push, put_element, read, with_memory
 
 
 def _define(ctx: Context) -> None:
@@ -56,15 +56,10 @@ def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 def _add_limited(ctx: Context, node: Node, store: Owned, n: str, value: Value) -> Owned:
     writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
-    pointer = writer.let(f"call ptr @limited_of(ptr %stacks, ptr {store.pointer}, {_extents(pile)})")
-    ctx.check(writer.let(f"icmp ne ptr {pointer}, null"), node, [], out_of_memory=True)
+    pointer = with_memory(ctx, node, f"call ptr @limited_of(ptr %stacks, ptr {store.pointer}, {_extents(pile)})")
     place = writer.let(f"call ptr @limited_place(ptr {pointer}, i64 {n}, {_extents(pile)})")
-    keep, done = writer.label("keep"), writer.label("kept")
-    writer.branch(writer.let(f"icmp ne ptr {place}, null"), keep, done)
-    writer.start(keep)
-    put_element(ctx, node, pile, value, element_at(ctx, place, pile))
-    writer.jump(done)
-    writer.start(done)
+    with writer.unless_null(place, "keep", "kept"):
+        put_element(ctx, node, pile, value, element_at(ctx, place, pile))
     return held(pointer)
 
 

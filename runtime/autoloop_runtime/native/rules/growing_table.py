@@ -22,7 +22,7 @@ from ..writer.nests import Nest
 from ..writer.node_writer import array_of
 from ..writer.registry import growing_rule
 from ..writer.values import Array, Buffer, Owned, Scalar, Value, dense, size_of
-from .saved_values import define_stacks, element_at, element_size, grows_here, index_of
+from .saved_values import define_stacks, element_at, element_size, grows_here, index_of, with_memory
 from .scatter import add_to
 from .tensor_array_rules import row_at
 
@@ -101,15 +101,20 @@ def _reached(ctx: Context, node: Node, pile: Pile, table: Owned, length: str) ->
     """``table`` with at least so many elements."""
     _define(ctx)
     arguments = f"ptr %stacks, ptr {table.pointer}, i64 {length}, i64 {element_size(pile)}"
-    pointer = ctx.writer.let(f"call ptr @table_reach({arguments})")
-    ctx.check(ctx.writer.let(f"icmp ne ptr {pointer}, null"), node, [], out_of_memory=True)
-    return held(pointer)
+    return held(with_memory(ctx, node, f"call ptr @table_reach({arguments})"))
 
 
 def _entry(ctx: Context, pile: Pile, pointer: str, position: str) -> str:
     """The address of the element at ``position``, null if there is none."""
     _define(ctx)
     return ctx.writer.let(f"call ptr @table_entry(ptr {pointer}, i64 {position}, i64 {element_size(pile)})")
+
+
+def _read(ctx: Context, pile: Pile, table: Owned, first: str, count: int, out: Array) -> None:
+    """Copy ``count`` elements from ``first`` on into ``out``, zeros where there are none."""
+    _define(ctx)
+    extents = f"i64 {first}, i64 {count}, ptr {out.pointer}, i64 {element_size(pile)}"
+    ctx.writer.do(f"call void @table_read(ptr {table.pointer}, {extents})")
 
 
 def _summed(ctx: Context, node: Node, pile: Pile, into: str, other: str) -> str:
@@ -169,20 +174,15 @@ def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     table, position = as_owned(values[0]), index_of(ctx, values[1])
     inner = _inner(pile)
     if inner is None and ctx.shape_of(tensor) != ():
-        _define(ctx)
         out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
-        extents = f"i64 {position}, i64 1, ptr {out.pointer}, i64 {element_size(pile)}"
-        writer.do(f"call void @table_read(ptr {table.pointer}, {extents})")
+        _read(ctx, pile, table, position, 1, out)
         return [out]
     t = POINTER if inner is not None else ctx.type_of(tensor)
     place = _entry(ctx, pile, table.pointer, position)
-    there, done, before = writer.label("there"), writer.label("read"), writer.block
-    writer.branch(writer.let(f"icmp ne ptr {place}, null"), there, done)
-    writer.start(there)
-    found = loaded(ctx, Array(place, t, (), (), Buffer(place, t.size)))
-    after = writer.block
-    writer.jump(done)
-    writer.start(done)
+    before = writer.block
+    with writer.unless_null(place, "there", "read"):
+        found = loaded(ctx, Array(place, t, (), (), Buffer(place, t.size)))
+        after = writer.block
     phi = writer.phi(t.name)
     phi.add("null" if inner is not None else literal(0, t), before)
     phi.add(found.text, after)
@@ -198,12 +198,8 @@ def _without(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
     table = changeable(ctx, node, node.outputs[0], values[0])
     place = _entry(ctx, pile, table.pointer, index_of(ctx, values[1]))
-    there, done = writer.label("there"), writer.label("gone")
-    writer.branch(writer.let(f"icmp ne ptr {place}, null"), there, done)
-    writer.start(there)
-    writer.do(f"call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {element_size(pile)}, i1 false)")
-    writer.jump(done)
-    writer.start(done)
+    with writer.unless_null(place, "there", "gone"):
+        writer.do(f"call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {element_size(pile)}, i1 false)")
     return [table]
 
 
@@ -217,27 +213,22 @@ def _merge(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 @growing_rule(table_ops.ROWS)
 def _stacked(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     pile, tensor = ctx.types.piles[node.inputs[0]], node.outputs[0]
-    _define(ctx)
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     if 0 not in out.shape:
-        extents = f"i64 0, i64 {out.shape[0]}, ptr {out.pointer}, i64 {element_size(pile)}"
-        ctx.writer.do(f"call void @table_read(ptr {as_owned(values[0]).pointer}, {extents})")
+        _read(ctx, pile, as_owned(values[0]), "0", out.shape[0], out)
     return [out]
 
 
 @growing_rule(array_vjp_ops.GATHER)
 def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     pile, tensor = ctx.types.piles[node.inputs[0]], node.outputs[0]
-    _define(ctx)
     indices, out = array_of(ctx, values[1]), ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     table = as_owned(values[0])
     if 0 not in out.shape:
         nest = Nest(ctx, indices.shape, [indices])
         with nest.each() as k:
             at = index_of(ctx, Scalar(nest.element(indices), indices.t))
-            row = row_at(ctx, out, k)
-            extents = f"i64 {at}, i64 1, ptr {row.pointer}, i64 {element_size(pile)}"
-            ctx.writer.do(f"call void @table_read(ptr {table.pointer}, {extents})")
+            _read(ctx, pile, table, at, 1, row_at(ctx, out, k))
     return [seen(ctx, out)]
 
 

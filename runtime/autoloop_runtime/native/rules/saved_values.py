@@ -126,6 +126,13 @@ def put_element(ctx: Context, node: Node, pile: Pile, value: Value, place: Value
         put(ctx, value, place)
 
 
+def with_memory(ctx: Context, node: Node, call: str, out_of_memory: bool = True) -> str:
+    """The address that ``call`` gives; null ends the function, for want of memory unless said otherwise."""
+    pointer = ctx.writer.let(call)
+    ctx.check(ctx.writer.let(f"icmp ne ptr {pointer}, null"), node, [], out_of_memory=out_of_memory)
+    return pointer
+
+
 def index_of(ctx: Context, value: Value) -> str:
     index = resolve(value)
     assert isinstance(index, Scalar)
@@ -144,8 +151,7 @@ def push(ctx: Context, node: Node, stack: str, position: str, value: Value) -> t
     define_stacks(ctx)
     arguments = f"ptr %stacks, ptr {stack}, i64 {position}, i64 {element_size(pile)}"
     swaps = pile.root().swaps
-    stack = writer.let(f"call ptr @{'swap' if swaps else 'stack'}_at({arguments})")
-    ctx.check(writer.let(f"icmp ne ptr {stack}, null"), node, [], out_of_memory=not swaps)
+    stack = with_memory(ctx, node, f"call ptr @{'swap' if swaps else 'stack'}_at({arguments})", not swaps)
     put_element(ctx, node, pile, value, place_in(ctx, stack, position, pile))
     length = writer.let(f"add nsw i64 {position}, 1")
     writer.do(f"store i64 {length}, ptr {writer.let(f'getelementptr i64, ptr {stack}, i64 1')}")
