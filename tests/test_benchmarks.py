@@ -54,7 +54,7 @@ def test_the_table_of_gradients(tmp_path):
     run("gradients.py", "--only", "a sin x, a scalar", "--executors", "sequential,dataflow", "--update", str(page))
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
-    assert text.count("x = a sin x, a scalar") == 4 and "refused" not in text
+    assert text.count("x = a sin x, a scalar") == 5 and "refused" not in text
 
 
 def test_every_program_says_what_it_is(peers):

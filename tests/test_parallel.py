@@ -82,7 +82,7 @@ def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, work
         env={
             **os.environ, "PYTHONPATH": os.pathsep.join([str(tests), str(Path(__file__).parent)]),
             "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "", "TMPDIR": str(scratch),
-            "NOTES": f"{scratch}/by-",
+            "NOTES": f"{scratch}/by-", "PYTEST_XDIST_WORKER": "alone",
         },
         capture_output=True, text=True, cwd=tmp_path, timeout=100,
     )  # fmt: skip
