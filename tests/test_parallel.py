@@ -65,7 +65,7 @@ rewrite._rewrite_test = noting
 """
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.nightly), 2])
 def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, workers):
     pytest.importorskip("xdist")
     tests, scratch = tmp_path / "tests", tmp_path / "scratch"
