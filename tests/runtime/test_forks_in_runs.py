@@ -10,8 +10,9 @@ pytestmark = needs_fork
 SWAP = """
 from autoloop_runtime.collections import swap
 swap.BLOCK = 40_000
+# generated Python, whose file it is: machine code, which `auto` would come to, adds up in another order
 x0 = np.linspace(0.5, 1.0, 1000)
-def made(hook=lambda v: v, executor="auto", n=60):
+def made(hook=lambda v: v, executor="sequential", n=60):
     def loss(x):
         for i in al.range(n):
             al.set_loop_options(swap_memory=True)
