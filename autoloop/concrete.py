@@ -93,7 +93,7 @@ class ConcreteFunction:
 
 
 def _own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
-    """``value``, or a copy if it could change with one of the caller's arrays."""
+    """Return ``value``, or a copy if it could change with one of the caller's arrays."""
     if not isinstance(value, np.ndarray):
         return value
     if value.base is None:  # its memory is its own: only the very same array shares it

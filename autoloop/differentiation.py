@@ -30,7 +30,7 @@ __all__ = [
 
 
 def _staged(f: Callable[..., Any]) -> Callable[..., Any]:
-    """``f``, converted whenever it is called inside a trace."""
+    """Return ``f``, converted whenever it is called inside a trace."""
     if not callable(f):
         raise TypeError(f"a function is needed, got {f!r} of type {type(f).__name__}")
     if isinstance(f, (Function, BoundFunction)):
@@ -72,7 +72,7 @@ def _in_one_graph(
     has_aux: bool,
     call: Callable[[Function, Sequence[Any], dict[str, Any]], Any],
 ) -> Callable[..., Any]:
-    """``apart``, but where ``f`` is decorated and nobody records, ``call`` with the traced function of both."""
+    """Return ``apart``, but where ``f`` is decorated and nobody records, ``call`` with the traced function of both."""
     if not isinstance(f, (Function, BoundFunction)):
         return apart
     function = f.function if isinstance(f, BoundFunction) else f
@@ -99,7 +99,8 @@ def _own(leaf: Any) -> Any:
 
 
 def _whole(function: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
-    """``function`` and its gradient in one trace; the same one each time, as asking for a gradient makes no trace."""
+    """Return ``function`` and its gradient in one trace; the same one each time,
+    as asking for a gradient makes no trace."""
     key = argnums if isinstance(argnums, int) else tuple(argnums), has_aux
     known = function.with_gradient.get(key)
     if known is None:

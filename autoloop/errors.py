@@ -69,7 +69,7 @@ class NeverReturnsError(BaseException):
 
 
 def is_own_file(filename: str) -> bool:
-    """Whether a file belongs to autoloop or its runtime."""
+    """Return whether a file belongs to autoloop or its runtime."""
     return filename.startswith(_OWN_FOLDERS)
 
 
@@ -118,7 +118,7 @@ def refusals() -> type[BaseException] | tuple[()]:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether an exception says that a loop or branch cannot be built into a graph."""
+    """Return whether an exception says that a loop or branch cannot be built into a graph."""
     if hasattr(error, _REFUSAL) or isinstance(error, NeverReturnsError):
         return True
     link = error.__traceback__

@@ -163,7 +163,7 @@ def _trace(key: Any) -> str:
 
 
 def _loops(graph: Graph, runner: Runner) -> tuple[LoopReport, ...]:
-    """The loops that were recorded, each with its nodes, and the nodes that nobody recorded."""
+    """Return the loops that were recorded, each with its nodes, and the nodes that nobody recorded."""
     standings = runner.loops
     nodes: dict[Line | None, list[Node]] = {}
     for node in _while_nodes(graph):
@@ -194,7 +194,7 @@ def _report(record: LoopRecord, nodes: list[Node], standings: Mapping[str, Stand
 
 
 def _details(report: LoopReport, nodes: list[Node], standings: Mapping[str, Standing]) -> LoopReport:
-    """The report with what the first of its nodes tells."""
+    """Return the report with what the first of its nodes tells."""
     node = nodes[0]
     body, count, hidden = node.attrs["body"], node.attrs["n_vars"], node.attrs["token"]
     variables = tuple([

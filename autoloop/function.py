@@ -114,7 +114,7 @@ class Function:
         return concrete.run(values, arrays)
 
     def _call_nested(self, call: tuple[Any, ...]) -> Any:
-        """Any call in canonical form; the next of its kind may be quicker."""
+        """Run any call in canonical form; the next of its kind may be quicker."""
         given, structure = nest.flatten_with_structure(call, expand_composites=True)
         if any(isinstance(leaf, np.ndarray) and not leaf.dtype.isnative for leaf in given):
             # tensors have the byte order of the machine
@@ -149,7 +149,8 @@ class Function:
             raise TypeError(f"{self.name}: {error}") from None
 
     def _lookup(self, call: tuple[Any, ...]) -> tuple[ConcreteFunction, list[Any]]:
-        """The trace for a call in canonical form, made if need be, and the call's leaves as the trace takes them."""
+        """Return the trace for a call in canonical form, made if need be,
+        and the call's leaves as the trace takes them."""
         if self.input_signature is not None:
             call = self._conform(call)
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
@@ -166,7 +167,8 @@ class Function:
         return concrete, leaves
 
     def _conform(self, call: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The call made to fit ``input_signature``; an argument that it does not list must have its default value."""
+        """Return the call made to fit ``input_signature``;
+        an argument that it does not list must have its default value."""
         signature = self.input_signature
         assert signature is not None
         count = len(signature)
@@ -186,7 +188,7 @@ class Function:
         return self._parameters.join((*made, *positional[count:]), named)
 
     def _is_default(self, name: str, value: Any) -> bool:
-        """True if an argument is what stands for it in the signature."""
+        """Return whether an argument is what stands for it in the signature."""
         default = self._parameters.default(name)
         return value is default or (isinstance(value, SCALARS) and leaf_key(value) == leaf_key(default))
 
@@ -206,11 +208,11 @@ class Function:
         return value
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call from inside another trace becomes part of that trace."""
+        """Make a call from inside another trace a part of that trace."""
         return self._target()(*self._receiver(), *args, **kwargs)
 
     def _receiver(self) -> tuple[Any, ...]:
-        """The instance, as the first arguments of the Python function."""
+        """Return the instance, as the first arguments of the Python function."""
         return () if self._instance is None else (self._instance(),)
 
     # -- tracing ------------------------------------------------------------------------------------------
@@ -237,7 +239,7 @@ class Function:
         return concrete
 
     def _traced(self, graph: Graph, call: tuple[Any, ...], leaves: list[Any], structure: Any) -> Any:
-        """The result of the converted function, called with placeholders of ``graph``."""
+        """Return the result of the converted function, called with placeholders of ``graph``."""
         names = self._parameters.leaf_names(call)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
         target = self._target()
@@ -279,13 +281,13 @@ class Function:
         )
 
     def derived(self, f: Callable[..., Any]) -> Function:
-        """A function of the same arguments, options and executor; ``f`` calls this one."""
+        """Return a function of the same arguments, options and executor; ``f`` calls this one."""
         made = Function(f, self.input_signature, False, self.executor, self.name, self.gradient_memory)
         made._parameters = self._parameters
         return made
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for these arguments (``TensorSpec`` allowed), made if need be."""
+        """Return the trace for these arguments (``TensorSpec`` allowed), made if need be."""
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
         return self._lookup(self._bind(args, kwargs))[0]
@@ -305,7 +307,7 @@ class Function:
         return BoundFunction(known[1], instance)
 
     def _bind_to(self, instance: Any) -> tuple[Callable[[], Any], Function]:
-        """A trace cache for one instance, which it does not keep alive where that can be helped."""
+        """Return a trace cache for one instance, which it does not keep alive where that can be helped."""
         key, bound = id(instance), self._bound
         reference: Callable[[], Any]
         try:
@@ -354,7 +356,7 @@ class BoundFunction:
 
 
 def _checked_signature(signature: Any) -> tuple[Any, ...]:
-    """``signature`` if it is a sequence of structures of specs."""
+    """Return ``signature`` if it is a sequence of structures of specs."""
     if not isinstance(signature, (list, tuple)):
         raise TypeError(f"input_signature is a list of TensorSpec, one per argument, got {signature!r}")
     for leaf in nest.flatten(tuple(signature)):
@@ -364,13 +366,13 @@ def _checked_signature(signature: Any) -> tuple[Any, ...]:
 
 
 def _raw(leaf: Any) -> Any:
-    """The array or NumPy scalar of a concrete tensor or array."""
+    """Return the array or NumPy scalar of a concrete tensor or array."""
     value = leaf.value if isinstance(leaf, Tensor) else leaf
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """The frame at which a node's chain of user lines begins (``locations.TRACE_ENTRY``)."""
+    """Return the frame at which a node's chain of user lines begins (``locations.TRACE_ENTRY``)."""
     try:
         return f(*args, **kwargs)
     except BaseException as error:

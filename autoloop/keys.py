@@ -41,7 +41,7 @@ class _Identity:
 
 
 def leaf_key(leaf: Any) -> Any:
-    """What of one argument a trace depends on."""
+    """Return what of one argument a trace depends on."""
     if isinstance(leaf, (Tensor, np.ndarray)):
         return leaf.dtype, tuple(leaf.shape)
     if isinstance(leaf, np.generic):
@@ -65,7 +65,7 @@ def leaf_key(leaf: Any) -> Any:
 
 
 def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[np.ndarray[Any, Any]]] | None:
-    """Key, values and the caller's arrays of a call with these leaves; ``None`` if one needs a closer look.
+    """Return key, values and the caller's arrays of a call with these leaves; ``None`` if one needs a closer look.
 
     Most calls give concrete tensors, arrays and Python numbers only. Their keys are made in one pass and hold two
     entries per leaf; equal ones mean equal ``leaf_key`` s, but not the reverse.
@@ -101,7 +101,7 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
 
 
 def describe_key(key: Any) -> str:
-    """A ``leaf_key`` for people."""
+    """Return a ``leaf_key`` for people."""
     if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], np.dtype):
         return f"{key[0]}{list(key[1])}"
     if isinstance(key, tuple) and len(key) == 2:

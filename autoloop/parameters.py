@@ -51,7 +51,7 @@ class Parameters:
 
     @classmethod
     def of(cls, f: Callable[..., Any]) -> Parameters:
-        """Those of ``f``; any, for what is not written in Python or is NumPy's."""
+        """Return those of ``f``; any, for what is not written in Python or is NumPy's."""
         if not isinstance(f, _NOT_PYTHON):
             try:
                 return cls(list(signature_of(f).parameters.values()))
@@ -63,11 +63,11 @@ class Parameters:
         ])  # fmt: skip
 
     def without_first(self) -> Parameters:
-        """Those of the bound method."""
+        """Return those of the bound method."""
         return Parameters(list(self._signature.parameters.values())[1:])
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The canonical form of a call (``TypeError`` if it does not fit)."""
+        """Return the canonical form of a call (``TypeError`` if it does not fit)."""
         count = len(args)
         if not self.starred and count <= self._positional:
             made = [*args, *self._defaults[count:]]
@@ -85,23 +85,23 @@ class Parameters:
         return bound.args, bound.kwargs
 
     def split(self, call: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments that a call in canonical form stands for."""
+        """Return the arguments that a call in canonical form stands for."""
         if self.starred:
             return call[0], call[1]
         count = self._positional
         return call[:count], dict(zip(self.names[count:], call[count:]))
 
     def join(self, positional: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-        """The canonical form that ``split`` gave."""
+        """Return the canonical form that ``split`` gave."""
         return (positional, named) if self.starred else (*positional, *named.values())
 
     def default(self, name: str) -> Any:
-        """The default of a parameter; ``inspect.Parameter.empty`` if there is none."""
+        """Return the default of a parameter; ``inspect.Parameter.empty`` if there is none."""
         place = self._places.get(name)
         return _MISSING if place is None else self._defaults[place]
 
     def leaf_names(self, call: tuple[Any, ...]) -> list[str]:
-        """One readable name per leaf of a call in canonical form."""
+        """Return one readable name per leaf of a call in canonical form."""
         pairs = self._starred_names(*call) if self.starred else zip(self.names, call)
         return [name for name, arg in pairs for _ in nest.flatten(arg, expand_composites=True)]
 

@@ -53,7 +53,7 @@ class ArgumentError(UsageError):
 
 
 def parse_arguments(text: str) -> tuple[list[Any], dict[str, Any]]:
-    """Positional and keyword arguments from the text between the parentheses of a call.
+    """Return positional and keyword arguments from the text between the parentheses of a call.
 
     Raises
     ------
@@ -88,14 +88,14 @@ class _Reader:
         self.text = text
 
     def error(self, message: str, node: ast.AST) -> ArgumentError:
-        """An error that points at ``node``; the parsed text has ``f(`` in front."""
+        """Return an error that points at ``node``; the parsed text has ``f(`` in front."""
         encoded = self.text.encode()
         start = len(encoded[: getattr(node, "col_offset", 2) - 2].decode(errors="replace"))
         end = len(encoded[: (getattr(node, "end_col_offset", None) or 3) - 2].decode(errors="replace"))
         return ArgumentError(message, self.text, start, end)
 
     def value(self, node: ast.AST) -> Any:
-        """The value of an expression."""
+        """Return the value of an expression."""
         try:
             return self._value(node)
         except UsageError:
@@ -139,7 +139,7 @@ class _Reader:
         return _BINARY[type(op)](left, right)
 
     def _plain_name(self, node: ast.AST) -> str:
-        """``zeros`` of ``zeros`` or ``np.zeros``."""
+        """Return ``zeros`` of ``zeros`` or ``np.zeros``."""
         if isinstance(node, ast.Name):
             return node.id
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in _MODULES:
@@ -169,7 +169,7 @@ class _Reader:
         return _CONSTRUCTORS[name](*args, **kwargs)
 
     def _spec(self, dtype: ast.AST, dims: Any, node: ast.AST) -> TensorSpec:
-        """``float32[None, 3]``: any tensor of that dtype and shape."""
+        """Return ``float32[None, 3]``: any tensor of that dtype and shape."""
         found = self._name(dtype)
         if not isinstance(found, np.dtype):
             raise self.error("only a dtype can be followed by a shape, as in float32[None, 3]", node)
@@ -185,7 +185,7 @@ def _cast(array: Array, dtype: Any) -> Any:
 
 
 def _dims_and_dtype(args: tuple[Any, ...], dtype: Any) -> tuple[tuple[int, ...], Any]:
-    """``(3, 3)``, ``((3, 3),)`` and ``(3, 3, float32)`` all give dimensions and a dtype."""
+    """Return dimensions and a dtype of ``(3, 3)``, ``((3, 3),)`` or ``(3, 3, float32)``."""
     if args and isinstance(args[-1], np.dtype):
         args, dtype = args[:-1], args[-1]
     dims = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
@@ -223,7 +223,7 @@ def _linspace(start: float, stop: float, num: int = 50, dtype: Any = None) -> An
 
 
 def _random(*args: Any, dtype: Any = None, seed: int = 0) -> Any:
-    """Uniform in [0, 1); the same numbers every time."""
+    """Return uniform numbers in [0, 1); the same numbers every time."""
     dims, dtype = _dims_and_dtype(args, dtype)
     return _cast(np.asarray(np.random.default_rng(seed).random(dims)), dtype)
 

@@ -35,7 +35,7 @@ _STRINGS = {tokenize.STRING} | {
 
 
 def spans_of(source: str) -> list[list[Span]]:
-    """The lines of ``source`` as coloured pieces; plain if it is no Python."""
+    """Return the lines of ``source`` as coloured pieces; plain if it is no Python."""
     lines = source.splitlines()
     try:
         marks = _marks(source)
@@ -58,7 +58,7 @@ def spans_of(source: str) -> list[list[Span]]:
 
 
 def _marks(source: str) -> list[tuple[str, tuple[int, int], tuple[int, int]]]:
-    """What is not plain: kind, start and end as (line, column)."""
+    """Return what is not plain: kind, start and end as (line, column)."""
     marks = []
     before = ""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -93,26 +93,26 @@ def _kind(token: tokenize.TokenInfo, before: str) -> str:
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """True for a terminal, unless NO_COLOR or TERM=dumb says otherwise."""
+    """Return true for a terminal, unless NO_COLOR or TERM=dumb says otherwise."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return stream is not None and stream.isatty() and sys.platform != "emscripten"
 
 
 def to_terminal(spans: list[Span], colour: bool) -> str:
-    """One line as text, with escape sequences if ``colour``."""
+    """Return one line as text, with escape sequences if ``colour``."""
     if not colour:
         return "".join(text for _, text in spans)
     return "".join(f"{_ANSI[kind]}{text}{_RESET}" if kind else text for kind, text in spans)
 
 
 def to_html(spans: list[Span]) -> str:
-    """One line as html."""
+    """Return one line as html."""
     return "".join(f'<span class="{kind}">{escape(text)}</span>' if kind else escape(text) for kind, text in spans)
 
 
 def wrap(spans: list[Span], width: int) -> list[list[Span]]:
-    """A line cut into pieces of at most ``width`` characters."""
+    """Return a line cut into pieces of at most ``width`` characters."""
     lines: list[list[Span]] = [[]]
     room = width
     for kind, text in spans:

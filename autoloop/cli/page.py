@@ -50,7 +50,7 @@ for (const one of document.querySelectorAll("[data-line]")) {
 
 
 def page(title: str, note: str, sections: list[str], *, linked: bool = False) -> str:
-    """A whole page.
+    """Return a whole page.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def page(title: str, note: str, sections: list[str], *, linked: bool = False) ->
 
 
 def listing(heading: str, source: str, first: int = 1) -> str:
-    """A section with numbered lines of source; ``first`` is the number of the first one."""
+    """Return a section with numbered lines of source; ``first`` is the number of the first one."""
     rows = [
         f'<span class="row" data-line="{number}">{to_html(spans)}</span>'
         for number, spans in enumerate(spans_of(source), first)

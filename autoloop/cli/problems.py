@@ -15,7 +15,7 @@ class UsageError(Exception):
 
 
 def did_you_mean(name: str, known: list[str]) -> str:
-    """``"; did you mean 'x'?"`` if a known name is near, else an empty string."""
+    """Return ``"; did you mean 'x'?"`` if a known name is near, else an empty string."""
     near = get_close_matches(name, known, 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 

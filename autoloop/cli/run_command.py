@@ -25,7 +25,7 @@ Call = tuple[Function | BoundFunction, list[Any], dict[str, Any]]
 
 
 def call_of(target: Target, options: argparse.Namespace) -> Call:
-    """The function and its arguments, which are known to fit its signature.
+    """Return the function and its arguments, which are known to fit its signature.
 
     Raises
     ------
@@ -45,14 +45,14 @@ def call_of(target: Target, options: argparse.Namespace) -> Call:
 
 
 def trace_of(target: Target, options: argparse.Namespace) -> ConcreteFunction:
-    """The trace of the function for the arguments of the command line."""
+    """Return the trace of the function for the arguments of the command line."""
     function, args, kwargs = call_of(target, options)
     made: ConcreteFunction = function.get_concrete_function(*args, **kwargs)
     return made
 
 
 def _values(call: Call) -> Call:
-    """The call, if it has values to run on."""
+    """Return the call, if it has values to run on."""
     for value in nest.flatten((call[1], call[2])):
         if isinstance(value, TensorSpec):
             raise UsageError(f"{value} is a kind of tensor, not a value; give an array, e.g. zeros(3, 3)")

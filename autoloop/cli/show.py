@@ -38,7 +38,7 @@ def print_source(options: argparse.Namespace) -> None:
 
 
 def _text(target: Target, options: argparse.Namespace) -> tuple[str, str]:
-    """The text to show, and its heading."""
+    """Return the text to show, and its heading."""
     if options.stage == "sequential":
         graph = trace_of(target, options).runner.graph
         return emit(graph).source, "generated Python"
@@ -46,7 +46,7 @@ def _text(target: Target, options: argparse.Namespace) -> tuple[str, str]:
 
 
 def _side_by_side(original: tuple[str, int], made: tuple[str, str], colour: bool, columns: int | None) -> str:
-    """The original with its first line number, and what was made of it with its heading, in two columns.
+    """Return the original with its first line number, and what was made of it with its heading, in two columns.
 
     Lines that are too long for a terminal of ``columns`` characters go on in the next row.
     """

@@ -47,7 +47,7 @@ class Target:
         return inner
 
     def source(self) -> tuple[str, int]:
-        """The text of the function, and the number of its first line (``UsageError`` if there is none)."""
+        """Return the text of the function, and the number of its first line (``UsageError`` if there is none)."""
         try:
             lines, first = inspect.getsourcelines(inspect.unwrap(self.python_function))
         except (OSError, TypeError):
@@ -55,7 +55,7 @@ class Target:
         return textwrap.dedent("".join(lines)), max(first, 1)
 
     def as_function(self, executor: str | None = None) -> Function | BoundFunction:
-        """The function ready to be traced, decorated if it is not, and bound if it is a method.
+        """Return the function ready to be traced, decorated if it is not, and bound if it is a method.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ def _is_function(value: Any) -> bool:
 
 
 def _names(module: ModuleType) -> list[str]:
-    """The functions and methods that are defined in ``module``."""
+    """Return the functions and methods that are defined in ``module``."""
     found = []
     for name, value in vars(module).items():
         if getattr(value, "__module__", None) != module.__name__:

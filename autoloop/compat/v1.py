@@ -65,7 +65,7 @@ compat = types.SimpleNamespace(v1=sys.modules[__name__])
 
 
 def _building(f: Callable[..., Any]) -> Callable[..., Any]:
-    """``f`` in the implicit default graph where no other is active."""
+    """Return ``f`` in the implicit default graph where no other is active."""
 
     @functools.wraps(f)
     def build(*args: Any, **kwargs: Any) -> Any:
@@ -90,7 +90,7 @@ def while_loop(
     maximum_iterations: Any = None,
     return_same_structure: Any = False,
 ) -> Any:
-    """``autoloop.while_loop`` with the result convention of 1.x.
+    """Return ``autoloop.while_loop`` with the result convention of 1.x.
 
     Returns
     -------
@@ -123,24 +123,24 @@ def while_loop(
 
 
 def ones_initializer(dtype: Any = float32) -> Callable[..., Any]:
-    """Initialises with ones."""
+    """Initialise with ones."""
     return lambda shape, dtype=dtype: ops.ones(shape, dtype)
 
 
 def zeros_initializer(dtype: Any = float32) -> Callable[..., Any]:
-    """Initialises with zeros."""
+    """Initialise with zeros."""
     return lambda shape, dtype=dtype: ops.zeros(shape, dtype)
 
 
 def constant_initializer(value: Any = 0, dtype: Any = float32) -> Callable[..., Any]:
-    """Initialises with ``value``."""
+    """Initialise with ``value``."""
     return lambda shape, dtype=dtype: ops.broadcast_to(convert_to_tensor(value, dtype), shape)
 
 
 def random_normal_initializer(
     mean: float = 0.0, stddev: float = 1.0, seed: Any = None, dtype: Any = float32
 ) -> Callable[..., Any]:
-    """Initialises with normally distributed numbers."""
+    """Initialise with normally distributed numbers."""
     key = None if seed is None else ops.random.key(seed)
     return lambda shape, dtype=dtype: ops.random.normal(shape, mean, stddev, dtype, key)
 
@@ -148,7 +148,7 @@ def random_normal_initializer(
 def random_uniform_initializer(
     minval: float = 0.0, maxval: float = 1.0, seed: Any = None, dtype: Any = float32
 ) -> Callable[..., Any]:
-    """Initialises with uniformly distributed numbers."""
+    """Initialise with uniformly distributed numbers."""
     key = None if seed is None else ops.random.key(seed)
     return lambda shape, dtype=dtype: ops.random.uniform(shape, minval, maxval, dtype, key)
 
@@ -173,7 +173,7 @@ def get_variable(
     name: str, shape: ShapeLike = None, dtype: Any = None, initializer: Any = None,
     regularizer: Any = None, trainable: Any = True, **more: Any,
 ) -> variables.Variable:  # fmt: skip
-    """A variable of the default graph, by name.
+    """Return a variable of the default graph, by name.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def get_variable(
 
 @_building
 def Variable(initial_value: Any = None, trainable: Any = True, **kwargs: Any) -> variables.Variable:
-    """A variable of the default graph."""
+    """Return a variable of the default graph."""
     names = {"name", "dtype", "shape"}
     _refuse_arguments("Variable", {k: v for k, v in kwargs.items() if k not in names})
     return variables.Variable(initial_value, trainable, **{k: v for k, v in kwargs.items() if k in names})
@@ -221,17 +221,17 @@ def _refuse_arguments(name: str, arguments: dict[str, Any]) -> None:
 
 
 def global_variables() -> list[variables.Variable]:
-    """The variables of the default graph."""
+    """Return the variables of the default graph."""
     return list(get_default_graph().collections.get("variables", []))
 
 
 def trainable_variables() -> list[variables.Variable]:
-    """The variables of the default graph that were not made with ``trainable=False``."""
+    """Return the variables of the default graph that were not made with ``trainable=False``."""
     return [v for v in global_variables() if v.trainable]
 
 
 def local_variables_initializer() -> Any:
-    """There are no local variables; an operation that does nothing."""
+    """Return an operation that does nothing: there are no local variables."""
     return no_op()
 
 
@@ -240,22 +240,22 @@ initialize_all_variables = global_variables_initializer
 
 @_building
 def no_op(name: str | None = None) -> Any:
-    """An operation that does nothing."""
+    """Return an operation that does nothing."""
     return group(name=name or "no_op")
 
 
 def assign(ref: variables.Variable, value: Any, name: str | None = None) -> Any:
-    """``ref.assign(value)``."""
+    """Return ``ref.assign(value)``."""
     return ref.assign(value, name=name)
 
 
 def assign_add(ref: variables.Variable, value: Any, name: str | None = None) -> Any:
-    """``ref.assign_add(value)``."""
+    """Return ``ref.assign_add(value)``."""
     return ref.assign_add(value, name=name)
 
 
 def assign_sub(ref: variables.Variable, value: Any, name: str | None = None) -> Any:
-    """``ref.assign_sub(value)``."""
+    """Return ``ref.assign_sub(value)``."""
     return ref.assign_sub(value, name=name)
 
 
@@ -263,7 +263,8 @@ def assign_sub(ref: variables.Variable, value: Any, name: str | None = None) -> 
 
 
 def control_dependencies(control_inputs: Sequence[Any] | None) -> Any:
-    """What is made inside runs only after ``control_inputs`` (operations or tensors); ``None``: after nothing."""
+    """Let what is made inside run only after ``control_inputs`` (operations or tensors); ``None``:
+    after nothing."""
     graph = get_default_graph()
     return graph.control_dependencies(None if control_inputs is None else awaited(list(control_inputs)))
 
@@ -274,7 +275,7 @@ def name_scope(name: str | None, default_name: str | None = None, values: Any = 
 
 
 def placeholder_with_default(input: Any, shape: ShapeLike = None, name: str | None = None) -> Any:
-    """``input`` unless something else is fed."""
+    """Return ``input`` unless something else is fed."""
     tensor = _building(ops.identity)(input)
     assert tensor.op.op is not _CONST
     return tensor
@@ -284,7 +285,7 @@ def placeholder_with_default(input: Any, shape: ShapeLike = None, name: str | No
 def py_func(
     func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: Any = True, name: str | None = None
 ) -> Any:
-    """``py_function`` under its 1.x name."""
+    """Return ``py_function`` under its 1.x name."""
     return ops.py_function(func, inp, Tout, name=name)
 
 
@@ -297,12 +298,12 @@ class SparseTensorValue(NamedTuple):
 
 
 def ConfigProto(**settings: Any) -> dict[str, Any]:
-    """Accepted for compatibility; the settings have no effect."""
+    """Accept settings for compatibility; they have no effect."""
     return settings
 
 
 def disable_v2_behavior() -> None:
-    """Does nothing: this namespace is 1.x already."""
+    """Do nothing: this namespace is 1.x already."""
 
 
 disable_eager_execution = disable_control_flow_v2 = disable_v2_behavior

@@ -52,7 +52,7 @@ _MISSING = object()
 
 @functools.lru_cache(maxsize=4096)
 def is_library_file(filename: str) -> bool:
-    """Whether a file belongs to the standard library, an installed package or autoloop itself."""
+    """Return whether a file belongs to the standard library, an installed package or autoloop itself."""
     if filename.startswith("<frozen "):
         return True
     if "/site-packages/" in filename or "/dist-packages/" in filename or is_own_file(filename):
@@ -61,7 +61,7 @@ def is_library_file(filename: str) -> bool:
 
 
 def is_convertible_function(function: types.FunctionType) -> bool:
-    """Whether a plain function is the user's and not yet converted."""
+    """Return whether a plain function is the user's and not yet converted."""
     code = function.__code__
     if is_generator_code(code) or is_converted(code) or is_library_file(code.co_filename):
         return False
@@ -69,30 +69,30 @@ def is_convertible_function(function: types.FunctionType) -> bool:
 
 
 def is_generator_code(code: types.CodeType) -> bool:
-    """Whether a function is a generator or asynchronous."""
+    """Return whether a function is a generator or asynchronous."""
     return bool(code.co_flags & _GENERATOR_FLAGS)
 
 
 def is_marked(function: Any) -> bool:
-    """Whether a callable was marked with ``do_not_convert``."""
+    """Return whether a callable was marked with ``do_not_convert``."""
     return bool(getattr(function, "__dict__", {}).get(DO_NOT_CONVERT, False))
 
 
 def is_converted(code: types.CodeType) -> bool:
-    """Whether a code object came out of a conversion."""
+    """Return whether a code object came out of a conversion."""
     constants = code.co_consts
     return bool(constants) and isinstance(constants[-1], str) and constants[-1] == CONVERTED_MARK
 
 
 def function_parameters(f: Any) -> tuple[str, ...]:
-    """The parameters of a library function that take functions of the user's, which it calls."""
+    """Return the parameters of a library function that take functions of the user's, which it calls."""
     if isinstance(f, types.BuiltinFunctionType):
         return _REDUCE.get(f, ())
     return getattr(f, CALLS_BACK, ()) if isinstance(f, types.FunctionType) else ()
 
 
 def is_foreign(f: Any) -> bool:
-    """Whether a callable is a Python function of a library that knows nothing of what converted code holds."""
+    """Return whether a callable is a Python function of a library that knows nothing of what converted code holds."""
     function = getattr(f, "__func__", f)
     if not isinstance(function, types.FunctionType) or is_own_file(function.__code__.co_filename):
         return False
@@ -101,7 +101,7 @@ def is_foreign(f: Any) -> bool:
 
 
 def is_plain(target: Any) -> bool:
-    """Whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
+    """Return whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
     if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE):
         return False
     if isinstance(target, types.FunctionType):
@@ -141,7 +141,7 @@ class Environment:
     _known_members: tuple[frozenset[str], frozenset[str]] | None = None
 
     def holds(self, namespace: dict[str, Any]) -> bool:
-        """Whether the assumptions are still true."""
+        """Return whether the assumptions are still true."""
         return all(_lookup(namespace, name) is value for name, value in self.assumed.items())
 
     def resolve(self, node: Node, local_names: frozenset[str]) -> Any:
@@ -160,13 +160,13 @@ class Environment:
         return _MISSING
 
     def is_builtin(self, node: Node, name: str, local_names: frozenset[str]) -> bool:
-        """Whether an expression is the builtin of that name."""
+        """Return whether an expression is the builtin of that name."""
         if not (isinstance(node, gast.Name) and node.id == name):
             return False
         return self.resolve(node, local_names) is getattr(builtins, name)
 
     def is_plain_call(self, function: Node, local_names: frozenset[str]) -> bool:
-        """Whether a call can stay as the user wrote it."""
+        """Return whether a call can stay as the user wrote it."""
         if isinstance(function, gast.Name) and function.id in _FRAME_CALLS:
             return True
         if isinstance(function, gast.Attribute) and isinstance(function.value, gast.Constant | gast.JoinedStr):
@@ -175,22 +175,22 @@ class Environment:
         return target is not _MISSING and is_plain(target)
 
     def is_options(self, function: Node, local_names: frozenset[str]) -> bool:
-        """Whether an expression is certainly ``set_loop_options``, also under a name of the user's."""
+        """Return whether an expression is certainly ``set_loop_options``, also under a name of the user's."""
         target = self.resolve(function, local_names)
         code = getattr(target, "__code__", None)
         return code is not None and code.co_name == OPTIONS and is_own_file(code.co_filename)
 
     def is_users_class(self, node: Node, local_names: frozenset[str]) -> bool:
-        """Whether an expression certainly is a class of the user's."""
+        """Return whether an expression certainly is a class of the user's."""
         target = self.resolve(node, local_names)
         return isinstance(target, type) and is_users_class(target)
 
     def is_property(self, name: str) -> bool:
-        """Whether a class of the user's in reach has a property of this name."""
+        """Return whether a class of the user's in reach has a property of this name."""
         return name in self._members[0]
 
     def is_overloaded(self, *names: str) -> bool:
-        """Whether a class of the user's in reach has one of these special methods."""
+        """Return whether a class of the user's in reach has one of these special methods."""
         return not self._members[1].isdisjoint(names)
 
     @property
@@ -216,7 +216,7 @@ class Environment:
         return frozenset(properties | self.inner_members), frozenset(special | self.inner_members)
 
     def is_static_test(self, test: Node, local_names: frozenset[str]) -> bool:
-        """Whether a test gives a Python bool for certain, whatever its operands are."""
+        """Return whether a test gives a Python bool for certain, whatever its operands are."""
         if isinstance(test, gast.Constant):
             return True
         if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
@@ -231,14 +231,14 @@ class Environment:
         return isinstance(test, gast.Name) and test.id == "__debug__"
 
     def is_none_test(self, test: Node) -> bool:
-        """Whether a comparison asks ``x is None`` of a variable that is None at one time and not at another."""
+        """Return whether a comparison asks ``x is None`` of a variable that is None at one time and not at another."""
         if len(test.ops) > 1 or not isinstance(test.ops[0], gast.Is | gast.IsNot):
             return False
         other = test.comparators[0]
         return isinstance(other, gast.Constant) and other.value is None and path_of(test.left) in self.optional
 
     def swallows(self, statement: Node, local_names: frozenset[str]) -> bool:
-        """Whether a ``with`` statement may swallow an exception; unknown managers may."""
+        """Return whether a ``with`` statement may swallow an exception; unknown managers may."""
         return not all(self._lets_through(item.context_expr, local_names) for item in statement.items)
 
     def _lets_through(self, manager: Node, local_names: frozenset[str]) -> bool:
@@ -250,7 +250,7 @@ class Environment:
 
 
 def is_written(function: types.FunctionType) -> bool:
-    """Whether a function was written by a person, and not made from text as the methods of dataclasses are."""
+    """Return whether a function was written by a person, and not made from text as the methods of dataclasses are."""
     return function.__code__.co_filename != "<string>"
 
 
@@ -259,7 +259,8 @@ def _is_users_module(module: types.ModuleType) -> bool:
 
 
 def is_users_class(cls: type) -> bool:
-    """Whether a class is the user's, not one of the standard library, an installed package or autoloop itself."""
+    """Return whether a class is the user's, not one of the standard library,
+    an installed package or autoloop itself."""
     module = sys.modules.get(cls.__module__)
     return not is_library_file(getattr(module, "__file__", None) or "<unknown>") and cls.__module__ != "builtins"
 

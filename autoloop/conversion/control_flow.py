@@ -330,7 +330,7 @@ class _StatementRewriter(SimpleStatements):
 
     @staticmethod
     def _gives(plan: Plan) -> bool:
-        """Whether an absent branch would have to give more than its first parameters."""
+        """Return whether an absent branch would have to give more than its first parameters."""
         return plan.inputs[: len(plan.outputs)] != plan.outputs
 
     def _branch_function(self, make: Maker, name: str, statements: Block, plan: Plan) -> Node:
@@ -407,7 +407,7 @@ class _StatementRewriter(SimpleStatements):
         return found
 
     def _handler(self, handler: Node, done: Block) -> Block:
-        """Python unbinds the name of ``except E as e`` at the end; a marked name gets its marker back."""
+        """Unbind the name of ``except E as e`` at the end, as Python does; a marked name gets its marker back."""
         if handler.name is None or handler.name.id not in self.facts.plan.marked:
             return done
         make = Maker(handler)
@@ -430,7 +430,7 @@ def _load(place: Node) -> Node:
 
 
 def _is_tuple_of(statement: Node, names: Sequence[str]) -> bool:
-    """Whether an operator's results go to exactly these names (only operators assign to a tuple this way)."""
+    """Return whether an operator's results go to exactly these names (only operators assign to a tuple this way)."""
     target = statement.targets[0]
     if len(statement.targets) != 1 or not isinstance(target, gast.Tuple):
         return False

@@ -472,19 +472,19 @@ class _CallsOnly(ExpressionRewriter):
 
 
 def _is_fixed(index: Node) -> bool:
-    """Whether an index is no single value that only a run may know."""
+    """Return whether an index is no single value that only a run may know."""
     if isinstance(index, gast.UnaryOp):
         return _is_fixed(index.operand)
     return isinstance(index, gast.Constant | gast.Slice | gast.Tuple | gast.JoinedStr)
 
 
 def _shows_only(value: Node) -> bool:
-    """Whether a value of an f-string is there already, so that it may be fetched before others are shown."""
+    """Return whether a value of an f-string is there already, so that it may be fetched before others are shown."""
     return not any(isinstance(node, gast.Call | gast.NamedExpr | gast.Await) for node in walk(value))
 
 
 def is_quiet(node: Node) -> bool:
-    """Whether evaluating an index has no effect of its own, so that its place in the order does not matter."""
+    """Return whether evaluating an index has no effect of its own, so that its place in the order does not matter."""
     if isinstance(node, _SIMPLE):
         return True
     if isinstance(node, gast.Tuple | gast.Slice | gast.UnaryOp | gast.BinOp):

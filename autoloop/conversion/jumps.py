@@ -401,7 +401,7 @@ def _loop_of(loop: Node, body: Block, orelse: Block) -> Node:
 
 
 def escaping(statement: Node) -> bool:
-    """Whether a ``break``, ``continue`` or ``return`` in a statement leaves it."""
+    """Return whether a ``break``, ``continue`` or ``return`` in a statement leaves it."""
     if isinstance(statement, gast.Return | gast.Break | gast.Continue):
         return True
     if isinstance(statement, _LOOPS):
@@ -416,7 +416,7 @@ def _returns(statement: Node) -> bool:
 
 
 def falls_off(block: Block, until: dict[int, tuple[str, ...]] | None = None) -> bool:
-    """Whether control may reach the end of a block; ``until`` holds the flags that end its lowered loops."""
+    """Return whether control may reach the end of a block; ``until`` holds the flags that end its lowered loops."""
     for statement in block:
         if isinstance(statement, gast.Return | gast.Raise | gast.Break | gast.Continue):
             return False
@@ -429,7 +429,7 @@ def falls_off(block: Block, until: dict[int, tuple[str, ...]] | None = None) -> 
 
 
 def _endless(loop: Node) -> bool:
-    """Whether a ``while True`` has no ``break`` of its own."""
+    """Return whether a ``while True`` has no ``break`` of its own."""
     if not (isinstance(loop.test, gast.Constant) and loop.test.value):
         return False
     return not any(map(_breaks, loop.body))

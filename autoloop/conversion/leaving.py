@@ -29,12 +29,12 @@ _SCOPES = (*FUNCTIONS, gast.ClassDef)
 
 
 def is_left_by_a_jump(statement: Node) -> bool:
-    """Whether a statement is a ``try`` with a jump in its ``finally``."""
+    """Return whether a statement is a ``try`` with a jump in its ``finally``."""
     return isinstance(statement, gast.Try) and any(map(_has_jump, statement.finalbody))
 
 
 def can_follow(statement: Node) -> bool:
-    """Whether what stands in the ``finally`` of such a statement may follow it instead."""
+    """Return whether what stands in the ``finally`` of such a statement may follow it instead."""
     parts = [*statement.body, *statement.orelse, *statement.handlers]
     return not any(map(_has_jump, parts)) and not any(map(_raises_again, statement.finalbody))
 

@@ -176,7 +176,7 @@ def _finished(code: types.CodeType, prefix: str, original: types.CodeType, gener
 
 
 def _is_function_code(constant: object) -> bool:
-    """Whether a constant is the code of a function; what a class body holds is converted when it is called."""
+    """Return whether a constant is the code of a function; what a class body holds is converted when it is called."""
     return isinstance(constant, types.CodeType) and bool(constant.co_flags & inspect.CO_OPTIMIZED)
 
 

@@ -292,7 +292,7 @@ def _call_method(f: Any) -> Any:
 
 
 def _may_convert(function: types.FunctionType) -> bool:
-    """Whether an explicit request reaches into library files: only marks and earlier conversions refuse."""
+    """Return whether an explicit request reaches into library files: only marks and earlier conversions refuse."""
     code = function.__code__
     return not (is_converted(code) or is_marked(function) or is_generator_code(code))
 

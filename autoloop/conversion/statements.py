@@ -118,7 +118,7 @@ class SimpleStatements:
         return make.call(self.expressions.operator(make, "unpack"), value, *([places] if nested else []))
 
     def _has_items(self, target: Node) -> bool:
-        """Whether a target holds ``a[i]`` with ``a`` a variable of this function."""
+        """Return whether a target holds ``a[i]`` with ``a`` a variable of this function."""
         if isinstance(target, gast.Tuple | gast.List):
             return any(map(self._has_items, target.elts))
         if isinstance(target, gast.Starred):
@@ -205,7 +205,7 @@ class SimpleStatements:
         return done
 
     def _assert(self, node: Node) -> Block:
-        """``assert t, m`` stays an ``assert``; a staged test is replaced by True and checked at run time."""
+        """Keep ``assert t, m`` an ``assert``; a staged test is replaced by True and checked at run time."""
         test = self.expr(node.test)
         if self.expressions.environment.is_static_test(node.test, self.around.local_names):
             node.test = test
@@ -261,5 +261,5 @@ def nested_targets(target: Node) -> Iterator[tuple[int, ...]]:
 
 
 def _is_item_of_attribute(target: Node) -> bool:
-    """Whether a target is ``self.a[i]``: an item of an attribute."""
+    """Return whether a target is ``self.a[i]``: an item of an attribute."""
     return isinstance(target, gast.Subscript) and isinstance(target.value, gast.Attribute)

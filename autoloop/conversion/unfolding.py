@@ -38,14 +38,14 @@ class _NotUnfolded(Exception):
 
 
 def binds_in(expression: Node) -> bool:
-    """Whether an expression binds a name of the function around it (nested functions bind their own)."""
+    """Return whether an expression binds a name of the function around it (nested functions bind their own)."""
     if isinstance(expression, gast.NamedExpr):
         return True
     return not isinstance(expression, gast.Lambda) and any(map(binds_in, children(expression)))
 
 
 def may_leave_out(node: Node) -> bool:
-    """Whether an ``and``, ``or``, comparison or conditional expression may leave out a part that sets a name."""
+    """Return whether an ``and``, ``or``, comparison or conditional expression may leave out a part that sets a name."""
     if isinstance(node, gast.BoolOp):
         return any(map(binds_in, node.values[1:]))
     if isinstance(node, gast.IfExp):

@@ -53,14 +53,14 @@ def own_nodes(function: Node) -> Iterator[Node]:
 
 
 def is_generator(function: Node) -> bool:
-    """Whether a nested function is a generator or asynchronous, and so is left as it is."""
+    """Return whether a nested function is a generator or asynchronous, and so is left as it is."""
     if isinstance(function, gast.AsyncFunctionDef):
         return True
     return any(isinstance(node, (*_YIELDS, *_ASYNC)) for node in own_nodes(function))
 
 
 def must_stay_python(node: Node, known: dict[Node, bool]) -> bool:
-    """Whether a loop or branch has to stay a Python statement.
+    """Return whether a loop or branch has to stay a Python statement.
 
     It has to if it looks at its own frame (``locals()``), or if a jump leaves a ``finally`` block that cannot follow
     its ``try``: such a jump swallows the exception on its way, which no flag can imitate.

@@ -32,7 +32,7 @@ def dataflow_picture(
     note: str = "",
     keep_variables: bool = True,
 ) -> Picture:
-    """The picture of ``lower(graph, fetches, feeds)``.
+    """Return the picture of ``lower(graph, fetches, feeds)``.
 
     Parameters
     ----------
@@ -81,14 +81,14 @@ def _variables(lowered: Lowered, needed: Needed) -> _Variables:
 
 
 def _moving(loop: Node, variables: list[int], count: int) -> list[int]:
-    """The variables that got a Merge: all, or those that the body changes; lowering keeps their order."""
+    """Return the variables that got a Merge: all, or those that the body changes; lowering keeps their order."""
     body, token = loop.attrs["body"], loop.attrs.get("token")
     changed = [k for k in variables if k == token or body.outputs[k] is not body.inputs[k]]
     return next((v for v in (variables, changed, variables[:1]) if len(v) == count), [])
 
 
 def source_text(location: Location) -> str:
-    """``file.py:12  while i < n:`` of the innermost line."""
+    """Return ``file.py:12  while i < n:`` of the innermost line."""
     if not location:
         return ""
     text = linecache.getline(location[-1].filename, location[-1].lineno).strip()
@@ -116,7 +116,7 @@ class _Drawer:
         return Picture(title, note, tuple(self.boxes), tuple(self.edges), clusters)
 
     def _token_ports(self) -> set[Port]:
-        """The ports that order effects and have no value of their own."""
+        """Return the ports that order effects and have no value of their own."""
         found: set[Port] = set()
         for node in self.lowered.nodes:
             if node.kind is Kind.KERNEL and node.op is not None and node.op.effect:
@@ -133,7 +133,7 @@ class _Drawer:
         return Cluster(frame.index, frame.parent, f"frame {frame.name}", source_text(frame.source.location))
 
     def _cluster_of_constants(self, node: FlatNode) -> int:
-        """Where the constants of a node are drawn: beside it, but before an Enter still outside."""
+        """Return where the constants of a node are drawn: beside it, but before an Enter still outside."""
         return self.lowered.frames[node.frame].parent if node.kind is Kind.ENTER else node.frame
 
     def _box(self, node: FlatNode) -> Box:
@@ -206,7 +206,7 @@ class _Drawer:
 
 
 def _own_name(name: str, op: str) -> str:
-    """The last part of a node's name if somebody chose it: not ``add_3`` for an add."""
+    """Return the last part of a node's name if somebody chose it: not ``add_3`` for an add."""
     last = name.rpartition("/")[2]
     stem, _, number = last.rpartition("_")
     usual = stem if number.isdigit() else last

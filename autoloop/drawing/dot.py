@@ -10,7 +10,7 @@ _EDGE_STYLES = {"data": "solid", "back": "dashed", "control": "dotted"}
 
 
 def to_dot(picture: Picture) -> str:
-    """The text that ``dot`` draws; the same picture always gives the same text."""
+    """Return the text that ``dot`` draws; the same picture always gives the same text."""
     title = "\n".join(filter(None, [picture.title, picture.note]))
     lines = [
         "digraph autoloop {",

@@ -17,7 +17,7 @@ _PASS_ON = (Kind.IDENTITY, Kind.ENTER, Kind.SWITCH, Kind.NEXT_ITERATION, Kind.EX
 
 
 def type_text(dtype: DType, shape: TensorShape) -> str:
-    """``int32``, ``float32[3,?]``; the rank alone where the dimensions would be long."""
+    """Return ``int32``, ``float32[3,?]``; the rank alone where the dimensions would be long."""
     if shape.rank is None:
         return f"{dtype}[...]"
     if shape.rank == 0:
@@ -28,7 +28,7 @@ def type_text(dtype: DType, shape: TensorShape) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A constant: its value if that is short, else its type."""
+    """Return a constant: its value if that is short, else its type."""
     array = np.asarray(value)
     if array.ndim == 0:
         text = str(array[()])
@@ -40,7 +40,7 @@ def value_text(value: Any) -> str:
 
 
 def place_text(location: Location) -> str:
-    """``file.py:12`` of the innermost line, without folders; empty if nothing is known."""
+    """Return ``file.py:12`` of the innermost line, without folders; empty if nothing is known."""
     if not location:
         return ""
     line = location[-1]
@@ -59,12 +59,12 @@ class PortTypes:
         self._known: dict[Port, tuple[DType, TensorShape] | None] = {}
 
     def text(self, port: Port) -> str:
-        """The type in short, empty if it is not known."""
+        """Return the type in short, empty if it is not known."""
         found = self.of(port)
         return "" if found is None else type_text(*found)
 
     def of(self, port: Port) -> tuple[DType, TensorShape] | None:
-        """dtype and static shape of ``port``, ``None`` if not known."""
+        """Return dtype and static shape of ``port``, ``None`` if not known."""
         if port not in self._known:
             self._known[port] = None  # what a loop's Merge sees of itself while it is being found out
             self._known[port] = self._find(port)

@@ -102,7 +102,7 @@ class Level:
         self._finish_y()
 
     def _set_up(self, plain: list[list[Item]], sides: tuple[float, float]) -> float:
-        """Rows with bends, in a good order; gives its cost."""
+        """Return rows with bends, in a good order, and its cost."""
         self.rows = [list(row) for row in plain]
         for item in (i for row in plain for i in row):
             item.above, item.below, item.side = [], [], []
@@ -211,13 +211,13 @@ class Level:
 
     @staticmethod
     def _gap_below(row: Iterable[Item], swings: bool) -> float:
-        """Room for the lines between two rows: more where they run far to the side."""
+        """Return room for the lines between two rows: more where they run far to the side."""
         border = all(i.rank == "before" for i in row) or all(n.rank == "after" for i in row for n, *_ in i.below)
         far = max((abs(i.x + mine - n.x - port) for i in row for n, port, mine, _ in i.below), default=0.0)
         return (ROW_GAP / 2 if border else ROW_GAP) + min(36.0, far * 0.12) + (SWING / 2 if swings else 0.0)
 
     def route(self, link: Link) -> Route:
-        """The points of a link, from its source to its target."""
+        """Return the points of a link, from its source to its target."""
         a, b = link.a, link.b
         start, end = a.x + link.a_port, b.x + link.b_port
         if link.back and not link.b_port:
@@ -268,7 +268,7 @@ def _assign_rows(items: Sequence[Item], links: Sequence[Link]) -> None:
 
 
 def _topological(items: Sequence[Item], links: Sequence[Link]) -> list[Item]:
-    """Items before what they feed; a link that would close a circle becomes a link back."""
+    """Return items before what they feed; a link that would close a circle becomes a link back."""
     out: dict[Item, list[Link]] = {i: [] for i in items}
     for link in links:
         if not link.back:
@@ -354,7 +354,7 @@ def _pack(row: list[Item]) -> None:
 
 
 def _cost(rows: list[list[Item]], born: dict[Item, int]) -> float:
-    """Crossings of lines, what stands in the way of the turns of links back, and a little for lost order."""
+    """Return the crossings of lines, what stands in the way of the turns of links back, and a little for lost order."""
     total = 0.0
     for row in rows:
         places = {item: place for place, item in enumerate(row)}
@@ -378,7 +378,7 @@ def _inversions(values: Iterable[float]) -> int:
 
 
 def _wish(item: Item, neighbours: Iterable[tuple[Item, float, float, float]]) -> tuple[float, float]:
-    """Where an item would like to stand, and how much."""
+    """Return where an item would like to stand, and how much."""
     total = weight = 0.0
     for other, port, mine, strength in neighbours:
         total += strength * (other.x + port - mine)

@@ -55,12 +55,12 @@ _SILL = 16.0
 
 
 def text_width(text: str, size: int) -> float:
-    """About how wide ``text`` is."""
+    """Return about how wide ``text`` is."""
     return len(text) * _LETTER[size]
 
 
 def box_size(box: Box) -> tuple[float, float]:
-    """Width and height of a box with its text."""
+    """Return width and height of a box with its text."""
     shape = STYLES[box.style].shape
     if shape == "circle":
         return 24.0, 24.0
@@ -100,7 +100,7 @@ class _Place:
     pills: dict[int, tuple[str, float, float]] = field(default_factory=dict)
 
     def port(self, end: Port) -> float:
-        """Offset from the centre of one of the inputs or outputs along the side of the box."""
+        """Return offset from the centre of one of the inputs or outputs along the side of the box."""
         index, count = end
         return ((index + 0.5) / count - 0.5) * self.width * 0.7
 
@@ -172,7 +172,7 @@ class _Area:
         return place.item, place.port(port) if tail or not place.slots else place.slots[port[0]]
 
     def origin(self) -> tuple[float, float]:
-        """Where the level's own (0, 0) is on the sheet."""
+        """Return where the level's own (0, 0) is on the sheet."""
         return self.corner[0] + self.inset[0], self.corner[1] + self.inset[1]
 
 
@@ -209,7 +209,8 @@ class _Sheet:
         return found
 
     def _line(self, edge: Edge) -> list[tuple[_Area, tuple[_End, _End]]]:
-        """The links that make up an edge: in each cluster it leaves, in one that it crosses, in each it enters."""
+        """Return the links that make up an edge: in each cluster it leaves, in one that it crosses,
+        in each it enters."""
         if edge.source in self.attached:
             return []
         up, down = self._around(self.home[edge.source]), self._around(self.home[edge.target])
@@ -237,7 +238,7 @@ class _Sheet:
         return line
 
     def result(self) -> Layout:
-        """Everything in the coordinates of the sheet."""
+        """Return everything in the coordinates of the sheet."""
         boxes: dict[str, Rect] = {}
         clusters: dict[int, Rect] = {}
         for index, area in self.areas.items():  # parents before children

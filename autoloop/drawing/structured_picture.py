@@ -15,7 +15,7 @@ from .picture import Box, Cluster, Edge, EdgeStyle, Picture, Port
 
 
 def structured_picture(graph: Graph, fetches: Sequence[Tensor], *, title: str = "", note: str = "") -> Picture:
-    """The picture of ``graph`` as it was traced, or as the passes left it.
+    """Return the picture of ``graph`` as it was traced, or as the passes left it.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class _Drawer:
                 self._edge(body.outputs[k], box, inside, style="back")
 
     def _captures(self, node: Node, graphs: Sequence[Graph], first: int, parent: int) -> None:
-        """What the sub-graphs see of the outside is drawn as lines that cross their border."""
+        """Draw what the sub-graphs see of the outside as lines that cross their border."""
         skipped = len(node.inputs) - len(graphs[0].inputs)  # a Cond has its predicate before
         for position in range(first, len(graphs[0].inputs)):
             outer = node.inputs[position + skipped]

@@ -17,7 +17,7 @@ Point = tuple[float, float]
 
 
 def to_svg(picture: Picture, *, legend: bool = True) -> str:
-    """The picture as svg text.
+    """Return the picture as svg text.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def _heading(picture: Picture) -> tuple[list[str], float]:
 
 
 def _markers() -> str:
-    """One arrowhead per line style, in its colour."""
+    """Return one arrowhead per line style, in its colour."""
     made = [
         f'<marker id="head-{style}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
         f'orient="auto"><path d="M0 0.8 L8 4 L0 7.2 z" fill="{colour}"/></marker>'
@@ -134,7 +134,7 @@ def _edges(picture: Picture, layout: Layout) -> list[str]:
 
 
 def path_of(route: Route) -> str:
-    """Svg path data: vertical at every point of the route, curved between them."""
+    """Return svg path data: vertical at every point of the route, curved between them."""
     x, y, way = route[0]
     parts = [f"M{x:.1f} {y:.1f}"]
     for x1, y1, way1 in route[1:]:
@@ -148,7 +148,7 @@ def path_of(route: Route) -> str:
 
 
 def _labels(picture: Picture, layout: Layout) -> list[str]:
-    """The words on lines, in front of everything; sides of a Switch are bold."""
+    """Return the words on lines, in front of everything; sides of a Switch are bold."""
     lines, told = _cluster_titles(picture, layout), set()
     for edge, route in zip(picture.edges, layout.routes):
         key = (edge.source, edge.tail, edge.label)
@@ -216,7 +216,7 @@ def _outline(style: str, rect: Rect) -> str:
 
 
 def _corners(*corners: tuple[float, float, float]) -> Callable[[Rect], list[Point]]:
-    """A polygon from ``(fraction of the width, of the height, inset in points)`` per corner."""
+    """Return a polygon from ``(fraction of the width, of the height, inset in points)`` per corner."""
     return lambda r: [(r.x + fx * r.width + inset, r.y + fy * r.height) for fx, fy, inset in corners]
 
 
@@ -235,7 +235,7 @@ _POLYGONS: dict[str, Callable[[Rect], list[Point]]] = {
 
 
 def _legend(picture: Picture, wanted: float) -> tuple[list[str], float, float]:
-    """A line per kind of box and line that occurs, in columns: ``(lines, width, height)``."""
+    """Return a line per kind of box and line that occurs, in columns: ``(lines, width, height)``."""
     used = {box.style for box in picture.boxes}
     entries = [(_swatch(name), style.words) for name, style in STYLES.items() if name in used]
     lines_used = {edge.style for edge in picture.edges}

@@ -450,7 +450,7 @@ def test_public_functions_are_documented():
     for name in ops.__all__:
         f = getattr(ops, name)
         if callable(f):
-            assert f.__doc__ and ("Parameters" in f.__doc__ or f.__doc__.startswith(("Same as",))), name
+            assert f.__doc__ and ("Parameters" in f.__doc__ or f.__doc__.startswith("Return the same as")), name
             assert f.__name__ == name or name in ("format_string",), name
 
 

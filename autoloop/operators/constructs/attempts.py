@@ -126,7 +126,7 @@ def _suppresses(manager: Any) -> bool:
 
 
 def _is_users(manager: Any) -> bool:
-    """Whether a manager does what the user has written when it is left."""
+    """Return whether a manager does what the user has written when it is left."""
     generator = getattr(manager, "gen", None)  # of a function marked by ``contextlib.contextmanager``
     if isinstance(generator, types.GeneratorType):
         return not is_library_file(generator.gi_code.co_filename)
@@ -141,7 +141,7 @@ class Made:
         self._count = 0 if self._graph is None else len(self._graph.nodes)
 
     def may_raise(self) -> bool:
-        """Whether one of them is a ``raise`` or an ``assert``."""
+        """Return whether one of them is a ``raise`` or an ``assert``."""
         return any(node.op in (RAISE, ASSERT) for node in self.nodes())
 
     def nodes(self) -> Iterator[Node]:
@@ -177,7 +177,8 @@ def _raised_by(node: Node) -> type | None:
 
 
 def _may_be_outside(node: Node) -> bool:
-    """Whether an index may be out of bounds: constant ones of known shapes were looked at when the node was made."""
+    """Return whether an index may be out of bounds:
+    constant ones of known shapes were looked at when the node was made."""
     array, *given = node.inputs
     given += [array] if node.op is SCATTER else []  # here there is no array yet, the indices come first
     if array.dtype.kind not in _NUMBERS or not array.shape.is_fully_defined():

@@ -20,7 +20,7 @@ _OPERANDS = "the operands of `and`, or of `or`, that a tensor decides on"
 
 
 def and_(first: Any, *later: Callable[[], Any]) -> Any:
-    """``first and ...``: the later operands are evaluated only if needed."""
+    """Return ``first and ...``: the later operands are evaluated only if needed."""
     value = first
     for index, thunk in enumerate(later):
         if is_staged(asked(value)):
@@ -32,7 +32,7 @@ def and_(first: Any, *later: Callable[[], Any]) -> Any:
 
 
 def or_(first: Any, *later: Callable[[], Any]) -> Any:
-    """``first or ...``: the later operands are evaluated only if needed."""
+    """Return ``first or ...``: the later operands are evaluated only if needed."""
     value = first
     for index, thunk in enumerate(later):
         if is_staged(asked(value)):
@@ -96,7 +96,7 @@ def _first(value: Any, is_and: bool) -> Any:
 
 
 def not_(value: Any) -> Any:
-    """``not value``."""
+    """Return ``not value``."""
     value = asked(value)
     if is_staged(value):
         return negated(value, ops.logical_not(truth(value)))
@@ -104,7 +104,7 @@ def not_(value: Any) -> Any:
 
 
 def in_(item: Any, container: Any) -> Any:
-    """``item in container``."""
+    """Return ``item in container``."""
     if isinstance(container, StagedIterable):
         return container.holds(item)
     if (method := method_of(container, "__contains__")) is not None:
@@ -133,5 +133,5 @@ def _later(item: Any, element: Any) -> Callable[[], Any]:
 
 
 def not_in(item: Any, container: Any) -> Any:
-    """``item not in container``."""
+    """Return ``item not in container``."""
     return not_(in_(item, container))

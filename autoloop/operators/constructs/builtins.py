@@ -148,7 +148,7 @@ def _sorted_of(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
 
 
 def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """``min`` and ``max``: over the elements of one tensor, or over several arguments."""
+    """Return ``min`` and ``max``: over the elements of one tensor, or over several arguments."""
 
     def reduced(*args: Any, key: Any = None, **default: Any) -> Any:
         if len(args) > 1:
@@ -178,7 +178,7 @@ def _sum(values: Any, start: Any = 0) -> Any:
 
 
 def _sum_of(values: Any, start: Any = 0) -> Any:
-    """``sum``; elements of the user's classes say themselves what adding them is."""
+    """Return ``sum``; elements of the user's classes say themselves what adding them is."""
     refuse_moved(values)
     own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in values)
     return _sum(values, start) if own or _is_staged(values) else sum(values, start)
@@ -253,7 +253,7 @@ def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flus
 
 
 def _list(values: Any) -> Any:
-    """``list``: one of Python's where the number of elements is known, else one that grows in a loop."""
+    """Return ``list``: one of Python's where the number of elements is known, else one that grows in a loop."""
     items = as_staged(values)
     assert items is not None
     if isinstance(items.length, int) and items.keep is None:

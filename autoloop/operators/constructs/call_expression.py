@@ -76,7 +76,7 @@ def _parameters(f: Any) -> tuple[str, ...]:
 
 
 def _converted(value: Any) -> Any:
-    """A function, or one in a list of branches, converted; anything else as it is."""
+    """Return a function, or one in a list of branches, converted; anything else as it is."""
     if type(value) in (list, tuple):
         return type(value)([_converted(v) for v in value])
     if type(value) is dict:
@@ -125,7 +125,7 @@ def _list_method(f: Any) -> Any:
 
 
 def attribute(owner: Any, name: str) -> Any:
-    """``owner.name``; the getter of a property of the user's is converted."""
+    """Return ``owner.name``; the getter of a property of the user's is converted."""
     plain: Any = object.__getattribute__
     if current_graph() is None or type(owner).__getattribute__ is not plain:
         return getattr(owner, name)
@@ -138,7 +138,7 @@ def attribute(owner: Any, name: str) -> Any:
 
 
 def _cached(f: Any) -> Any:
-    """A cached function keeps its cache for Python values; with tensors it is converted and called."""
+    """Return a cached function keeps its cache for Python values; with tensors it is converted and called."""
     inner = convert_callee(f.__wrapped__)
     if inner is f.__wrapped__:
         return f

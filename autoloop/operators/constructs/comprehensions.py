@@ -54,7 +54,7 @@ def elements(iterable: Any) -> Any:
 
 
 def has_known_length(iterable: Any) -> bool:
-    """Whether a comprehension could run over something that is for the graph."""
+    """Return whether a comprehension could run over something that is for the graph."""
     staged = as_staged(iterable)
     return staged is not None and staged.keep is None and isinstance(staged.length, int)
 
@@ -130,7 +130,7 @@ def hashed(value: Any) -> Any:
 
 
 def hashed_all(kind: Callable[..., Any], values: Iterable[Any]) -> Any:
-    """``set`` or ``frozenset``."""
+    """Return ``set`` or ``frozenset``."""
     return kind(map(hashed, elements(values)))
 
 
@@ -138,12 +138,12 @@ def hashed_all(kind: Callable[..., Any], values: Iterable[Any]) -> Any:
 
 
 def any_of(values: Iterable[Any]) -> Any:
-    """``any``: as in Python, an element is asked for only if none before it was true."""
+    """Return ``any``: as in Python, an element is asked for only if none before it was true."""
     return _decided(values, or_, True)
 
 
 def all_of(values: Iterable[Any]) -> Any:
-    """``all``: as in Python, an element is asked for only if all before it were true."""
+    """Return ``all``: as in Python, an element is asked for only if all before it were true."""
     return _decided(values, and_, False)
 
 
@@ -173,7 +173,7 @@ def _decided_by_the_run(answer: Any, iterator: Iterator[Any], operator: Callable
 
 
 def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: Any = _NO_DEFAULT) -> Any:
-    """``max`` or ``min`` of some values: as in Python the first of equal ones, and of what cannot be ordered."""
+    """Return ``max`` or ``min`` of some values: as in Python the first of equal ones, and of what cannot be ordered."""
     if not values:
         return plain(values) if default is _NO_DEFAULT else default
     keys = values if key is None else [key(one) for one in values]
@@ -188,7 +188,7 @@ def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: 
 
 
 def extreme_element(plain: Callable[..., Any], values: Tensor, default: Any = _NO_DEFAULT) -> Any:
-    """``max`` or ``min`` of a tensor's elements, which Python would compare one after the other.
+    """Return ``max`` or ``min`` of a tensor's elements, which Python would compare one after the other.
 
     What is no number is never larger: it stays only where it is the first.
     """
@@ -215,7 +215,7 @@ def _extreme_of_some(plain: Callable[..., Any], values: Tensor) -> Any:
 
 
 def sorted_list(values: Any, reverse: bool) -> Any:
-    """``sorted`` of tensors: a list where their number is known."""
+    """Return ``sorted`` of tensors: a list where their number is known."""
     made = ops.sort(values)
     made = ops.flip(made) if reverse else made
     known = made.shape.rank == 1 and made.shape.as_list()[0] is not None

@@ -60,7 +60,7 @@ class staged_block:
 
 
 def in_staged_block() -> bool:
-    """Whether what is traced now runs under a condition, or more than once."""
+    """Return whether what is traced now runs under a condition, or more than once."""
     return _DEPTH.get() > 0
 
 
@@ -168,7 +168,7 @@ def _with_cause(make: Callable[..., BaseException], cause: BaseException | None)
 
 
 def is_run_time_error(error: BaseException) -> bool:
-    """Whether an exception that left a staged block belongs to the run and not to the trace.
+    """Return whether an exception that left a staged block belongs to the run and not to the trace.
 
     What Python raises for a missing name, item or divisor it raises only if the block is reached. Any other exception
     is no business of handlers around the block: they would run whether it is reached or not.

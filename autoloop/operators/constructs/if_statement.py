@@ -203,7 +203,7 @@ def _return_side(
 
 
 def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-    """``then() if test else orelse()``."""
+    """Return ``then() if test else orelse()``."""
     test = asked(test)
     if is_staged(test):
         return _staged_return(test, (then, orelse), (), Outside((then, orelse), (), None), _TERNARY)

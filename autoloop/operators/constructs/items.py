@@ -57,7 +57,7 @@ def _rows_of(value: Any) -> Any:
 
 
 def item(sequence: Any, index: Any) -> Any:
-    """``sequence[index]``; of a Python list, tuple or array a tensor may choose the element."""
+    """Return ``sequence[index]``; of a Python list, tuple or array a tensor may choose the element."""
     if is_staged(index) and type(sequence) in (list, tuple):
         return _choose(sequence, index)
     if isinstance(sequence, np.ndarray) and _is_later(index):
@@ -98,14 +98,14 @@ def set_item(array: Any, index: Any, value: Any) -> Any:
 
 
 def _taking(array: Any, index: Any, value: Any) -> Any:
-    """``array``, as a tensor if it is an array of numbers and cannot hold what the graph only computes later."""
+    """Return ``array``, as a tensor if it is an array of numbers and cannot hold what the graph only computes later."""
     if type(array) is np.ndarray and array.dtype.kind in "biufc" and (_is_later(index) or _is_later(value)):
         return convert_to_tensor(array)
     return array
 
 
 def _is_later(given: Any) -> bool:
-    """Whether an index or a value is a tensor or is made of some."""
+    """Return whether an index or a value is a tensor or is made of some."""
     if isinstance(given, slice):
         given = (given.start, given.stop, given.step)
     return any(map(_is_later, given)) if type(given) in (list, tuple) else is_staged(given)

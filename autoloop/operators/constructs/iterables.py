@@ -58,7 +58,7 @@ class StagedIterable(StandIn):
         return f"<{self.describe}>"
 
     def holds(self, item: Any) -> Any:
-        """``item in`` a range; other sequences would have to be run through."""
+        """Return ``item in`` a range; other sequences would have to be run through."""
         if self.contains is None:
             raise TypeError(f"`in` does not work on {self.describe}: loop over it, or ask its tensors")
         return self.contains(item)
@@ -80,7 +80,7 @@ class StagedIterable(StandIn):
 
 
 def staged_range(*args: Any) -> StagedIterable:
-    """``range`` with tensor bounds; the step may have either sign."""
+    """Return ``range`` with tensor bounds; the step may have either sign."""
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
     for what, value in (("start", start), ("stop", stop), ("step", step)):
         tensor = convert_to_tensor(value)
@@ -127,7 +127,7 @@ def as_staged(value: Any) -> StagedIterable | None:
 
 
 def rows(tensor: Tensor) -> StagedIterable:
-    """The rows of a tensor along its first axis."""
+    """Return the rows of a tensor along its first axis."""
     if tensor.shape.rank == 0:
         raise TypeError("a `for` loop runs over the rows of a tensor; this one has no dimensions")
     static = tensor.shape.as_list()[0] if tensor.shape.rank is not None else None
@@ -139,7 +139,7 @@ def rows(tensor: Tensor) -> StagedIterable:
 
 
 def _counted(tensor: Tensor, static: int | None) -> StagedIterable | None:
-    """The numbers of ``range(start, limit, delta)`` without the tensor, which is then never made."""
+    """Return the numbers of ``range(start, limit, delta)`` without the tensor, which is then never made."""
     if not tensor.is_symbolic or tensor.op.op is not RANGE or tensor.dtype.kind != "i":
         return None
     start, limit, delta = (known if known is not None else t for t in tensor.op.inputs for known in [_integer(t)])
@@ -174,7 +174,7 @@ def _part(value: Any) -> StagedIterable:
 
 
 def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
-    """``enumerate`` over a staged iterable."""
+    """Return ``enumerate`` over a staged iterable."""
     inner = _part(iterable)
     plain = isinstance(start, int) and start == 0
     return StagedIterable(
@@ -185,12 +185,12 @@ def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
 
 
 def _count(k: Any) -> Any:
-    """A position as the int32 that counts are; ``k`` has the dtype of the bounds."""
+    """Return a position as the int32 that counts are; ``k`` has the dtype of the bounds."""
     return ops.cast(k, int32) if isinstance(k, Tensor) and k.dtype != int32 else k
 
 
 def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
-    """``zip`` over iterables of which one is staged."""
+    """Return ``zip`` over iterables of which one is staged."""
     parts = [_part(one) for one in iterables]
     length = parts[0].length
     for number, part in enumerate(parts[1:], 2):
@@ -217,7 +217,7 @@ def _raise_value_error(message: str) -> tuple[()]:
 
 
 def staged_reversed(iterable: Any) -> StagedIterable:
-    """``reversed`` over a staged iterable."""
+    """Return ``reversed`` over a staged iterable."""
     inner = _part(iterable)
     return StagedIterable(
         inner.length,
@@ -227,7 +227,7 @@ def staged_reversed(iterable: Any) -> StagedIterable:
 
 
 def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedIterable:
-    """``filter`` over a staged iterable: a loop over it passes by the elements that are not wanted."""
+    """Return ``filter`` over a staged iterable: a loop over it passes by the elements that are not wanted."""
     inner = _part(iterable)
     return StagedIterable(
         inner.length, inner.get, "a filter over tensors", keep=function if function is not None else lambda item: item
@@ -235,6 +235,6 @@ def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedI
 
 
 def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
-    """``map`` over iterables of which one is staged."""
+    """Return ``map`` over iterables of which one is staged."""
     inner = staged_zip(*iterables)
     return StagedIterable(inner.length, lambda k: function(*inner.get(k)), "a map over tensors")

@@ -90,7 +90,7 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
 
 
 def holds_staged(value: Any) -> bool:
-    """Whether an argument is, or is a list or tuple that holds, something for the graph."""
+    """Return whether an argument is, or is a list or tuple that holds, something for the graph."""
     if isinstance(value, list | tuple):
         return any(isinstance(leaf, GrowingList) or is_staged(leaf) for leaf in nest.flatten(value))
     return isinstance(value, GrowingList) or is_staged(value)

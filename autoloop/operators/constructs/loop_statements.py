@@ -92,7 +92,7 @@ def while_stmt(
 
 
 def _is_endless(test: Callable[..., Any]) -> bool:
-    """Whether a test is ``True`` itself."""
+    """Return whether a test is ``True`` itself."""
     code = getattr(test, "__code__", None)
     return code is not None and {opname[one] for one in code.co_code[::2]} <= _CONSTANT
 

@@ -43,7 +43,7 @@ def set_loop_options(
 
 
 def misplaced_options(*_: Any, **__: Any) -> NoReturn:
-    """What a call of ``set_loop_options`` becomes that does not stand at the head of a loop."""
+    """Refuse a call of ``set_loop_options`` that does not stand at the head of a loop."""
     raise ValueError(
         "set_loop_options must be the first statement in the body of a loop of a converted function "
         "(one decorated with @autoloop.function, or called by one)"

@@ -68,7 +68,7 @@ def method_of(value: Any, name: str) -> Any:
 
 
 def binary(left: Any, sign: str, right: Any) -> Any:
-    """``left + right``, or with another sign."""
+    """Return ``left + right``, or with another sign."""
     plain, name = _BINARY[sign]
     if (
         isinstance(left, str)
@@ -93,7 +93,7 @@ def _is_later(value: Any) -> bool:
 
 
 def compare(left: Any, sign: str, right: Any) -> Any:
-    """``left < right``, or with another sign."""
+    """Return ``left < right``, or with another sign."""
     plain, name, mirrored = _COMPARISONS[sign]
     if sign == "!=" and method_of(left, "__ne__") is None and method_of(left, "__eq__") is not None:
         equal = compare(left, "==", right)
@@ -102,7 +102,7 @@ def compare(left: Any, sign: str, right: Any) -> Any:
 
 
 def unary(sign: str, value: Any) -> Any:
-    """``-value``, or with another sign."""
+    """Return ``-value``, or with another sign."""
     plain, name = _UNARY[sign]
     method = method_of(value, name)
     return plain(value) if method is None else method()

@@ -46,7 +46,7 @@ def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = 
 
 
 def formatted(template: str, *args: Any, **kwargs: Any) -> Any:
-    """``template.format(...)``."""
+    """Return ``template.format(...)``."""
     if not any(map(holds_staged, (*args, *kwargs.values()))):
         return template.format(*args, **kwargs)
     held: list[Any] = []
@@ -67,22 +67,22 @@ def _numbered(
 
 
 def text_of(value: Any) -> Any:
-    """``str(value)``."""
+    """Return ``str(value)``."""
     return call("format", "{!s}", shown(value))
 
 
 def repr_of(value: Any) -> Any:
-    """``repr(value)``."""
+    """Return ``repr(value)``."""
     return call("format", "{!r}", shown(value))
 
 
 def formatted_as(value: Any, spec: str = "") -> Any:
-    """``format(value, spec)``."""
+    """Return ``format(value, spec)``."""
     return call("format", "{:" + spec + "}", shown(value))
 
 
 def holds_staged(value: Any) -> bool:
-    """Whether a value is, or holds, something that only a run knows."""
+    """Return whether a value is, or holds, something that only a run knows."""
     if isinstance(value, StandIn) or is_staged(value):
         return True
     if not isinstance(value, list | tuple | dict):

@@ -274,7 +274,7 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
 
 
 def is_users_object(value: Any) -> bool:
-    """Whether an object is an instance of a class of the user's, or a class of the user's."""
+    """Return whether an object is an instance of a class of the user's, or a class of the user's."""
     if isinstance(value, types.ModuleType | types.FunctionType):
         return False
     return is_users_class(value if isinstance(value, type) else type(value))
@@ -315,7 +315,7 @@ def _state_of(generator: types.GeneratorType[Any, Any, Any]) -> dict[str, Any]:
 
 
 def is_random(value: Any) -> bool:
-    """Whether a value is a generator of random numbers."""
+    """Return whether a value is a generator of random numbers."""
     return isinstance(value, tuple([getattr(sys.modules.get(module), name, ()) for module, name in _RANDOM]))
 
 
@@ -343,7 +343,7 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 def has_changed(snapshot: Snapshot) -> bool:
-    """Whether a container holds other objects than before."""
+    """Return whether a container holds other objects than before."""
     value, old = snapshot.value, snapshot.old
     if isinstance(value, np.ndarray):
         return not np.array_equal(value, old, equal_nan=value.dtype.kind in "fc")
@@ -378,7 +378,7 @@ def put_back(snapshot: Snapshot) -> None:
 
 
 def is_cache(snapshot: Snapshot, is_staged: Callable[[Any], bool]) -> bool:
-    """Whether a dict has only gained entries made of Python values: a memo, which does no harm."""
+    """Return whether a dict has only gained entries made of Python values: a memo, which does no harm."""
     new, old = snapshot.value, snapshot.old
     if not isinstance(new, dict) or any(key not in new or new[key] is not one for key, one in old.items()):
         return False

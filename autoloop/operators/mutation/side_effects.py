@@ -154,7 +154,7 @@ class Outside:
 
 
 def has_attributes(one: Snapshot) -> bool:
-    """Whether a snapshot is of the attributes of an object."""
+    """Return whether a snapshot is of the attributes of an object."""
     return isinstance(one.old, dict) and not isinstance(one.value, dict | types.GeneratorType)
 
 

@@ -192,7 +192,7 @@ class _Merge:
 
 
 def _is_optional(a: Any, b: Any) -> bool:
-    """Whether one of two values is None and the other a value."""
+    """Return whether one of two values is None and the other a value."""
     if a is _NEVER or b is _NEVER or Undefined in (type(a), type(b)):
         return False
     a, b = (one.value if type(one) is MaybeUnset else one for one in (a, b))
@@ -217,7 +217,7 @@ def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether both sides leave the very same value, so that nothing needs to be chosen."""
+    """Return whether both sides leave the very same value, so that nothing needs to be chosen."""
     if one is other:
         return not isinstance(one, Tensor) or one.node is None or _is_around(one.node.graph)
     if type(one) is type(other) is set:
@@ -226,7 +226,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _is_around(graph: Graph) -> bool:
-    """Whether a graph is the one being built, or one around it."""
+    """Return whether a graph is the one being built, or one around it."""
     inner = current_graph()
     while inner is not None and inner is not graph:
         inner = inner.parent
@@ -234,7 +234,8 @@ def _is_around(graph: Graph) -> bool:
 
 
 def _alike(one: Any, other: Any) -> tuple[Any, Any]:
-    """Two Python numbers, of which one is chosen, get the wider kind; one beside a NumPy scalar gets its dtype."""
+    """Give two Python numbers, of which one is chosen, the wider kind;
+    one beside a NumPy scalar gets its dtype."""
     kinds = (int, float, complex)
     if type(one) in kinds and isinstance(other, np.number) and isinstance(other.item() + one, type(other.item())):
         return np.asarray(one, other.dtype)[()], other

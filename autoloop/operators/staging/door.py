@@ -65,7 +65,7 @@ def _check_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def is_outside(f: Any) -> bool:
-    """Whether a callable is a Python function of the user's that runs as it is."""
+    """Return whether a callable is a Python function of the user's that runs as it is."""
     function = getattr(f, "__func__", f)
     if not isinstance(function, types.FunctionType):
         return False

@@ -242,7 +242,7 @@ def _as_rows(element: Any) -> Any:
 
 
 def has_grown(one: Any, other: Any) -> bool:
-    """Whether two values of a variable are lists of different, or of unknown, lengths."""
+    """Return whether two values of a variable are lists of different, or of unknown, lengths."""
     kinds = (list, GrowingList)
     if type(one) not in kinds or type(other) not in kinds:
         return False
@@ -252,7 +252,7 @@ def has_grown(one: Any, other: Any) -> bool:
 
 
 def lengths_differ(one: Any, other: Any) -> bool:
-    """Whether two values of a variable are, or hold at the same places, lists of different lengths."""
+    """Return whether two values of a variable are, or hold at the same places, lists of different lengths."""
     if has_grown(one, other):
         return True
     if type(one) is not type(other) or type(one) not in (dict, list, tuple) or len(one) != len(other):

@@ -217,7 +217,7 @@ class Variable:
         return (self if leaves is self.leaves else replace(self, leaves=leaves)), tensors
 
     def _turns_optional(self, result: Any) -> bool:
-        """Whether the body shows that the variable is None at times."""
+        """Return whether the body shows that the variable is None at times."""
         if self.optional or self.flag is not None or self.structure is None or type(result) in (Undefined, MaybeUnset):
             return False
         return (self.init is None) != (result is None) or type(result) is MaybeNone
@@ -365,7 +365,7 @@ def _is_numeric(value: Any) -> bool:
 
 
 def _holds(dtype: Any, number: Any) -> bool:
-    """Whether a Python number can have a dtype without losing its kind."""
+    """Return whether a Python number can have a dtype without losing its kind."""
     kind = np.asarray(number).dtype.kind
     return _KINDS.index(kind) <= _KINDS.index(dtype.kind) if dtype.kind in _KINDS else False
 
@@ -395,7 +395,7 @@ def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
 
 
 def _has_its_own(leaf: Leaf) -> bool:
-    """Whether a number is a NumPy scalar of a dtype of its kind that was not tried yet."""
+    """Return whether a number is a NumPy scalar of a dtype of its kind that was not tried yet."""
     dtype = leaf.tensors[0].dtype
     return (
         isinstance(leaf.init, np.generic)

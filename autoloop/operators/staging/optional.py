@@ -73,7 +73,7 @@ def _raise_none(name: str) -> tuple[()]:
 
 
 def is_(one: Any, other: Any) -> Any:
-    """``one is None``, where only the run may know."""
+    """Return ``one is None``, where only the run may know."""
     if other is None and type(one) is MaybeNone:
         if id(one.is_set) in _KNOWN.get():
             return False
@@ -82,7 +82,7 @@ def is_(one: Any, other: Any) -> Any:
 
 
 def is_not(one: Any, other: Any) -> Any:
-    """``one is not None``, where only the run may know."""
+    """Return ``one is not None``, where only the run may know."""
     if other is None and type(one) is MaybeNone:
         if id(one.is_set) in _KNOWN.get():
             return True

@@ -210,5 +210,5 @@ def _loop_options(options: dict[str, Any]) -> LoopOptions:
 
 
 def any_staged(values: Sequence[Any]) -> bool:
-    """Whether one of the values is for the graph to decide on."""
+    """Return whether one of the values is for the graph to decide on."""
     return any(map(is_staged, values))

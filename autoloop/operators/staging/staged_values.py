@@ -31,7 +31,7 @@ def provisional(tensors: Iterable[Tensor]) -> Iterator[None]:
 
 
 def is_provisional(value: Any) -> bool:
-    """Whether a tensor stands for a Python number whose dtype may still settle."""
+    """Return whether a tensor stands for a Python number whose dtype may still settle."""
     return id(value) in _PROVISIONAL.get()
 
 
@@ -44,7 +44,7 @@ def settled_as(tensor: Tensor, dtype: Any) -> Tensor:
 
 
 def meets_tensor(result: Tensor) -> bool:
-    """Whether a tensor of its dtype, other than what stands for Python numbers, went into ``result``."""
+    """Return whether a tensor of its dtype, other than what stands for Python numbers, went into ``result``."""
     seen, pending = set[int](), [result]
     while pending:
         tensor = pending.pop()
@@ -64,7 +64,7 @@ def meets_tensor(result: Tensor) -> bool:
 
 
 def is_staged(value: Any) -> TypeGuard[Tensor]:
-    """Whether a decision on ``value`` must be left to the graph.
+    """Return whether a decision on ``value`` must be left to the graph.
 
     A concrete tensor counts while a graph is being built: the user who writes ``constant(0)`` in a function
     asks for a loop in the graph.

@@ -50,7 +50,7 @@ TRIPS = 16
 
 
 def elements(tensor: Tensor) -> int:
-    """The number of elements, unknown dimensions taken for typical ones."""
+    """Return the number of elements, unknown dimensions taken for typical ones."""
     if tensor.shape.rank is None:
         return TYPICAL
     total = 1
@@ -60,7 +60,7 @@ def elements(tensor: Tensor) -> int:
 
 
 def estimate(node: Node) -> float:
-    """Nanoseconds that one run of a plain node takes on one core."""
+    """Return nanoseconds that one run of a plain node takes on one core."""
     op, traits = node.op, node.op.traits
     if op in (CONST, PARAMETER):
         return 0.0
@@ -94,7 +94,7 @@ def _matmul(a: Tensor, out: Tensor) -> float:
 
 
 def is_divisible(node: Node, least: int = DIVIDED) -> bool:
-    """True if the result, an array of at least so many elements, can be computed block by block."""
+    """Return whether the result, an array of at least so many elements, can be computed block by block."""
     if node.op.into is None or not node.op.traits.elementwise or node.declared or node.control_inputs:
         return False
     shape = node.outputs[0].shape
@@ -141,17 +141,17 @@ class _Run:
     nodes: float
 
     def alone(self, blas_threads: int, threads: int) -> float:
-        """The time of one node after the other."""
+        """Return the time of one node after the other."""
         by_blas = self.products * (1 - 1 / (1 + BLAS_GAIN * (blas_threads - 1)))
         return self.work - by_blas - self.blocks * (1 - 1 / (1 + BLOCK_GAIN * (threads - 1)))
 
     def together(self, threads: int) -> float:
-        """The time on the scheduler, at best."""
+        """Return the time on the scheduler, at best."""
         return max(self.span, self.work / threads) + self.nodes * OVERHEAD
 
 
 def choose(graph: Graph) -> Choice:
-    """The executor for ``graph``: the scheduler where heavy work can overlap, generated Python elsewhere."""
+    """Return the executor for ``graph``: the scheduler where heavy work can overlap, generated Python elsewhere."""
     heaviest = _heaviest(graph)
     if heaviest is None:
         little = "" if _is_work(graph) else "there is no loop and too little work for machine code to be felt"
@@ -182,7 +182,7 @@ def choose(graph: Graph) -> Choice:
 
 
 def _blas_threads(most: int) -> int:
-    """How many threads a matrix product uses by itself."""
+    """Return how many threads a matrix product uses by itself."""
     with undivided():
         from threadpoolctl import threadpool_info
 
@@ -191,19 +191,19 @@ def _blas_threads(most: int) -> int:
 
 
 def is_heavy(graph: Graph) -> bool:
-    """True if running the nodes of ``graph`` at the same time would pay."""
+    """Return whether running the nodes of ``graph`` at the same time would pay."""
     return choose(graph).executor == "dataflow"
 
 
 def _is_work(graph: Graph) -> bool:
-    """True if ``graph`` has a loop, or all its nodes together are worth some thought."""
+    """Return whether ``graph`` has a loop, or all its nodes together are worth some thought."""
     if sum(estimate(node) for node in graph.nodes if not node.subgraphs) > HEAVY:
         return True
     return any(n.op is WHILE or any(map(_is_work, n.subgraphs)) for n in graph.nodes)
 
 
 def _heaviest(graph: Graph) -> Node | None:
-    """The costliest node that is worth another thread, in ``graph`` or the graphs inside it."""
+    """Return the costliest node that is worth another thread, in ``graph`` or the graphs inside it."""
     best, best_cost = None, HEAVY
     pending = [graph]
     while pending:
@@ -224,7 +224,7 @@ class _Player:
         self._depth = 0
 
     def play(self, graph: Graph, arrivals: Sequence[float], start: float) -> tuple[_Run, list[float]]:
-        """One run of ``graph`` whose inputs arrive at the given times, not before ``start``.
+        """Return one run of ``graph`` whose inputs arrive at the given times, not before ``start``.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class _Player:
         return run, [max(decided, t) for t in ends]
 
     def _while(self, node: Node, inputs: Sequence[float], start: float) -> tuple[_Run, list[float]]:
-        """Several iterations; no more of them alive at once than the window allows."""
+        """Return several iterations; no more of them alive at once than the window allows."""
         attrs, n = node.attrs, node.attrs["n_vars"]
         window = int(attrs["parallel_iterations"])
         variables, captured = list(inputs[:n]), list(inputs[n:])
@@ -301,7 +301,7 @@ class _Player:
 
 
 def _light_nodes(node: Node) -> int:
-    """How many nodes a structured node runs if none of them is heavy, else 0."""
+    """Return how many nodes a structured node runs if none of them is heavy, else 0."""
     total = 0
     pending = [(node, 1)]
     while pending:

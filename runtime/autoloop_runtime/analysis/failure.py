@@ -13,7 +13,7 @@ _NUMBERS = "biufc"
 
 
 def can_fail(node: Node) -> bool:
-    """True unless the node is known to give a value for all inputs of its dtypes and static shapes."""
+    """Return true unless the node is known to give a value for all inputs of its dtypes and static shapes."""
     op, fails = node.op, node.op.traits.fails
     if fails is Fails.NEVER:
         return False
@@ -31,13 +31,13 @@ def can_fail(node: Node) -> bool:
 
 
 def _broadcast_surely(node: Node) -> bool:
-    """True if the inputs' shapes are known to go together: they are fully known, or at most one is no scalar."""
+    """Return whether the inputs' shapes are known to go together: they are fully known, or at most one is no scalar."""
     arrays = [t for t in node.inputs if t.shape.rank != 0]
     return len(arrays) < 2 or all(t.shape.is_fully_defined() for t in arrays)
 
 
 def graph_can_fail(graph: Graph) -> bool:
-    """True if any node in ``graph``, or in a graph inside it, can fail."""
+    """Return whether any node in ``graph``, or in a graph inside it, can fail."""
     pending = [graph]
     while pending:
         for node in pending.pop().nodes:
@@ -51,7 +51,7 @@ def graph_can_fail(graph: Graph) -> bool:
 
 
 def _checked_statically(node: Node) -> bool:
-    """True if a structured node needs no run-time check of predicate or invariants."""
+    """Return whether a structured node needs no run-time check of predicate or invariants."""
     if node.op is COND:
         return node.inputs[0].shape.rank == 0
     body, invariants = node.attrs["body"], node.attrs["invariants"]

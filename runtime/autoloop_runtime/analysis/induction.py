@@ -32,10 +32,10 @@ class Known(Protocol):
     """What is known of the tensors of a graph, by whoever asks."""
 
     def value_of(self, tensor: Tensor) -> Any | None:
-        """The value, if it is known."""
+        """Return the value, if it is known."""
 
     def is_scalar(self, tensor: Tensor) -> bool:
-        """True if the value has no dimensions."""
+        """Return whether the value has no dimensions."""
 
 
 class _Constants:
@@ -130,7 +130,7 @@ class Induction:
         return not self._leaves(last + inside + self.step)
 
     def _steps(self, start: int, limit: int) -> int | None:
-        """How many steps it takes from ``start``, for which the test holds, to where it does not."""
+        """Return how many steps it takes from ``start``, for which the test holds, to where it does not."""
         if self.comparison == "!=":
             count, rest = divmod(limit - start, self.step)
             return None if rest or count < 0 else count
@@ -156,7 +156,8 @@ def _ends_of(dtype: DType) -> tuple[int, int]:
 
 
 def constant_step(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
-    """What is added to the integer ``k`` of the variables of the loop ``node`` in every iteration, if that is constant.
+    """Return what is added to the integer ``k`` of the variables of the loop ``node`` in every iteration, if that is
+    constant.
 
     It is not 0. After ``t`` iterations the variable is ``start + t * step`` in its dtype, wrapped round or not.
     """
@@ -177,17 +178,18 @@ def constant_step(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
 
 
 def first_value(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
-    """With what the integer ``k`` of the variables of the loop ``node`` begins, if that is known."""
+    """Return with what the integer ``k`` of the variables of the loop ``node`` begins, if that is known."""
     return _integer(node.inputs[k], known)
 
 
 def counts_from(node: Node, k: int, known: Known = CONSTANTS) -> int | None:
-    """The first value of a variable to which each iteration adds 1, if that is known."""
+    """Return the first value of a variable to which each iteration adds 1, if that is known."""
     return first_value(node, k, known) if constant_step(node, k, known) == 1 else None
 
 
 def inductions(node: Node, known: Known = CONSTANTS) -> Iterator[Induction]:
-    """The tests in the condition of the loop ``node``, each of which ends it when it fails, of induction variables."""
+    """Yield the tests in the condition of the loop ``node``, each of which ends it when it fails,
+    of induction variables."""
     for tensor in _conjuncts(node.attrs["cond"].outputs[0]):
         found = _induction(node, tensor, known)
         if found is not None:
@@ -195,7 +197,8 @@ def inductions(node: Node, known: Known = CONSTANTS) -> Iterator[Induction]:
 
 
 def trip_count(node: Node, known: Known = CONSTANTS) -> int | None:
-    """How often the body of the loop ``node`` runs, if that is known: nothing but induction variables ends it."""
+    """Return how often the body of the loop ``node`` runs, if that is known:
+    nothing but induction variables ends it."""
     fewest: int | None = None
     for tensor in _conjuncts(node.attrs["cond"].outputs[0]):
         found = _induction(node, tensor, known)
@@ -207,13 +210,13 @@ def trip_count(node: Node, known: Known = CONSTANTS) -> int | None:
 
 
 def most_trips(node: Node, known: Known = CONSTANTS) -> int | None:
-    """A bound on how often the body of the loop ``node`` runs; ``None``: maybe forever."""
+    """Return a bound on how often the body of the loop ``node`` runs; ``None``: maybe forever."""
     found = [most for i in inductions(node, known) if (most := i.most_trips) is not None]
     return min(found, default=None)
 
 
 def _conjuncts(tensor: Tensor) -> Iterator[Tensor]:
-    """The tensors that must all be true for ``tensor``, a truth value, to be, and then it is."""
+    """Yield the tensors that must all be true for ``tensor``, a truth value, to be, and then it is."""
     pending = [tensor]
     while pending:
         current = pending.pop()
@@ -247,7 +250,7 @@ def _induction(node: Node, tensor: Tensor, known: Known) -> Induction | None:
 
 
 def _widened(tensor: Tensor) -> Tensor:
-    """What was cast, if that did not change its value."""
+    """Return what was cast, if that did not change its value."""
     while (node := tensor.node) is not None and node.op is CAST and tensor.dtype.kind in "iu":
         source = node.inputs[0]
         if source.dtype.kind not in "iu" or not np.can_cast(source.dtype, tensor.dtype, "safe"):

@@ -21,7 +21,7 @@ from ..ir.tensor import Tensor
 
 
 def needed_nodes(targets: Iterable[Tensor], given: Container[Tensor] = (), also: Iterable[Node] = ()) -> set[Node]:
-    """The nodes that compute ``targets``, or that those wait for, in all graphs that they are of.
+    """Return the nodes that compute ``targets``, or that those wait for, in all graphs that they are of.
 
     Parameters
     ----------

@@ -12,13 +12,13 @@ LARGE = 1 << 16
 
 
 def bytes_of(tensor: Tensor) -> int | None:
-    """The bytes of the elements of ``tensor``; ``None``: its shape is not known, or it is no array."""
+    """Return the bytes of the elements of ``tensor``; ``None``: its shape is not known, or it is no array."""
     count = tensor.shape.num_elements()
     return None if count is None or tensor.dtype == variant else count * tensor.dtype.itemsize
 
 
 def may_hold_memory(tensor: Tensor) -> bool:
-    """True unless ``tensor`` is known to be small: it should be let go of as soon as it has been used.
+    """Return whether ``tensor`` may be large: it should be let go of as soon as it has been used.
 
     What is not known counts as large. To let go of little in vain costs next to nothing, to keep a large array for too
     long may cost as much memory as the whole program needs.
@@ -28,7 +28,8 @@ def may_hold_memory(tensor: Tensor) -> bool:
 
 
 def is_large(tensor: Tensor) -> bool:
-    """True if ``tensor`` is known to be an array that takes a while to allocate: others may be stored in its place.
+    """Return whether ``tensor`` is known to be an array that takes a while to allocate: others may be stored in its
+    place.
 
     What is not known does not count as large. Nothing can be stored in an array that it may not fit.
     """

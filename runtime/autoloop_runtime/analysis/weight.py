@@ -27,7 +27,7 @@ class Weight(enum.IntEnum):
 
 
 def weigh(node: Node) -> Weight:
-    """The weight of a node of the structured graph."""
+    """Return the weight of a node of the structured graph."""
     op = node.op
     if op is PY_FUNCTION:  # no size says how long a user's function takes, and it may block
         return Weight.HEAVY
@@ -43,5 +43,5 @@ def weigh(node: Node) -> Weight:
 
 
 def holds_memory(node: Node) -> bool:
-    """True if an input may be large, so that it must be dropped as soon as it has been used."""
+    """Return whether an input may be large, so that it must be dropped as soon as it has been used."""
     return any(map(may_hold_memory, node.inputs))

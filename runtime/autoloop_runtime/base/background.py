@@ -79,12 +79,12 @@ def give_way() -> None:
 
 
 def is_ending() -> bool:
-    """True once the main thread is over: what has not begun need not be done any more."""
+    """Return true once the main thread is over: what has not begun need not be done any more."""
     return not threading.main_thread().is_alive()
 
 
 def is_here() -> bool:
-    """True on the thread that does the jobs."""
+    """Return true on the thread that does the jobs."""
     return threading.current_thread() is _queue.thread
 
 

@@ -34,12 +34,12 @@ def set_num_threads(n: int | None) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads a run may use: what was set, else the number of processors, at most 8."""
+    """Return how many threads a run may use: what was set, else the number of processors, at most 8."""
     return _num_threads or min(_processors(), MOST_BY_DEFAULT)
 
 
 def set_swap_budget(count: int | None) -> None:
-    """How many bytes the saved values of loops with ``swap_memory=True`` may take before the oldest go to a file.
+    """Set how many bytes the saved values of loops with ``swap_memory=True`` may take before the oldest go to a file.
 
     ``None`` means the default, a quarter of the machine's memory.
 
@@ -57,12 +57,12 @@ def set_swap_budget(count: int | None) -> None:
 
 
 def get_swap_budget() -> int:
-    """The bytes in force."""
+    """Return the bytes in force."""
     return _memory() // 4 if _swap_budget is None else _swap_budget
 
 
 def set_spare_memory(count: int) -> None:
-    """How many bytes of the memory that machine code saved values in are kept for its next calls: 256 MiB at first.
+    """Set how many bytes of the memory that machine code saved values in it keeps for its next calls: 256 MiB at first.
 
     What is above that is given back to the system at once; with 0 all of it, and nothing is kept. On Linux the system
     may take what is kept whenever it needs memory.
@@ -83,7 +83,7 @@ def set_spare_memory(count: int) -> None:
 
 
 def get_spare_memory() -> int:
-    """The bytes that may be kept."""
+    """Return the bytes that may be kept."""
     return _spare_memory
 
 
@@ -111,13 +111,13 @@ def set_native(enabled: bool | None) -> None:
 
 
 def get_native() -> bool:
-    """Whether ``executor="auto"`` may make machine code."""
+    """Return whether ``executor="auto"`` may make machine code."""
     return os.environ.get(NATIVE_OPT_OUT, "1") != "0" if _native is None else _native
 
 
 @lru_cache(maxsize=1)
 def _memory() -> int:
-    """The bytes of memory of the machine."""
+    """Return the bytes of memory of the machine."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -125,7 +125,7 @@ def _memory() -> int:
 
 
 def check_num_threads(n: int) -> int:
-    """``n`` if it is a positive integer."""
+    """Return ``n`` if it is a positive integer."""
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"the number of threads must be a positive integer, got {n!r}")
     if n < 1:
@@ -134,7 +134,7 @@ def check_num_threads(n: int) -> int:
 
 
 def _processors() -> int:
-    """The processors this process may run on."""
+    """Return the processors this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -30,12 +30,12 @@ class _Fresh:
 
 
 def field(*, default_factory: Callable[[], Any]) -> Any:
-    """A default that ``default_factory()`` makes for each instance."""
+    """Return a default that ``default_factory()`` makes for each instance."""
     return _Fresh(default_factory)
 
 
 def replace(record: _T, /, **changes: Any) -> _T:
-    """A copy of ``record`` with some fields changed."""
+    """Return a copy of ``record`` with some fields changed."""
     return type(record)(**{name: getattr(record, name) for name in getattr(record, _FIELDS)} | changes)
 
 
@@ -102,7 +102,7 @@ def _methods(cls: type, fields: dict[str, Any], frozen: bool, eq: bool) -> dict[
 
 
 def _compiled_init(cls: type, fields: dict[str, Any], frozen: bool) -> Callable[..., None]:
-    """``__init__`` as one would write it."""
+    """Return ``__init__`` as one would write it."""
     namespace: dict[str, Any] = {"set_field": object.__setattr__}
     parameters, lines = ["self"], []
     for name, default in fields.items():

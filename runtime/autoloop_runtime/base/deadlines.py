@@ -57,7 +57,7 @@ class _Call:
 
 
 def call_in_time(f: Callable[..., Any], *args: Any, what: str) -> Any:
-    """``f(*args)``, if it is done before the time limit of the run.
+    """Return ``f(*args)``, if it is done before the time limit of the run.
 
     Raises
     ------

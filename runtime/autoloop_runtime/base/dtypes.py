@@ -46,7 +46,7 @@ DEFAULTS: dict[type, DType] = {bool: bool_, int: int32, float: float32, complex:
 
 
 def as_dtype(value: Any) -> DType:
-    """The NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine."""
+    """Return the NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine."""
     if isinstance(value, np.dtype):
         return value if value.isnative else value.newbyteorder("=")
     if isinstance(value, type) and value in DEFAULTS:
@@ -61,34 +61,34 @@ def as_dtype(value: Any) -> DType:
 
 
 def is_integer(dtype: DType) -> bool:
-    """True for signed and unsigned integers (bool is none)."""
+    """Return true for signed and unsigned integers (bool is none)."""
     return dtype.kind in "iu"
 
 
 def is_floating(dtype: DType) -> bool:
-    """True for real floating types."""
+    """Return true for real floating types."""
     return dtype.kind == "f"
 
 
 def is_inexact(dtype: DType) -> bool:
-    """True for real and complex floating types."""
+    """Return true for real and complex floating types."""
     return dtype.kind in "fc"
 
 
 def complex_of(dtype: DType) -> DType:
-    """The complex dtype whose parts have the width of ``dtype``."""
+    """Return the complex dtype whose parts have the width of ``dtype``."""
     return complex128 if dtype.itemsize > 4 else complex64
 
 
 def real_of(dtype: DType) -> DType:
-    """The dtype of the parts of a complex dtype; a real dtype is its own."""
+    """Return the dtype of the parts of a complex dtype; a real dtype is its own."""
     if dtype.kind != "c":
         return dtype
     return float64 if dtype == complex128 else float32
 
 
 def promote(a: DType, b: DType) -> DType:
-    """The common dtype of two tensors.
+    """Return the common dtype of two tensors.
 
     Raises
     ------
@@ -114,13 +114,13 @@ def promote(a: DType, b: DType) -> DType:
 
 
 def _target(a: DType, b: DType) -> DType:
-    """What to suggest casting to: the richer of the two."""
+    """Return what to suggest casting to: the richer of the two."""
     order = "SUOMmbuifc"
     return a if order.find(a.kind) > order.find(b.kind) else b
 
 
 def promote_weak(dtype: DType, number: Any) -> DType:
-    """The dtype of a tensor of ``dtype`` combined with a Python number.
+    """Return the dtype of a tensor of ``dtype`` combined with a Python number.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def promote_weak(dtype: DType, number: Any) -> DType:
 
 
 def check_fits(number: int, dtype: DType) -> None:
-    """``OverflowError`` if ``dtype`` is an integer type that does not hold ``number``."""
+    """Raise ``OverflowError`` if ``dtype`` is an integer type that does not hold ``number``."""
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         if not info.min <= number <= info.max:
@@ -158,7 +158,7 @@ def check_fits(number: int, dtype: DType) -> None:
 
 
 def division(dtype: DType) -> DType:
-    """The dtype of true division, ``mean``, ``exp``, ... of ``dtype``: integers leave the integers.
+    """Return the dtype of true division, ``mean``, ``exp``, ... of ``dtype``: integers leave the integers.
 
     8- and 16-bit integers and bool give float32, 32- and 64-bit ones float64.
     """
@@ -170,6 +170,6 @@ def division(dtype: DType) -> DType:
 
 
 def takes(dtype: DType, number: complex) -> bool:
-    """True if a Python number can have ``dtype`` without losing its kind."""
+    """Return whether a Python number can have ``dtype`` without losing its kind."""
     kinds = {bool: "b", int: "iufc", float: "fc", complex: "c"}
     return dtype.kind in next(k for t, k in kinds.items() if isinstance(number, t))

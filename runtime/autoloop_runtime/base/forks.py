@@ -52,31 +52,31 @@ class Kind:
         KINDS.append(self)
 
     def lock(self) -> threading.RLock:
-        """A re-entrant lock; in a child it is free unless the thread that forked holds it."""
+        """Return a re-entrant lock; in a child it is free unless the thread that forked holds it."""
         made = threading.RLock()
         self._living.add(weakref.ref(made, self._living.discard))
         return made
 
     def condition(self, lock: threading.RLock) -> threading.Condition:
-        """A condition over such a lock; nobody waits on it in a child."""
+        """Return a condition over such a lock; nobody waits on it in a child."""
         return threading.Condition(lock)
 
     def gate(self) -> threading.Lock:
-        """A lock that one thread takes and another releases; a child leaves it as it is."""
+        """Return a lock that one thread takes and another releases; a child leaves it as it is."""
         return threading.Lock()
 
     def event(self) -> threading.Event:
-        """An event; a child leaves it as it is."""
+        """Return an event; a child leaves it as it is."""
         return threading.Event()
 
     def thread(
         self, target: Callable[..., Any], args: tuple[Any, ...] = (), *, name: str | None = None, daemon: bool = True
     ) -> threading.Thread:
-        """A thread, not started; a child does not have it, unless it has no other."""
+        """Return a thread, not started; a child does not have it, unless it has no other."""
         return threading.Thread(target=_run, args=(target, args), name=name, daemon=daemon)
 
     def living(self) -> list[Any]:
-        """The locks there are."""
+        """Return the locks there are."""
         return [lock for lock in [reference() for reference in self._living.copy()] if lock is not None]
 
 
@@ -99,7 +99,8 @@ _generation = 0
 
 
 def file_of(descriptor: int) -> tuple[int, int, int] | None:
-    """What tells the files apart that a descriptor stands for at one time and another; ``None`` if there is none.
+    """Return what tells the files apart that a descriptor stands for at one time and another; ``None`` if there is
+    none.
 
     Device and number of the file, and how many names it has: a file system gives the number of a file that is gone to
     the next one, which has a name where the other had none.
@@ -112,13 +113,13 @@ def file_of(descriptor: int) -> tuple[int, int, int] | None:
 
 
 def is_mine(lock: Any) -> bool:
-    """True if this thread holds ``lock``."""
+    """Return whether this thread holds ``lock``."""
     held: bool = lock._is_owned()
     return held
 
 
 def undivided() -> threading.RLock:
-    """``with undivided():`` around what a fork must not find half done; any number of threads may be at it."""
+    """Return ``with undivided():`` around what a fork must not find half done; any number of threads may be at it."""
     found: threading.RLock | None = getattr(_own, "lock", None)
     if found is None:
         with _beginning:
@@ -146,12 +147,15 @@ def in_child(f: Callable[[], None]) -> Callable[[], None]:
 
 
 def generation() -> int:
-    """A number that a process forked from this one does not share."""
+    """Return a number that a process forked from this one does not share."""
     return _generation
 
 
 def _run(target: Callable[..., Any], args: tuple[Any, ...]) -> None:
-    """The life of a thread. In a child that it has forked nobody waits for it: what it did would end without a sign."""
+    """Live the life of a thread.
+
+    In a child that it has forked nobody waits for it: what it did would end without a sign.
+    """
     begun = _generation
     try:
         target(*args)

@@ -16,7 +16,7 @@ import numpy as np
 
 
 def _setting() -> tuple[ContextVar[Any], Any] | None:
-    """The context variable that ``np.errstate`` sets, and its value without warnings."""
+    """Return the context variable that ``np.errstate`` sets, and its value without warnings."""
     outside = copy_context()
     with np.errstate(all="ignore"):
         inside = copy_context()

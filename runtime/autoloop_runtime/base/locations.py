@@ -25,7 +25,7 @@ def mark_internal(directory: str) -> None:
 
 
 def is_internal(filename: str) -> bool:
-    """True if the file belongs to the system rather than to its user."""
+    """Return whether the file belongs to the system rather than to its user."""
     known = _internal_files.get(filename)
     if known is None:
         known = filename.startswith(("<frozen", *_INTERNAL))
@@ -72,7 +72,7 @@ class Places:
         self._tables: dict[int, tuple[list[int], list[int]]] = {}
 
     def capture(self) -> Location:
-        """The user's lines that lead to the caller, outermost first, up to the start of the trace."""
+        """Return the user's lines that lead to the caller, outermost first, up to the start of the trace."""
         frames: list[FrameType] = []
         key: list[int] = []
         known = _internal_files  # asked here, as a call for each frame would be most of what a node costs
@@ -112,12 +112,12 @@ class Places:
 
 
 def capture() -> Location:
-    """As ``Places.capture``, for once."""
+    """Do what ``Places.capture`` does, for once."""
     return Places().capture()
 
 
 def raised_at(traceback: TracebackType | None) -> Location:
-    """The user's lines that lead to the place where an exception was raised, from the caller's own down."""
+    """Return the user's lines that lead to the place where an exception was raised, from the caller's own down."""
     lines = []
     while traceback is not None:
         code = traceback.tb_frame.f_code

@@ -23,7 +23,7 @@ class UnusableCacheWarning(UserWarning):
 
 
 def folder() -> str | None:
-    """The folder of the package llvmlite; ``None`` without it."""
+    """Return the folder of the package llvmlite; ``None`` without it."""
     try:
         spec = importlib.util.find_spec("llvmlite")
     except ValueError:  # somebody put something else in its place
@@ -32,7 +32,7 @@ def folder() -> str | None:
 
 
 def version(package: str | os.PathLike[str], file: str = "_version.py") -> tuple[int, ...] | None:
-    """The version that a file of the package in a folder tells; ``None`` if it does not."""
+    """Return the version that a file of the package in a folder tells; ``None`` if it does not."""
     try:
         with open(os.path.join(package, file), errors="replace") as source:
             text = source.read()
@@ -43,7 +43,7 @@ def version(package: str | os.PathLike[str], file: str = "_version.py") -> tuple
 
 
 def why_not() -> str:
-    """Why machine code cannot be made; empty if it can."""
+    """Return why machine code cannot be made; empty if it can."""
     package = folder()
     if package is None:
         return "llvmlite is not installed"
@@ -55,7 +55,7 @@ def why_not() -> str:
 
 @lru_cache(maxsize=1)
 def remedy() -> str:
-    """What to do to have machine code; empty if there is nothing to be done. Found out once."""
+    """Return what to do to have machine code; empty if there is nothing to be done. Found out once."""
     if not why_not():
         return ""
     return INSTALL if folder() is None else UPGRADE

@@ -55,15 +55,15 @@ class Flat:
         self.num_leaves = num_leaves
 
     def is_leaf(self) -> bool:
-        """True for one leaf."""
+        """Return true for one leaf."""
         return self.type is None
 
     def paths(self) -> list[tuple[int, ...]]:
-        """The way to each leaf."""
+        """Return the way to each leaf."""
         return [()] if self.type is None else [(i,) for i in range(self.num_leaves)]
 
     def flatten_up_to(self, value: Any) -> list[Any]:
-        """What stands in ``value`` in the places of the leaves."""
+        """Return what stands in ``value`` in the places of the leaves."""
         if self.type is None:
             return [value]
         if type(value) is self.type and len(value) == self.num_leaves:
@@ -90,7 +90,7 @@ def opaque(cls: type) -> None:
 
 
 def _optree() -> Any:
-    """The module, with all types registered so far."""
+    """Return the module, with all types registered so far."""
     global _pending, _loaded
     if _loaded is None:
         with undivided():
@@ -164,7 +164,7 @@ def _register_dataclass(cls: type) -> None:
 
 
 def flatten_with_structure(value: Any, expand_composites: bool = False) -> tuple[list[Any], Structure]:
-    """The leaves of ``value`` in order, and its structure."""
+    """Return the leaves of ``value`` in order, and its structure."""
     kind = type(value)
     if kind in _OPAQUE:
         return [value], LEAF
@@ -195,7 +195,7 @@ def _flatten(value: Any, namespace: str) -> tuple[list[Any], Structure]:
 
 
 def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
-    """The value of that structure with these leaves (``ValueError`` if their number is wrong)."""
+    """Return the value of that structure with these leaves (``ValueError`` if their number is wrong)."""
     if not isinstance(structure, Flat):
         return _optree().tree_unflatten(structure, leaves)
     made = list(leaves)
@@ -207,23 +207,23 @@ def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves of ``structure`` in order (dict entries in the order of their sorted keys)."""
+    """Return the leaves of ``structure`` in order (dict entries in the order of their sorted keys)."""
     return flatten_with_structure(structure, expand_composites)[0]
 
 
 def is_nested(value: Any) -> bool:
-    """True for a structure, False for a leaf."""
+    """Return true for a structure, False for a leaf."""
     leaves, _ = flatten_with_structure(value)
     return not (len(leaves) == 1 and leaves[0] is value)
 
 
 def structure_of(value: Any, expand_composites: bool = False) -> Structure:
-    """The structure of ``value``, comparable with ``==``."""
+    """Return the structure of ``value``, comparable with ``==``."""
     return flatten_with_structure(value, expand_composites)[1]
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
-    """``flat_sequence`` in the structure of ``structure``.
+    """Return ``flat_sequence`` in the structure of ``structure``.
 
     Raises
     ------
@@ -261,12 +261,12 @@ def map_structure(func: Callable[..., Any], *structures: Any, expand_composites:
 
 
 def describe(value: Any) -> str:
-    """A structure in words a person can compare: ``(*, [*, *])``."""
+    """Return a structure in words a person can compare: ``(*, [*, *])``."""
     return str(structure_of(value)).removeprefix("PyTreeSpec(").split(", NoneIsLeaf")[0]
 
 
 def describe_composite(structure: Structure) -> str:
-    """What a leaf is whose structure with ``expand_composites=True`` is this one, in words."""
+    """Return what a leaf is whose structure with ``expand_composites=True`` is this one, in words."""
     if structure.type is None:
         return "Tensor"
     return f"{structure.type.__name__} of {structure.num_leaves} tensor{'s' * (structure.num_leaves > 1)}"
@@ -294,7 +294,7 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
 
 
 def _skeleton(value: Any) -> Any:
-    """The shape of a structure without the types of its sequences."""
+    """Return the shape of a structure without the types of its sequences."""
     if isinstance(value, dict):
         return {key: _skeleton(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):

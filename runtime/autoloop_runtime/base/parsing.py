@@ -25,7 +25,7 @@ _lock = Kind("parsing", "a fork waits for the end of what it guards, which leave
 
 
 def _alone(make: Callable[..., Any], *args: Any) -> Any:
-    """``make(*args)`` while the collector waits; it is back before a fork."""
+    """Return ``make(*args)`` while the collector waits; it is back before a fork."""
     with _lock, undivided():
         collects = gc.isenabled()  # not where a signal handler came in between: the end of the outer call sets it right
         try:
@@ -41,7 +41,7 @@ def parse(source: str) -> ast.Module: ...
 @overload
 def parse(source: str, mode: Literal["eval"]) -> ast.Expression: ...
 def parse(source: str, mode: Literal["exec", "eval"] = "exec") -> ast.AST:
-    """The tree of ``source``."""
+    """Return the tree of ``source``."""
     if not _ONE_NUMBER_FOR_ALL:
         return ast.parse(source, mode=mode)
     tree: ast.AST = _alone(ast.parse, source, "<unknown>", mode)
@@ -49,7 +49,7 @@ def parse(source: str, mode: Literal["exec", "eval"] = "exec") -> ast.AST:
 
 
 def signature_of(f: Callable[..., Any]) -> inspect.Signature:
-    """``inspect.signature(f)``; ``TypeError`` or ``ValueError`` where there is none."""
+    """Return ``inspect.signature(f)``; ``TypeError`` or ``ValueError`` where there is none."""
     if not (_ONE_NUMBER_FOR_ALL and _is_text(f)):
         return inspect.signature(f)
     signature: inspect.Signature = _alone(inspect.signature, f)
@@ -57,7 +57,7 @@ def signature_of(f: Callable[..., Any]) -> inspect.Signature:
 
 
 def _is_text(f: Any) -> bool:
-    """True if that makes a tree; then it calls nothing of the user's."""
+    """Return whether that makes a tree; then it calls nothing of the user's."""
     while isinstance(f, functools.partial):
         f = f.func
     of = f.__mro__[:-1] if isinstance(f, type) else () if inspect.isfunction(f) else (f,)

@@ -31,7 +31,7 @@ class Recorder:
         self.threads: dict[int, str] = {}
 
     def record(self, name: str, op: str, start: int, loops: Sequence[tuple[Any, int]]) -> None:
-        """A kernel that began at ``start`` (``perf_counter_ns``) has ended."""
+        """Note that a kernel that began at ``start`` (``perf_counter_ns``) has ended."""
         end = time.perf_counter_ns()
         thread = threading.get_ident()
         if thread not in self.threads:
@@ -40,7 +40,7 @@ class Recorder:
         self.slices.append((name, op, thread, start, end, around))
 
     def as_events(self) -> list[dict[str, Any]]:
-        """The trace in Chrome's event format; times are microseconds since the trace began."""
+        """Return the trace in Chrome's event format; times are microseconds since the trace began."""
         rows = {ident: row for row, ident in enumerate(self.threads)}
         pid = os.getpid()
         events: list[dict[str, Any]] = [
@@ -64,7 +64,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("autoloop_profiler", default
 
 
 def active() -> Recorder | None:
-    """The recorder of the innermost trace around the caller."""
+    """Return the recorder of the innermost trace around the caller."""
     return _recorder.get()
 
 

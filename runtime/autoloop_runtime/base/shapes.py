@@ -82,11 +82,11 @@ class TensorShape:
         return self._dims
 
     def is_fully_defined(self) -> bool:
-        """True when every dimension is a number."""
+        """Return whether every dimension is a number."""
         return self._dims is not None and None not in self._dims
 
     def num_elements(self) -> int | None:
-        """The product of the dimensions, ``None`` if any is unknown."""
+        """Return the product of the dimensions, ``None`` if any is unknown."""
         if self._dims is None:
             return None
         total = 1
@@ -97,38 +97,38 @@ class TensorShape:
         return total
 
     def as_list(self) -> list[Dim]:
-        """The dimensions as a list (``ValueError`` for unknown rank)."""
+        """Return the dimensions as a list (``ValueError`` for unknown rank)."""
         return list(self.known)
 
     def as_tuple(self) -> tuple[int, ...]:
-        """The dimensions of a fully defined shape (``ValueError`` otherwise)."""
+        """Return the dimensions of a fully defined shape (``ValueError`` otherwise)."""
         if self._dims is None or None in self._dims:
             raise ValueError(f"shape {self} is not fully defined")
         return self._dims  # type: ignore[return-value]
 
     def is_compatible_with(self, other: ShapeLike) -> bool:
-        """True if some array could have both shapes."""
+        """Return whether some array could have both shapes."""
         a, b = self._dims, TensorShape(other)._dims
         if a is None or b is None:
             return True
         return len(a) == len(b) and all(x is None or y is None or x == y for x, y in zip(a, b))
 
     def is_subsumed_by(self, general: ShapeLike) -> bool:
-        """True if every array of this shape also fits ``general``: ``[11, 17]`` in ``[11, None]``."""
+        """Return whether every array of this shape also fits ``general``: ``[11, 17]`` in ``[11, None]``."""
         a, b = self._dims, TensorShape(general)._dims
         if b is None:
             return True
         return a is not None and len(a) == len(b) and all(y is None or x == y for x, y in zip(a, b))
 
     def matches(self, shape: tuple[int, ...]) -> bool:
-        """True if an array of the concrete ``shape`` fits."""
+        """Return whether an array of the concrete ``shape`` fits."""
         dims = self._dims
         if dims is None or dims == shape:
             return True
         return len(dims) == len(shape) and all(d is None or d == s for d, s in zip(dims, shape))
 
     def merge_with(self, other: ShapeLike) -> TensorShape:
-        """What is known when both hold (``ValueError`` if they are incompatible)."""
+        """Return what is known when both hold (``ValueError`` if they are incompatible)."""
         other = TensorShape(other)
         if not self.is_compatible_with(other):
             raise ValueError(f"shapes {self} and {other} are not compatible")
@@ -137,14 +137,14 @@ class TensorShape:
         return TensorShape([x if y is None else y for x, y in zip(self._dims, other._dims)])
 
     def most_general(self, other: ShapeLike) -> TensorShape:
-        """The most specific shape that covers both: dimensions that differ become unknown."""
+        """Return the most specific shape that covers both: dimensions that differ become unknown."""
         a, b = self._dims, TensorShape(other)._dims
         if a is None or b is None or len(a) != len(b):
             return TensorShape(None)
         return TensorShape([x if x == y else None for x, y in zip(a, b)])
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
-        """These dimensions followed by those of ``other``."""
+        """Return these dimensions followed by those of ``other``."""
         b = TensorShape(other)._dims
         if self._dims is None or b is None:
             return TensorShape(None)
@@ -168,7 +168,7 @@ class TensorShape:
         return self.known[index]
 
     def __bool__(self) -> bool:
-        """True if the rank is known."""
+        """Return whether the rank is known."""
         return self._dims is not None
 
     def __eq__(self, other: object) -> bool:
@@ -198,7 +198,7 @@ SCALAR = TensorShape(())
 
 
 def broadcast_shapes(*shapes: TensorShape) -> TensorShape:
-    """The static shape of NumPy broadcasting.
+    """Return the static shape of NumPy broadcasting.
 
     Raises
     ------

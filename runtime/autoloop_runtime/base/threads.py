@@ -61,13 +61,13 @@ class Pool:
                 self.size += 1
 
     def forget(self, work: Work) -> None:
-        """``work`` has ended and wants no help any more."""
+        """Give no more help to ``work``, which has ended."""
         with self.lock:
             self.shared.discard(work)
             self.calls.pop(work, None)
 
     def _work(self) -> None:
-        """The life of a worker; it ends in a child that it forked."""
+        """Live the life of a worker; it ends in a child that it forked."""
         while self is _pool:
             work = self._next()
             work.assist()
@@ -97,13 +97,13 @@ def call_workers(work: Work, count: int) -> None:
 
 
 def forget_work(work: Work) -> None:
-    """``work`` wants no help any more; workers that have begun are still in it."""
+    """Give no more help to ``work``; workers that have begun are still in it."""
     _pool.forget(work)
 
 
 @in_child
 def _after_fork() -> None:
-    """A forked child has none of its parent's workers."""
+    """Forget the workers of the parent, none of which a forked child has."""
     global _pool
     old, _pool = _pool, Pool()
     for work in old.shared:

@@ -46,7 +46,7 @@ class Accumulator:
         self.array = array
 
     def consumed(self) -> Any:
-        """The buffer, for the sum that takes the place of this one."""
+        """Return the buffer, for the sum that takes the place of this one."""
         array, self.array = self.array, None
         if array is None:
             raise AssertionError("a sum that grows in place was used twice")
@@ -131,7 +131,7 @@ SETTLE = register(
 
 
 def accumulate(total: Tensor, part: Tensor) -> Tensor:
-    """``total + part``; ``total`` must not be used again."""
+    """Return ``total + part``; ``total`` must not be used again."""
     made: Tensor
     node = part.node
     if total.shape == SCALAR:
@@ -146,7 +146,7 @@ def accumulate(total: Tensor, part: Tensor) -> Tensor:
 
 
 def settle(total: Tensor) -> Tensor:
-    """The finished sum as a plain array."""
+    """Return the finished sum as a plain array."""
     if total.shape == SCALAR:
         return total
     made: Tensor = apply(SETTLE, [total])
@@ -154,12 +154,13 @@ def settle(total: Tensor) -> Tensor:
 
 
 def is_sum(node: Node) -> bool:
-    """True for the nodes that ``accumulate`` and ``settle`` make."""
+    """Return true for the nodes that ``accumulate`` and ``settle`` make."""
     return node.op in (ACCUMULATE, ACCUMULATE_AT, SETTLE)
 
 
 def tangent(node: Node, tangents: Sequence[Tensor | None]) -> Tensor | None:
-    """The tangent of the sum that ``node`` makes, from those of its inputs; it is a sum that grows in place, too."""
+    """Return the tangent of the sum that ``node`` makes, from those of its inputs; it is a sum that grows in place,
+    too."""
     total, *rest = tangents
     if node.op is SETTLE:
         return None if total is None else settle(total)
@@ -171,7 +172,7 @@ def tangent(node: Node, tangents: Sequence[Tensor | None]) -> Tensor | None:
 
 
 def constant_zeros(like: Tensor | Variable) -> Tensor:
-    """A constant of zeros in the static shape of ``like``, unknown dimensions 0."""
+    """Return a constant of zeros in the static shape of ``like``, unknown dimensions 0."""
     dims = [d or 0 for d in like.shape.known] if like.shape.rank is not None else []
     zero = like.dtype.type(0)
     return as_constant(np.broadcast_to(zero, dims) if dims else zero)

@@ -48,7 +48,7 @@ class Slots:
         self.undo: tuple[int, Any, Slots] | None = None
 
     def get(self, position: int) -> Any:
-        """The entry at ``position``, ``None`` for zero."""
+        """Return the entry at ``position``, ``None`` for zero."""
         version = self
         while True:
             table = version.table
@@ -63,7 +63,7 @@ class Slots:
             version = newer
 
     def entries(self) -> dict[int, Any]:
-        """All entries, in a dict of the caller's own."""
+        """Return all entries, in a dict of the caller's own."""
         with _write:
             return self._copied()
 
@@ -80,7 +80,7 @@ class Slots:
         return {k: v for k, v in table.items() if v is not None}
 
     def add(self, position: int, value: Any) -> Slots:
-        """The version with ``value`` added at ``position``; with ``None`` there is zero."""
+        """Return the version with ``value`` added at ``position``; with ``None`` there is zero."""
         with _write:
             table = self.table
             if table is None:
@@ -96,7 +96,7 @@ class Slots:
             return newer
 
     def without(self, position: int) -> Slots:
-        """The version with zero at ``position``."""
+        """Return the version with zero at ``position``."""
         return self if self.get(position) is None else self.add(position, None)
 
 
@@ -109,7 +109,7 @@ class EmptySlots(Slots):
         super().__init__({})
 
     def add(self, position: int, value: Any) -> Slots:
-        """A new table with one entry."""
+        """Return a new table with one entry."""
         return Slots({position: value})
 
 
@@ -198,25 +198,25 @@ FROM_ROWS = register(
 
 
 def empty() -> Tensor:
-    """The gradient of a collection that nobody read."""
+    """Return the gradient of a collection that nobody read."""
     made: Tensor = apply(EMPTY, [])
     return made
 
 
 def single(position: Tensor, value: Tensor) -> Tensor:
-    """The gradient of a collection of which one element was read."""
+    """Return the gradient of a collection of which one element was read."""
     made: Tensor = apply(ADD, [empty(), position, value])
     return made
 
 
 def without(slots: Tensor, position: Tensor) -> Tensor:
-    """The table with zero at ``position``."""
+    """Return the table with zero at ``position``."""
     made: Tensor = apply(WITHOUT, [slots, position])
     return made
 
 
 def merge(a: Tensor, b: Tensor) -> Tensor:
-    """The sum of two tables."""
+    """Return the sum of two tables."""
     made: Tensor
     if b.node is not None and b.node.op is ADD and _is_empty(b.node.inputs[0]):
         made = apply(ADD, [a, *b.node.inputs[1:]])
@@ -232,19 +232,19 @@ def _is_empty(slots: Tensor) -> bool:
 
 
 def element(slots: Tensor, position: Tensor, like: Tensor) -> Tensor:
-    """The gradient of the element at ``position``, which has the shape and dtype of ``like``."""
+    """Return the gradient of the element at ``position``, which has the shape and dtype of ``like``."""
     made: Tensor = apply(GET, [slots, position, *_extents(like)], {"dtype": like.dtype, "shape": like.shape})
     return made
 
 
 def stacked(slots: Tensor, like: Tensor) -> Tensor:
-    """All gradients as the rows of one tensor, which has the shape and dtype of ``like``."""
+    """Return all gradients as the rows of one tensor, which has the shape and dtype of ``like``."""
     made: Tensor = apply(ROWS, [slots, *_extents(like)], {"dtype": like.dtype, "shape": like.shape})
     return made
 
 
 def from_rows(rows: Tensor) -> Tensor:
-    """The table whose entries are the rows of a tensor."""
+    """Return the table whose entries are the rows of a tensor."""
     made: Tensor = apply(FROM_ROWS, [rows])
     return made
 

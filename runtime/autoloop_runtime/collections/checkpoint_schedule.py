@@ -13,7 +13,7 @@ from math import comb
 
 
 def make_room(levels: list[int]) -> tuple[int, int]:
-    """Which of the kept checkpoints goes so that the next step can be kept.
+    """Return which of the kept checkpoints goes so that the next step can be kept.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def make_room(levels: list[int]) -> tuple[int, int]:
 
 
 def places(first: int, last: int, free: int) -> frozenset[int]:
-    """The steps at whose beginning to keep the state when running from ``first`` to ``last``.
+    """Return the steps at whose beginning to keep the state when running from ``first`` to ``last``.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def places(first: int, last: int, free: int) -> frozenset[int]:
 
 
 def _stride(steps: int, slots: int) -> int:
-    """How many steps to run before the next state is kept, so that the fewest are run in all.
+    """Return how many steps to run before the next state is kept, so that the fewest are run in all.
 
     With ``slots`` states, the one at the beginning included, ``comb(slots + r, r)`` steps can be gone back through such
     that none is run more than ``r`` times.

@@ -60,7 +60,7 @@ class Growing(NoCheckpoints):
         self.due = len(self.values) * self.interval
 
     def value(self, segment: int) -> Any:
-        """The value at the beginning of a segment."""
+        """Return the value at the beginning of a segment."""
         return self.values[segment]
 
 
@@ -112,15 +112,15 @@ class Limited(NoCheckpoints):
             self.due = min(following) * self.interval if following else -1
 
     def latest(self, segment: int) -> int:
-        """The last segment up to the given one whose beginning is kept."""
+        """Return the last segment up to the given one whose beginning is kept."""
         return next(s for s in reversed(self.segments) if s <= segment)
 
     def value(self, segment: int) -> Any:
-        """The value at the beginning of a segment that is kept."""
+        """Return the value at the beginning of a segment that is kept."""
         return self.values[self.segments.index(segment)]
 
     def rewound(self, segment: int) -> Limited:
-        """What is still needed when the segments behind the given one are done."""
+        """Return what is still needed when the segments behind the given one are done."""
         made = Limited(self.most, self.interval)
         count = sum(s <= segment for s in self.segments)
         made.segments, made.levels, made.values = self.segments[:count], self.levels[:count], self.values[:count]
@@ -199,13 +199,13 @@ LATEST = register(
 
 
 def empty() -> Tensor:
-    """A store without checkpoints."""
+    """Return a store without checkpoints."""
     made: Tensor = apply(EMPTY, [])
     return made
 
 
 def add(store: Tensor, iteration: Tensor, value: Tensor, most: int | None, interval: int = 1) -> Tensor:
-    """``store`` with the value at the beginning of an iteration, if it is to be kept.
+    """Return ``store`` with the value at the beginning of an iteration, if it is to be kept.
 
     ``most`` is None: it grows. Otherwise it is how many are kept, and ``interval`` is the length of the segments of a
     store that begins here.
@@ -215,24 +215,24 @@ def add(store: Tensor, iteration: Tensor, value: Tensor, most: int | None, inter
 
 
 def get(store: Tensor, segment: Tensor, like: Tensor) -> Tensor:
-    """The value at the beginning of a segment; it has the dtype and static shape of ``like``."""
+    """Return the value at the beginning of a segment; it has the dtype and static shape of ``like``."""
     made: Tensor = apply(GET, [store, segment], {"dtype": like.dtype, "shape": like.shape})
     return made
 
 
 def interval(store: Tensor) -> Tensor:
-    """The number of iterations in a segment."""
+    """Return the number of iterations in a segment."""
     made: Tensor = apply(INTERVAL, [store])
     return made
 
 
 def latest(store: Tensor, segment: Tensor) -> Tensor:
-    """The last segment up to ``segment`` that a limited store has."""
+    """Return the last segment up to ``segment`` that a limited store has."""
     made: Tensor = apply(LATEST, [store, segment])
     return made
 
 
 def rewound(store: Tensor, segment: Tensor) -> Tensor:
-    """A limited store without what lies behind ``segment``, and with a plan of what to keep on the way to it."""
+    """Return a limited store without what lies behind ``segment``, and with a plan of what to keep on the way to it."""
     made: Tensor = apply(REWIND, [store, segment])
     return made

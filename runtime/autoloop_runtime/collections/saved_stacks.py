@@ -80,7 +80,7 @@ def _peek(array: ArrayValue, position: Any, dtype: DType, shape: TensorShape) ->
 
 
 def _new(name: str, kernel: Callable[[], Any]) -> Op:
-    """What makes an empty stack that elements are appended to; it is never in a graph."""
+    """Return what makes an empty stack that elements are appended to; it is never in a graph."""
     return Op(name, lambda: (dtypes.variant, SCALAR), kernel)
 
 
@@ -120,18 +120,19 @@ PEEK = register(
 
 
 def empty() -> Tensor:
-    """A stack without elements."""
+    """Return a stack without elements."""
     made: Tensor = apply(EMPTY, [])
     return made
 
 
 def push(stack: Tensor, position: Tensor, value: Tensor, swap: bool = False) -> Tensor:
-    """``stack`` with ``value`` as its element at ``position``, which is its last; with ``swap`` it may leave memory."""
+    """Return ``stack`` with ``value`` as its element at ``position``, which is its last;
+    with ``swap`` it may leave memory."""
     made: Tensor = apply(SWAP_PUSH if swap else PUSH, [stack, position, value])
     return made
 
 
 def read(stack: Tensor, position: Tensor, like: Tensor) -> Tensor:
-    """The element at ``position``, which has the dtype and static shape of ``like``."""
+    """Return the element at ``position``, which has the dtype and static shape of ``like``."""
     made: Tensor = apply(READ, [stack, position], {"dtype": like.dtype, "shape": like.shape})
     return made

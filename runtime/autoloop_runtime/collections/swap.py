@@ -109,7 +109,7 @@ class _File:
         return at + done
 
     def read(self, place: int, count: int) -> bytearray:
-        """``count`` bytes from ``place`` on."""
+        """Return ``count`` bytes from ``place`` on."""
         out = bytearray(count)
         view, done = memoryview(out), 0
         with self.lock:
@@ -127,13 +127,13 @@ class _File:
         return out
 
     def announce(self, place: int, count: int) -> None:
-        """These bytes will be read soon."""
+        """Tell that these bytes will be read soon."""
         if hasattr(os, "posix_fadvise"):
             with self.lock, contextlib.suppress(OSError):
                 os.posix_fadvise(self._descriptor, place, count, os.POSIX_FADV_WILLNEED)
 
     def forget(self, block: _Block) -> None:
-        """A block is not needed any more, here or anywhere."""
+        """Forget a block that is not needed any more, here or anywhere."""
         with self.lock:
             if block.file is self:
                 block.file = None
@@ -194,7 +194,7 @@ class _Space:
         self.stacks: set[_Reference] = set()
 
     def enter(self, stack: SwapStack, blocks: list[_Block]) -> _Reference:
-        """A new stack."""
+        """Return a new stack."""
         weakref.finalize(stack, self.settle).atexit = False
         reference = _Reference(stack, self.gone.append)  # which Ctrl-C cannot divide, and comes before ``settle``
         reference.blocks = blocks
@@ -202,7 +202,7 @@ class _Space:
         return reference
 
     def grown(self, stack: SwapStack, block: _Block) -> None:
-        """A block of ``stack`` is complete; write the oldest blocks while there are too many."""
+        """Note that a block of ``stack`` is complete; write the oldest blocks while there are too many."""
         with self.lock:
             self._settle()
             self.waiting.append((stack.reference, block))
@@ -358,7 +358,7 @@ class SwapStack:
         return items[at] if 0 <= at < len(items) else self._found(position)
 
     def _found(self, position: int) -> Any:
-        """An element of another block than the last time."""
+        """Return an element of another block than the last time."""
         with self.lock:
             number = self._number(position)
             block = self._blocks[number]
@@ -368,7 +368,7 @@ class SwapStack:
             return items[position - block.first]
 
     def _number(self, position: int) -> int:
-        """The number of the block that holds ``position``."""
+        """Return the number of the block that holds ``position``."""
         low, high = 0, len(self._blocks) - 1
         while low < high:
             middle = (low + high + 1) // 2
@@ -376,7 +376,7 @@ class SwapStack:
         return low
 
     def _loaded(self, number: int) -> list[Any]:
-        """The elements of a block, from the file."""
+        """Return the elements of a block, from the file."""
         block = self._blocks[number]
         before = self._blocks[number - 1] if number else None
         if before is not None and before.file is not None and before.place >= 0:
@@ -394,7 +394,7 @@ class SwapStack:
 
 
 def is_small(value: Tensor) -> bool:
-    """True for what is known to stay in memory: it needs no stack that could leave it."""
+    """Return true for what is known to stay in memory: it needs no stack that could leave it."""
     size = bytes_of(value)
     return value.dtype.kind in "biufc" and size is not None and size < SMALLEST
 

@@ -196,7 +196,7 @@ class TensorArray:
     def collecting(
         cls, dtype: DType, size: Any, dynamic_size: bool, element_shape: ShapeLike, alike: bool = True
     ) -> Any:
-        """An array for what a function gives again and again; see ``ArraySpec.collects``."""
+        """Return an array for what a function gives again and again; see ``ArraySpec.collects``."""
         made = object.__new__(cls)
         made._spec = ArraySpec(dtype, TensorShape(element_shape), dynamic_size, False, alike, True)
         made.name = "TensorArray"
@@ -236,7 +236,7 @@ class TensorArray:
         return None
 
     def _after(self, flow: Tensor, element: TensorShape | None = None) -> TensorArray:
-        """This array with another value, and its elements known to have the shape ``element``."""
+        """Return this array with another value, and its elements known to have the shape ``element``."""
         made = object.__new__(TensorArray)
         spec = self._spec
         if element is not None and spec.infer_shape:
@@ -245,7 +245,7 @@ class TensorArray:
         return made
 
     def _tensor(self, value: Any, what: str) -> Tensor:
-        """``value`` in the array's dtype; Python numbers take it, anything else must have it."""
+        """Return ``value`` in the array's dtype; Python numbers take it, anything else must have it."""
         plain = value.item() if isinstance(value, np.generic) else value
         if is_weak(plain) or isinstance(plain, (list, tuple)):
             try:
@@ -265,13 +265,13 @@ class TensorArray:
             raise ValueError(f"TensorArray: {what} has shape {shape}, the elements have shape {self.element_shape}")
 
     def unread(self) -> TensorArray:
-        """An array like this one, for a place that nobody reads."""
+        """Return an array like this one, for a place that nobody reads."""
         return self._after(TensorArray(self.dtype, self._count or 0, True, element_shape=self.element_shape).flow)
 
     # -- one element --------------------------------------------------------------------------------------
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with ``value`` written at ``index``.
+        """Return the array with ``value`` written at ``index``.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class TensorArray:
         return self._after(apply(WRITE, [self.flow, position, tensor], None, name), tensor.shape)
 
     def read(self, index: Any, name: str | None = None) -> Any:
-        """The element at ``index``.
+        """Return the element at ``index``.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class TensorArray:
     # -- many elements ------------------------------------------------------------------------------------
 
     def stack(self, name: str | None = None) -> Any:
-        """All elements as the rows of one tensor.
+        """Return all elements as the rows of one tensor.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class TensorArray:
         return apply(STACK, [self.flow], attrs, name)
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
-        """The elements at ``indices`` as the rows of one tensor.
+        """Return the elements at ``indices`` as the rows of one tensor.
 
         Parameters
         ----------
@@ -328,7 +328,7 @@ class TensorArray:
         return apply(GATHER, [self.flow, vector], attrs, name)
 
     def concat(self, name: str | None = None) -> Any:
-        """The elements joined along their first axis, in which they may differ.
+        """Return the elements joined along their first axis, in which they may differ.
 
         Parameters
         ----------
@@ -338,7 +338,7 @@ class TensorArray:
         return apply(CONCAT, [self.flow], attrs, name)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the rows of ``value`` written to it.
+        """Return the array with the rows of ``value`` written to it.
 
         Parameters
         ----------
@@ -349,7 +349,7 @@ class TensorArray:
         return self._after(apply(UNSTACK, [self.flow, rows], None, name), element)
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the rows of ``value`` written at ``indices``.
+        """Return the array with the rows of ``value`` written at ``indices``.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ class TensorArray:
         return self._after(apply(SCATTER, [self.flow, _indices(indices, "scatter"), rows], None, name), element)
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """The array with consecutive pieces of ``value`` written to it.
+        """Return the array with consecutive pieces of ``value`` written to it.
 
         Parameters
         ----------
@@ -389,7 +389,7 @@ class TensorArray:
     # -- the whole ----------------------------------------------------------------------------------------
 
     def size(self, name: str | None = None) -> Any:
-        """The number of elements, as an int32 scalar.
+        """Return the number of elements, as an int32 scalar.
 
         Parameters
         ----------
@@ -400,19 +400,19 @@ class TensorArray:
         return apply(SIZE, [self.flow], None, name)
 
     def identity(self) -> TensorArray:
-        """The array itself; in a graph that a session runs, after what control dependencies ask for."""
+        """Return the array itself; in a graph that a session runs, after what control dependencies ask for."""
         graph = current_graph()
         waits = graph is not None and not graph.ordered
         return self._after(ops.identity(self.flow) if waits else self.flow)
 
     def close(self, name: str | None = None) -> None:
-        """Does nothing: memory is given back when nobody holds the array (1.x)."""
+        """Do nothing: memory is given back when nobody holds the array (1.x)."""
 
     def mark_used(self) -> None:
-        """Does nothing (1.x)."""
+        """Do nothing (1.x)."""
 
     def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
-        """The shape invariants of the component tensors; element shapes are checked by every write."""
+        """Return the shape invariants of the component tensors; element shapes are checked by every write."""
         given = TensorShape(given)
         if given.rank:
             raise ValueError(
@@ -422,7 +422,7 @@ class TensorArray:
         return [SCALAR]
 
     def __autoloop_either__(self, other: TensorArray, mine: bool = True, its: bool = True) -> TensorArray:
-        """This array, as far as what is known of it holds for ``other``, which may be in its place, as well.
+        """Return this array, as far as what is known of it holds for ``other``, which may be in its place, as well.
 
         ``mine``, ``its``: whether they may have elements of any shape where none is known. A branch that leaves an
         array alone has none that the other branch, which writes to it, would not have found to differ.

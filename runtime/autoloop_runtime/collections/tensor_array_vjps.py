@@ -84,27 +84,27 @@ LENGTHS = primitive(
 
 
 def gather_slots(table: Tensor, indices: Tensor, like: Tensor) -> Tensor:
-    """The gradients at ``indices`` as rows; ``like`` has their shape and dtype."""
+    """Return the gradients at ``indices`` as rows; ``like`` has their shape and dtype."""
     attrs = {"dtype": like.dtype, "shape": like.shape}
     made: Tensor = apply(GATHER, [table, indices, ops.shape(like)], attrs)
     return made
 
 
 def scatter_slots(indices: Tensor, rows: Tensor) -> Tensor:
-    """The table with ``rows`` added at ``indices``."""
+    """Return the table with ``rows`` added at ``indices``."""
     made: Tensor = apply(SCATTER, [indices, rows])
     return made
 
 
 def join_slots(table: Tensor, lengths: Tensor, like: Tensor) -> Tensor:
-    """The gradients one after another, each of its length; ``like`` has the shape and dtype of the result."""
+    """Return the gradients one after another, each of its length; ``like`` has the shape and dtype of the result."""
     attrs = {"dtype": like.dtype, "shape": like.shape}
     made: Tensor = apply(JOIN, [table, lengths, ops.shape(like)], attrs)
     return made
 
 
 def split_slots(rows: Tensor, lengths: Tensor) -> Tensor:
-    """The table whose entries are consecutive pieces of ``rows``."""
+    """Return the table whose entries are consecutive pieces of ``rows``."""
     made: Tensor = apply(SPLIT, [rows, lengths])
     return made
 
@@ -115,41 +115,41 @@ _Tensors = Sequence[Tensor]
 
 
 def write(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
-    """Of ``(array, index, item)``."""
+    """Return the gradients of ``(array, index, item)``."""
     return [g, None, slots.element(g, inputs[1], inputs[2])]
 
 
 def read(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
-    """Of ``(array, index)``."""
+    """Return the gradients of ``(array, index)``."""
     return [slots.single(inputs[1], g), None]
 
 
 def stack(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
-    """Of ``(array,)``."""
+    """Return the gradients of ``(array,)``."""
     return [slots.from_rows(g)]
 
 
 def unstack(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
-    """Of ``(array, rows)``; the table may have entries behind the rows, written later."""
+    """Return the gradients of ``(array, rows)``; the table may have entries behind the rows, written later."""
     rows = inputs[1]
     return [g, gather_slots(g, ops.range(ops.shape(rows)[0]), rows)]
 
 
 def gather(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
-    """Of ``(array, indices)``."""
+    """Return the gradients of ``(array, indices)``."""
     return [scatter_slots(inputs[1], g), None]
 
 
 def scatter(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
-    """Of ``(array, indices, rows)``."""
+    """Return the gradients of ``(array, indices, rows)``."""
     return [g, None, gather_slots(g, inputs[1], inputs[2])]
 
 
 def concat(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
-    """Of ``(array,)``."""
+    """Return the gradients of ``(array,)``."""
     return [split_slots(g, apply(LENGTHS, [inputs[0]]))]
 
 
 def split(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
-    """Of ``(array, rows, lengths)``."""
+    """Return the gradients of ``(array, rows, lengths)``."""
     return [g, join_slots(g, inputs[2], inputs[1]), None]

@@ -34,7 +34,7 @@ def _read(*, variable: Variable, state: RunState) -> Any:
 
 
 def checked(value: Any, variable: Variable) -> Any:
-    """What a variable keeps of ``value``.
+    """Return what a variable keeps of ``value``.
 
     Raises
     ------
@@ -162,7 +162,7 @@ class Variable:
     # -- reading ------------------------------------------------------------------------------------------
 
     def read_value(self) -> Tensor:
-        """The current value as a tensor."""
+        """Return the current value as a tensor."""
         if self.graph is not None and current_graph() is None:
             with self.graph.as_default():
                 return self.read_value()
@@ -175,21 +175,21 @@ class Variable:
         return self.read_value()
 
     def numpy(self) -> Any:
-        """The current value as an array (not for variables of a 1.x graph)."""
+        """Return the current value as an array (not for variables of a 1.x graph)."""
         if self.graph is not None:
             raise TypeError(f"variable {self.name!r} belongs to a graph; get its value with Session.run")
         return Tensor(self.own_storage.value).numpy()
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """The value in ``session`` or the default session (1.x)."""
+        """Return the value in ``session`` or the default session (1.x)."""
         return call("eval", self.read_value() if self.graph is None else self, feed_dict, session)
 
     def get_shape(self) -> TensorShape:
-        """Same as ``shape``."""
+        """Return the same as ``shape``."""
         return self.shape
 
     def initialized_value(self) -> Tensor:
-        """The current value."""
+        """Return the current value."""
         return self.read_value()
 
     # -- changing -----------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ nest.opaque(Variable)
 
 
 def _read_all(value: Any) -> Any:
-    """``value`` with the variables in it, and in the lists, tuples and dictionaries it is made of, read."""
+    """Return ``value`` with the variables in it, and in the lists, tuples and dictionaries it is made of, read."""
     if isinstance(value, Variable):
         return value.read_value()
     if isinstance(value, dict):
@@ -279,13 +279,15 @@ for _name in [d for d in vars(Tensor) if d.startswith("__")]:
 
 
 def awaited(operations: Any) -> list[Tensor | Node]:
-    """The operations and tensors in a nested structure of them, parts of composites among them, to be waited for."""
+    """Return the operations and tensors in a nested structure of them, parts of composites among them,
+    to be waited for."""
     leaves = nest.flatten(operations, expand_composites=True)
     return [leaf if isinstance(leaf, Node) else convert_to_tensor(leaf) for leaf in leaves]
 
 
 def group(*operations: Any, name: str | None = None) -> Any:
-    """One operation that runs after all the given ones, which may be in lists (1.x); does nothing outside a graph."""
+    """Return one operation that runs after all the given ones, which may be in lists (1.x);
+    does nothing outside a graph."""
     graph = current_graph()
     if graph is None:
         return None
@@ -294,7 +296,7 @@ def group(*operations: Any, name: str | None = None) -> Any:
 
 
 def global_variables_initializer() -> Any:
-    """One operation that initialises every variable of the default graph (1.x)."""
+    """Return one operation that initialises every variable of the default graph (1.x)."""
     graph = call("get_default_graph")
     with graph.as_default():
         return group(*[v.initializer for v in graph.collections.get("variables", [])], name="init")

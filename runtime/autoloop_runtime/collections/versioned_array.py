@@ -81,7 +81,7 @@ class _Buffer:
             self.items = [None] * size
 
     def fork(self, version: int, size: int) -> _Buffer:
-        """A buffer of its own with what ``version`` sees."""
+        """Return a buffer of its own with what ``version`` sees."""
         made = _Buffer.__new__(_Buffer)
         made.lock = _KIND.lock()
         made.spec, made.newest, made.exported = self.spec, 1, False
@@ -96,7 +96,7 @@ class _Buffer:
         return made
 
     def visible(self, version: int, size: int, copy: bool = False) -> Any:
-        """``rows`` as ``version`` sees them: what was written later is still zero."""
+        """Return ``rows`` as ``version`` sees them: what was written later is still zero."""
         rows = self.rows[:size]
         if version == self.newest:
             return rows.copy() if copy else rows
@@ -148,7 +148,7 @@ class ArrayValue:
 
     @classmethod
     def empty(cls, spec: ArraySpec, size: int) -> ArrayValue:
-        """An array of ``size`` elements, none of them written."""
+        """Return an array of ``size`` elements, none of them written."""
         if size < 0:
             raise ValueError(f"TensorArray: the size cannot be negative, got {size}")
         return cls(_Buffer(spec, size), 1, size)
@@ -177,7 +177,7 @@ class ArrayValue:
             )
 
     def write(self, index: int, item: Any) -> ArrayValue:
-        """The version with ``item`` written at ``index``."""
+        """Return the version with ``item`` written at ``index``."""
         buffer = self._buffer
         with buffer.lock:
             rows = buffer.rows
@@ -197,7 +197,7 @@ class ArrayValue:
         return self.write_all((index,), (item,))
 
     def write_all(self, indices: Sequence[int], items: Sequence[Any]) -> ArrayValue:
-        """The version with each of ``items`` written at its index."""
+        """Return the version with each of ``items`` written at its index."""
         buffer = self._buffer
         with buffer.lock:
             for index in indices:
@@ -223,7 +223,7 @@ class ArrayValue:
         return ArrayValue(buffer, version, size)
 
     def read(self, index: int, shape: TensorShape) -> Any:
-        """The element at ``index``; ``shape`` is what the graph knows of it."""
+        """Return the element at ``index``; ``shape`` is what the graph knows of it."""
         buffer = self._buffer
         with buffer.lock:
             self._check_index(index, False)
@@ -234,7 +234,7 @@ class ArrayValue:
         return item
 
     def peek(self, index: int, shape: TensorShape) -> Any:
-        """The element at ``index``, not counted as a read (gradients look again at what was read)."""
+        """Return the element at ``index``, not counted as a read (gradients look again at what was read)."""
         with self._buffer.lock:
             return self._get(index, shape)
 
@@ -255,7 +255,7 @@ class ArrayValue:
         buffer.cleared.add(index)
 
     def _get(self, index: int, shape: TensorShape) -> Any:
-        """An element, zeros if it was not written; the caller holds the lock."""
+        """Return an element, zeros if it was not written; the caller holds the lock."""
         buffer = self._buffer
         if 0 < buffer.stamps[index] <= self._version:
             return (buffer.items if buffer.rows is None else buffer.rows)[index]
@@ -268,7 +268,7 @@ class ArrayValue:
         return np.zeros(known, buffer.spec.dtype)[()]
 
     def _known_shape(self, shape: TensorShape) -> tuple[int, ...] | None:
-        """The shape of elements that were not written, from what this version can know."""
+        """Return the shape of elements that were not written, from what this version can know."""
         shape = shape.merge_with(self.spec.element_shape)
         if shape.is_fully_defined():
             return shape.as_tuple()
@@ -279,7 +279,7 @@ class ArrayValue:
         return None
 
     def stack(self, shape: TensorShape) -> Any:
-        """All elements as the rows of one array."""
+        """Return all elements as the rows of one array."""
         buffer = self._buffer
         with buffer.lock:
             for index in range(self.size if buffer.spec.clear_after_read else 0):
@@ -294,7 +294,7 @@ class ArrayValue:
             return self._stacked(range(self.size), shape)
 
     def gather(self, indices: Sequence[int], shape: TensorShape) -> Any:
-        """The elements at ``indices`` as the rows of one array."""
+        """Return the elements at ``indices`` as the rows of one array."""
         buffer = self._buffer
         with buffer.lock:
             for index in indices:
@@ -307,12 +307,12 @@ class ArrayValue:
             return self._stacked(indices, shape)
 
     def _none(self, shape: TensorShape) -> Any:
-        """No elements, as the rows of an array; the caller holds the lock."""
+        """Return no elements, as the rows of an array; the caller holds the lock."""
         known = self._known_shape(shape)
         return np.zeros((0, *(self.extents(shape) if known is None else known)), self.spec.dtype)
 
     def extents(self, shape: TensorShape, first: int = 0) -> tuple[int, ...]:
-        """The extents, from the axis ``first`` on, of elements of which there are none."""
+        """Return the extents, from the axis ``first`` on, of elements of which there are none."""
         dims = shape.merge_with(self.spec.element_shape)
         known = None if dims.rank is None else dims.known[first:]
         if known is None or (None in known and not self.spec.collects):
@@ -332,7 +332,7 @@ class ArrayValue:
         return np.stack(items)
 
     def items(self, shape: TensorShape) -> list[Any]:
-        """The elements one by one."""
+        """Return the elements one by one."""
         buffer = self._buffer
         with buffer.lock:
             for index in range(self.size):
@@ -340,13 +340,13 @@ class ArrayValue:
             return [self._get(i, shape) for i in range(self.size)]
 
     def lengths(self) -> list[int]:
-        """The first extents of the elements."""
+        """Return the first extents of the elements."""
         buffer = self._buffer
         with buffer.lock:
             return [len(self._get(i, self.spec.element_shape)) for i in range(self.size)]
 
     def unstack(self, rows: Any) -> ArrayValue:
-        """The version whose elements are the rows of an array; nothing is copied if none was written before."""
+        """Return the version whose elements are the rows of an array; nothing is copied if none was written before."""
         buffer = self._buffer
         count = len(rows)
         if count != self.size and not self.spec.dynamic_size:

@@ -25,7 +25,7 @@ def cond(
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """``true_fn()`` if ``pred`` else ``false_fn()``; only the chosen branch runs.
+    """Return ``true_fn()`` if ``pred`` else ``false_fn()``; only the chosen branch runs.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ def cond(
 
 
 def _without_operations(branch: Graph, value: Any, taken: bool) -> Any:
-    """``value`` with ``taken`` for each operation in it, a constant of ``branch`` that waits for the operation."""
+    """Return ``value`` with ``taken`` for each operation in it,
+    a constant of ``branch`` that waits for the operation."""
 
     def stands(leaf: Any) -> Any:
         if not isinstance(leaf, Node):
@@ -122,7 +123,7 @@ class BranchValues:
         self.then: Graph | None = None
 
     def tensors(self, side: int) -> list[Tensor]:
-        """One branch's leaves as tensors, made in the current graph; call for side 0, then side 1."""
+        """Return one branch's leaves as tensors, made in the current graph; call for side 0, then side 1."""
         out: list[Tensor] = []
         if not side:
             self.then = current_graph()
@@ -147,11 +148,11 @@ class BranchValues:
         return out
 
     def _made_here(self, pair: tuple[Any, Any]) -> list[bool]:
-        """For each side whether the branch made the composite, or only passes it on."""
+        """Return for each side whether the branch made the composite, or only passes it on."""
         return [leaf.graph is graph for leaf, graph in zip(pair, (self.then, current_graph()))]
 
     def pack(self, tensors: Sequence[Tensor]) -> Any:
-        """The conditional's value made of the node's outputs."""
+        """Return the conditional's value made of the node's outputs."""
         leaves: list[Any] = []
         start = 0
         for structure in self.parts:
@@ -177,13 +178,13 @@ def _check_composites(leaf: Any, other: Any, what: str) -> None:
 
 
 def _dtype_of(leaf: Any) -> Any:
-    """The dtype of a leaf that has one by itself; ``None`` for Python numbers, which take the other's."""
+    """Return the dtype of a leaf that has one by itself; ``None`` for Python numbers, which take the other's."""
     dtype = getattr(leaf, "dtype", None)
     return None if dtype is None else dtypes.as_dtype(dtype)
 
 
 def _common(leaf: Any, other: Any, what: str) -> Tensor:
-    """``leaf`` as a tensor of the dtype that both leaves can have."""
+    """Return ``leaf`` as a tensor of the dtype that both leaves can have."""
     theirs = _dtype_of(other)
     number, beside = (isinstance(v, (bool, int, float, complex)) for v in (leaf, other))
     if number and theirs is not None and dtypes.takes(theirs, leaf):
@@ -286,7 +287,7 @@ def case(
     pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False,
     strict: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The value of the first pair whose predicate is true.
+    """Return the value of the first pair whose predicate is true.
 
     Parameters
     ----------
@@ -323,13 +324,13 @@ def case(
 
 
 def _place_of(tensors: Sequence[Tensor]) -> AbstractContextManager[Any]:
-    """The graph of ``tensors`` as the default one, if there is none."""
+    """Return the graph of ``tensors`` as the default one, if there is none."""
     owner = next((t.graph for t in tensors if t.graph is not None), None)
     return nullcontext() if current_graph() is not None or owner is None else owner.as_default()
 
 
 def _if_asserted(condition: Tensor, message: str, build: Callable[[], Any]) -> Any:
-    """The value of ``build()``, of which nothing is computed unless ``condition`` holds."""
+    """Return the value of ``build()``, of which nothing is computed unless ``condition`` holds."""
     check = ops.Assert(condition, [message])
     graph = current_graph()
     if graph is None or graph.ordered:
@@ -341,5 +342,5 @@ def _if_asserted(condition: Tensor, message: str, build: Callable[[], Any]) -> A
 
 
 def _again(leaf: Any) -> str:
-    """The function that makes ``leaf`` once more, later."""
+    """Return the function that makes ``leaf`` once more, later."""
     return "group" if isinstance(leaf, Node) else "identity"

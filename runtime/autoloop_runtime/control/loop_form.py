@@ -57,7 +57,7 @@ class LoopForm:
                 self.composites.extend([getattr(leaf, "__autoloop_rule__", "")] * len(parts))
 
     def variables(self, shape_invariants: Any) -> list[LoopVar]:
-        """The declarations, with explicit or default invariants."""
+        """Return the declarations, with explicit or default invariants."""
         shapes = self._invariants(shape_invariants)
         return [LoopVar(*parts) for parts in zip(self.names, self.tensors, shapes, self.composites)]
 
@@ -90,7 +90,7 @@ class LoopForm:
         return [s for group in groups for s in group]
 
     def _tensor_leaves(self) -> list[Any]:
-        """The plain leaves, numbers and arrays replaced by their tensors."""
+        """Return the plain leaves, numbers and arrays replaced by their tensors."""
         out, start = [], 0
         for structure in self.leaf_structures:
             out.append(nest.unflatten(structure, self.tensors[start : start + structure.num_leaves]))
@@ -102,7 +102,7 @@ class LoopForm:
         return _component_invariants(leaf, None)
 
     def pack(self, tensors: Sequence[Tensor], structures: Sequence[Any] | None = None) -> list[Any]:
-        """The arguments of ``cond`` and ``body`` made of one tensor per flat variable."""
+        """Return the arguments of ``cond`` and ``body`` made of one tensor per flat variable."""
         leaves, start = [], 0
         for structure in structures or self.leaf_structures:
             leaves.append(nest.unflatten(structure, tensors[start : start + structure.num_leaves]))
@@ -114,11 +114,11 @@ class LoopForm:
         return args
 
     def results(self, value: Any) -> tuple[list[Tensor], list[Any]]:
-        """The body's value as flat tensors, and the structure of each composite leaf."""
+        """Return the body's value as flat tensors, and the structure of each composite leaf."""
         return self.next(self._result_args(value))
 
     def next(self, args: Sequence[Any]) -> tuple[list[Tensor], list[Any]]:
-        """As ``results``, of one value for each variable."""
+        """Return what ``results`` does, of one value for each variable."""
         tensors: list[Tensor] = []
         structures = []
         position = 0
@@ -148,7 +148,8 @@ class LoopForm:
         return tensors, structures
 
     def _either(self, position: int, leaf: Any, structure: Any) -> Any:
-        """The structure of a composite of the body's after the loop, where it may be the one on entry as well."""
+        """Return the structure of a composite of the body's after the loop,
+        where it may be the one on entry as well."""
         entry, name = self.leaves[position], self.leaf_names[position]
         if not hasattr(entry, "__autoloop_either__") or structure == self.leaf_structures[position]:
             return structure
@@ -185,7 +186,7 @@ class LoopForm:
         )
 
     def final(self, tensors: Sequence[Tensor], structures: Sequence[Any]) -> Any:
-        """The loop's value in the structure of ``loop_vars``."""
+        """Return the loop's value in the structure of ``loop_vars``."""
         args = self.pack(tensors, structures)
         if not self.is_sequence:
             return args[0]
@@ -195,7 +196,7 @@ class LoopForm:
 
 
 def check_arity(f: Callable[..., Any], what: str, count: int) -> None:
-    """``TypeError`` if ``f`` is known not to take ``count`` positional arguments."""
+    """Raise ``TypeError`` if ``f`` is known not to take ``count`` positional arguments."""
     try:
         signature = signature_of(f)
     except (TypeError, ValueError):
@@ -209,7 +210,7 @@ def check_arity(f: Callable[..., Any], what: str, count: int) -> None:
 
 
 def argument_names(body: Callable[..., Any], loop_vars: Any) -> list[str]:
-    """The user's names of the loop variables: the body's parameters, where they can be known."""
+    """Return the user's names of the loop variables: the body's parameters, where they can be known."""
     count = len(loop_vars) if isinstance(loop_vars, (list, tuple)) else 1
     try:
         parameters = list(signature_of(body).parameters.values())
@@ -231,7 +232,7 @@ def _as_leaf(leaf: Any, name: str) -> Any:
 
 
 def _next_leaf(leaf: Any, init: Tensor, name: str) -> Any:
-    """A leaf of the body's value; Python numbers take the variable's dtype where they can."""
+    """Return a leaf of the body's value; Python numbers take the variable's dtype where they can."""
     if leaf is None:
         raise TypeError(f"loop variable {name!r} is None after one iteration (is a return missing?)")
     if isinstance(leaf, (bool, int, float, complex)):
@@ -244,7 +245,7 @@ def _next_leaf(leaf: Any, init: Tensor, name: str) -> Any:
 
 
 def _up_to(structure: Any, invariant: Any) -> list[Any]:
-    """One invariant per leaf of ``structure``; a shape spelled as a list or tuple is a leaf."""
+    """Return one invariant per leaf of ``structure``; a shape spelled as a list or tuple is a leaf."""
     if structure.is_leaf():
         return [invariant]
     try:
@@ -254,7 +255,7 @@ def _up_to(structure: Any, invariant: Any) -> list[Any]:
 
 
 def _component_invariants(leaf: Any, given: Any) -> list[TensorShape]:
-    """The invariants of a leaf's component tensors; ``given`` is the user's for the leaf or ``None``."""
+    """Return the invariants of a leaf's component tensors; ``given`` is the user's for the leaf or ``None``."""
     if isinstance(given, (TensorSpec, CompositeSpec)):
         given = _shape_of_spec(leaf, given)
     composite = getattr(leaf, "__autoloop_invariants__", None)
@@ -264,7 +265,7 @@ def _component_invariants(leaf: Any, given: Any) -> list[TensorShape]:
 
 
 def _shape_of_spec(leaf: Any, spec: TensorSpec | CompositeSpec) -> TensorShape:
-    """The shape invariant that a spec of the loop variable ``leaf`` states."""
+    """Return the shape invariant that a spec of the loop variable ``leaf`` states."""
     if spec.dtype != leaf.dtype:
         raise TypeError(f"a shape invariant is a spec of dtype {spec.dtype}, the loop variable has {leaf.dtype}")
     if not isinstance(spec, CompositeSpec):

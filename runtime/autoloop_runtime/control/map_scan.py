@@ -53,7 +53,7 @@ def in_graph(build: Callable[[], Any], *values: Any) -> Any:
 
 
 def length_of(leaves: list[Rows]) -> Any:
-    """The common number of rows: an int where it is known, else a scalar tensor."""
+    """Return the common number of rows: an int where it is known, else a scalar tensor."""
     if not leaves:
         raise ValueError("elems is empty: there is nothing to loop over")
     known = set()
@@ -71,7 +71,8 @@ def length_of(leaves: list[Rows]) -> Any:
 
 
 def rows_of(elems: Any) -> tuple[list[Rows], Any]:
-    """What to loop over, each a tensor or SparseTensor of which ``x[i]`` is a row, and the structure they are in."""
+    """Return what to loop over, each a tensor or SparseTensor of which ``x[i]`` is a row,
+    and the structure they are in."""
     leaves, structure = nest.flatten_with_structure(elems)
     return [leaf if isinstance(leaf, SparseTensor) else convert_to_tensor(leaf) for leaf in leaves], structure
 
@@ -80,7 +81,7 @@ def _loop(
     step: _Step, rows: list[Rows], structure: Any, state: Any, *,
     reverse: bool, options: LoopOptions, name: str, head: Any = _NOTHING,
 ) -> _Result:  # fmt: skip
-    """The loop all four are made of, over the rows in the given direction.
+    """Return the loop all four are made of, over the rows in the given direction.
 
     ``head``: what was emitted before the first row, in the structure of what is emitted; by default there is nothing.
     """
@@ -126,7 +127,8 @@ def _loop(
 
 
 def _growing(form: LoopForm) -> dict[str, TensorShape]:
-    """Invariants by which IndexedSlices may change their number of rows, since there is no place to ask for it."""
+    """Return invariants by which IndexedSlices may change their number of rows,
+    since there is no place to ask for it."""
     return {
         name: TensorShape([None]).concatenate(leaf.values.shape[1:])
         for name, leaf in zip(form.leaf_names, form.leaves)
@@ -147,7 +149,7 @@ class _Emission:
 
 
 def _emission(value: Any, index: Any, like: Any = None) -> _Emission:
-    """What ``value`` writes at ``index``, in the dtype of ``like`` if that is given."""
+    """Return what ``value`` writes at ``index``, in the dtype of ``like`` if that is given."""
     if isinstance(value, SparseTensor):
         row = ops.cast(index, dtypes.int64)
         places = ops.pad(value.indices, [[0, 0], [1, 0]], constant_values=row)
@@ -169,7 +171,7 @@ def _emission(value: Any, index: Any, like: Any = None) -> _Emission:
 
 
 def _stack_sparse(arrays: list[TensorArray], count: Any) -> SparseTensor:
-    """One SparseTensor with a dimension more; where the rows differ in size it is as large as the largest."""
+    """Return one SparseTensor with a dimension more; where the rows differ in size it is as large as the largest."""
     places, values, extents = arrays
     sizes = ops.max(ops.pad(extents.stack(), [[1, 0], [0, 0]]), axis=0)  # of no rows: all zeros
     rows = ops.expand_dims(ops.cast(count, dtypes.int64), 0)
@@ -189,7 +191,7 @@ def _declare(cond: Graph, body: Graph, variables: list[LoopVar], array: TensorAr
 
 
 def _emitted(value: Any, dtype: Any = None) -> Tensor:
-    """A leaf of what ``fn`` gave as a tensor."""
+    """Return a leaf of what ``fn`` gave as a tensor."""
     if value is None:
         raise TypeError("fn returned None (is a return missing?)")
     try:
@@ -208,7 +210,7 @@ def map_fn(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:  # fmt: skip
-    """``fn`` of every row of ``elems``, stacked; rows are computed in parallel.
+    """Return ``fn`` of every row of ``elems``, stacked; rows are computed in parallel.
 
     Parameters
     ----------
@@ -276,7 +278,7 @@ def scan(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """All accumulated values of ``fn(accumulator, row)`` over the rows of ``elems``, stacked.
+    """Return all accumulated values of ``fn(accumulator, row)`` over the rows of ``elems``, stacked.
 
     Parameters
     ----------
@@ -335,7 +337,7 @@ def foldl(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The last accumulated value of ``fn(accumulator, row)``, from the first row on.
+    """Return the last accumulated value of ``fn(accumulator, row)``, from the first row on.
 
     See ``scan`` for the parameters.
     """
@@ -347,7 +349,7 @@ def foldr(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The last accumulated value of ``fn(accumulator, row)``, from the last row back.
+    """Return the last accumulated value of ``fn(accumulator, row)``, from the last row back.
 
     See ``scan`` for the parameters.
     """

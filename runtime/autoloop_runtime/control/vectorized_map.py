@@ -27,7 +27,7 @@ from .map_scan import check_callable, in_graph, length_of, map_fn, rows_of
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, name: str | None = None
 ) -> Any:
-    """``fn`` of every row of ``elems``, stacked: computed for all rows at once where ``fn`` allows it.
+    """Return ``fn`` of every row of ``elems``, stacked: computed for all rows at once where ``fn`` allows it.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def vectorized_map(
 
 
 def _obstacle(row: Graph, outputs: Sequence[Tensor], count: int) -> str:
-    """What cannot be computed for all rows at once, in words; empty if everything can."""
+    """Return what cannot be computed for all rows at once, in words; empty if everything can."""
     if row.token is not None:
         return "an effect"
     varying = set(row.inputs[:count])  # what is captured comes after
@@ -108,7 +108,7 @@ def _has_rule(node: Node, varying: set[Tensor]) -> bool:
 
 
 def _at_once(row: Graph, outputs: Sequence[Tensor], rows: Sequence[Tensor], count: Any) -> list[Tensor]:
-    """``outputs`` for all ``rows``, built into the current graph."""
+    """Return ``outputs`` for all ``rows``, built into the current graph."""
     graph = row.parent
     assert graph is not None
     values = {inner: graph.capture(outer) for outer, inner in row.captures.items()}
@@ -133,7 +133,7 @@ def _at_once(row: Graph, outputs: Sequence[Tensor], rows: Sequence[Tensor], coun
 
 
 def _raised(node: Node, inputs: list[Tensor], varying: set[Tensor]) -> tuple[list[Tensor], Mapping[str, Any]]:
-    """Inputs and attributes of ``node`` for all rows: there is an axis more in front of what varies."""
+    """Return inputs and attributes of ``node`` for all rows: there is an axis more in front of what varies."""
     if node.op.traits.batching is Batching.AXES:
         rank = node.inputs[0].shape.rank or 0
         axes = range(rank) if node.attrs["axis"] is None else node.attrs["axis"]
@@ -148,7 +148,7 @@ def _raised(node: Node, inputs: list[Tensor], varying: set[Tensor]) -> tuple[lis
 
 
 def _repeated(value: Tensor, count: Any) -> Tensor:
-    """``value``, which is the same for every row, as often as there are rows."""
+    """Return ``value``, which is the same for every row, as often as there are rows."""
     if isinstance(count, int) and value.shape.is_fully_defined():
         shape: Any = (count, *value.shape.as_tuple())
     else:

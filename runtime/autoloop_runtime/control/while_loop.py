@@ -139,7 +139,7 @@ def _build(
 
 
 def _relaxed(graph: Graph, form: LoopForm, body: Callable[..., Any]) -> list[LoopVar]:
-    """Invariants found by tracing ``body`` into scratch graphs until no shape gets more general.
+    """Return invariants found by tracing ``body`` into scratch graphs until no shape gets more general.
 
     Terminates: each round makes at least one dimension unknown, and no dimension becomes known again.
     """

@@ -11,7 +11,7 @@ from ..ir.tensor import Tensor
 
 
 def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor]) -> Callable[..., list[Any]]:
-    """A function ``run(values, state, timeout=None)`` that gives ``fetches`` for the values of ``feeds``.
+    """Return a function ``run(values, state, timeout=None)`` that gives ``fetches`` for the values of ``feeds``.
 
     Raises
     ------

@@ -123,7 +123,7 @@ def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | N
 
 
 def results_of(tokens: State) -> list[Any]:
-    """The fetched values of a run that has come to rest."""
+    """Return the fetched values of a run that has come to rest."""
     if not tokens.finished or any(value is MISSING for value in tokens.results):
         waiting = tokens.describe_waiting()
         raise RuntimeError(f"the run cannot go on, nothing is ready and not all results exist:\n{waiting}")

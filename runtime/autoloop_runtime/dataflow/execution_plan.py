@@ -128,7 +128,7 @@ class FramePlan:
         self.steps: list[Step] = []
 
     def reserve(self, cells: int, content: Any) -> int:
-        """Room for ``cells`` more entries of ``values``."""
+        """Return room for ``cells`` more entries of ``values``."""
         start = len(self.template)
         self.template.extend([content] * cells)
         return start
@@ -220,7 +220,7 @@ class Plan:
     # -- edges --------------------------------------------------------------------------------------------
 
     def _edges_of(self, port: Port) -> Edges:
-        """The edges of a port, filled in later: edges may lead to edges without end (loops in loops)."""
+        """Return the edges of a port, filled in later: edges may lead to edges without end (loops in loops)."""
         edges = self._edges.get(port)
         if edges is None:
             edges = self._edges[port] = Edges()
@@ -250,7 +250,7 @@ class Plan:
             edges.plain, edges.rest = tuple(plain), tuple(sorted(rest, key=lambda entry: entry[0]))
 
     def _crossing(self, flat: FlatNode, port: Port) -> tuple[int, Any]:
-        """The entry for a node that takes a token to another iteration or frame."""
+        """Return the entry for a node that takes a token to another iteration or frame."""
         there = self._edges_of((flat.index, 0))
         if flat.kind is Kind.NEXT_ITERATION:
             return NEXT, there
@@ -267,7 +267,7 @@ class Plan:
 
 
 def _kernel(flat: FlatNode) -> Callable[..., Any] | None:
-    """The kernel of a node with its static arguments; what it gives includes the effect token."""
+    """Return the kernel of a node with its static arguments; what it gives includes the effect token."""
     op = flat.op
     if op is None:
         return None
@@ -278,7 +278,7 @@ def _kernel(flat: FlatNode) -> Callable[..., Any] | None:
 
 
 def _in_a_tuple(flat: FlatNode) -> bool:
-    """True if what ``_kernel`` gives for the node is a tuple, with a value for each output."""
+    """Return whether what ``_kernel`` gives for the node is a tuple, with a value for each output."""
     return flat.op is not None and (flat.op.several or flat.op.effect)
 
 

@@ -129,7 +129,7 @@ class State:
     # -- the hot path -------------------------------------------------------------------------------------
 
     def complete(self, it: Iteration, step: Step, out: Any, light: Ready, heavy: Ready | None) -> None:
-        """The kernel of ``step`` gave ``out`` in iteration ``it``.
+        """Deliver ``out``, which the kernel of ``step`` gave in iteration ``it``.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class State:
     def _arrived(
         self, it: Iteration, step: Step, stack: list[tuple[Iteration, Edges, Any]], light: Ready, heavy: Ready | None
     ) -> None:
-        """All inputs of ``step`` have come, the last one not through a slot."""
+        """Go on with ``step``, all inputs of which have come, the last one not through a slot."""
         values = it.values
         if step.call is None:
             taken = step.otherwise is None or values[step.first + 1]
@@ -226,7 +226,7 @@ class State:
         self, it: Iteration, what: int, arg: Any, value: Any,
         stack: list[tuple[Iteration, Edges, Any]], settle: list[Iteration],
     ) -> None:  # fmt: skip
-        """A token of ``it`` enters a child frame."""
+        """Let a token of ``it`` enter a child frame."""
         if what == INHERIT:
             slot, plan, edges, invariant = arg
             it.values[slot] = value
@@ -291,7 +291,7 @@ class State:
     # -- looking ------------------------------------------------------------------------------------------
 
     def iterations(self) -> Iterator[Iteration]:
-        """The live iterations of all frames, outer ones and older ones first."""
+        """Yield the live iterations of all frames, outer ones and older ones first."""
         todo = [self.root]
         for it in todo:  # grows as it is walked
             yield it
@@ -302,7 +302,7 @@ class State:
                     following = following.next
 
     def describe_waiting(self, limit: int = 8) -> str:
-        """Which nodes have some of their inputs and wait for others, for the message of a run that does not end.
+        """Return which nodes have some of their inputs and wait for others, for the message of a run that does not end.
 
         Where none does, between two nodes of a chain: which iterations are under way.
         """
@@ -327,7 +327,7 @@ class State:
 
 
 def loops_around(it: Iteration) -> list[tuple[Node, int]]:
-    """The While nodes and iteration numbers that ``it`` stands in, innermost first."""
+    """Return the While nodes and iteration numbers that ``it`` stands in, innermost first."""
     found: list[tuple[Node, int]] = []
     here: Iteration | None = it
     while here is not None:
@@ -339,14 +339,14 @@ def loops_around(it: Iteration) -> list[tuple[Node, int]]:
 
 
 def _is_heavy(step: Step, values: list[Any]) -> bool:
-    """True if the kernel, whose inputs are there, is worth another thread."""
+    """Return whether the kernel, whose inputs are there, is worth another thread."""
     if step.weight == HEAVY:
         return True
     return any(getattr(value, "size", 0) > ELEMENTS for value in values[step.first : step.last])
 
 
 def _begin(frame: Frame) -> Iteration:
-    """The iteration after the newest."""
+    """Return the iteration after the newest."""
     newest = frame.newest
     following = Iteration(frame, newest.index + 1)
     newest.next = frame.newest = following

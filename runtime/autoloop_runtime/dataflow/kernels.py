@@ -30,16 +30,16 @@ class Watch:
 
     @staticmethod
     def needed(timeout: float | None) -> Watch | None:
-        """A watch, if there is anything to watch."""
+        """Return a watch, if there is anything to watch."""
         recorder = profiler.active()
         return None if timeout is None and recorder is None else Watch(timeout, recorder)
 
     def expired(self) -> bool:
-        """True if the time is over."""
+        """Return whether the time is over."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
     def timed_out(self, tokens: State) -> TimeoutError:
-        """The error that stops the run."""
+        """Return the error that stops the run."""
         return TimeoutError(f"the run took longer than {self.timeout} s:\n{tokens.describe_waiting()}")
 
 
@@ -71,7 +71,7 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any
 
 
 def explained(error: Exception, it: Iteration, step: Step) -> BaseException:
-    """What the kernel of ``step`` raised in ``it``, told in terms of the user's program."""
+    """Return what the kernel of ``step`` raised in ``it``, told in terms of the user's program."""
     flat = step.flat
     assert flat.source is not None
     found = flat.op.culprit(error) if flat.op is not None and flat.op.culprit is not None else None

@@ -39,7 +39,7 @@ class Context:
         self._pivot: Port | None = None
 
     def pivot(self) -> Port | None:
-        """The port whose token says that this iteration or branch is live."""
+        """Return the port whose token says that this iteration or branch is live."""
         if self._pivot is None and self._make is not None:
             self._pivot = self._make()
         return self._pivot
@@ -87,7 +87,7 @@ class Emitter:
         constant: bool = False,
         value: Any = None,
     ) -> Port:
-        """A new node; one that would get no token at all waits for the pivot of its context."""
+        """Return a new node; one that would get no token at all waits for the pivot of its context."""
         controls = tuple([p for p in controls if self.nodes[p[0]].kind is not Kind.CONST])
         waits = kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY)
         if waits and all(self._resting(p) for p in (*inputs, *controls)):
@@ -109,7 +109,7 @@ class Emitter:
         return self.nodes[port[0]].resting
 
     def _token(self, port: Port, context: Context, name: str, controls: Sequence[Port] = ()) -> Port:
-        """``port``, through an Identity if its value is at rest or has to wait for ``controls``."""
+        """Return ``port``, through an Identity if its value is at rest or has to wait for ``controls``."""
         if not controls and not self._resting(port):
             return port
         return self._add(Kind.IDENTITY, f"{name}/Identity", (port,), context, controls)
@@ -145,7 +145,7 @@ class Emitter:
                     )
 
     def _plain(self, node: Node, env: Env, context: Context) -> None:
-        """A constant or a kernel."""
+        """Lower a constant or a kernel."""
         if node.op is CONST:
             made = self._add(Kind.CONST, node.name, (), context, source=node, value=node.attrs["value"])
             controls = [env[t] for t in node.control_inputs]
@@ -171,7 +171,7 @@ class Emitter:
     # -- loops --------------------------------------------------------------------------------------------
 
     def _unchanging(self, node: Node, variables: Sequence[int]) -> set[int]:
-        """Loop variables that the body returns as they are: they enter as invariants, and need no Exit."""
+        """Return loop variables that the body returns as they are: they enter as invariants, and need no Exit."""
         cond, body = node.attrs["cond"], node.attrs["body"]
         if self.keep_variables:
             return set()
@@ -229,7 +229,8 @@ class Emitter:
                 env[node.outputs[k]] = self._token(source, context, name, controls) if controls else source
 
     def _loop_predicate(self, node: Node, port: Port, in_cond: Context) -> Port:
-        """The condition; where it is at rest a kernel asks it, so that no endless loop is without kernels, between
+        """Return the condition; where it is at rest a kernel asks it, so that no endless loop is without kernels,
+        between
         which a run can be stopped."""
         tensor, what = node.attrs["cond"].outputs[0], f"the condition of the loop {node.name!r}"
         if self._resting(port):
@@ -237,7 +238,7 @@ class Emitter:
         return self._predicate(tensor, port, in_cond, node, what)
 
     def _invariant_positions(self, node: Node, fixed: set[int]) -> list[int]:
-        """The inputs that every iteration sees: captured tensors and variables that never change."""
+        """Return the inputs that every iteration sees: captured tensors and variables that never change."""
         cond, body, needed = node.attrs["cond"], node.attrs["body"], self.needed.tensors
         candidates = (*sorted(fixed), *range(node.attrs["n_vars"], len(node.inputs)))
         return [i for i in candidates if cond.inputs[i] in needed or body.inputs[i] in needed]
@@ -245,7 +246,7 @@ class Emitter:
     def _enter_variables(
         self, node: Node, moving: Sequence[int], held: Sequence[int], env: Env, context: Context, inside: Context
     ) -> dict[int, Port]:
-        """Enter and Merge of each loop variable; the NextIteration input is added when it exists."""
+        """Make Enter and Merge of each loop variable; the NextIteration input is added when it exists."""
         name = node.name
         controls = [env[t] for t in node.control_inputs]
         sources = {k: env[node.inputs[k]] for k in moving}
@@ -261,7 +262,7 @@ class Emitter:
         return merges
 
     def _enter_invariants(self, node: Node, held: Sequence[int], env: Env, inside: Context) -> dict[int, Port]:
-        """A constant Enter for each position of ``held``; constants are at rest everywhere anyway."""
+        """Return a constant Enter for each position of ``held``; constants are at rest everywhere anyway."""
         found = {}
         for position in held:
             port = env[node.inputs[position]]
@@ -279,7 +280,7 @@ class Emitter:
         self.nodes[merge[0]] = replace(old, inputs=(*old.inputs, back))
 
     def _checked_variable(self, node: Node, k: int, tensor: Tensor, port: Port, context: Context, entry: bool) -> Port:
-        """``port``, checked against the shape invariant unless the static shape proves it."""
+        """Return ``port``, checked against the shape invariant unless the static shape proves it."""
         if self._keeps_invariant(node, k, tensor):
             return port
         return self._check(
@@ -289,7 +290,7 @@ class Emitter:
 
     @staticmethod
     def _keeps_invariant(node: Node, k: int, tensor: Tensor) -> bool:
-        """True if ``tensor``, a value of loop variable ``k``, needs no check of its shape at run time."""
+        """Return whether ``tensor``, a value of loop variable ``k``, needs no check of its shape at run time."""
         shape: TensorShape = node.attrs["invariants"][k]
         return tensor.dtype == variant or tensor.shape.is_subsumed_by(shape)
 

@@ -20,7 +20,7 @@ __all__ = ["FlatNode", "FrameInfo", "Kind", "Lowered", "Port", "lower"]
 def lower(
     graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor] = (), *, keep_variables: bool = False
 ) -> Lowered:
-    """The flat graph that computes ``fetches``.
+    """Return the flat graph that computes ``fetches``.
 
     Parameters
     ----------

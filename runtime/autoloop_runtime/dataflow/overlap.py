@@ -37,7 +37,8 @@ class _Facts:
 
 
 def overlapping(lowered: Lowered, heavy: Collection[int]) -> set[int]:
-    """Those of the nodes ``heavy`` (indices) that can run while another of them, or another iteration's, runs."""
+    """Return those of the nodes ``heavy`` (indices) that can run while another of them, or another iteration's,
+    runs."""
     order = sorted(heavy)
     if len(order) > VERY_MANY:
         return set(order)
@@ -131,7 +132,8 @@ class _Analysis:
         return heavy, merges
 
     def _of_last_iteration(self, node: FlatNode, merges: int, facts: _Facts) -> int:
-        """What leaves a loop needs what the last iteration brought, of the kernels that ran only if there was one."""
+        """Return what leaves a loop needs what the last iteration brought,
+        of the kernels that ran only if there was one."""
         heavy = 0
         for index in _bits(merges):
             merge = self.nodes[index]
@@ -141,7 +143,7 @@ class _Analysis:
 
 
 def _overlapping_iterations(lowered: Lowered, frame: int, order: list[int], facts: _Facts) -> set[int]:
-    """The heavy kernels inside ``frame`` that do not wait for all those of the iteration before."""
+    """Return the heavy kernels inside ``frame`` that do not wait for all those of the iteration before."""
     nodes = lowered.nodes
     inside = [rank for rank, index in enumerate(order) if _is_inside(lowered, nodes[index].frame, frame)]
     everything = sum(1 << rank for rank in inside)

@@ -209,7 +209,7 @@ class SharedRun:
                     item, wanted = self._take(light, member)
 
     def _take(self, light: deque[Item], member: bool) -> tuple[Item | None, int]:
-        """The next kernel for this thread, and how many workers to call for. The lock is held."""
+        """Return the next kernel for this thread, and how many workers to call for. The lock is held."""
         heavy = self.heavy
         if self.stopped or not (light or heavy):
             self._leave(member)
@@ -226,7 +226,7 @@ class SharedRun:
         return item, wanted
 
     def _leave(self, member: bool) -> None:
-        """This thread has nothing more to do here. The lock is held."""
+        """Leave: this thread has nothing more to do here. The lock is held."""
         if member:
             self.present -= 1
             self.openings += 1
@@ -249,7 +249,7 @@ class BlasLimit:
         self.before: list[int] = []
 
     def limit(self, run: SharedRun) -> None:
-        """``run`` wants the limit; the number of threads of the first that does counts."""
+        """Note that ``run`` wants the limit; the number of threads of the first that does counts."""
         with self.lock:
             # before the rest, so that a run of a signal handler that comes in between does not end the limit
             self.users.add(run)
@@ -265,13 +265,13 @@ class BlasLimit:
                     _set_threads(library, max(1, count // (run.most + 1)))
 
     def release(self, run: SharedRun) -> None:
-        """``run`` wants it no more; also after a ``limit`` that was interrupted half-way."""
+        """Note that ``run`` wants it no more; also after a ``limit`` that was interrupted half-way."""
         with self.lock:
             self.users.discard(run)
             self._settle()
 
     def after_fork_in_child(self) -> None:
-        """The runs of other threads are over."""
+        """Forget the runs of other threads."""
         me = threading.get_ident()
         self.users = {run for run in self.users if run.caller == me}
         self._settle()

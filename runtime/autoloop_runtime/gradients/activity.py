@@ -25,7 +25,7 @@ Key: TypeAlias = Tensor | Variable
 
 
 def is_differentiable(tensor: Key) -> bool:
-    """True if a tensor may have a gradient: floats, complex numbers, and collections (of whatever)."""
+    """Return whether a tensor may have a gradient: floats, complex numbers, and collections (of whatever)."""
     return tensor.dtype.kind in "fc" or tensor.dtype == dtypes.variant
 
 
@@ -48,18 +48,18 @@ class Marks:
             self._scan(graph)
 
     def key(self, tensor: Tensor) -> Key:
-        """The source that ``tensor`` stands for, or itself."""
+        """Return the source that ``tensor`` stands for, or itself."""
         return self._keys.get(tensor, tensor)
 
     def __contains__(self, tensor: Tensor) -> bool:
         return tensor in self._keys
 
     def inside(self, graph: Graph) -> set[Key]:
-        """The sources that show up in ``graph`` or below by themselves."""
+        """Return the sources that show up in ``graph`` or below by themselves."""
         return self._inside.get(graph, set())
 
     def among(self, tensors: Iterable[Tensor]) -> set[Key]:
-        """The sources that some of ``tensors`` stand for."""
+        """Return the sources that some of ``tensors`` stand for."""
         return {self._keys[t] for t in tensors if t in self._keys}
 
     def _scan(self, graph: Graph) -> set[Key]:
@@ -90,7 +90,7 @@ class Marks:
 def reached(
     nodes: Iterable[Node], seeds: Iterable[Tensor], marks: Marks, stops: Collection[Tensor] = ()
 ) -> set[Tensor]:
-    """The results of ``nodes`` that depend on ``seeds`` or on a source that shows up inside.
+    """Return the results of ``nodes`` that depend on ``seeds`` or on a source that shows up inside.
 
     Nothing depends on ``stops`` but themselves.
     """
@@ -112,7 +112,7 @@ def reached(
 
 
 def reached_in_loop(node: Node, outside: set[Tensor], marks: Marks) -> tuple[set[int], set[Tensor]]:
-    """The loop variables, and the tensors of the body, that depend on what is reached ``outside``."""
+    """Return the loop variables, and the tensors of the body, that depend on what is reached ``outside``."""
     body = node.attrs["body"]
     if not node.attrs["back_prop"]:
         return set(), set()
@@ -137,7 +137,7 @@ def _reached_in_branches(node: Node, outside: set[Tensor], marks: Marks) -> set[
 
 
 def reached_in_branch(node: Node, branch: Graph, outside: set[Tensor], marks: Marks) -> set[Tensor]:
-    """The tensors of a branch that depend on what is reached ``outside``."""
+    """Return the tensors of a branch that depend on what is reached ``outside``."""
     seeds = [p for p, t in zip(branch.inputs, node.inputs[1:]) if t in outside and is_differentiable(t)]
     return reached(branch.nodes, seeds, marks)
 
@@ -146,7 +146,7 @@ def reached_in_branch(node: Node, branch: Graph, outside: set[Tensor], marks: Ma
 
 
 def needed(graph: Graph, targets: Iterable[Tensor]) -> set[Tensor]:
-    """The tensors of ``graph``, and of the graphs inside it, that ``targets`` depend on, themselves included."""
+    """Return the tensors of ``graph``, and of the graphs inside it, that ``targets`` depend on, themselves included."""
     found = set(targets)
     for node in reversed(graph.nodes):
         wanted = {k for k, t in enumerate(node.outputs) if t in found}
@@ -169,7 +169,7 @@ def needed(graph: Graph, targets: Iterable[Tensor]) -> set[Tensor]:
 
 
 def needed_in_loop(node: Node, wanted: set[int]) -> tuple[set[int], set[Tensor]]:
-    """The loop variables and the tensors of the body that the ``wanted`` results depend on."""
+    """Return the loop variables and the tensors of the body that the ``wanted`` results depend on."""
     body = node.attrs["body"]
     if not node.attrs["back_prop"]:
         return set(), set()

@@ -23,7 +23,7 @@ from .tape import GradientTape
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None, name: str | None = None) -> Any:
-    """The gradients of the sum of ``ys`` with regard to each of ``xs``, built into their graph.
+    """Return the gradients of the sum of ``ys`` with regard to each of ``xs``, built into their graph.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None,
 
 
 def _where(tensors: Sequence[Tensor]) -> Graph:
-    """The graph to build a gradient in: the current one if it can use ``tensors``, else the innermost of theirs."""
+    """Return the graph to build a gradient in: the current one if it can use ``tensors``,
+    else the innermost of theirs."""
     current = current_graph()
     graphs = [t.graph for t in tensors if t.graph is not None]
     candidates = graphs if current is None else [current, *graphs]
@@ -115,7 +116,7 @@ class _Point:
     back: Callable[[Sequence[Tensor], Sequence[Any]], list[Tensor | None]]
 
     def pack(self, found: Sequence[Any]) -> list[Any]:
-        """One thing per source in the structures of the arguments, zeros for ``None``."""
+        """Return one thing per source in the structures of the arguments, zeros for ``None``."""
         made, start = [], 0
         for argument in self.arguments:
             count = len(argument.keys)
@@ -161,7 +162,7 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 
 
 def _own(value: Any, position: int) -> Tensor:
-    """An argument's leaf as a tensor of its own, so that only this use of it counts."""
+    """Return an argument's leaf as a tensor of its own, so that only this use of it counts."""
     tensor = convert_to_tensor(value)
     if tensor.dtype.kind not in "fc":
         raise TypeError(
@@ -184,7 +185,7 @@ def _positions(argnums: int | Sequence[int]) -> tuple[int, ...]:
 def value_and_grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the value of ``f`` and its gradient.
+    """Return a function that gives the value of ``f`` and its gradient.
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def _scalar(value: Any) -> Tensor:
 
 
 def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """A function that gives the gradient of ``f``; see ``value_and_grad``.
+    """Return a function that gives the gradient of ``f``; see ``value_and_grad``.
 
     Returns
     -------
@@ -265,7 +266,7 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool 
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """The value of ``f`` and the function that takes gradients back through it.
+    """Return the value of ``f`` and the function that takes gradients back through it.
 
     Parameters
     ----------
@@ -297,7 +298,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 
 def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """A function that gives all derivatives of all elements of ``f``.
+    """Return a function that gives all derivatives of all elements of ``f``.
 
     Parameters
     ----------
@@ -340,7 +341,7 @@ def _matrix(column: Sequence[Tensor], y: Tensor) -> Tensor:
 
 
 def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> Any:
-    """The second derivatives of ``f`` applied to a vector, without forming them.
+    """Return the second derivatives of ``f`` applied to a vector, without forming them.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def build(
     stops: frozenset[Tensor] = frozenset(), spans: Mapping[Graph, Sequence[Node]] | None = None, *,
     sparse: bool = False,
 ) -> list[Any]:  # fmt: skip
-    """The gradients of ``ys`` with regard to ``xs``.
+    """Return the gradients of ``ys`` with regard to ``xs``.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _result(adjoints: Adjoints, x: Key, sparse: bool) -> Any:
 
 
 def source_in(graph: Graph, x: Any) -> Key:
-    """What a derivative with regard to ``x`` is taken of in ``graph`` and those around it."""
+    """Return what a derivative with regard to ``x`` is taken of in ``graph`` and those around it."""
     if isinstance(x, Variable):
         return x
     if not isinstance(x, Tensor):
@@ -86,13 +86,13 @@ def source_in(graph: Graph, x: Any) -> Key:
 
 
 def tensor_in(graph: Graph, tensor: Tensor) -> Tensor:
-    """``tensor`` (or its copy), which ``graph`` or one around it must have (``ValueError`` else); or a value."""
+    """Return ``tensor`` (or its copy), which ``graph`` or one around it must have (``ValueError`` else); or a value."""
     known = within(enclosing(graph), tensor)
     return graph.capture(tensor) if known is None else known  # capture says what is wrong with a foreign tensor
 
 
 def seeds_of(ys: Any, given: Any) -> list[Any]:
-    """What was given as gradients of ``ys``, one per tensor; ``None`` stands for ones.
+    """Return what was given as gradients of ``ys``, one per tensor; ``None`` stands for ones.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def seeds_of(ys: Any, given: Any) -> list[Any]:
 
 
 def seed(y: Tensor, g: Any) -> Tensor:
-    """The gradient that ``y`` starts with: ``g``, or ones."""
+    """Return the gradient that ``y`` starts with: ``g``, or ones."""
     made: Tensor
     if g is None:
         made = ops.ones_like(y)

@@ -49,7 +49,7 @@ _OBJECT = 32
 
 
 def apply_to(plan: Reversal) -> bool:
-    """True if the loop is to be run again rather than to save its values.
+    """Return whether the loop is to be run again rather than to save its values.
 
     The derivative of a gradient goes through the checkpoints themselves; there the values are saved.
     """
@@ -58,7 +58,7 @@ def apply_to(plan: Reversal) -> bool:
 
 
 def mode(node: Node) -> Any:
-    """How the loop keeps what its gradient needs: ``"save"``, ``"checkpoint"``, or the number of checkpoints."""
+    """Return how the loop keeps what its gradient needs: ``"save"``, ``"checkpoint"``, or the number of checkpoints."""
     own = node.attrs.get("gradient_memory")
     default = node.graph.root.collections.get("gradient_memory", ["save"])[0]
     return default if own is None else own
@@ -131,13 +131,13 @@ class Rerun:
 
 
 def _leading(plan: Reversal) -> int:
-    """The variable whose store is asked what all stores know: one that has to be there anyway."""
+    """Return the variable whose store is asked what all stores know: one that has to be there anyway."""
     changing = (k for k in range(original_variables(plan.node)) if not is_fixed(plan.node, k))
     return plan.moving[0] if plan.moving else next(changing, 0)
 
 
 def _segment(plan: Reversal, body: Graph, s: Tensor, held: Sequence[Tensor]) -> tuple[Node, list[Tensor]]:
-    """Segment ``s`` of a loop, in the body of the loop over segments, and what becomes of the stores.
+    """Return segment ``s`` of a loop, in the body of the loop over segments, and what becomes of the stores.
 
     ``held`` has the stores of the variables that change, if the number of checkpoints is limited.
     """
@@ -165,13 +165,13 @@ def _segment(plan: Reversal, body: Graph, s: Tensor, held: Sequence[Tensor]) -> 
 
 
 def limit(node: Node) -> int | None:
-    """How many checkpoints the loop may keep, ``None`` if that depends on the number of its iterations."""
+    """Return how many checkpoints the loop may keep, ``None`` if that depends on the number of its iterations."""
     chosen = mode(node)
     return chosen if isinstance(chosen, int) else None
 
 
 def segment_length(node: Node) -> int:
-    """How many iterations a segment has if the number of checkpoints is limited; otherwise they begin with 1."""
+    """Return how many iterations a segment has if the number of checkpoints is limited; otherwise they begin with 1."""
     most = limit(node)
     if most is None:
         return 1
@@ -184,7 +184,8 @@ def segment_length(node: Node) -> int:
 
 
 def _computed(graph: Graph, given: Sequence[Tensor] = ()) -> int | None:
-    """Bytes of ``given`` and of all that ``graph`` computes, in the branches of conditionals too; ``None``: unknown."""
+    """Return bytes of ``given`` and of all that ``graph`` computes, in the branches of conditionals too; ``None``:
+    unknown."""
     nodes = [node for node in graph.nodes if node.op not in (PARAMETER, CONST)]
     total = 0
     for tensor in (*given, *(t for node in nodes for t in node.outputs)):
@@ -202,7 +203,7 @@ def _computed(graph: Graph, given: Sequence[Tensor] = ()) -> int | None:
 
 
 def _segments(plan: Reversal) -> Tensor:
-    """The number of segments of a loop, a tensor of the graph where the backward loop goes."""
+    """Return the number of segments of a loop, a tensor of the graph where the backward loop goes."""
     graph, node = plan.graph, plan.node
     position = _stores(node) + _leading(plan)
     store = node.outputs[position]
@@ -214,7 +215,7 @@ def _segments(plan: Reversal) -> Tensor:
 
 
 def original_variables(node: Node) -> int:
-    """The number of loop variables that the loop had before gradients added theirs."""
+    """Return the number of loop variables that the loop had before gradients added theirs."""
     known = node.attrs["body"].collections.setdefault(ORIGINAL, [])
     if not known:
         known.append(node.attrs["n_vars"])
@@ -223,7 +224,7 @@ def original_variables(node: Node) -> int:
 
 
 def _stores(node: Node) -> int:
-    """The position of the checkpoints of the first variable among the results of ``node``; the others follow."""
+    """Return the position of the checkpoints of the first variable among the results of ``node``; the others follow."""
     body: Graph = node.attrs["body"]
     known = body.collections.setdefault(STORES, [])
     if not known:
@@ -243,7 +244,7 @@ def _stores(node: Node) -> int:
 
 
 def _refuse_effects(node: Node) -> None:
-    """``ValueError`` if running the body of ``node`` again would be noticed."""
+    """Raise ``ValueError`` if running the body of ``node`` again would be noticed."""
     todo = [node.attrs["cond"], node.attrs["body"]]
     while todo:
         for inner in todo.pop().nodes:
@@ -294,7 +295,7 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
 
 
 def _moves(node: Node, parameter: Tensor) -> bool:
-    """True for the parameter of a loop variable that changes."""
+    """Return true for the parameter of a loop variable that changes."""
     body: Graph = node.attrs["body"]
     k = next((k for k in range(original_variables(node)) if body.inputs[k] is parameter), None)
     return k is not None and not is_fixed(node, k)

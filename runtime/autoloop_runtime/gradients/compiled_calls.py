@@ -115,13 +115,14 @@ class Split:
         return made
 
     def connected(self, wanted: Sequence[int]) -> list[bool]:
-        """For each of ``sources``: whether a differentiable path leads to it from one of the outputs ``wanted``."""
+        """Return for each of ``sources``: whether a differentiable path leads to it from one
+        of the outputs ``wanted``."""
         inside = needed(self.graph, [self.outputs[k] for k in wanted])
         found = self.marks.among(inside)
         return [x in inside or x in found for x in self.sources]
 
     def joined(self) -> Graph:
-        """Both halves as one graph, from a gradient for each of ``given`` and the inputs."""
+        """Return both halves as one graph, from a gradient for each of ``given`` and the inputs."""
         made = Graph("gradient", ordered=True)
         root = self.graph.collections
         made.collections.update((key, list(root[key])) for key in _OPTIONS if key in root)
@@ -185,7 +186,7 @@ class Recorded:
         self._given: dict[Shapes, Shapes] = {}
 
     def way(self, values: Sequence[Any]) -> Way:
-        """The way for inputs of these values.
+        """Return the way for inputs of these values.
 
         Machine code computes again what it cannot save. ``auto`` saves values until machine code has been made of both
         ways; it never goes back, unless that turns out not to be faster.
@@ -201,7 +202,7 @@ class Recorded:
                 self._given[shapes] = tuple([results[k].shape.as_tuple() for k in self.split.given])
 
     def _is_native(self, values: Sequence[Any]) -> bool:
-        """True if machine code runs, or is tried for, the graph and its joined halves."""
+        """Return whether machine code runs, or is tried for, the graph and its joined halves."""
         shapes: Shapes = tuple([np.shape(v) for v in values])
         forward, given = self._runner.run, self._given.get(shapes)
         if given is None or not isinstance(forward, Automatic):
@@ -242,7 +243,8 @@ def _read_in(graph: Graph) -> Iterator[Variable]:
 
 
 def recorded(graph: Graph, outputs: Sequence[Tensor], runner: Runner, sources: Sequence[Key]) -> Recorded | None:
-    """``graph``, which ``runner`` runs, for gradients of ``outputs`` by ``sources``; ``None`` if there are none."""
+    """Return ``graph``, which ``runner`` runs, for gradients of ``outputs`` by ``sources``;
+    ``None`` if there are none."""
     with _lock:
         split, made = _halves(graph, outputs, sources)
         if split is None:
@@ -256,7 +258,7 @@ def recorded(graph: Graph, outputs: Sequence[Tensor], runner: Runner, sources: S
 def _halves(
     graph: Graph, outputs: Sequence[Tensor], sources: Sequence[Key]
 ) -> tuple[Split | None, dict[int, Recorded]]:
-    """The split, the same one each time, and what was made of it for each runner."""
+    """Return the split, the same one each time, and what was made of it for each runner."""
     known = graph.collections.setdefault(_SPLITS, [])
     found: Split | None
     runners: dict[int, Recorded]
@@ -278,7 +280,7 @@ def _halves(
 
 @in_child
 def _take_back() -> None:
-    """What another thread was splitting nobody will ever finish."""
+    """Take back what another thread was splitting, which nobody will ever finish."""
     if not is_mine(_lock):
         for before in reversed(_underway):
             before.undo()
@@ -290,7 +292,7 @@ def _same(a: Sequence[Key], b: Sequence[Key]) -> bool:
 
 
 def _split(graph: Graph, outputs: Sequence[Tensor], sources: Sequence[Key]) -> Split | None:
-    """The halves of ``graph``; ``None`` if no gradient leads from ``outputs`` to ``sources``."""
+    """Return the halves of ``graph``; ``None`` if no gradient leads from ``outputs`` to ``sources``."""
     marks = Marks([graph], sources)
     tensors = [x for x in sources if isinstance(x, Tensor) and x.graph is graph]
     found = reached(graph.nodes, tensors, marks)

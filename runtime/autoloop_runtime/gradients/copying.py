@@ -26,7 +26,7 @@ _CARRIED = (ORIGINAL, STORES, LENGTH, TRIPS, SAVED, RESULTS)
 
 
 def copied(graph: Graph, outputs: Sequence[Tensor], parent: Graph) -> tuple[Graph, dict[Tensor, Tensor]]:
-    """A copy below ``parent`` of what ``outputs`` of a sub-graph need.
+    """Return a copy below ``parent`` of what ``outputs`` of a sub-graph need.
 
     Returns
     -------
@@ -39,7 +39,8 @@ def copied(graph: Graph, outputs: Sequence[Tensor], parent: Graph) -> tuple[Grap
 
 
 def twin(copy: Graph, tensor: Tensor) -> Tensor | None:
-    """What stands in ``copy`` for ``tensor``, if that is of the graph that it is a copy of, or that one's original.
+    """Return what stands in ``copy`` for ``tensor``, if that is of the graph that it is a copy of, or that one's
+    original.
 
     The gradient function of a ``custom_gradient`` keeps tensors of the graph it was made in, also such as nothing else
     needs; those are copied now.
@@ -56,7 +57,7 @@ def twin(copy: Graph, tensor: Tensor) -> Tensor | None:
 
 
 def inlined(graph: Graph, inputs: Sequence[Tensor], held: Held | None = None) -> list[Tensor]:
-    """The outputs of ``graph`` for ``inputs``, computed by copies of its nodes in the current graph.
+    """Return the outputs of ``graph`` for ``inputs``, computed by copies of its nodes in the current graph.
 
     ``held``: what stands for the variables that are read in it; by default they are read again.
     """
@@ -65,7 +66,7 @@ def inlined(graph: Graph, inputs: Sequence[Tensor], held: Held | None = None) ->
 
 
 def absorbed(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """As ``inlined``, for once: the current graph takes the place of ``graph``, also for further derivatives."""
+    """Return what ``inlined`` does, for once: the current graph replaces ``graph``, also for further derivatives."""
     into = current_graph()
     assert into is not None
     of = _inline(graph, inputs, {})
@@ -74,7 +75,7 @@ def absorbed(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
 
 
 def _inline(graph: Graph, inputs: Sequence[Tensor], held: Held) -> dict[Tensor, Tensor]:
-    """Copies of the nodes of ``graph`` in the current graph: for each tensor its copy."""
+    """Return copies of the nodes of ``graph`` in the current graph: for each tensor its copy."""
     into = current_graph()
     assert into is not None
     of = dict(zip(graph.inputs, [into.capture(t) for t in inputs]))
@@ -95,7 +96,8 @@ def _copy(
     graph: Graph, parent: Graph, around: Mapping[Tensor, Tensor], live: set[Node] | None, outputs: Sequence[Tensor],
     held: Held = _NOTHING,
 ) -> tuple[Graph, dict[Tensor, Tensor]]:  # fmt: skip
-    """As ``copied``; ``around`` has the copies of tensors of the graphs around, ``live`` the nodes (all if None)."""
+    """Return what ``copied`` does; ``around`` has the copies of tensors of the graphs around,
+    ``live`` the nodes (all if None)."""
     made = Graph(graph.prefix, parent)
     of: dict[Tensor, Tensor] = {}
     made.collections[_SOURCE] = [(graph, of)]
@@ -121,7 +123,7 @@ def _take(
 def _twin_node(
     node: Node, made: Graph, around: Mapping[Tensor, Tensor], of: dict[Tensor, Tensor], held: Held = _NOTHING
 ) -> Node:
-    """A copy of ``node`` for the graph ``made``, noted in ``of``."""
+    """Return a copy of ``node`` for the graph ``made``, noted in ``of``."""
     attrs = {
         key: _copy_below(value, made, {**around, **of}, held) if isinstance(value, Graph) else value
         for key, value in node.attrs.items()
@@ -135,7 +137,7 @@ def _twin_node(
 
 
 def _copy_below(graph: Graph, parent: Graph, around: Mapping[Tensor, Tensor], held: Held) -> Graph:
-    """A copy of a graph inside the one that is copied, whole."""
+    """Return a copy of a graph inside the one that is copied, whole."""
     made, of = _copy(graph, parent, around, None, graph.outputs, held)
     made.inputs = [of[t] for t in graph.inputs]
     for key in _CARRIED:
@@ -145,5 +147,5 @@ def _copy_below(graph: Graph, parent: Graph, around: Mapping[Tensor, Tensor], he
 
 
 def _carried(value: Any, of: Mapping[Tensor, Tensor]) -> Any:
-    """A position, or a tensor and its position, in the copy."""
+    """Return a position, or a tensor and its position, in the copy."""
     return (of[value[0]], value[1]) if isinstance(value, tuple) else value

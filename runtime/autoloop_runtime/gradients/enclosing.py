@@ -17,7 +17,7 @@ from .rematerialize import BackwardGraph
 
 
 def enclosing(graph: Graph) -> list[Graph]:
-    """``graph`` and all whose tensors may be used in it, each before those whose tensors it uses."""
+    """Return ``graph`` and all whose tensors may be used in it, each before those whose tensors it uses."""
     found: dict[Graph, None] = {}
 
     def visit(one: Graph | None) -> None:
@@ -32,14 +32,15 @@ def enclosing(graph: Graph) -> list[Graph]:
 
 
 def links(graph: Graph) -> list[tuple[Tensor, Tensor]]:
-    """``(tensor of another graph, what stands for it here)`` for all that ``graph`` uses."""
+    """Return ``(tensor of another graph, what stands for it here)`` for all that ``graph`` uses."""
     asked = graph.asked() if isinstance(graph, BackwardGraph) else []
     known = {here for _, here in asked}
     return asked + [(outer, inner) for outer, inner in graph.captured_inputs() if inner not in known]
 
 
 def within(graphs: Iterable[Graph], tensor: Tensor) -> Tensor | None:
-    """``tensor`` if it is a value or of one of ``graphs``, or its copy in one of them; ``None`` if it is foreign."""
+    """Return ``tensor`` if it is a value or of one of ``graphs``, or its copy in one of them;
+    ``None`` if it is foreign."""
     graphs = list(graphs)
     if tensor.graph is None or tensor.graph in graphs:
         return tensor

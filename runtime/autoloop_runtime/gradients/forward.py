@@ -43,7 +43,7 @@ class Pushforward:
         self.tangents = tangents
 
     def of(self, tensor: Tensor) -> Tensor | None:
-        """The tangent of ``tensor``; ``None`` if it is zero."""
+        """Return the tangent of ``tensor``; ``None`` if it is zero."""
         return self.tangents.get(self.marks.key(tensor))
 
     def run(self) -> None:
@@ -148,7 +148,7 @@ def _or_zero(tangent: Tensor | None, like: Tensor) -> Tensor:
 
 
 def _stand_in(like: Tensor) -> Tensor:
-    """A gradient to give to a rule; nothing that is kept depends on its value."""
+    """Return a gradient to give to a rule; nothing that is kept depends on its value."""
     graph = current_graph()
     assert graph is not None
     node = Node(graph, PARAMETER, (), {}, [(like.dtype, like.shape)], "stand_in", ())
@@ -156,7 +156,7 @@ def _stand_in(like: Tensor) -> Tensor:
 
 
 def tangents(ys: Sequence[Tensor], xs: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor | None]:
-    """The derivatives of ``ys`` when each of ``xs`` moves in its direction.
+    """Return the derivatives of ``ys`` when each of ``xs`` moves in its direction.
 
     ``xs`` are of the current graph, the others may also be of one around it, or values.
     """
@@ -170,7 +170,7 @@ def tangents(ys: Sequence[Tensor], xs: Sequence[Tensor], directions: Sequence[Te
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[Any, Any]:
-    """The value of ``f`` and its derivative in a direction, computed together (forward mode).
+    """Return the value of ``f`` and its derivative in a direction, computed together (forward mode).
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _UNBOUNDED = 1 << 60
 def cheapest_cut(
     roots: Iterable[V], targets: Iterable[V], inputs: Mapping[V, Iterable[V]], cost: Mapping[V, int]
 ) -> set[V]:
-    """The vertices of least total cost that separate ``roots`` from ``targets``.
+    """Return the vertices of least total cost that separate ``roots`` from ``targets``.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class _Network:
         return True
 
     def reaching(self, sink: Hashable) -> set[Hashable]:
-        """The vertices from which more flow could reach ``sink``."""
+        """Return the vertices from which more flow could reach ``sink``."""
         found = {sink}
         queue = deque([sink])
         while queue:

@@ -21,7 +21,8 @@ LEAST_BYTES, MOST_TIME = 0.2, 0.15
 def worth_computing_again(
     cut: Set[Tensor], forward: Graph, price: Callable[[Tensor], int], at_hand: Callable[[Tensor], bool]
 ) -> set[Tensor]:
-    """Those of ``cut`` that are not to be saved; they can be computed from the others of it and from what is at hand.
+    """Return those of ``cut`` that are not to be saved; they can be computed from the others of it and from what is at
+    hand.
 
     Parameters
     ----------

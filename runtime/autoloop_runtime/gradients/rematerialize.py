@@ -62,15 +62,15 @@ class BackwardGraph(Graph):
     # -- for subclasses -----------------------------------------------------------------------------------
 
     def is_free(self, tensor: Tensor) -> bool:
-        """True if ``stand_in`` gives a value for a (non-constant) tensor of the forward graph."""
+        """Return whether ``stand_in`` gives a value for a (non-constant) tensor of the forward graph."""
         raise NotImplementedError
 
     def outside(self, tensor: Tensor) -> Tensor | None:
-        """What a parameter of the forward graph is outside of it, if that is the same for all of its runs."""
+        """Return what a parameter of the forward graph is outside of it, if that is the same for all of its runs."""
         raise NotImplementedError
 
     def stand_in(self, tensor: Tensor) -> Tensor:
-        """The value, here, of a tensor for which ``is_free`` holds."""
+        """Return the value, here, of a tensor for which ``is_free`` holds."""
         raise NotImplementedError
 
     def alias(self, tensor: Tensor, asked: set[Tensor]) -> Tensor | None:
@@ -82,11 +82,11 @@ class BackwardGraph(Graph):
         raise NotImplementedError
 
     def price(self, tensor: Tensor) -> int:
-        """What saving ``tensor`` costs: bytes, about."""
+        """Return what saving ``tensor`` costs: bytes, about."""
         return bytes_of(tensor)
 
     def saved_alias(self, tensor: Tensor, other: Tensor) -> Definition:
-        """How to read here a tensor for which ``alias`` gave ``other``."""
+        """Return how to read here a tensor for which ``alias`` gave ``other``."""
         raise NotImplementedError
 
     # -- building -----------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class BackwardGraph(Graph):
         return super().add(op, inputs, attrs, name, self.location if location is None else location, scope)
 
     def _described(self, tensor: Tensor) -> Tensor:
-        """The outermost tensor that has the value of ``tensor``."""
+        """Return the outermost tensor that has the value of ``tensor``."""
         up: Graph | None = self
         while isinstance(up, BackwardGraph):
             if up.forward is tensor.graph:
@@ -141,7 +141,7 @@ class BackwardGraph(Graph):
         return known
 
     def constant_in(self, graph: Graph, constant: Tensor) -> Tensor:
-        """A constant of the forward graph in ``graph``, a copy of the same tensor if it is one.
+        """Return a constant of the forward graph in ``graph``, a copy of the same tensor if it is one.
 
         Somebody may want the derivative of the gradient with regard to that tensor.
         """
@@ -160,7 +160,7 @@ class BackwardGraph(Graph):
         return node.outputs[0]
 
     def asked(self) -> list[tuple[Tensor, Tensor]]:
-        """``(tensor of the forward graph, what stands for it here)`` so far."""
+        """Return ``(tensor of the forward graph, what stands for it here)`` so far."""
         return [(t, here) for t, here in self._asked.items() if here.graph is self]
 
     # -- finishing ----------------------------------------------------------------------------------------
@@ -193,12 +193,12 @@ class BackwardGraph(Graph):
                 self._become(tensor, stacks.PEEK if node.op is tensor_array.READ else node.op, node.inputs, node.attrs)
 
     def _again(self, cut: set[Tensor]) -> set[Tensor]:
-        """Those of ``cut`` that are dear to save and not very dear to compute."""
+        """Return those of ``cut`` that are dear to save and not very dear to compute."""
         own = {t for t in cut if self.alias(t, cut) is None}
         return worth_computing_again(own, self.forward, self.price, lambda t: t.op.op is CONST or self.is_free(t))
 
     def _recipes(self, asked: set[Tensor]) -> tuple[dict[Tensor, list[Tensor]], list[Tensor]]:
-        """How ``asked`` can be computed again, and the tensors where that ends: they can only be saved."""
+        """Return how ``asked`` can be computed again, and the tensors where that ends: they can only be saved."""
         sources: dict[Tensor, list[Tensor]] = {}
         roots: list[Tensor] = []
         seen = set(asked)
@@ -250,7 +250,7 @@ class BackwardGraph(Graph):
 
 
 def _described_once(graph: Graph, op: Op, tensor: Tensor, attrs: Mapping[str, Any]) -> Tensor:
-    """``op`` of ``tensor`` in its own graph, the same one for all who ask."""
+    """Return ``op`` of ``tensor`` in its own graph, the same one for all who ask."""
     known = graph.collections.setdefault("gradient: extents", [])
     made: Tensor
     for with_op, with_tensor, with_attrs, made in known:
@@ -262,7 +262,7 @@ def _described_once(graph: Graph, op: Op, tensor: Tensor, attrs: Mapping[str, An
 
 
 def bytes_of(tensor: Tensor) -> int:
-    """About how much memory one more value takes."""
+    """Return about how much memory one more value takes."""
     if tensor.dtype == dtypes.variant:
         return _OBJECT
     dims = tensor.shape.known if tensor.shape.rank is not None else (None,)
@@ -273,7 +273,7 @@ def bytes_of(tensor: Tensor) -> int:
 
 
 def sorted_nodes(nodes: Sequence[Node]) -> list[Node]:
-    """``nodes`` with inputs before their uses, otherwise in the given order."""
+    """Return ``nodes`` with inputs before their uses, otherwise in the given order."""
     inside, done = set(nodes), set()
     out: list[Node] = []
     for first in nodes:

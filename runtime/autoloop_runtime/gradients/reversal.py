@@ -50,7 +50,7 @@ class Reversal:
     inner: tuple[Tensor, ...]
 
     def variables(self, gradients: Sequence[Tensor | None]) -> list[LoopVar]:
-        """The loop variables on entry: the gradients of the moving ones, then the sums."""
+        """Return the loop variables on entry: the gradients of the moving ones, then the sums."""
         names, shapes = self.node.attrs["names"], self.node.attrs["invariants"]
         made = []
         for k in self.moving:
@@ -69,7 +69,7 @@ class Reversal:
 
 
 def plan_reversal(node: Node, gradients: Sequence[Tensor | None], walk: Walk) -> Reversal | None:
-    """What the backward loop of ``node`` must do; ``None`` if there is nothing to do.
+    """Return what the backward loop of ``node`` must do; ``None`` if there is nothing to do.
 
     The gradient of a variable that no iteration changes is handed on at once.
     """
@@ -96,13 +96,13 @@ def plan_reversal(node: Node, gradients: Sequence[Tensor | None], walk: Walk) ->
 
 
 def is_fixed(node: Node, k: int) -> bool:
-    """True for a loop variable that no iteration changes."""
+    """Return true for a loop variable that no iteration changes."""
     body = node.attrs["body"]
     return body.outputs[k] is body.inputs[k]
 
 
 def fitting(g: Tensor, shape: TensorShape) -> Tensor:
-    """``g``, checked at run time to fit ``shape`` if that is not known."""
+    """Return ``g``, checked at run time to fit ``shape`` if that is not known."""
     if not g.shape.is_subsumed_by(shape):
         g = ops.ensure_shape(g, shape)
     return g

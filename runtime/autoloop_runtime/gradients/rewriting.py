@@ -57,7 +57,7 @@ def building(graph: Graph, location: Location = ()) -> Iterator[None]:
 
 @contextmanager
 def before(node: Node, offset: int = 0) -> Iterator[None]:
-    """What is built inside comes before ``node`` in its graph."""
+    """Put what is built inside before ``node`` in its graph."""
     graph = node.graph
     count = len(graph.nodes)
     with building(graph, node.location):
@@ -69,7 +69,7 @@ def before(node: Node, offset: int = 0) -> Iterator[None]:
 
 
 def after(node: Node) -> AbstractContextManager[None]:
-    """What is built inside comes right after ``node``, and stays when what was made later is undone."""
+    """Put what is built inside right after ``node``, where it stays when what was made later is undone."""
     return before(node, 1)
 
 
@@ -131,7 +131,7 @@ def adopt_captures(node: Node) -> None:
 
 
 def trip_counter(node: Node) -> int:
-    """The position of a loop variable that counts 0, 1, 2, ...: one of the user's, or one more."""
+    """Return the position of a loop variable that counts 0, 1, 2, ...: one of the user's, or one more."""
     known = node.attrs["body"].collections.setdefault(TRIPS, [])
     if not known:
         position = _own_counter(node)
@@ -146,7 +146,7 @@ def trip_counter(node: Node) -> int:
 
 
 def trips_of(node: Node) -> Tensor:
-    """How many iterations the loop ``node`` ran, an output of it."""
+    """Return how many iterations the loop ``node`` ran, an output of it."""
     position = trip_counter(node)
     return node.outputs[position]
 
@@ -175,7 +175,7 @@ def _own_counter(node: Node) -> int | None:
 
 
 def stack_of(node: Node, tensor: Tensor) -> Tensor:
-    """The stack, an output of the loop ``node``, of the values that a tensor of its body takes."""
+    """Return the stack, an output of the loop ``node``, of the values that a tensor of its body takes."""
     body: Graph = node.attrs["body"]
     known = body.collections.setdefault(SAVED, [])
     for saved, position in known:
@@ -193,7 +193,8 @@ def stack_of(node: Node, tensor: Tensor) -> Tensor:
 
 
 def complete_stack_of(node: Node, k: int) -> Tensor:
-    """The stack of loop variable ``k`` with its final value on top: one entry more than there were iterations."""
+    """Return the stack of loop variable ``k`` with its final value on top:
+    one entry more than there were iterations."""
     known = node.attrs["body"].collections.setdefault(_COMPLETE, [])
     made: Tensor
     for position, made in known:
@@ -209,7 +210,7 @@ def complete_stack_of(node: Node, k: int) -> Tensor:
 
 
 def _swaps(node: Node, saved: Tensor) -> bool:
-    """True if what the loop ``node`` saves of a tensor may leave memory."""
+    """Return whether what the loop ``node`` saves of a tensor may leave memory."""
     return bool(node.attrs["swap_memory"]) and not is_small(saved)
 
 
@@ -217,7 +218,7 @@ def _swaps(node: Node, saved: Tensor) -> bool:
 
 
 def result_of(node: Node, branch: Graph, tensor: Tensor) -> Tensor:
-    """The value of a branch's tensor as an output of the Cond ``node``; meaningless if the other branch ran."""
+    """Return the value of a branch's tensor as an output of the Cond ``node``; meaningless if the other branch ran."""
     known = branch.collections.setdefault(RESULTS, [])
     for saved, position in known:
         if saved is tensor:
@@ -245,5 +246,5 @@ def add_result(node: Node, then: Tensor, otherwise: Tensor) -> int:
 
 
 def _nothing(like: Tensor) -> Tensor:
-    """A value that fits the static shape of ``like`` and takes no memory."""
+    """Return a value that fits the static shape of ``like`` and takes no memory."""
     return stacks.empty() if like.dtype == dtypes.variant else constant_zeros(like)

@@ -17,18 +17,18 @@ from .reversal import ROW
 
 
 def row_parts(parts: Sequence[Tensor]) -> list[Node] | None:
-    """The nodes that made ``parts``, if each of them adds rows into zeros."""
+    """Return the nodes that made ``parts``, if each of them adds rows into zeros."""
     nodes = [p.node for p in parts if p.node is not None and p.node.op is INDEX_ADD]
     return nodes if nodes and len(nodes) == len(parts) and all(map(_adds_rows, nodes)) else None
 
 
 def _adds_rows(node: Node) -> bool:
-    """True if the one index says which rows; a mask says it of elements, and how many only at run time."""
+    """Return whether the one index says which rows; a mask says it of elements, and how many only at run time."""
     return bool(node.attrs["index"] == ROW and node.inputs[2].dtype.kind in "iu")
 
 
 def slices(nodes: Sequence[Node], like: Key) -> IndexedSlices:
-    """The sum of what ``nodes`` add, without the zeros; a gradient of ``like``."""
+    """Return the sum of what ``nodes`` add, without the zeros; a gradient of ``like``."""
     made = [rows(n.inputs[1], n.inputs[2], like) for n in nodes]
     total = made[0]
     for other in made[1:]:
@@ -37,7 +37,8 @@ def slices(nodes: Sequence[Node], like: Key) -> IndexedSlices:
 
 
 def rows(values: Tensor, indices: Tensor, like: Key) -> IndexedSlices:
-    """``values`` at ``indices`` (of any rank, negative ones from the end) as slices of a tensor like ``like``."""
+    """Return ``values`` at ``indices`` (of any rank,
+    negative ones from the end) as slices of a tensor like ``like``."""
     shape = shape_of(convert_to_tensor(like))
     extent = shape[0]
     inner = list(shape[1:]) if like.shape.is_fully_defined() else shape[1:]

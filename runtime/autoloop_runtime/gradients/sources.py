@@ -30,7 +30,7 @@ class Sources:
 
     @classmethod
     def of(cls, value: Any, convert: Callable[[Any], Any] = lambda x: x) -> Sources:
-        """The sources in ``value``; ``convert`` is applied to each first."""
+        """Return the sources in ``value``; ``convert`` is applied to each first."""
         leaves, structure = nest.flatten_with_structure(value)
         keys: list[Any] = []
         made: list[tuple[Any, list[Any]]] = []
@@ -46,13 +46,13 @@ class Sources:
         return cls(keys, structure, made)
 
     def value(self) -> Any:
-        """The structure with what ``convert`` made."""
+        """Return the structure with what ``convert`` made."""
         return nest.unflatten(
             self._structure, [p[0] if form is None else nest.unflatten(form, p) for form, p in self._leaves]
         )
 
     def pack(self, found: Sequence[Any], zeros: bool = False) -> Any:
-        """One thing per key in the structure; ``None`` becomes zeros where wanted, or needed inside a composite.
+        """Return one thing per key in the structure; ``None`` becomes zeros where wanted, or needed inside a composite.
 
         The parts of a composite that are not floating stay what they are.
         """

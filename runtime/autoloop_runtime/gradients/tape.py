@@ -123,7 +123,7 @@ class GradientTape:
             self._tracked.add(leaf)
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables watched so far."""
+        """Return the variables watched so far."""
         return tuple([k for k in self._watched if isinstance(k, Variable)])
 
     @contextmanager
@@ -140,7 +140,7 @@ class GradientTape:
         self._used = False
 
     def record(self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> None:
-        """A primitive was computed eagerly (``recording.Recorder``)."""
+        """Record a primitive that was computed eagerly (``recorders.Recorder``)."""
         if op is READ:
             variable = attrs["variable"]
             if self._sees(variable):
@@ -155,7 +155,7 @@ class GradientTape:
             self._keep(tuple(inputs), outputs, backward)
 
     def tracks(self, tensor: Tensor) -> bool:
-        """True if ``tensor`` depends on something watched (``recording.Recorder``)."""
+        """Return whether ``tensor`` depends on something watched (``recording.Recorder``)."""
         return tensor in self._tracked
 
     def run(self, graph: Graph, runner: Runner, inputs: Sequence[Tensor], state: RunState) -> list[Tensor]:
@@ -163,7 +163,7 @@ class GradientTape:
         return _run_recorded([r for r in recorders() if isinstance(r, GradientTape)], graph, runner, inputs, state)
 
     def _sees(self, source: Key) -> bool:
-        """True if ``source`` is tracked; a variable that is used becomes so."""
+        """Return whether ``source`` is tracked; a variable that is used becomes so."""
         if isinstance(source, Variable) and source.trainable and self._watches_variables:
             self.watch(source)
         return source in self._tracked
@@ -179,7 +179,7 @@ class GradientTape:
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: str = "none"
     ) -> Any:
-        """The gradient of ``target`` (summed, if it has several elements) with regard to ``sources``.
+        """Return the gradient of ``target`` (summed, if it has several elements) with regard to ``sources``.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class GradientTape:
         return packed
 
     def jacobian(self, target: Tensor, sources: Any, unconnected_gradients: str = "none") -> Any:
-        """The derivative of every element of ``target`` with regard to every element of each source.
+        """Return the derivative of every element of ``target`` with regard to every element of each source.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ class GradientTape:
         ]
 
     def _recorded(self, targets: list[Tensor]) -> tuple[Graph, dict[Graph, Sequence[Node]]]:
-        """The innermost graph of ``targets``, and what was recorded of it and of those around it."""
+        """Return the innermost graph of ``targets``, and what was recorded of it and of those around it."""
         own, spans = self._graph, dict[Graph, Sequence[Node]]()
         if own is not None:
             nodes = self._nodes() if self._span is None else self._span
@@ -308,7 +308,7 @@ class GradientTape:
         return next(iter(spans)), spans
 
     def _nodes(self) -> list[Node]:
-        """The nodes of the graph since the tape was entered."""
+        """Return the nodes of the graph since the tape was entered."""
         assert self._graph is not None
         nodes = self._graph.nodes
         return nodes[nodes.index(self._last) + 1 :] if self._last is not None else list(nodes)
@@ -376,14 +376,14 @@ def _call_backward(way: Way, outputs: Sequence[Tensor], kept: Sequence[Tensor], 
 
 
 def _sources(tape: GradientTape, graph: Graph, inputs: Sequence[Tensor]) -> list[tuple[Key, Key]]:
-    """``(source outside, source in the graph)`` of everything tracked that the graph gets or mentions."""
+    """Return ``(source outside, source in the graph)`` of everything tracked that the graph gets or mentions."""
     found: list[tuple[Key, Key]] = [(x, p) for x, p in zip(inputs, graph.inputs) if x in tape._tracked]
     mentioned = dict.fromkeys(_mentioned(graph))
     return found + [(x, x) for x in mentioned if tape._sees(x) and is_differentiable(x)]
 
 
 def _mentioned(graph: Graph) -> Iterable[Key]:
-    """The variables read, and the concrete tensors used, in ``graph`` and the graphs inside it."""
+    """Yield the variables read, and the concrete tensors used, in ``graph`` and the graphs inside it."""
     for concrete, _ in graph._constants.values():
         yield concrete
     for node in graph.nodes:

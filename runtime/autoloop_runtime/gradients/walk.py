@@ -53,7 +53,7 @@ class Adjoints:
             self.sinks[key] = accumulate(self.sinks[key], part)
 
     def total(self, key: Key) -> Tensor | None:
-        """The gradient of ``key``, ``None`` if it is zero."""
+        """Return the gradient of ``key``, ``None`` if it is zero."""
         parts = self._parts.get(key)
         if parts is None:
             return None
@@ -64,7 +64,7 @@ class Adjoints:
         return total
 
     def parts(self, key: Key) -> list[Tensor]:
-        """What ``total`` sums up."""
+        """Return what ``total`` sums up."""
         return self._parts.get(key, [])
 
 
@@ -109,12 +109,12 @@ class Walk:
             self.adjoints.add(self.marks.key(tensor), part)
 
     def add_to(self, tensor: Tensor | None, part: Tensor) -> None:
-        """As ``add``, of a tensor that may be none."""
+        """Add as ``add`` does, of a tensor that may be none."""
         if tensor is not None:
             self.add(tensor, part)
 
     def collected(self, pairs: Sequence[tuple[Tensor, Any]], relevant: Iterable[Tensor]) -> list[Collected]:
-        """What the sub-graphs of a structured node add to.
+        """Return what the sub-graphs of a structured node add to.
 
         ``pairs`` are captured tensors and what they are inside. Sources may show up inside by themselves, too: those
         among the tensors that are ``relevant``, which are what the results with a gradient depend on.
@@ -164,7 +164,7 @@ class Walk:
 
 
 def nothing(key: Key) -> Tensor:
-    """The zero gradient of a tensor or variable."""
+    """Return the zero gradient of a tensor or variable."""
     if isinstance(key, Tensor) and key.dtype == dtypes.variant:
         return slots.empty()
     if key.shape.is_fully_defined():
@@ -176,7 +176,7 @@ def nothing(key: Key) -> Tensor:
 def apply_rule(
     node: Node, gradients: Sequence[Tensor | None], outputs: Sequence[Tensor], inputs: Sequence[Tensor]
 ) -> Sequence[Tensor | None]:
-    """The gradients of the inputs of a plain node.
+    """Return the gradients of the inputs of a plain node.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def gradients_of(
     op: Op, what: str, gradients: Sequence[Tensor | None], outputs: Sequence[Tensor], inputs: Sequence[Tensor],
     attrs: Mapping[str, Any],
 ) -> Sequence[Tensor | None]:  # fmt: skip
-    """What the rule of ``op`` says (``LookupError`` if there is none)."""
+    """Return what the rule of ``op`` says (``LookupError`` if there is none)."""
     if op.vjp is None or isinstance(op.vjp, NoRule):
         where_from = ", whose gradient function may call it, too" if op is PY_FUNCTION else ""
         raise LookupError(

@@ -80,12 +80,12 @@ class BackwardBody(BackwardGraph):
     # -- counters -----------------------------------------------------------------------------------------
 
     def _counts(self, tensor: Tensor) -> bool:
-        """True for a loop variable that grows by a known step."""
+        """Return true for a loop variable that grows by a known step."""
         k = self._variables.get(tensor)
         return k is not None and constant_step(self.loop, k, rewriting.FIXED) is not None
 
     def _count(self, k: int) -> Tensor:
-        """The value of counter ``k`` in iteration t."""
+        """Return the value of counter ``k`` in iteration t."""
         step, start = constant_step(self.loop, k, rewriting.FIXED), self.loop.inputs[k]
         with self.as_default():
             n = ops.cast(self.t, start.dtype)
@@ -113,7 +113,7 @@ class BackwardBody(BackwardGraph):
         return known
 
     def _hoisted(self, tensor: Tensor) -> Tensor:
-        """An invariant tensor of the forward body as a tensor outside the backward loop."""
+        """Return an invariant tensor of the forward body as a tensor outside the backward loop."""
         parent = self.parent
         assert parent is not None
         node, outer = tensor.op, self.outside(tensor)

@@ -19,7 +19,7 @@ from .tensor import Tensor
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
-    """A tensor of ``value``; a tensor is returned as it is.
+    """Return a tensor of ``value``; a tensor is returned as it is.
 
     Python numbers become int32, float32, bool or complex128; NumPy arrays and scalars keep their dtype; a
     (nested) list may hold tensors, it is stacked.
@@ -52,7 +52,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) ->
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
-    """A tensor with a fixed value.
+    """Return a tensor with a fixed value.
 
     Parameters
     ----------
@@ -91,20 +91,20 @@ def _reshaped(tensor: Tensor, shape: Any) -> Tensor:
 
 
 def as_constant(value: Any, name: str | None = None) -> Tensor:
-    """A tensor of an array: a constant of the default graph, or a concrete tensor."""
+    """Return a tensor of an array: a constant of the default graph, or a concrete tensor."""
     graph = current_graph()
     return Tensor(value) if graph is None else graph.constant(value, name or "Const", waits=True)
 
 
 def has_tensor(value: Any) -> bool:
-    """Whether ``value`` is a tensor, or a list with one in it."""
+    """Return whether ``value`` is a tensor, or a list with one in it."""
     if isinstance(value, (list, tuple)):
         return any(has_tensor(v) for v in value)
     return isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__")
 
 
 def to_array(value: Any, dtype: DType | None = None) -> Any:
-    """An array (0-d ones as NumPy scalars) that nobody else can change.
+    """Return an array (0-d ones as NumPy scalars) that nobody else can change.
 
     See ``convert_to_tensor`` for the dtype and the errors.
     """
@@ -157,7 +157,7 @@ def _number(value: Any, dtype: DType | None) -> Any:
 
 
 def _default(array: np.ndarray[Any, Any]) -> DType:
-    """The dtype of nested Python numbers."""
+    """Return the dtype of nested Python numbers."""
     if array.dtype.kind in "iu":
         return dtypes.int32
     if array.dtype.kind == "f":

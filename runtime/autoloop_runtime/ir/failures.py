@@ -18,7 +18,7 @@ _MARK = "__autoloop_node__"
 
 
 def describe_iterations(frames: Sequence[tuple[Node, int]]) -> str:
-    """``iteration 3 of the loop 'while' (file.py:12), iteration 0 of ...``, innermost loop first."""
+    """Return ``iteration 3 of the loop 'while' (file.py:12), iteration 0 of ...``, innermost loop first."""
     parts = []
     for loop, iteration in frames:
         where = f" ({loop.location[-1]})" if loop.location else ""
@@ -27,7 +27,7 @@ def describe_iterations(frames: Sequence[tuple[Node, int]]) -> str:
 
 
 def annotate(error: BaseException, node: Node, frames: Sequence[tuple[Node, int]] = ()) -> BaseException:
-    """``error`` with the user's lines as traceback and a note on the operation and the iterations.
+    """Return ``error`` with the user's lines as traceback and a note on the operation and the iterations.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def annotate(error: BaseException, node: Node, frames: Sequence[tuple[Node, int]
 
 
 def is_annotated(error: BaseException) -> bool:
-    """True if ``annotate`` has told of ``error`` already."""
+    """Return whether ``annotate`` has told of ``error`` already."""
     return getattr(error, _MARK, None) is not None
 
 
 def annotate_further(error: BaseException, frames: Sequence[tuple[Node, int]]) -> BaseException:
-    """An annotated ``error``, told also of the loops around those that it names."""
+    """Return an annotated ``error``, told also of the loops around those that it names."""
     notes = getattr(error, "__notes__", None)
     if frames and notes:
         notes[-1] += ", in " + describe_iterations(frames)
@@ -64,7 +64,7 @@ def annotate_further(error: BaseException, frames: Sequence[tuple[Node, int]]) -
 
 
 def user_traceback(location: Location, rest: TracebackType | None) -> TracebackType | None:
-    """A traceback whose entries are the user's lines, outermost first, followed by ``rest``."""
+    """Return a traceback whose entries are the user's lines, outermost first, followed by ``rest``."""
     made = rest
     for line in reversed(location):
         frame_traceback = _fake_traceback(line)
@@ -73,7 +73,7 @@ def user_traceback(location: Location, rest: TracebackType | None) -> TracebackT
 
 
 def _fake_traceback(line: Line) -> TracebackType:
-    """A traceback entry that shows ``line``: code with the user's file name and line raises once."""
+    """Return a traceback entry that shows ``line``: code with the user's file name and line raises once."""
     code: CodeType = compile("\n" * (line.lineno - 1) + "raise _Marker", line.filename, "exec")
     code = code.replace(co_name=line.function)
     try:

@@ -152,7 +152,7 @@ class Graph:
     # -- building -----------------------------------------------------------------------------------------
 
     def unique_name(self, name: str) -> str:
-        """``name`` below this graph's prefix, made unique: ``add``, ``add_1``, ..."""
+        """Return ``name`` below this graph's prefix, made unique: ``add``, ``add_1``, ..."""
         full = f"{self.prefix}/{name}" if self.prefix else name
         names = self.root._names
         count = names.get(full, 0)
@@ -242,7 +242,7 @@ class Graph:
         return tuple(found)
 
     def parameter(self, dtype: DType, shape: TensorShape, name: str = "arg", **attrs: Any) -> Tensor:
-        """A new input of this graph."""
+        """Return a new input of this graph."""
         node = Node(
             self, PARAMETER, (), {"dtype": dtype, "shape": shape, **attrs}, [(dtype, shape)],
             self.unique_name(name), self._places.capture(),
@@ -252,7 +252,7 @@ class Graph:
         return node.outputs[0]
 
     def constant(self, value: Any, name: str = "Const", *, waits: bool = False) -> Tensor:
-        """A node that gives ``value`` (an ndarray or NumPy scalar, not copied).
+        """Return a node that gives ``value`` (an ndarray or NumPy scalar, not copied).
 
         ``waits``: it is the value of something the user asked for, which control dependencies hold back as they do
         any operation. Where effects are ordered they happen anyway, so that there is nothing to wait for.
@@ -265,7 +265,7 @@ class Graph:
         return node.outputs[0]
 
     def capture(self, tensor: Tensor) -> Tensor:
-        """``tensor`` as seen from inside this graph.
+        """Return ``tensor`` as seen from inside this graph.
 
         Raises
         ------
@@ -298,11 +298,11 @@ class Graph:
         return inner
 
     def outside(self, parameter: Tensor) -> Tensor | None:
-        """The tensor of the parent that ``parameter`` stands for here, if it was captured."""
+        """Return the tensor of the parent that ``parameter`` stands for here, if it was captured."""
         return self._captured.get(parameter)
 
     def effect_token(self) -> Tensor:
-        """The token that the next effect must take."""
+        """Return the token that the next effect must take."""
         if self.token is None:
             if self.parent is None or not self.ordered:
                 constant = self.constant(np.True_, "token")
@@ -314,7 +314,7 @@ class Graph:
         return self.token
 
     def mark(self) -> Mark:
-        """The present state, to come back to with ``rollback``."""
+        """Return the present state, to come back to with ``rollback``."""
         return Mark(self.nodes[-1] if self.nodes else None, len(self.inputs), self.token, self.token_input)
 
     def rollback(self, mark: Mark) -> None:
@@ -331,7 +331,7 @@ class Graph:
         self._constants = {k: known for k, known in self._constants.items() if known[1].node not in removed}
 
     def captured_inputs(self) -> list[tuple[Tensor, Tensor]]:
-        """``(tensor of the parent, parameter here)`` for everything captured."""
+        """Return ``(tensor of the parent, parameter here)`` for everything captured."""
         return [(outer, inner) for outer, inner in self.captures.items()
                 if outer.graph is self.parent and inner.op.op is PARAMETER]  # fmt: skip
 
@@ -343,18 +343,18 @@ class Graph:
     # -- reading ------------------------------------------------------------------------------------------
 
     def get_operations(self) -> list[Node]:
-        """The nodes in the order they were made."""
+        """Return the nodes in the order they were made."""
         return list(self.nodes)
 
     def get_operation_by_name(self, name: str) -> Node:
-        """The node called ``name`` (``KeyError`` if there is none)."""
+        """Return the node called ``name`` (``KeyError`` if there is none)."""
         for node in self.nodes:
             if node.name == name:
                 return node
         raise KeyError(f"the graph has no operation named {name!r}")
 
     def get_tensor_by_name(self, name: str) -> Tensor:
-        """The tensor called ``"operation:output"`` (``KeyError``/``ValueError`` if there is none)."""
+        """Return the tensor called ``"operation:output"`` (``KeyError``/``ValueError`` if there is none)."""
         operation, colon, index = name.rpartition(":")
         if not colon or not index.isdigit():
             raise ValueError(f"a tensor's name is 'operation:output', e.g. 'add:0', not {name!r}")
@@ -409,7 +409,7 @@ _stack: ContextVar[tuple[Graph, ...]] = ContextVar("autoloop_default_graph", def
 
 
 def current_graph() -> Graph | None:
-    """The innermost default graph of this thread, ``None`` when computing eagerly."""
+    """Return the innermost default graph of this thread, ``None`` when computing eagerly."""
     stack = _stack.get()
     return stack[-1] if stack else None
 
@@ -425,7 +425,7 @@ def eager() -> Iterator[None]:
 
 
 def graph_of(inputs: Sequence[Tensor]) -> Graph | None:
-    """The graph an op on ``inputs`` belongs to: the default one, else that of a symbolic input."""
+    """Return the graph an op on ``inputs`` belongs to: the default one, else that of a symbolic input."""
     stack = _stack.get()
     if stack:
         return stack[-1]

@@ -44,18 +44,18 @@ _SIGNATURES: dict[Any, Callable[..., None]] = {
 
 
 def full_name(f: Any) -> str:
-    """``numpy.linalg.norm``."""
+    """Return ``numpy.linalg.norm``."""
     return f"{getattr(f, '__module__', None) or 'numpy'}.{f.__name__}"
 
 
 def refuse(name: str, argument: str) -> NoReturn:
-    """``TypeError``: the function ``name`` of NumPy's does not take ``argument`` where tensors take part."""
+    """Raise ``TypeError``: the function ``name`` of NumPy's does not take ``argument`` where tensors take part."""
     advice = _ADVICE.get(argument, "leave it out")
     raise TypeError(f"{name} does not take the argument {argument!r} where tensors take part; {advice}")
 
 
 def is_neutral(argument: str, value: Any) -> bool:
-    """Whether ``value`` of a well-known argument asks for nothing."""
+    """Return whether ``value`` of a well-known argument asks for nothing."""
     return any(value is neutral or (type(value) is type(neutral) and value == neutral)
                for neutral in _NEUTRAL.get(argument, ()))  # fmt: skip
 
@@ -68,7 +68,8 @@ def only_neutral(name: str, arguments: Mapping[str, Any]) -> None:
 
 
 def is_augmented(frame: FrameType | None) -> bool:
-    """Whether ``x += y`` called NumPy, and not the program itself with ``out=``: the names of both arrive alike."""
+    """Return whether ``x += y`` called NumPy, and not the program itself with ``out=``:
+    the names of both arrive alike."""
     while frame is not None and frame.f_code.co_name == "__array_ufunc__":  # one that hands on to another
         frame = frame.f_back
     return frame is not None and frame.f_code.co_code[frame.f_lasti] == _BINARY
@@ -118,7 +119,7 @@ class Counterpart:
         return places
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """What to call ``ours`` with.
+        """Return what to call ``ours`` with.
 
         Raises
         ------

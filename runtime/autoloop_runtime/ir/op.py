@@ -106,7 +106,7 @@ class Op:
     undoes_itself: bool = False
 
     def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
-        """The ``(dtype, shape)`` of each output, without the effect token."""
+        """Return the ``(dtype, shape)`` of each output, without the effect token."""
         inferred = self.infer(*tensors, **attrs)
         if isinstance(inferred, list) != self.several:
             raise self.misdeclared(inferred)
@@ -114,12 +114,12 @@ class Op:
         return specs
 
     def misdeclared(self, inferred: Any) -> AssertionError:
-        """What is wrong with an op that infers a list for one output, or one spec for several."""
+        """Return what is wrong with an op that infers a list for one output, or one spec for several."""
         declared = "several outputs" if self.several else "one output"
         return AssertionError(f"op {self.name!r} is declared with {declared}, but infers {inferred!r}")
 
     def results(self, result: Any, count: int) -> tuple[Any, ...]:
-        """The values of the ``count`` outputs that ``result`` of the kernel stands for."""
+        """Return the values of the ``count`` outputs that ``result`` of the kernel stands for."""
         if isinstance(result, tuple) != self.several or (self.several and len(result) != count):
             wanted = f"a tuple of {count}" if self.several else "a value"
             raise AssertionError(f"the kernel of op {self.name!r} must give {wanted}, not {type(result).__name__}")

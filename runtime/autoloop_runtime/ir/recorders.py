@@ -18,25 +18,25 @@ class Recorder(Protocol):
     """Is told of every eager computation of its thread while it is in force."""
 
     def record(self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> None:
-        """A primitive was computed."""
+        """Record a primitive that was computed."""
 
     def run(self, graph: Any, runner: Any, inputs: Sequence[Tensor], state: RunState) -> list[Tensor]:
         """Run a whole graph (with ``inputs`` and ``outputs``) that ``runner`` would run; gives its outputs."""
 
     def tracks(self, tensor: Tensor) -> bool:
-        """True if what is computed from ``tensor`` is of interest."""
+        """Return whether what is computed from ``tensor`` is of interest."""
 
 
 _recorders: ContextVar[tuple[Recorder, ...]] = ContextVar("autoloop_recorders", default=())
 
 
 def recorders() -> tuple[Recorder, ...]:
-    """The recorders in force in this thread, innermost last."""
+    """Return the recorders in force in this thread, innermost last."""
     return _recorders.get()
 
 
 def recording(active: Sequence[Recorder]) -> Setting[None]:
-    """Exactly these recorders are in force inside."""
+    """Return exactly these recorders are in force inside."""
     return Setting(None, (_recorders, tuple(active)))
 
 

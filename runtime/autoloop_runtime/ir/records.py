@@ -54,5 +54,5 @@ def record_loop(graph: Graph | None, record: LoopRecord) -> None:
 
 
 def loop_records(graph: Graph) -> tuple[LoopRecord, ...]:
-    """The records of a graph, in the order the loops were first reached."""
+    """Return the records of a graph, in the order the loops were first reached."""
     return tuple(graph.root.collections.get(_COLLECTION, ()))

@@ -49,7 +49,7 @@ class RunState:
     __slots__ = ()
 
     def storage(self, variable: Any) -> Storage:
-        """The storage of ``variable`` in this run."""
+        """Return the storage of ``variable`` in this run."""
         own: Storage = variable.own_storage
         return own
 

@@ -93,7 +93,7 @@ class LoopOptions:
 
 
 def check_gradient_memory(value: Any) -> Any:
-    """``value`` if it is None (the default), ``"save"``, ``"checkpoint"`` or a number of checkpoints.
+    """Return ``value`` if it is None (the default), ``"save"``, ``"checkpoint"`` or a number of checkpoints.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def check_gradient_memory(value: Any) -> Any:
 
 
 def subgraph(parent: Graph, name: str, params: Sequence[tuple[DType, TensorShape, str]] = ()) -> Graph:
-    """A sub-graph of ``parent`` with one parameter per ``(dtype, shape, name)``, in ``.inputs``."""
+    """Return a sub-graph of ``parent`` with one parameter per ``(dtype, shape, name)``, in ``.inputs``."""
     graph = Graph(name, parent)
     for dtype, shape, param in params:
         graph.parameter(dtype, shape, param)
@@ -118,13 +118,13 @@ def subgraph(parent: Graph, name: str, params: Sequence[tuple[DType, TensorShape
 
 
 def body_and_cond(graph: Graph, scope: str, variables: Sequence[LoopVar]) -> tuple[Graph, Graph]:
-    """The two empty sub-graphs of a loop over ``variables``: ``(cond, body)``."""
+    """Return the two empty sub-graphs of a loop over ``variables``: ``(cond, body)``."""
     params = [(v.init.dtype, v.invariant, v.name) for v in variables]
     return subgraph(graph, f"{scope}/cond", params), subgraph(graph, f"{scope}/body", params)
 
 
 def check_predicate(pred: Any, what: str) -> Tensor:
-    """``pred`` as a boolean scalar tensor.
+    """Return ``pred`` as a boolean scalar tensor.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def check_predicate(pred: Any, what: str) -> Tensor:
 
 
 def check_initial(variable: LoopVar) -> None:
-    """``ValueError`` if the entry value of ``variable`` does not conform to its invariant."""
+    """Raise ``ValueError`` if the entry value of ``variable`` does not conform to its invariant."""
     if not variable.init.shape.is_compatible_with(variable.invariant):
         raise ValueError(
             f"loop variable {variable.name!r} has shape {variable.init.shape} on entry, which does not conform "
@@ -155,7 +155,7 @@ def check_initial(variable: LoopVar) -> None:
 
 
 def check_result(variable: LoopVar, value: Tensor) -> Tensor:
-    """``value`` as the next value of ``variable``.
+    """Return ``value`` as the next value of ``variable``.
 
     Raises
     ------
@@ -295,7 +295,8 @@ def _limit(graph: Graph, maximum: Any) -> Tensor:
 
 
 def check_maximum(maximum: Any) -> Any:
-    """``maximum_iterations`` as ``None``, an int or a scalar integer tensor (``TypeError``/``ValueError`` else)."""
+    """Return ``maximum_iterations`` as ``None``, an int or a scalar integer tensor (``TypeError``/``ValueError``
+    else)."""
     if maximum is None or (isinstance(maximum, (int, np.integer)) and not isinstance(maximum, bool)):
         # no run reaches the greatest int64; less than none is none
         return maximum if maximum is None else min(max(int(maximum), 0), np.iinfo(np.int64).max)

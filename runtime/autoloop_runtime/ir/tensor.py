@@ -33,7 +33,7 @@ _OURS = "Use autoloop's functions and operators on the tensor itself (autoloop.e
 
 
 def _has_floats(value: Any) -> bool:
-    """True for floats and complex numbers, and for sequences and arrays that hold some."""
+    """Return true for floats and complex numbers, and for sequences and arrays that hold some."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "O":  # what np.frompyfunc gives
         value = value.ravel().tolist()
     if isinstance(value, (list, tuple)):
@@ -97,7 +97,7 @@ class Tensor:
         return shape
 
     def get_shape(self) -> TensorShape:
-        """Same as ``shape``."""
+        """Return the same as ``shape``."""
         return self.shape
 
     def set_shape(self, shape: ShapeLike) -> None:
@@ -146,7 +146,7 @@ class Tensor:
         return "constant" if self.node is None else f"{self.node.name}:{self.index}"
 
     def constant_value(self) -> np.ndarray[Any, Any] | None:
-        """The value if it is known while the graph is built, else ``None``.
+        """Return the value if it is known while the graph is built, else ``None``.
 
         A session may feed another, see ``fixed_value``: shapes may be inferred of this one, nothing else.
         """
@@ -156,11 +156,12 @@ class Tensor:
         return np.asarray(source.node.attrs["value"]) if source.node.op is CONST else None
 
     def fixed_value(self) -> np.ndarray[Any, Any] | None:
-        """The value if it is known and no session can feed another, else ``None``."""
+        """Return the value if it is known and no session can feed another, else ``None``."""
         return None if self.is_feedable else self.constant_value()
 
     def settled_value(self, what: str) -> np.ndarray[Any, Any] | None:
-        """The value if it is known, which then goes into the graph as ``what``: no other may be fed from now on."""
+        """Return the value if it is known, which then goes into the graph as ``what``:
+        no other may be fed from now on."""
         value = self.constant_value()
         if value is not None and self.is_feedable:
             source = self._source()
@@ -181,7 +182,7 @@ class Tensor:
         return self.node.graph.parent is None or self.node.op is not CONST
 
     def _source(self) -> Tensor:
-        """What this tensor was captured from, or itself."""
+        """Return what this tensor was captured from, or itself."""
         source: Tensor | None = self
         while source is not None:
             found = source
@@ -198,7 +199,7 @@ class Tensor:
         return self._value
 
     def numpy(self) -> Any:
-        """The value as a read-only ndarray, or as a NumPy scalar when it has no dimensions."""
+        """Return the value as a read-only ndarray, or as a NumPy scalar when it has no dimensions."""
         if self.node is not None:
             self._refuse("a value (.numpy())")
         value = self._value
@@ -215,11 +216,11 @@ class Tensor:
         return call("eval", self, feed_dict, session)
 
     def item(self) -> Any:
-        """The one element as a Python number."""
+        """Return the one element as a Python number."""
         return self.numpy().item()
 
     def tolist(self) -> Any:
-        """The value as nested lists of Python numbers."""
+        """Return the value as nested lists of Python numbers."""
         return self.numpy().tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -249,7 +250,7 @@ class Tensor:
         return ours(*args, **kwargs)
 
     def _without_counterpart(self, name: str, func: Any, args: Any, kwargs: Any) -> Any:
-        """A NumPy function we have no op for: computed now if every argument is a value."""
+        """Answer for a NumPy function we have no op for: computed now if every argument is a value."""
 
         ours: list[Tensor] = []
 
@@ -370,32 +371,32 @@ class Tensor:
         return call("transpose", self)
 
     def astype(self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: Any = True, copy: Any = True) -> Any:
-        """``cast(self, dtype)``."""
+        """Return ``cast(self, dtype)``."""
         if casting != "unsafe":
             refuse("astype", "casting")
         only_neutral("astype", {"order": order, "subok": subok})
         return call("cast", self, dtype)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
-        """``reshape(self, shape)``."""
+        """Return ``reshape(self, shape)``."""
         if order != "C":
             refuse("reshape", "order")
         return call("reshape", self, shape[0] if len(shape) == 1 else shape)
 
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
-        """``sum(self, axis)``; the arguments are those of NumPy's method."""
+        """Return ``sum(self, axis)``; the arguments are those of NumPy's method."""
         return _reduced("sum", self, axis, keepdims, dtype=dtype, out=out, **more)
 
     def mean(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
-        """``mean(self, axis)``; the arguments are those of NumPy's method."""
+        """Return ``mean(self, axis)``; the arguments are those of NumPy's method."""
         return _reduced("mean", self, axis, keepdims, dtype=dtype, out=out, **more)
 
     def max(self, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
-        """``max(self, axis)``; the arguments are those of NumPy's method."""
+        """Return ``max(self, axis)``; the arguments are those of NumPy's method."""
         return _reduced("max", self, axis, keepdims, out=out, **more)
 
     def min(self, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
-        """``min(self, axis)``; the arguments are those of NumPy's method."""
+        """Return ``min(self, axis)``; the arguments are those of NumPy's method."""
         return _reduced("min", self, axis, keepdims, out=out, **more)
 
     def __getitem__(self, index: Any) -> Any:
@@ -485,7 +486,7 @@ _COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greate
 
 
 def _foreign(other: Any) -> bool:
-    """True for operands that are not ours to combine with: None, a string, what opts out as NumPy lets it."""
+    """Return true for operands that are not ours to combine with: None, a string, what opts out as NumPy lets it."""
     return (
         other is None
         or isinstance(other, (str, bytes, type, dict))
@@ -560,11 +561,11 @@ class TensorSpec:
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> TensorSpec:
-        """The spec of a tensor."""
+        """Return the spec of a tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, value: Any) -> bool:
-        """True if a tensor (or spec) of that dtype and shape fits."""
+        """Return whether a tensor (or spec) of that dtype and shape fits."""
         return bool(self.dtype == value.dtype and self.shape.is_compatible_with(value.shape))
 
     def __eq__(self, other: object) -> bool:

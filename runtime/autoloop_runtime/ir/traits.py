@@ -116,7 +116,7 @@ class Traits:
         return self.batching is Batching.ELEMENTS
 
     def but(self, **changes: object) -> Traits:
-        """These traits with some changed."""
+        """Return these traits with some changed."""
         return replace(self, **changes)
 
 

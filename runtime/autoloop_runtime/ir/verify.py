@@ -45,7 +45,7 @@ class Rule:
 
 
 def verify(graph: Graph, stage: Stage) -> list[str]:
-    """What breaks the rules of ``stage`` in ``graph``, and the graphs inside it: which rule, where, and what."""
+    """Return what breaks the rules of ``stage`` in ``graph``, and the graphs inside it: which rule, where, and what."""
     found: list[str] = []
     pending = [graph]
     while pending:

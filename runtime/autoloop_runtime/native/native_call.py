@@ -41,7 +41,7 @@ Run = Callable[[Sequence[Any], RunState], list[Any]]
 
 
 def compile_native(graph: Graph) -> Run:
-    """A function ``run(values, state)`` that gives the outputs of ``graph`` as machine code computes them.
+    """Return a function ``run(values, state)`` that gives the outputs of ``graph`` as machine code computes them.
 
     The code is made at once if all shapes of the inputs are known, and otherwise for every new set of shapes.
 
@@ -195,7 +195,7 @@ class _Runnable:
         return [next(m) if port.is_array else next(n) for port in self._function.outputs]
 
     def _grown(self, words: Sequence[Any], memory: _Memory) -> list[Any]:
-        """The outputs that are no arrays of known size: scalars, and what grew, copied out of its stack."""
+        """Return the outputs that are no arrays of known size: scalars, and what grew, copied out of its stack."""
         values, out = iter(words), []
         for port in self._function.outputs:
             if port.grows:
@@ -223,7 +223,7 @@ class _Runnable:
     # -- failures -----------------------------------------------------------------------------------------
 
     def _failure(self, code: int, memory: _Memory, done: int, owners: object) -> BaseException:
-        """What the kernel of the operation that failed raises for the operands it failed for.
+        """Return what the kernel of the operation that failed raises for the operands it failed for.
 
         They lie in memory of ``owners``, or in stacks, which are given back before the kernel runs.
         """
@@ -266,7 +266,7 @@ def _address(array: Any) -> int:
 
 
 def _operand(operand: Operand, start: int, look: Callable[[int | None, Any, Shape], Any]) -> Any:
-    """The value of an operand of an operation that failed; ``look`` gives the array at an address."""
+    """Return the value of an operand of an operation that failed; ``look`` gives the array at an address."""
     slot = start + 8 * operand.slot
     if operand.kind in ("rows", "grown"):
         return (_array_value if operand.kind == "rows" else _grown_value)(operand, slot)
@@ -298,7 +298,7 @@ def _seen(owners: object, address: int | None, dtype: Any, shape: Shape) -> Any:
 
 
 def _grown_value(operand: Operand, slot: int) -> Any:
-    """A TensorArray with the elements that were appended."""
+    """Return a TensorArray with the elements that were appended."""
     pile = operand.extra
     value = ArrayValue.empty(pile.spec, 0)
     stack = ctypes.c_void_p.from_address(slot).value
@@ -311,7 +311,7 @@ def _grown_value(operand: Operand, slot: int) -> Any:
 
 
 def _array_value(operand: Operand, slot: int) -> Any:
-    """A TensorArray in which the same elements are written."""
+    """Return a TensorArray in which the same elements are written."""
     rows = operand.extra
     items = _copied(ctypes.c_void_p.from_address(slot).value, rows.dtype, operand.shape)
     written = _copied(ctypes.c_void_p.from_address(slot + 8).value, np.dtype(bool), operand.shape[:1])

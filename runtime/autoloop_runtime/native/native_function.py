@@ -142,7 +142,7 @@ def _words(outputs: Sequence[Port]) -> int:
 
 
 def data_offset() -> int | None:
-    """Where in an array object the address of its data is; ``None`` if that cannot be found out."""
+    """Return where in an array object the address of its data is; ``None`` if that cannot be found out."""
     probe = np.empty(3, np.int8)
     for offset in range(16, 64, 8):
         if ctypes.c_void_p.from_address(id(probe) + offset).value == probe.ctypes.data:
@@ -154,7 +154,7 @@ DATA_OFFSET = data_offset()
 
 
 def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[str]) -> Function:
-    """The function for ``graph`` with inputs of the given shapes.
+    """Return the function for ``graph`` with inputs of the given shapes.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def _nodes(graph: Graph) -> int:
 
 
 def _port(types: Types, tensor: Tensor) -> Port:
-    """The form of an output."""
+    """Return the form of an output."""
     if tensor in types.returned:
         element = types.piles[tensor].root().element
         assert isinstance(element, tuple)
@@ -202,14 +202,14 @@ def _port(types: Types, tensor: Tensor) -> Port:
 
 
 def _held(variable: Variable) -> Port:
-    """The form of a variable's value."""
+    """Return the form of a variable's value."""
     if variable.dtype not in TYPES or not variable.shape.is_fully_defined():
         refuse(None, f"variable {variable.name!r} has dtype {variable.dtype} and shape {variable.shape}")
     return Port(variable.dtype, variable.shape.as_tuple())
 
 
 def _input(ctx: Context, position: int, port: Port) -> Value:
-    """The value of an input, found in the arguments."""
+    """Return the value of an input, found in the arguments."""
     writer, t, shape = ctx.writer, ctx.element_type(port.dtype), port.shape
     slot = writer.let(f"getelementptr i64, ptr %args, i64 {position}")
     if shape == ():
@@ -229,7 +229,7 @@ def _data(ctx: Context, slot: str) -> str:
 
 
 def _output_places(ctx: Context, first: int, outputs: Sequence[Port]) -> list[Array | None]:
-    """The memory of each output that is an array."""
+    """Return the memory of each output that is an array."""
     places: list[Array | None] = []
     position = first
     for port in outputs:

@@ -53,7 +53,7 @@ RESHAPE = primitive(
 
 @public(numpy=np.reshape)
 def reshape(x: Any, shape: Any, name: str | None = None) -> Any:
-    """``x`` in another shape with the same number of elements.
+    """Return ``x`` in another shape with the same number of elements.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> Any:
 
 @public(numpy=np.ravel)
 def ravel(x: Any, name: str | None = None) -> Any:
-    """``x`` as a vector.
+    """Return ``x`` as a vector.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def ravel(x: Any, name: str | None = None) -> Any:
 
 
 def flatten(x: Any, name: str | None = None) -> Any:
-    """Same as ``ravel``."""
+    """Return the same as ``ravel``."""
     return ravel(x, name)
 
 
@@ -103,7 +103,7 @@ EXPAND = primitive(
 
 @public(numpy=np.expand_dims)
 def expand_dims(x: Any, axis: Any, name: str | None = None) -> Any:
-    """``x`` with new axes of extent 1.
+    """Return ``x`` with new axes of extent 1.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ SQUEEZE = primitive(
 
 @public(numpy=np.squeeze)
 def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Any:
-    """``x`` without axes of extent 1.
+    """Return ``x`` without axes of extent 1.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ TRANSPOSE = primitive(
 
 @public(numpy=np.transpose)
 def transpose(x: Any, axes: Any = None, name: str | None = None, *, perm: Any = None) -> Any:
-    """``x`` with its axes in another order.
+    """Return ``x`` with its axes in another order.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def transpose(x: Any, axes: Any = None, name: str | None = None, *, perm: Any = 
 
 @public(numpy=np.swapaxes)
 def swapaxes(x: Any, axis1: int, axis2: int, name: str | None = None) -> Any:
-    """``x`` with two axes exchanged.
+    """Return ``x`` with two axes exchanged.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def swapaxes(x: Any, axis1: int, axis2: int, name: str | None = None) -> Any:
 
 @public(numpy=np.moveaxis)
 def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> Any:
-    """``x`` with axes moved to other places; the rest keep their order.
+    """Return ``x`` with axes moved to other places; the rest keep their order.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> 
 
 
 def needed_rank(x: Tensor, name: str) -> int:
-    """The rank of ``x``; ``ValueError`` if it is unknown."""
+    """Return the rank of ``x``; ``ValueError`` if it is unknown."""
     if x.shape.rank is None:
         raise ValueError(f"{name}: the rank of the tensor must be known; declare it with set_shape")
     return x.shape.rank
@@ -246,7 +246,7 @@ FLIP = primitive(
 
 @public(numpy=np.flip)
 def flip(x: Any, axis: Any = None, name: str | None = None) -> Any:
-    """``x`` with its elements in reverse order along axes.
+    """Return ``x`` with its elements in reverse order along axes.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ ROLL = primitive(
 
 @public(numpy=np.roll)
 def roll(x: Any, shift: Any, axis: Any = None, name: str | None = None) -> Any:
-    """``x`` with its elements moved along axes; what leaves at one end comes in at the other.
+    """Return ``x`` with its elements moved along axes; what leaves at one end comes in at the other.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def roll(x: Any, shift: Any, axis: Any = None, name: str | None = None) -> Any:
 
 
 def _join(dims: Sequence[TensorShape], name: str) -> TensorShape:
-    """The common shape of tensors to be joined."""
+    """Return the common shape of tensors to be joined."""
     out = dims[0]
     for d in dims[1:]:
         if not out.is_compatible_with(d):
@@ -344,7 +344,7 @@ def _parts(values: Any, name: str) -> list[Tensor]:
 
 
 def _concat_rows(rows: Tensor, axis: Any, name: str | None) -> Any:
-    """The rows of one tensor joined along an axis they have."""
+    """Return the rows of one tensor joined along an axis they have."""
     axis = axis_of(axis, needed_rank(rows, "concat") - 1, "concat")
     rest = [dim(rows, a) for a in range(1, len(rows.shape))]
     rest[axis] = dim(rows, 0) * rest[axis]
@@ -353,7 +353,7 @@ def _concat_rows(rows: Tensor, axis: Any, name: str | None) -> Any:
 
 @public(numpy=np.concatenate)
 def concat(values: Any, axis: Any = 0, name: str | None = None) -> Any:
-    """Tensors joined along an axis they have.
+    """Return tensors joined along an axis they have.
 
     Parameters
     ----------
@@ -384,7 +384,7 @@ STACK = primitive(
 
 @public(numpy=np.stack)
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
-    """Tensors of one shape joined along a new axis.
+    """Return tensors of one shape joined along a new axis.
 
     Parameters
     ----------
@@ -420,7 +420,7 @@ def _unstack_kernel(x: Any, num: int, axis: int) -> Any:
 
 
 def _filled(g: Any, outputs: Sequence[Tensor]) -> list[Tensor]:
-    """The gradients of several outputs, zeros where there is none."""
+    """Return the gradients of several outputs, zeros where there is none."""
     return [call("zeros_like", y) if part is None else part for part, y in zip(g, outputs)]
 
 
@@ -433,7 +433,7 @@ UNSTACK = primitive(
 
 @public(numpy=getattr(np, "unstack", None))
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
-    """The slices along an axis, as a list.
+    """Return the slices along an axis, as a list.
 
     Parameters
     ----------
@@ -480,7 +480,7 @@ SPLIT = primitive(
 
 @public()
 def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None = None) -> Any:
-    """Pieces of a tensor along an axis, as a list.
+    """Return pieces of a tensor along an axis, as a list.
 
     Parameters
     ----------
@@ -512,7 +512,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None =
 
 
 def _numpy_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """``np.split``: a sequence says where the pieces begin, not how long they are."""
+    """Return ``np.split``: a sequence says where the pieces begin, not how long they are."""
     value = convert_to_tensor(ary)
     if not isinstance(indices_or_sections, (list, tuple, np.ndarray)):
         return split(value, indices_or_sections, axis)

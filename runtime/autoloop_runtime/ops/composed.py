@@ -25,7 +25,7 @@ from .reductions import sum as total
 def isclose(
     a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
 ) -> Any:
-    """True where ``abs(a - b) <= atol + rtol * abs(b)``.
+    """Return true where ``abs(a - b) <= atol + rtol * abs(b)``.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def isclose(
 def allclose(
     a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
 ) -> Any:
-    """True if all elements are close, see ``isclose``.
+    """Return whether all elements are close, see ``isclose``.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def allclose(
 
 @public(numpy=np.count_nonzero)
 def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
-    """How many elements are not zero; int32.
+    """Return how many elements are not zero; int32.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False, name: str | 
 
 @public(numpy=np.nonzero)
 def nonzero(x: Any, name: str | None = None) -> Any:
-    """The indices of the elements that are not zero, one int64 vector per axis, as a tuple.
+    """Return the indices of the elements that are not zero, one int64 vector per axis, as a tuple.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def nonzero(x: Any, name: str | None = None) -> Any:
 
 @public(numpy=np.diff)
 def diff(x: Any, n: int = 1, axis: int = -1, name: str | None = None) -> Any:
-    """The difference of each element and the one before it along an axis.
+    """Return the difference of each element and the one before it along an axis.
 
     Parameters
     ----------
@@ -111,14 +111,14 @@ def diff(x: Any, n: int = 1, axis: int = -1, name: str | None = None) -> Any:
 
 
 def _rows(values: Any) -> list[Tensor]:
-    """Tensors with at least one axis."""
+    """Return tensors with at least one axis."""
     parts = call("unstack", convert_to_tensor(values)) if is_tensor(values) else operands("concat", *values)
     return [reshape(p, [1]) if p.shape.rank == 0 else p for p in parts]
 
 
 @public(numpy=np.vstack)
 def vstack(values: Any, name: str | None = None) -> Any:
-    """Tensors one above another: vectors count as rows.
+    """Return tensors one above another: vectors count as rows.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def vstack(values: Any, name: str | None = None) -> Any:
 
 @public(numpy=np.hstack)
 def hstack(values: Any, name: str | None = None) -> Any:
-    """Tensors side by side: vectors one after another.
+    """Return tensors side by side: vectors one after another.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def hstack(values: Any, name: str | None = None) -> Any:
 
 @public(numpy=np.meshgrid)
 def meshgrid(*vectors: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
-    """The coordinates of a grid, one tensor per vector.
+    """Return the coordinates of a grid, one tensor per vector.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def meshgrid(*vectors: Any, indexing: str = "xy", name: str | None = None) -> li
 
 @public(numpy=np.inner)
 def inner(a: Any, b: Any, name: str | None = None) -> Any:
-    """The sum of products over the last axes.
+    """Return the sum of products over the last axes.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def inner(a: Any, b: Any, name: str | None = None) -> Any:
 
 @public(numpy=np.vdot)
 def vdot(a: Any, b: Any, name: str | None = None) -> Any:
-    """The sum of the products of all elements, those of ``a`` conjugated.
+    """Return the sum of the products of all elements, those of ``a`` conjugated.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def vdot(a: Any, b: Any, name: str | None = None) -> Any:
 
 @public(numpy=np.array_equal)
 def array_equal(a: Any, b: Any, name: str | None = None) -> Any:
-    """True if the shapes and all elements are equal; the shapes must be known while the graph is built.
+    """Return whether the shapes and all elements are equal; the shapes must be known while the graph is built.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def array_equal(a: Any, b: Any, name: str | None = None) -> Any:
 
 @public(numpy=np.average)
 def average(x: Any, axis: Any = None, weights: Any = None, name: str | None = None) -> Any:
-    """The mean, weighted if ``weights`` are given.
+    """Return the mean, weighted if ``weights`` are given.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def average(x: Any, axis: Any = None, weights: Any = None, name: str | None = No
 
 @public(numpy=np.ptp)
 def ptp(x: Any, axis: Any = None, name: str | None = None) -> Any:
-    """The largest element minus the smallest.
+    """Return the largest element minus the smallest.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def ptp(x: Any, axis: Any = None, name: str | None = None) -> Any:
 
 @public(numpy=np.cross)
 def cross(a: Any, b: Any, name: str | None = None) -> Any:
-    """The cross product of vectors of three along the last axis.
+    """Return the cross product of vectors of three along the last axis.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def _checked_extents(shape: Any, name: str) -> Any:
 
 @public(name="full")
 def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """A tensor with all elements equal.
+    """Return a tensor with all elements equal.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
 
 @public()
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
-    """A tensor of zeros.
+    """Return a tensor of zeros.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> A
 
 @public()
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
-    """A tensor of ones.
+    """Return a tensor of ones.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> An
 
 @public(numpy=np.full_like)
 def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """A tensor of the shape (and, by default, dtype) of ``x`` with all elements equal.
+    """Return a tensor of the shape (and, by default, dtype) of ``x`` with all elements equal.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = Non
 
 @public(numpy=np.zeros_like)
 def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """Zeros in the shape (and, by default, dtype) of ``x``.
+    """Return zeros in the shape (and, by default, dtype) of ``x``.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
 
 @public(numpy=np.ones_like)
 def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """Ones in the shape (and, by default, dtype) of ``x``.
+    """Return ones in the shape (and, by default, dtype) of ``x``.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def _range_kernel(start: Any, limit: Any, delta: Any) -> Any:
 
 
 def _range_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Any, attrs: Any) -> Any:
-    """Each number moves with the start, and with the step as often as it was added; the limit only cuts off."""
+    """Return each number moves with the start, and with the step as often as it was added; the limit only cuts off."""
     y = outputs[0]
     if y.dtype.kind != "f":
         return [None, None, None]
@@ -197,7 +197,7 @@ RANGE = primitive(
 
 @public(name="range")
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
-    """Numbers from ``start`` up to, not including, ``limit`` in steps of ``delta``.
+    """Return numbers from ``start`` up to, not including, ``limit`` in steps of ``delta``.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
-    """Same as ``range``, with NumPy's names."""
+    """Return the same as ``range``, with NumPy's names."""
     return range(start, stop, step, dtype, name)
 
 
@@ -246,7 +246,7 @@ LINSPACE = primitive(
 
 @public(numpy=np.linspace)
 def linspace(start: Any, stop: Any, num: int = 50, dtype: Any = None, name: str | None = None) -> Any:
-    """``num`` evenly spaced numbers from ``start`` to ``stop``, both included.
+    """Return ``num`` evenly spaced numbers from ``start`` to ``stop``, both included.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def linspace(start: Any, stop: Any, num: int = 50, dtype: Any = None, name: str 
 
 @public()
 def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
-    """A matrix with ones on a diagonal and zeros elsewhere.
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: int = -1,
     dtype: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """``on_value`` at the places that ``indices`` name along a new axis, ``off_value`` elsewhere.
+    """Return ``on_value`` at the places that ``indices`` name along a new axis, ``off_value`` elsewhere.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ RANK = primitive("rank", lambda x: (dtypes.int32, SCALAR), lambda x: np.int32(x.
 
 @public()
 def shape(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The shape of ``x`` as a vector.
+    """Return the shape of ``x`` as a vector.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ def shape(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
 
 @public()
 def size(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The number of elements of ``x``.
+    """Return the number of elements of ``x``.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ def size(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
 
 @public()
 def rank(x: Any, name: str | None = None) -> Any:
-    """The number of dimensions of ``x``.
+    """Return the number of dimensions of ``x``.
 
     Parameters
     ----------
@@ -462,7 +462,7 @@ def _embedded(d: Tensor, dims: Any, k: int) -> Any:
 
 @public()
 def diagonal(x: Any, k: int = 0, name: str | None = None) -> Any:
-    """The ``k``-th diagonal of the last two axes.
+    """Return the ``k``-th diagonal of the last two axes.
 
     Parameters
     ----------
@@ -475,7 +475,7 @@ def diagonal(x: Any, k: int = 0, name: str | None = None) -> Any:
 
 @public(numpy=np.diag)
 def diag(x: Any, k: int = 0, name: str | None = None) -> Any:
-    """The matrix with the vector ``x`` on its ``k``-th diagonal; the diagonal of a matrix ``x``.
+    """Return the matrix with the vector ``x`` on its ``k``-th diagonal; the diagonal of a matrix ``x``.
 
     Parameters
     ----------
@@ -495,7 +495,7 @@ def diag(x: Any, k: int = 0, name: str | None = None) -> Any:
 
 @public()
 def trace(x: Any, name: str | None = None) -> Any:
-    """The sum of the main diagonal of the last two axes.
+    """Return the sum of the main diagonal of the last two axes.
 
     Parameters
     ----------
@@ -506,7 +506,7 @@ def trace(x: Any, name: str | None = None) -> Any:
 
 
 def _numpy_diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """``np.diagonal``, which is of the first two axes."""
+    """Return ``np.diagonal``, which is of the first two axes."""
     a = convert_to_tensor(a)
     if a.shape.rank != 2 or (axis1 % 2, axis2 % 2) != (0, 1):
         a = call("moveaxis", a, (axis1, axis2), (-2, -1))

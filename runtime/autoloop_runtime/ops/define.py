@@ -43,7 +43,7 @@ def publish(name: str, f: Function, doc: str | None = None, numpy: Any = None) -
 
 
 def public(*, numpy: Any = None, name: str | None = None) -> Callable[[Function], Function]:
-    """Decorator form of ``publish`` for functions written out."""
+    """Return the decorator form of ``publish``, for functions written out."""
     return lambda f: publish(name or f.__name__, f, numpy=numpy)
 
 
@@ -55,89 +55,90 @@ def primitive(
 
 
 def op_of(f: Any) -> Op:
-    """The primitive of a public function that one of the makers made."""
+    """Return the primitive of a public function that one of the makers made."""
     return OPS[f.__name__]
 
 
 def document(summary: str, parameters: Sequence[tuple[str, str]]) -> str:
-    """A NumPy-style docstring."""
+    """Return a NumPy-style docstring; ``summary`` says what is returned."""
     rows = "".join(f"{n} : {t}\n" for n, t in (*parameters, ("name", "str, optional")))
-    return f"{summary}\n\nParameters\n----------\n{rows}\nReturns\n-------\nTensor\n"
+    summary = summary if summary[:2].isupper() else summary[0].lower() + summary[1:]
+    return f"Return {summary}\n\nParameters\n----------\n{rows}\nReturns\n-------\nTensor\n"
 
 
 # -- dtype rules ------------------------------------------------------------------------------------------
 
 
 def numeric(dtype: DType) -> tuple[DType, DType]:
-    """Numbers of any kind, booleans included, keep their dtype."""
+    """Let numbers of any kind, booleans included, keep their dtype."""
     if dtype.kind not in "biufc":
         raise TypeError(f"dtype {dtype} has no arithmetic")
     return dtype, dtype
 
 
 def arithmetic(dtype: DType) -> tuple[DType, DType]:
-    """Numbers keep their dtype; booleans have none of this."""
+    """Let numbers keep their dtype; booleans have none of this."""
     if dtype.kind not in "iufc":
         raise TypeError(f"dtype {dtype} is not a number; cast it, e.g. cast(x, int32)")
     return dtype, dtype
 
 
 def real_arithmetic(dtype: DType) -> tuple[DType, DType]:
-    """Real numbers keep their dtype."""
+    """Let real numbers keep their dtype."""
     if dtype.kind not in "iuf":
         raise TypeError(f"dtype {dtype} is not a real number")
     return dtype, dtype
 
 
 def ordered(dtype: DType) -> tuple[DType, DType]:
-    """Real numbers and booleans keep their dtype."""
+    """Let real numbers and booleans keep their dtype."""
     if dtype.kind not in "biuf":
         raise TypeError(f"dtype {dtype} has no order")
     return dtype, dtype
 
 
 def inexact(dtype: DType) -> tuple[DType, DType]:
-    """Integers leave the integers, see ``dtypes.division``."""
+    """Let integers leave the integers, see ``dtypes.division``."""
     dtype = dtypes.division(dtype)
     return dtype, dtype
 
 
 def floating(dtype: DType) -> tuple[DType, DType]:
-    """As ``inexact``, real numbers only."""
+    """Do as ``inexact`` does, for real numbers only."""
     if dtype.kind == "c":
         raise TypeError(f"dtype {dtype} is complex; this is defined for real numbers only")
     return inexact(dtype)
 
 
 def predicate(dtype: DType) -> tuple[DType, DType]:
-    """A question about numbers: booleans."""
+    """Answer a question about numbers: booleans."""
     return numeric(dtype)[0], dtypes.bool_
 
 
 def comparison(dtype: DType) -> tuple[DType, DType]:
-    """A question about ordered values: booleans."""
+    """Answer a question about ordered values: booleans."""
     return ordered(dtype)[0], dtypes.bool_
 
 
 def equality(dtype: DType) -> tuple[DType, DType]:
-    """A question about values of any dtype: booleans."""
+    """Answer a question about values of any dtype: booleans."""
     return dtype, dtypes.bool_
 
 
 def logical(_: DType) -> tuple[DType, DType]:
-    """Truth values; numbers are true when they are not zero."""
+    """Take truth values; numbers are true when they are not zero."""
     return dtypes.bool_, dtypes.bool_
 
 
 def bits(dtype: DType) -> tuple[DType, DType]:
-    """Integers and booleans keep their dtype."""
+    """Let integers and booleans keep their dtype."""
     if dtype.kind not in "biu":
         raise TypeError(f"dtype {dtype} has no bits to work on; integers and booleans have")
     return dtype, dtype
 
 
 def integers(dtype: DType) -> tuple[DType, DType]:
-    """Integers keep their dtype."""
+    """Let integers keep their dtype."""
     if dtype.kind not in "iu":
         raise TypeError(f"dtype {dtype} is not an integer")
     return dtype, dtype
@@ -154,17 +155,17 @@ def _ruled(rule: Rule, dtype: DType, name: str) -> tuple[DType, DType]:
 
 
 def is_tensor(value: Any) -> bool:
-    """True for a tensor, and for what stands for one (variables)."""
+    """Return true for a tensor, and for what stands for one (variables)."""
     return isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__")
 
 
 def is_weak(value: Any) -> bool:
-    """True for numbers that take the dtype of what they meet: Python's and NumPy scalars."""
+    """Return true for numbers that take the dtype of what they meet: Python's and NumPy scalars."""
     return isinstance(value, (bool, int, float, complex, np.number, np.bool_))
 
 
 def _weak_sample(value: Any) -> Any:
-    """A number with the kind of ``value`` if it is weak (a number, or nested lists of Python numbers)."""
+    """Return a number with the kind of ``value`` if it is weak (a number, or nested lists of Python numbers)."""
     if is_weak(value):
         return value.item() if isinstance(value, np.generic) else value
     if isinstance(value, (list, tuple)) and value:
@@ -179,7 +180,7 @@ _NUMBERS = frozenset(_KINDS)
 
 
 def operands(name: str, *values: Any) -> list[Tensor]:
-    """The operands of a binary (or n-ary) op as tensors of one dtype.
+    """Return the operands of a binary (or n-ary) op as tensors of one dtype.
 
     Raises
     ------
@@ -221,7 +222,7 @@ def operands(name: str, *values: Any) -> list[Tensor]:
 
 
 def _with_number(name: str, tensor: Tensor, number: Any) -> tuple[Tensor, Tensor]:
-    """A tensor and a Python number as tensors of one dtype."""
+    """Return a tensor and a Python number as tensors of one dtype."""
     try:
         dtype = dtypes.promote_weak(tensor.dtype, number)
     except TypeError as error:
@@ -234,7 +235,7 @@ def _promote(a: DType, b: DType) -> DType:
 
 
 def as_dtype(tensor: Tensor, dtype: DType) -> Tensor:
-    """``tensor`` cast to ``dtype`` if it has another (strings have one dtype, whatever their length)."""
+    """Return ``tensor`` cast to ``dtype`` if it has another (strings have one dtype, whatever their length)."""
     if tensor.dtype == dtype or tensor.dtype.kind == dtype.kind == "U":
         return tensor
     cast: Tensor = call("cast", tensor, dtype)
@@ -245,7 +246,7 @@ def as_dtype(tensor: Tensor, dtype: DType) -> Tensor:
 
 
 def unbroadcast(g: Tensor, x: Tensor) -> Tensor:
-    """The gradient of a value that was broadcast from ``x``: ``g`` summed to the shape of ``x``."""
+    """Return the gradient of a value that was broadcast from ``x``: ``g`` summed to the shape of ``x``."""
     have, want = g.shape, x.shape
     if have.is_fully_defined() and have == want:
         return g
@@ -281,7 +282,7 @@ def _sum_to_kernel(g: Any, shape: Any, static: TensorShape) -> Any:
 
 
 def broadcast_like(g: Tensor, x: Tensor) -> Tensor:
-    """``g`` broadcast to the shape of ``x``."""
+    """Return ``g`` broadcast to the shape of ``x``."""
     if x.shape.is_fully_defined() and g.shape == x.shape:
         return g
     spread: Tensor = call("broadcast_to", g, shape_of(x))
@@ -289,24 +290,24 @@ def broadcast_like(g: Tensor, x: Tensor) -> Tensor:
 
 
 def shape_of(x: Tensor) -> Any:
-    """The shape of ``x``: static if fully known, else a tensor."""
+    """Return the shape of ``x``: static if fully known, else a tensor."""
     return x.shape if x.shape.is_fully_defined() else call("shape", x)
 
 
 def reshape_like(g: Tensor, x: Tensor) -> Tensor:
-    """``g`` in the shape of ``x``."""
+    """Return ``g`` in the shape of ``x``."""
     reshaped: Tensor = call("reshape", g, shape_of(x))
     return reshaped
 
 
 def dim(x: Tensor, axis: int) -> Any:
-    """The extent of ``x`` along ``axis``: an int where known, else a scalar tensor."""
+    """Return the extent of ``x`` along ``axis``: an int where known, else a scalar tensor."""
     known = x.shape.known[axis] if x.shape.rank is not None else None
     return call("shape", x)[axis] if known is None else known
 
 
 def conjugated(x: Tensor) -> Tensor:
-    """The complex conjugate of a complex tensor; a real one is its own."""
+    """Return the complex conjugate of a complex tensor; a real one is its own."""
     if x.dtype.kind != "c":
         return x
     conj: Tensor = call("conj", x)
@@ -335,7 +336,7 @@ _OPERATORS: dict[Any, Any] = {
 
 
 def _into(kernel: Function) -> str | None:
-    """The template of ``Op.into`` for a kernel that is one of NumPy's ufuncs."""
+    """Return the template of ``Op.into`` for a kernel that is one of NumPy's ufuncs."""
     ufunc = _OPERATORS.get(kernel, kernel)
     if not isinstance(ufunc, np.ufunc):
         return None
@@ -448,7 +449,7 @@ def binary(
 
 
 def broadcast_static(name: str, *tensors: Tensor) -> TensorShape:
-    """The static shape of broadcasting the operands of ``name``; ``ValueError`` names it and the shapes."""
+    """Return the static shape of broadcasting the operands of ``name``; ``ValueError`` names it and the shapes."""
     try:
         return broadcast_shapes(*[t.shape for t in tensors])
     except ValueError as error:

@@ -76,12 +76,12 @@ class Text:
         return leaf
 
     def take_tensors(self) -> list[Tensor]:
-        """The tensors of the holes; the text, which becomes part of a node, does not keep them."""
+        """Return the tensors of the holes; the text, which becomes part of a node, does not keep them."""
         tensors, self._tensors = self._tensors, []
         return tensors
 
     def filled(self, values: Sequence[Any]) -> list[Any]:
-        """The values that were given, with ``values`` for the tensors in them."""
+        """Return the values that were given, with ``values`` for the tensors in them."""
         found = []
         for structure, leaves in self.parts:
             filled = [_Shown(values[v.position]) if isinstance(v, _Hole) else v for v in leaves]
@@ -89,7 +89,7 @@ class Text:
         return found
 
     def render(self, values: Sequence[Any]) -> str:
-        """The text, with ``values`` for the tensors."""
+        """Return the text, with ``values`` for the tensors."""
         shown = []
         for structure, leaves in self.parts:
             if structure.is_leaf():
@@ -166,7 +166,7 @@ FORMAT = primitive(
 
 @public(name="format")
 def format_string(template: str, *values: Any, name: str | None = None) -> Any:
-    """``template.format(*values)`` as a string tensor: an f-string whose values come later.
+    """Return ``template.format(*values)`` as a string tensor: an f-string whose values come later.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def Print(
     input_: Any, data: Any, message: str | None = None, first_n: int | None = None,
     summarize: int | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """``input_``; prints ``data`` to the standard error stream whenever it is computed (1.x).
+    """Return ``input_``; prints ``data`` to the standard error stream whenever it is computed (1.x).
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def _named(func: Any) -> str:
 
 
 def _result(value: Any, dtype: DType, func: Any, position: int) -> Any:
-    """A result as an array of the promised dtype.
+    """Return a result as an array of the promised dtype.
 
     Python numbers and NumPy scalars take it where it can hold their kind; arrays must have it.
     """

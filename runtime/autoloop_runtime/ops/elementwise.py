@@ -55,7 +55,7 @@ CAST = primitive("cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_
 
 @public(numpy=getattr(np, "astype", None))
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """``x`` with its elements converted to ``dtype``.
+    """Return ``x`` with its elements converted to ``dtype``.
 
     Floats are truncated towards zero on the way to integers; integers that do not fit wrap; a complex number
     loses its imaginary part on the way to a real one.
@@ -93,7 +93,7 @@ WHERE = primitive(
 
 @public()
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """Elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; all three broadcast.
+    """Return elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; all three broadcast.
 
     Without ``x`` and ``y``: the indices of the true elements, of shape (number, rank) and dtype int64.
 
@@ -184,7 +184,7 @@ POW = primitive(
 
 @public(numpy=np.power)
 def pow(x: Any, y: Any, name: str | None = None) -> Any:
-    """``x ** y``. An integer to a negative integer power is a ``ValueError``.
+    """Return ``x ** y``. An integer to a negative integer power is a ``ValueError``.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 def _larger_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
-    """Equal operands share; where one is nan neither has a slope."""
+    """Let equal operands share; where one is nan neither has a slope."""
     tie = call("equal", x, y)
     return where(tie, g / 2, where(x > y, g, 0)), where(tie, g / 2, where(x < y, g, 0))
 
@@ -212,7 +212,7 @@ def _smaller_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
 
 
 def _hypot_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
-    """Flat at the tip, as ``abs`` is."""
+    """Return slopes that are flat at the tip, as those of ``abs`` are."""
     tip = call("equal", z, 0)
     size = where(tip, 1, z)
     return where(tip, 0, g * x / size), where(tip, 0, g * y / size)
@@ -224,14 +224,15 @@ def _length_grad(g: Any, y: Any, x: Any) -> Any:
 
 
 def _logaddexp_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
-    """The share of each operand; equal infinities, which have no difference, share, too."""
+    """Return the share of each operand; equal infinities, which have no difference, share, too."""
     same = call("logical_and", call("equal", x, y), call("isinf", x))
     gap = where(same, 0, x - y)
     return g * sigmoid(gap), g * sigmoid(-gap)
 
 
 def _sign_grad(g: Any, y: Any, x: Any) -> Any:
-    """Flat for real numbers; a complex ``x / abs(x)`` turns with ``x``: what of ``g`` lies along ``y`` is lost."""
+    """Return zeros for real numbers; a complex ``x / abs(x)`` turns with ``x``:
+    what of ``g`` lies along ``y`` is lost."""
     if x.dtype.kind != "c":
         return zeros_of(g)
     size = call("abs", x)
@@ -317,7 +318,7 @@ square = unary(
 
 
 def zeros_of(g: Tensor) -> Any:
-    """Zeros like ``g``: the gradient of a function that is flat wherever it has one."""
+    """Return zeros like ``g``: the gradient of a function that is flat wherever it has one."""
     return call("zeros_like", g)
 
 
@@ -503,7 +504,7 @@ rint = _rounding("rint", np.rint, "The nearest integer, halves to even.")
 
 @public(numpy=np.round)
 def round(x: Any, decimals: int = 0, name: str | None = None) -> Any:
-    """``x`` rounded to ``decimals`` places, halves to even.
+    """Return ``x`` rounded to ``decimals`` places, halves to even.
 
     Parameters
     ----------
@@ -523,7 +524,7 @@ def round(x: Any, decimals: int = 0, name: str | None = None) -> Any:
 
 @public(numpy=np.clip)
 def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Any:
-    """``x`` with its values limited to ``[min, max]``; either bound may be ``None``.
+    """Return ``x`` with its values limited to ``[min, max]``; either bound may be ``None``.
 
     Parameters
     ----------
@@ -540,7 +541,7 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> A
 
 
 def _within(limit: Function, x: Tensor, bound: Any, is_number: bool, name: str | None = None) -> Any:
-    """``limit`` of ``x`` and one of two bounds: where they are equal ``x`` stays if both bounds are numbers.
+    """Return ``limit`` of ``x`` and one of two bounds: where they are equal ``x`` stays if both bounds are numbers.
 
     So it is in NumPy; 0.0 and -0.0 show it. Of equal operands maximum and minimum give the second, and the first of
     half precision.
@@ -588,7 +589,7 @@ conj: Function = _part("conj", _complex_conj, lambda x: x, (np.conj, np.conjugat
 
 @public(numpy=np.angle)
 def angle(x: Any, name: str | None = None) -> Any:
-    """The angle of complex numbers in the plane, in radians.
+    """Return the angle of complex numbers in the plane, in radians.
 
     Parameters
     ----------
@@ -618,7 +619,7 @@ COMPLEX = primitive(
 
 @public()
 def complex(real: Any, imag: Any, name: str | None = None) -> Any:
-    """Complex numbers from their parts.
+    """Return complex numbers from their parts.
 
     Parameters
     ----------
@@ -654,7 +655,7 @@ STOP_GRADIENT = primitive(
 
 @public()
 def identity(x: Any, name: str | None = None) -> Any:
-    """``x`` itself, as a tensor of its own.
+    """Return ``x`` itself, as a tensor of its own.
 
     Parameters
     ----------
@@ -666,7 +667,7 @@ def identity(x: Any, name: str | None = None) -> Any:
 
 @public()
 def stop_gradient(x: Any, name: str | None = None) -> Any:
-    """``x``, through which no gradient flows; what has no other way to a result has the gradient ``None``.
+    """Return ``x``, through which no gradient flows; what has no other way to a result has the gradient ``None``.
 
     Parameters
     ----------
@@ -700,7 +701,7 @@ ENSURE_SHAPE = primitive(
 
 @public()
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
-    """``x``, checked to have a shape that fits ``shape``.
+    """Return ``x``, checked to have a shape that fits ``shape``.
 
     Parameters
     ----------
@@ -722,7 +723,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
 def nan_to_num(
     x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None
 ) -> Any:
-    """``x`` with finite numbers in place of nan and the infinities.
+    """Return ``x`` with finite numbers in place of nan and the infinities.
 
     Parameters
     ----------

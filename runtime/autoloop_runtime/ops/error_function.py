@@ -17,7 +17,7 @@ _BEND = 3.0
 
 
 def erf(x: Any) -> Any:
-    """The error function of a real array or scalar, within a few units in the last place."""
+    """Return the error function of a real array or scalar, within a few units in the last place."""
     if x.ndim == 0:
         return x.dtype.type(math.erf(x))
     flat = np.ravel(x)
@@ -37,12 +37,12 @@ def _of_block(x: Any) -> Any:
 
 
 def _stretched(size: Any) -> Any:
-    """``_NEAR`` to ``_FAR`` as -1 to 1, with most of the room for what is near."""
+    """Return ``_NEAR`` to ``_FAR`` as -1 to 1, with most of the room for what is near."""
     return 2 * (_FAR + _BEND) / (_FAR - _NEAR) * (size - _NEAR) / (size + _BEND) - 1
 
 
 def _squeezed(stretched: Any) -> Any:
-    """The way back."""
+    """Return the way back."""
     share = (stretched + 1) * (_FAR - _NEAR) / (2 * (_FAR + _BEND))
     return (_NEAR + share * _BEND) / (1 - share)
 
@@ -58,13 +58,13 @@ def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
 
 @functools.cache
 def _series() -> tuple[float, ...]:
-    """Taylor's coefficients of ``erf(x) / x`` in ``x * x``: the first that is left out is below 1e-17."""
+    """Return Taylor's coefficients of ``erf(x) / x`` in ``x * x``: the first that is left out is below 1e-17."""
     return tuple(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(18))
 
 
 @functools.cache
 def _tail() -> tuple[float, ...]:
-    """Coefficients of ``exp(x * x) * erfc(x)`` in the stretched ``x``.
+    """Return coefficients of ``exp(x * x) * erfc(x)`` in the stretched ``x``.
 
     They are fitted to the C library's own ``erfc``, at so many points that its roundings cancel out.
     """

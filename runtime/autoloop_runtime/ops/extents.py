@@ -78,7 +78,7 @@ def extents(value: Any, name: str) -> Extents:
 
 
 def _entry(value: Any, name: str) -> Any:
-    """An int where it is known now, else a scalar tensor."""
+    """Return an int where it is known now, else a scalar tensor."""
     if is_tensor(value):
         value = convert_to_tensor(value)
         if value.dtype.kind not in "iu":
@@ -109,13 +109,13 @@ def _of_tensor(tensor: Tensor, name: str) -> Extents:
 
 
 def known_int(tensor: Tensor) -> int | None:
-    """The value of a scalar integer tensor, if it can be known now."""
+    """Return the value of a scalar integer tensor, if it can be known now."""
     known = known_entries(tensor)
     return None if known is None else known[0]
 
 
 def known_entries(tensor: Tensor, depth: int = _DEPTH) -> tuple[Dim, ...] | None:
-    """What is known now of the elements of an integer vector or scalar (a scalar gives one entry).
+    """Return what is known now of the elements of an integer vector or scalar (a scalar gives one entry).
 
     Follows the computation through ``shape``, ``stack``, ``concat``, ``cast`` and ``getitem``; ``None`` if not
     even the number of elements is known.
@@ -145,7 +145,7 @@ def known_entries(tensor: Tensor, depth: int = _DEPTH) -> tuple[Dim, ...] | None
 
 
 def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:
-    """An ``axis`` argument as a tuple, ``None`` for all; not negative where the rank is known.
+    """Return an ``axis`` argument as a tuple, ``None`` for all; not negative where the rank is known.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:
 
 
 def _known_axis(axis: Tensor, name: str) -> np.ndarray[Any, Any]:
-    """The value of a tensor that is used as an axis, which goes into the graph as a number.
+    """Return the value of a tensor that is used as an axis, which goes into the graph as a number.
 
     Nothing is left of the tensor then, so the operation must wait by itself for what the tensor waits for.
     """
@@ -182,7 +182,7 @@ def _known_axis(axis: Tensor, name: str) -> np.ndarray[Any, Any]:
 
 
 def axis_of(axis: Any, rank: int | None, name: str) -> int:
-    """One axis as an int, not negative where the rank is known (``ValueError`` if out of range)."""
+    """Return one axis as an int, not negative where the rank is known (``ValueError`` if out of range)."""
     if isinstance(axis, Tensor):
         axis = _known_axis(axis, name)[()]
     try:
@@ -197,7 +197,7 @@ def axis_of(axis: Any, rank: int | None, name: str) -> int:
 
 
 def product(dims: Sequence[Dim]) -> Dim:
-    """The product of dimensions, ``None`` if any is unknown (0 if any is 0)."""
+    """Return the product of dimensions, ``None`` if any is unknown (0 if any is 0)."""
     if 0 in dims:
         return 0
     total = 1

@@ -57,7 +57,7 @@ class Index:
         self._only_input = self.entries == (Input(0),)
 
     def resolve(self, values: Sequence[Any]) -> Any:
-        """The index for NumPy, with ``values`` for the inputs."""
+        """Return the index for NumPy, with ``values`` for the inputs."""
         if self._only_input:
             return values[0]
         if self._static is not None:
@@ -65,7 +65,7 @@ class Index:
         return tuple([_fill(e, values) for e in self.entries])
 
     def source(self, names: Sequence[str]) -> str:
-        """The index as Python source, for generated code; ``names`` are those of the inputs."""
+        """Return the index as Python source, for generated code; ``names`` are those of the inputs."""
         parts = [_source(e, names) for e in self.entries]
         return ", ".join(parts) if parts else "()"
 
@@ -175,7 +175,7 @@ def _advanced(item: Any) -> Tensor:
 
 
 def result_shape(shape: TensorShape, index: Index, inputs: Sequence[Tensor]) -> TensorShape:
-    """The static shape of ``x[index]`` for ``x`` of ``shape``.
+    """Return the static shape of ``x[index]`` for ``x`` of ``shape``.
 
     Raises
     ------
@@ -267,7 +267,7 @@ def _check_known(index: Tensor, extent: Dim, axis: int) -> None:
 
 
 def slice_extent(extent: Dim, entry: Slice, inputs: Sequence[Tensor]) -> Dim:
-    """How many elements a slice takes of an axis, if that can be known."""
+    """Return how many elements a slice takes of an axis, if that can be known."""
     if entry == Slice(None, None, None):
         return extent
     parts = []

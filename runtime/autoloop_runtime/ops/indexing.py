@@ -47,7 +47,7 @@ def _index_add_kernel(shape: Any, values: Any, *inputs: Any, index: Index, stati
 
 
 def _is_basic(index: Any) -> bool:
-    """True if no element can be named twice."""
+    """Return whether no element can be named twice."""
     if isinstance(index, tuple):
         return all(not isinstance(i, np.ndarray) or i.ndim == 0 or i.dtype.kind == "b" for i in index)
     return not isinstance(index, np.ndarray) or index.ndim == 0 or index.dtype.kind == "b"
@@ -71,7 +71,7 @@ INDEX_ADD = primitive(
 
 @public()
 def getitem(x: Any, index: Any, name: str | None = None) -> Any:
-    """``x[index]``.
+    """Return ``x[index]``.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def getitem(x: Any, index: Any, name: str | None = None) -> Any:
 
 @public()
 def index_add(shape: Any, index: Any, values: Any, static: Any = None, name: str | None = None) -> Any:
-    """Zeros of a shape with ``values`` added at ``[index]``; what is added twice at one place sums up.
+    """Return zeros of a shape with ``values`` added at ``[index]``; what is added twice at one place sums up.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def index_add(shape: Any, index: Any, values: Any, static: Any = None, name: str
 
 
 def assign_in_place(x: Any, value: Any, *inputs: Any, index: Index) -> Any:
-    """The kernel of ``set_item`` for an ``x`` that nobody else holds: writes to it and gives it back."""
+    """Return the kernel of ``set_item`` for an ``x`` that nobody else holds: writes to it and gives it back."""
     x[index.resolve(inputs)] = value
     return x
 
@@ -156,7 +156,7 @@ def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
 
 
 def _may_repeat(index: Tensor) -> bool:
-    """True unless all positions in ``index`` are known to differ."""
+    """Return true unless all positions in ``index`` are known to differ."""
     if index.dtype.kind not in "iu" or index.shape.rank == 0:
         return False
     known = index.constant_value()
@@ -174,7 +174,7 @@ SET_ITEM = primitive(
 
 @public()
 def set_item(x: Any, index: Any, value: Any, name: str | None = None) -> Any:
-    """``x`` with ``x[index] = value`` done: a new tensor, ``x`` does not change.
+    """Return ``x`` with ``x[index] = value`` done: a new tensor, ``x`` does not change.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def set_item(x: Any, index: Any, value: Any, name: str | None = None) -> Any:
 
 
 def element_of(dtype: dtypes.DType, value: Any, name: str) -> Tensor:
-    """``value`` as a tensor of ``dtype``, if it promotes to that."""
+    """Return ``value`` as a tensor of ``dtype``, if it promotes to that."""
     if is_weak(value):
         plain = value.item() if isinstance(value, np.generic) else value
         if dtypes.promote_weak(dtype, plain) == dtype or (dtype.kind == "b" and isinstance(plain, bool)):
@@ -253,7 +253,7 @@ def _integers(value: Any, name: str) -> Tensor:
 
 @public()
 def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) -> Any:
-    """Slices of ``params`` along an axis.
+    """Return slices of ``params`` along an axis.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) ->
 
 @public(numpy=np.take)
 def take(x: Any, indices: Any, axis: int | None = None, name: str | None = None) -> Any:
-    """As ``gather``, but without ``axis`` from the flattened tensor, as NumPy.
+    """Return as ``gather``, but without ``axis`` from the flattened tensor, as NumPy.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ PUT_ALONG: Op = primitive(
 
 @public(numpy=np.take_along_axis)
 def take_along_axis(x: Any, indices: Any, axis: int = -1, name: str | None = None) -> Any:
-    """Elements of ``x`` at ``indices`` along an axis, the other axes side by side.
+    """Return elements of ``x`` at ``indices`` along an axis, the other axes side by side.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ SCATTER = primitive(
 
 @public()
 def gather_nd(params: Any, indices: Any, name: str | None = None) -> Any:
-    """Elements or slices of ``params`` at points.
+    """Return elements or slices of ``params`` at points.
 
     Parameters
     ----------
@@ -408,7 +408,7 @@ def gather_nd(params: Any, indices: Any, name: str | None = None) -> Any:
 
 @public()
 def scatter(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
-    """Zeros with ``updates`` added at points; what falls on one point twice sums up.
+    """Return zeros with ``updates`` added at points; what falls on one point twice sums up.
 
     Parameters
     ----------
@@ -457,7 +457,7 @@ SCATTER_UPDATE = primitive(
 
 @public()
 def scatter_update(x: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
-    """``x`` with the elements or slices at points replaced: a new tensor.
+    """Return ``x`` with the elements or slices at points replaced: a new tensor.
 
     Parameters
     ----------
@@ -474,7 +474,7 @@ def scatter_update(x: Any, indices: Any, updates: Any, name: str | None = None) 
 
 @public()
 def scatter_add(x: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
-    """``x`` with ``updates`` added at points: a new tensor.
+    """Return ``x`` with ``updates`` added at points: a new tensor.
 
     Parameters
     ----------
@@ -499,7 +499,7 @@ ARGWHERE = primitive(
 
 @public(numpy=np.argwhere)
 def argwhere(condition: Any, name: str | None = None) -> Any:
-    """The indices of the true (or not zero) elements, one per row, int64.
+    """Return the indices of the true (or not zero) elements, one per row, int64.
 
     Parameters
     ----------
@@ -511,7 +511,7 @@ def argwhere(condition: Any, name: str | None = None) -> Any:
 
 @public()
 def boolean_mask(x: Any, mask: Any, axis: int = 0, name: str | None = None) -> Any:
-    """The elements (or slices) of ``x`` where ``mask`` is true, one after another.
+    """Return the elements (or slices) of ``x`` where ``mask`` is true, one after another.
 
     Parameters
     ----------
@@ -529,7 +529,7 @@ def boolean_mask(x: Any, mask: Any, axis: int = 0, name: str | None = None) -> A
 
 
 def _numpy_where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """``np.where``: without ``x`` and ``y`` one vector of indices per axis."""
+    """Return ``np.where``: without ``x`` and ``y`` one vector of indices per axis."""
     if x is None and y is None:
         found = argwhere(condition)
         return tuple(call("unstack", found, axis=1))

@@ -40,7 +40,7 @@ def _known(dims: Sequence[Dim]) -> int:
 
 
 def transposed(x: Tensor) -> Any:
-    """The conjugate transpose of the last two axes."""
+    """Return the conjugate transpose of the last two axes."""
     return call("swapaxes", conjugated(x), -1, -2)
 
 
@@ -90,7 +90,7 @@ def _matmul_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
 
 
 def _outer(x: Tensor, y: Tensor) -> Tensor:
-    """The products of each element of one vector with each of another."""
+    """Return the products of each element of one vector with each of another."""
     made: Tensor = call("multiply", call("expand_dims", x, 1), call("expand_dims", y, 0))
     return made
 
@@ -109,7 +109,7 @@ MATMUL = primitive("matmul", _matmul_infer, np.matmul, _matmul_vjp, code="{0} @ 
 
 @public(numpy=np.matmul)
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None) -> Any:
-    """The matrix product ``a @ b``; leading axes broadcast.
+    """Return the matrix product ``a @ b``; leading axes broadcast.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
 
 @public(numpy=np.dot)
 def dot(a: Any, b: Any, name: str | None = None) -> Any:
-    """NumPy's ``dot``: the product of scalars, vectors and matrices.
+    """Return NumPy's ``dot``: the product of scalars, vectors and matrices.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def dot(a: Any, b: Any, name: str | None = None) -> Any:
 
 @public(numpy=np.outer)
 def outer(a: Any, b: Any, name: str | None = None) -> Any:
-    """All products of an element of ``a`` and one of ``b``, as a matrix.
+    """Return all products of an element of ``a`` and one of ``b``, as a matrix.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ EINSUM = primitive(
 
 @public(numpy=np.einsum)
 def einsum(equation: str, *tensors: Any, name: str | None = None) -> Any:
-    """A sum of products, written with one label per axis: ``einsum("ij,jk->ik", a, b)``.
+    """Return a sum of products, written with one label per axis: ``einsum("ij,jk->ik", a, b)``.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def einsum(equation: str, *tensors: Any, name: str | None = None) -> Any:
 
 
 def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
-    """The equation with ``->`` and without ``...``."""
+    """Return the equation with ``->`` and without ``...``."""
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(xs):
@@ -259,7 +259,7 @@ def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
 
 @public(numpy=np.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Any:
-    """The sum of products over axes of ``a`` and of ``b``.
+    """Return the sum of products over axes of ``a`` and of ``b``.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def _det_grad(g: Any, y: Any, x: Any) -> Any:
 
 
 def _cofactors(x: Tensor) -> Any:
-    """The derivatives of the determinant, as the polynomials that they are, of matrices known to be small."""
+    """Return the derivatives of the determinant, as the polynomials that they are, of matrices known to be small."""
     extent = x.shape.known[-1] if x.shape.rank else None
     if extent == 1:
         return call("ones_like", x)
@@ -405,7 +405,7 @@ SOLVE = primitive(
 
 @public(numpy=np.linalg.solve)
 def solve(a: Any, b: Any, name: str | None = None) -> Any:
-    """The ``x`` with ``a @ x == b``.
+    """Return the ``x`` with ``a @ x == b``.
 
     Parameters
     ----------

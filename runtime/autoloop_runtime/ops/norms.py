@@ -41,7 +41,7 @@ def _svd_kernel(x: Any) -> Any:
 
 
 def _svd_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
-    """J. Townsend, "Differentiating the singular value decomposition", 2016."""
+    """Return the VJP of J. Townsend, "Differentiating the singular value decomposition", 2016."""
     u, s, vh = outputs
     of_u, of_s, of_vh = g
     found = None if of_s is None else matmul(u * call("expand_dims", call("cast", of_s, u.dtype), -2), vh)
@@ -105,7 +105,7 @@ def _checked(ord: Any) -> Any:
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    """``np.linalg.norm``."""
+    """Return ``np.linalg.norm``."""
     x, ord = _floats(x), _checked(ord)
     rank = x.shape.rank
     if rank is None:
@@ -141,14 +141,14 @@ def _matrices(x: Tensor, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
 
 
 def _vector_norm(x: Any, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
-    """``np.linalg.vector_norm``: along several axes, of all their elements."""
+    """Return ``np.linalg.vector_norm``: along several axes, of all their elements."""
     x = _floats(x)
     axes = None if axis is None else axes_of(axis, x.shape.rank, "numpy.linalg.vector_norm")
     return _vectors(x, _checked(ord), axes, bool(keepdims))
 
 
 def _matrix_norm(x: Any, *, keepdims: Any = False, ord: Any = "fro") -> Any:
-    """``np.linalg.matrix_norm``: of the last two axes."""
+    """Return ``np.linalg.matrix_norm``: of the last two axes."""
     return _norm(x, ord, (-2, -1), keepdims)
 
 

@@ -108,7 +108,7 @@ FOLD_IN = primitive(
 
 
 def key(seed: Any, name: str | None = None) -> Any:
-    """A key made of a seed.
+    """Return a key made of a seed.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def key(seed: Any, name: str | None = None) -> Any:
 
 
 def split(key: Any, n: int = 2, name: str | None = None) -> Any:
-    """``n`` independent keys, one per row.
+    """Return ``n`` independent keys, one per row.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def split(key: Any, n: int = 2, name: str | None = None) -> Any:
 
 
 def fold_in(key: Any, data: Any, name: str | None = None) -> Any:
-    """A key made of a key and an integer, such as the number of a step.
+    """Return a key made of a key and an integer, such as the number of a step.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def _floating(dtype: Any, name: str) -> dtypes.DType:
 
 
 def _scaled(x: Any, scale: Any, offset: Any) -> Any:
-    """``x * scale + offset``; trivial parts are left out."""
+    """Return ``x * scale + offset``; trivial parts are left out."""
     if not (is_weak(scale) and scale == 1):
         x = x * (as_dtype(scale, x.dtype) if isinstance(scale, Tensor) else scale)
     if not (is_weak(offset) and offset == 0):
@@ -233,7 +233,7 @@ def normal(
     shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, key: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Normally distributed numbers.
+    """Return normally distributed numbers.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def uniform(
     shape: Any, low: Any = 0, high: Any = None, dtype: Any = dtypes.float32, key: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Numbers equally likely anywhere in ``[low, high)``.
+    """Return numbers equally likely anywhere in ``[low, high)``.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def uniform(
 def randint(
     shape: Any, low: Any, high: Any, dtype: Any = dtypes.int32, key: Any = None, name: str | None = None
 ) -> Any:
-    """Integers equally likely anywhere in ``[low, high)``.
+    """Return integers equally likely anywhere in ``[low, high)``.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def randint(
 
 
 def bernoulli(shape: Any, p: Any = 0.5, key: Any = None, name: str | None = None) -> Any:
-    """Booleans that are true with probability ``p``.
+    """Return booleans that are true with probability ``p``.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def bernoulli(shape: Any, p: Any = 0.5, key: Any = None, name: str | None = None
 
 
 def permutation(n: Any, key: Any = None, name: str | None = None) -> Any:
-    """The integers below ``n`` in random order, int32.
+    """Return the integers below ``n`` in random order, int32.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def permutation(n: Any, key: Any = None, name: str | None = None) -> Any:
 
 
 def shuffle(x: Any, key: Any = None, name: str | None = None) -> Any:
-    """``x`` with its rows in random order.
+    """Return ``x`` with its rows in random order.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ from .extents import axes_of, axis_of, product
 
 
 def _summed(dtype: DType) -> tuple[DType, DType]:
-    """Numbers keep their dtype, booleans are counted as int32."""
+    """Return numbers keep their dtype, booleans are counted as int32."""
     if dtype.kind not in "biufc":
         raise TypeError(f"dtype {dtype} has no arithmetic")
     dtype = dtypes.int32 if dtype.kind == "b" else dtype
@@ -57,7 +57,7 @@ def _position(dtype: DType) -> tuple[DType, DType]:
 
 
 def reduced(shape: TensorShape, axis: tuple[int, ...] | None, keepdims: bool) -> TensorShape:
-    """The static shape after a reduction over ``axis`` (``None``: all)."""
+    """Return the static shape after a reduction over ``axis`` (``None``: all)."""
     if not keepdims and (axis is None or axis == tuple(range(shape.rank or 0)) != ()):
         return SCALAR
     if shape.rank is None:
@@ -68,7 +68,7 @@ def reduced(shape: TensorShape, axis: tuple[int, ...] | None, keepdims: bool) ->
 
 
 def restore(y: Tensor, x: Tensor, attrs: Any) -> Tensor:
-    """``y``, a reduction of ``x``, with the reduced axes back as 1s."""
+    """Return ``y``, a reduction of ``x``, with the reduced axes back as 1s."""
     if attrs["keepdims"] or attrs["axis"] is None or not attrs["axis"]:
         return y
     expanded: Tensor = call("expand_dims", y, attrs["axis"])
@@ -142,7 +142,7 @@ def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _accumulated(ufunc: Any) -> Function:
-    """A reduction in the dtype of its input, where NumPy would widen integers."""
+    """Return a reduction in the dtype of its input, where NumPy would widen integers."""
     return lambda x, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
@@ -176,7 +176,7 @@ def _extreme_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
 
 
 def _logsumexp_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
-    """The share of each element; infinities that are the largest share, as equal elements do."""
+    """Return the share of each element; infinities that are the largest share, as equal elements do."""
     endless = call("isinf", y)
     hits = cast(call("equal", x, y), x.dtype)
     gap = call("where", endless, 0, x - y)
@@ -184,7 +184,7 @@ def _logsumexp_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
 
 
 def _prod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
-    """The product of the other elements, made of running products from both ends: right at zeros too."""
+    """Return the product of the other elements, made of running products from both ends: right at zeros too."""
     y, x = conjugated(y), conjugated(x)
     rank, axes = x.shape.rank, attrs["axis"]
     if axes is None:
@@ -203,7 +203,7 @@ def _prod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
 
 
 def _others(x: Tensor, axis: int = -1) -> Any:
-    """For each element the product of the others along an axis."""
+    """Return for each element the product of the others along an axis."""
     return cumprod(x, axis, exclusive=True) * cumprod(x, axis, exclusive=True, reverse=True)
 
 
@@ -327,7 +327,7 @@ def _sum_between(a: Tensor, b: Tensor, axis: int, reverse: bool) -> Tensor:
 
 
 def _cumprod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
-    """The product before an element times what follows it, without a division: right at zeros, too."""
+    """Return the product before an element times what follows it, without a division: right at zeros, too."""
     axis, exclusive, reverse = attrs["axis"], attrs["exclusive"], attrs["reverse"]
     y, x = conjugated(y), conjugated(x)
     if exclusive:
@@ -380,7 +380,7 @@ log_softmax = _normalisation(
 
 @public(numpy=np.var)
 def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: str | None = None) -> Any:
-    """The variance.
+    """Return the variance.
 
     Parameters
     ----------
@@ -405,7 +405,7 @@ def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: s
 
 @public(numpy=np.std)
 def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: str | None = None) -> Any:
-    """The standard deviation: the square root of ``var``.
+    """Return the standard deviation: the square root of ``var``.
 
     Parameters
     ----------
@@ -420,7 +420,7 @@ def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: s
 
 @public()
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
-    """The norm of vectors, or the Frobenius norm of the whole tensor.
+    """Return the norm of vectors, or the Frobenius norm of the whole tensor.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ BROADCAST_TO = primitive(
 
 @public(numpy=np.broadcast_to)
 def broadcast_to(x: Any, shape: Any, name: str | None = None) -> Any:
-    """``x`` broadcast to a shape.
+    """Return ``x`` broadcast to a shape.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ TILE = primitive("tile", _tile_infer, _tile_kernel, _tile_vjp, traits=MADE)
 
 @public(numpy=np.tile)
 def tile(x: Any, multiples: Any, name: str | None = None) -> Any:
-    """``x`` repeated as a whole along its axes.
+    """Return ``x`` repeated as a whole along its axes.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ REPEAT = primitive(
 
 @public(numpy=np.repeat)
 def repeat(x: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
-    """``x`` with each element repeated along an axis.
+    """Return ``x`` with each element repeated along an axis.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ _PAD_MODES = {"constant": "constant", "reflect": "reflect", "symmetric": "symmet
 
 @public(numpy=np.pad)
 def pad(x: Any, paddings: Any, mode: str = "constant", constant_values: Any = 0, name: str | None = None) -> Any:
-    """``x`` with elements added at the ends of its axes.
+    """Return ``x`` with elements added at the ends of its axes.
 
     Parameters
     ----------

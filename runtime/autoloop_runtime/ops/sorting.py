@@ -63,7 +63,7 @@ def _sortable(x: Any, axis: Any, name: str) -> tuple[Tensor, int]:
 
 @public(numpy=np.sort)
 def sort(x: Any, axis: int | None = -1, descending: bool = False, name: str | None = None) -> Any:
-    """``x`` sorted along an axis; nan goes last (first if ``descending``).
+    """Return ``x`` sorted along an axis; nan goes last (first if ``descending``).
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False, name: str | No
 
 @public(numpy=np.argsort)
 def argsort(x: Any, axis: int | None = -1, descending: bool = False, name: str | None = None) -> Any:
-    """The indices that sort ``x`` along an axis, int64; equal elements keep their order.
+    """Return the indices that sort ``x`` along an axis, int64; equal elements keep their order.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class TopK(NamedTuple):
 
 @public()
 def top_k(x: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> TopK:
-    """The ``k`` largest elements along the last axis, largest first, and their indices (int32).
+    """Return the ``k`` largest elements along the last axis, largest first, and their indices (int32).
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ SEARCHSORTED = primitive(
 
 @public(numpy=np.searchsorted)
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", name: str | None = None) -> Any:
-    """Where ``values`` would go into a sorted vector, int64.
+    """Return where ``values`` would go into a sorted vector, int64.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ UNIQUE = primitive(
 
 @public(numpy=np.unique)
 def unique(x: Any, name: str | None = None) -> Any:
-    """The distinct elements of ``x``, in ascending order.
+    """Return the distinct elements of ``x``, in ascending order.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def unique(x: Any, name: str | None = None) -> Any:
 
 @public(numpy=np.bincount)
 def bincount(x: Any, minlength: int = 0, name: str | None = None) -> Any:
-    """How often each of 0, 1, 2, ... occurs in a vector of integers; int32.
+    """Return how often each of 0, 1, 2, ... occurs in a vector of integers; int32.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ _MAX_BYTES = 4096
 
 
 def eliminate_common(graph: Graph) -> Graph:
-    """``graph`` with nodes of the same op, inputs and attributes merged into the first of them."""
+    """Return ``graph`` with nodes of the same op, inputs and attributes merged into the first of them."""
     tables: dict[Graph, dict[Hashable, Node]] = {}
 
     def visit(copy: Copy, node: Node) -> None:
@@ -34,7 +34,7 @@ def eliminate_common(graph: Graph) -> Graph:
 
 
 def _key(copy: Copy, node: Node) -> Hashable:
-    """What makes two nodes equal; ``None`` for a node that is not to be merged."""
+    """Return what makes two nodes equal; ``None`` for a node that is not to be merged."""
     if not is_pure(node):
         return None
     if node.op is CONST:
@@ -51,7 +51,8 @@ def _key(copy: Copy, node: Node) -> Hashable:
 
 
 def _frozen(value: Any) -> Hashable:
-    """A hashable stand-in that is equal only for values that mean the same: ``1``, ``True`` and ``1.0`` differ."""
+    """Return a hashable stand-in that is equal only for values that mean the same: ``1``,
+    ``True`` and ``1.0`` differ."""
     if isinstance(value, (np.ndarray, np.generic)):
         if value.nbytes > _MAX_BYTES or value.dtype.kind == "O":
             return ("array", id(value))

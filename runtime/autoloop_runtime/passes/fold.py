@@ -29,7 +29,7 @@ _FOLDED_KINDS = "biufc"
 
 
 def fold(graph: Graph) -> Graph:
-    """``graph`` with constants computed, decided branches in line, and operations that do nothing left out."""
+    """Return ``graph`` with constants computed, decided branches in line, and operations that do nothing left out."""
     folder = _Folder()
     return rewrite(graph, folder.visit)
 
@@ -94,7 +94,7 @@ class _Folder:
 
 
 def _computed(node: Node, inputs: list[Tensor]) -> Any:
-    """The value of ``node`` if all inputs are constants and it is small, fast and does not fail."""
+    """Return the value of ``node`` if all inputs are constants and it is small, fast and does not fail."""
     output = node.outputs[0]
     size = output.shape.num_elements()
     if len(node.outputs) != 1 or size is None or size > MAX_ELEMENTS or output.dtype.kind not in _FOLDED_KINDS:
@@ -119,7 +119,7 @@ Rule = Callable[[Node, list[Tensor]], Tensor | None]
 
 
 def _all(tensor: Tensor, value: float, negative_zero: bool | None = None) -> bool:
-    """True if ``tensor`` is a constant with all elements ``value``; a zero of a float with the given sign."""
+    """Return whether ``tensor`` is a constant with all elements ``value``; a zero of a float with the given sign."""
     array = constant_of(tensor)
     if array is None or array.dtype.kind not in "biuf" or array.size > MAX_ELEMENTS:
         return False
@@ -129,13 +129,13 @@ def _all(tensor: Tensor, value: float, negative_zero: bool | None = None) -> boo
 
 
 def _keeps_shape(node: Node, x: Tensor, other: Tensor) -> bool:
-    """True if broadcasting ``x`` with ``other`` gives the shape of ``x``."""
+    """Return whether broadcasting ``x`` with ``other`` gives the shape of ``x``."""
     shape = node.outputs[0].shape
     return other.shape.rank == 0 or (shape.is_fully_defined() and x.shape == shape)
 
 
 def _without_neutral(node: Node, inputs: list[Tensor]) -> Tensor | None:
-    """The operand that an operation gives if the other is neutral all over."""
+    """Return the operand that an operation gives if the other is neutral all over."""
     neutral = node.op.neutral
     assert neutral is not None
     x, y = inputs
@@ -147,7 +147,7 @@ def _without_neutral(node: Node, inputs: list[Tensor]) -> Tensor | None:
 
 
 def _twice(node: Node, inputs: list[Tensor]) -> Tensor | None:
-    """An operation that undoes itself."""
+    """Return an operation that undoes itself."""
     source = inputs[0].op
     return source.inputs[0] if source.op is node.op and is_pure(source) else None
 
@@ -158,7 +158,7 @@ def _same_shape(node: Node, inputs: list[Tensor]) -> Tensor | None:
 
 
 def _transpose(node: Node, inputs: list[Tensor]) -> Tensor | None:
-    """A transpose that changes nothing, alone or together with the one before it."""
+    """Return a transpose that changes nothing, alone or together with the one before it."""
     source, order = inputs[0], _order(node)
     if order is None or order == sorted(order):
         return None if order is None else source
@@ -168,7 +168,7 @@ def _transpose(node: Node, inputs: list[Tensor]) -> Tensor | None:
 
 
 def _order(node: Node) -> list[int] | None:
-    """Where the axes of a transpose come from, if that is known."""
+    """Return where the axes of a transpose come from, if that is known."""
     axes, rank = node.attrs.get("axes"), node.outputs[0].shape.rank
     if rank is None:
         return None
@@ -198,7 +198,7 @@ def _cast(node: Node, inputs: list[Tensor]) -> Tensor | None:
 
 
 def _rule_of(op: Op) -> Rule | None:
-    """The rule by which an operation of this kind may do nothing."""
+    """Return the rule by which an operation of this kind may do nothing."""
     if op.neutral is not None:
         return _without_neutral
     return _twice if op.undoes_itself else RULES.get(op)

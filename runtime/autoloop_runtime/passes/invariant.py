@@ -21,7 +21,7 @@ MAX_COST = 1e5
 
 
 def hoist_invariants(graph: Graph) -> Graph:
-    """``graph`` with the invariant nodes of each While in front of it, inner loops first."""
+    """Return ``graph`` with the invariant nodes of each While in front of it, inner loops first."""
     return rewrite(graph, _visit)
 
 
@@ -72,7 +72,7 @@ def _can_move(node: Node, outer: dict[Tensor, Tensor], limit: float | None) -> b
 
 
 def _with_captures(graph: Graph, moved: dict[Tensor, Tensor], made: Sequence[Tensor], parent: Graph) -> Graph:
-    """``graph`` with one more parameter per tensor of ``made``, and those in place of the moved tensors."""
+    """Return ``graph`` with one more parameter per tensor of ``made``, and those in place of the moved tensors."""
     copy = Copy(graph, Copy.keep, parent)
     parameters = {t: copy.graph.parameter(t.dtype, t.shape, "invariant") for t in made}
     gone = {t.op for t in moved}

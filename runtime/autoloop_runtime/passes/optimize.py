@@ -19,7 +19,8 @@ PASSES: tuple[Pass, ...] = (prune, fold, reduce_strength, hoist_invariants, elim
 
 
 def optimize(graph: Graph) -> Graph:
-    """``graph`` after all passes; the given graph is not changed, nor does a later change of it change the result."""
+    """Return ``graph`` after all passes; the given graph is not changed,
+    nor does a later change of it change the result."""
     for transform in PASSES:
         graph = transform(graph)
     return detached(graph)

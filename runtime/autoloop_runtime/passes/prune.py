@@ -20,7 +20,7 @@ Relation = list[int]
 
 
 def prune(graph: Graph) -> Graph:
-    """``graph`` without the nodes, loop variables, branch results and captures that its outputs do not need."""
+    """Return ``graph`` without the nodes, loop variables, branch results and captures that its outputs do not need."""
     while True:
         pruner = _Pruner()
         graph = pruner.graph(graph, graph.outputs, graph.inputs, None)
@@ -50,7 +50,7 @@ class _Pruner:
     # -- what is only passed on ---------------------------------------------------------------------------
 
     def source(self, node: Node, j: int) -> int | None:
-        """The input that output ``j`` of a structured node always equals, if there is one.
+        """Return the input that output ``j`` of a structured node always equals, if there is one.
 
         The initial value of a loop variable that never changes; what both branches of a Cond pass on.
         """
@@ -61,7 +61,7 @@ class _Pruner:
         return self._sources[node, j]
 
     def origin(self, tensor: Tensor) -> Tensor:
-        """The first tensor of its graph that ``tensor`` always equals."""
+        """Return the first tensor of its graph that ``tensor`` always equals."""
         while tensor.op.subgraphs:
             place = self.source(tensor.op, tensor.index)
             if place is None:
@@ -77,7 +77,7 @@ class _Pruner:
         return k if node.inputs[k].shape.is_subsumed_by(node.attrs["invariants"][k]) else None
 
     def _equal(self, node: Node, place: int, k: int) -> bool:
-        """True if input ``place`` of a While, in every iteration, is the initial value of variable ``k``."""
+        """Return whether input ``place`` of a While, in every iteration, is the initial value of variable ``k``."""
         if place == k:
             return True
         return place >= node.attrs["n_vars"] and self.origin(node.inputs[place]) is self.origin(node.inputs[k])
@@ -87,18 +87,18 @@ class _Pruner:
         return None if then is None or then != other else then + 1
 
     def _place(self, graph: Graph, tensor: Tensor) -> int | None:
-        """Which input of ``graph`` the tensor always equals."""
+        """Return which input of ``graph`` the tensor always equals."""
         origin = self.origin(tensor)
         return next((i for i, p in enumerate(graph.inputs) if p is origin), None)
 
     def fixed(self, node: Node, k: int) -> bool:
-        """True if input ``k`` of a While is a loop variable that never changes."""
+        """Return whether input ``k`` of a While is a loop variable that never changes."""
         return k < int(node.attrs["n_vars"]) and self.source(node, k) is not None
 
     # -- what needs what ----------------------------------------------------------------------------------
 
     def relation(self, node: Node) -> Relation:
-        """Per output of a structured node, the inputs it needs."""
+        """Return per output of a structured node, the inputs it needs."""
         known = self._relations.get(node)
         if known is None:
             known = self._while(node) if node.op is WHILE else self._cond(node)
@@ -166,7 +166,8 @@ class _Pruner:
         self, graph: Graph, outputs: Sequence[Tensor], inputs: Sequence[Tensor], parent: Graph | None,
         same: dict[Tensor, Tensor] | None = None,
     ) -> Graph:  # fmt: skip
-        """The part of ``graph`` for ``outputs``, with ``inputs`` left; ``same``: parameters that equal others."""
+        """Return the part of ``graph`` for ``outputs``, with ``inputs`` left; ``same``:
+        parameters that equal others."""
         needs = self._needs(graph, outputs)
         copy = Copy(graph, Copy.keep, parent)
         done = set(inputs)
@@ -189,7 +190,7 @@ class _Pruner:
         return copy.finish(inputs, outputs)
 
     def _needs(self, graph: Graph, outputs: Sequence[Tensor]) -> dict[Node, int]:
-        """The needed nodes; for structured ones the bits of the inputs they need for what is needed of them."""
+        """Return the needed nodes; for structured ones the bits of the inputs they need for what is needed of them."""
         live = set(outputs)
         needs: dict[Node, int] = {}
         for node in reversed(graph.nodes):
@@ -264,7 +265,7 @@ class _Pruner:
 def _without_twins(
     copy: Copy, node: Node, held: Sequence[int], subs: Sequence[Graph], shift: int
 ) -> tuple[list[int], list[dict[Tensor, Tensor]]]:
-    """Captures without those that hold the same tensor twice; per graph, which parameter stands for which."""
+    """Return captures without those that hold the same tensor twice; per graph, which parameter stands for which."""
     first: dict[Tensor, int] = {}
     same: list[dict[Tensor, Tensor]] = [{} for _ in subs]
     for i in held:

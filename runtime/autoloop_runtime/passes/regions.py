@@ -36,7 +36,7 @@ Compile = Callable[[Graph], tuple[Callable[..., Any], Callable[[BaseException], 
 
 
 def form_regions(graph: Graph, compile_region: Compile) -> Graph:
-    """``graph`` with its cheap nodes gathered into regions.
+    """Return ``graph`` with its cheap nodes gathered into regions.
 
     Parameters
     ----------
@@ -52,17 +52,17 @@ def form_regions(graph: Graph, compile_region: Compile) -> Graph:
 
 
 def is_region(node: Node) -> bool:
-    """True for a node that ``form_regions`` made."""
+    """Return true for a node that ``form_regions`` made."""
     return node.op.culprit is not None
 
 
 def _is_simple(node: Node) -> bool:
-    """True for a plain node that computes values from values and need not wait for anything else."""
+    """Return true for a plain node that computes values from values and need not wait for anything else."""
     return not (node.op.effect or node.op.stateful or node.control_inputs or node.subgraphs or node.op is PARAMETER)
 
 
 def _is_cheap(node: Node) -> bool:
-    """True for a simple node that is known to take little time."""
+    """Return true for a simple node that is known to take little time."""
     if not _is_simple(node) or node.op is PY_FUNCTION:
         return False
     looks = node.op.traits.price in (Price.VIEW, Price.PICK)
@@ -93,7 +93,7 @@ class _Waits:
         self._cheap: dict[Node, bool] = {}
 
     def cheap(self, node: Node) -> bool:
-        """True if ``node``, with all that is inside it, is cheap."""
+        """Return whether ``node``, with all that is inside it, is cheap."""
         known = self._cheap.get(node)
         if known is None:
             if node.subgraphs:
@@ -134,7 +134,7 @@ class _Waits:
         return bit
 
     def _while(self, node: Node) -> list[tuple[int, ...]]:
-        """Per loop variable what it waits for: all turns of the loop are taken together."""
+        """Return per loop variable what it waits for: all turns of the loop are taken together."""
         cond, body, n = node.attrs["cond"], node.attrs["body"], node.attrs["n_vars"]
         held = [self.masks[t] for t in node.inputs]
         outside, self._loops = self._loops, (*self._loops, node)
@@ -147,7 +147,8 @@ class _Waits:
             held[:n] = after
 
     def _older(self, mask: int, loop: Node) -> int:
-        """The sources ``mask`` as the next turn of ``loop`` sees them: those inside it are those of an earlier turn."""
+        """Return the sources ``mask`` as the next turn of ``loop`` sees them:
+        those inside it are those of an earlier turn."""
         older = 0
         while mask:
             bit = mask & -mask
@@ -157,7 +158,7 @@ class _Waits:
         return older
 
     def _cond(self, node: Node) -> list[tuple[int, ...]]:
-        """Per result what it waits for on the one and on the other side."""
+        """Return per result what it waits for on the one and on the other side."""
         asked, *held = [self.masks[t] for t in node.inputs]
         sides = [self.graph(node.attrs[key], held) for key in ("then", "else")]
         return [(asked | a, asked | b) for a, b in zip(*sides)]
@@ -171,7 +172,7 @@ def _union(masks: Iterable[int]) -> int:
 
 
 def _loops(node: Node) -> bool:
-    """True if there is a loop in ``node``."""
+    """Return whether there is a loop in ``node``."""
     pending = [node]
     while pending:
         found = pending.pop()
@@ -197,7 +198,7 @@ class _Former:
         self.compile = compile_region
 
     def graph(self, graph: Graph, parent: Graph | None) -> Graph:
-        """``graph``, and the graphs inside it, with regions."""
+        """Return ``graph``, and the graphs inside it, with regions."""
         copy = Copy(graph, Copy.keep, parent)
         groups = self._groups(graph)
         readers = _readers(graph)
@@ -216,7 +217,7 @@ class _Former:
         copy.keep(node, None, {**node.attrs, **subs} if subs else node.attrs)
 
     def _groups(self, graph: Graph) -> dict[Node, _Group]:
-        """The group of each node of ``graph`` that is in one."""
+        """Return the group of each node of ``graph`` that is in one."""
         groups: dict[Node, _Group] = {}
         open_groups: dict[int, _Group] = {}
         for node in graph.nodes:
@@ -249,7 +250,7 @@ class _Former:
                 readers.setdefault(tensor, set()).add(groups.get(node, node))
 
     def _region(self, copy: Copy, nodes: list[Node], readers: dict[Tensor, list[Node | None]], serial: int) -> None:
-        """One node for ``nodes``."""
+        """Put one node in place of ``nodes``."""
         graph, members = copy.source, set(nodes)
         feeds = list(dict.fromkeys(
             t for node in nodes for t in node.inputs if t.op not in members and t.op.op is not CONST
@@ -278,7 +279,7 @@ class _Former:
 
 
 def _readers(graph: Graph) -> dict[Tensor, list[Node | None]]:
-    """The nodes that read each tensor; ``None`` among them if it is an output."""
+    """Return the nodes that read each tensor; ``None`` among them if it is an output."""
     readers: dict[Tensor, list[Node | None]] = {t: [None] for t in graph.outputs}
     for node in graph.nodes:
         for tensor in (*node.inputs, *node.control_inputs):
@@ -309,7 +310,7 @@ def _summary(nodes: list[Node]) -> str:
 
 
 def _in_order(graph: Graph, groups: dict[Node, _Group]) -> list[list[Node]]:
-    """The groups, and each other node alone, so that everything comes after what it reads."""
+    """Return the groups, and each other node alone, so that everything comes after what it reads."""
     place = {node: i for i, node in enumerate(graph.nodes)}
     units: dict[Any, list[Node]] = {}
     for node in graph.nodes:

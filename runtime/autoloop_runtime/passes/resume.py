@@ -37,7 +37,7 @@ class Resumable:
 
 
 def resumable(node: Node) -> Resumable:
-    """The loop ``node``, with a name of its own graph but the same names and lines inside."""
+    """Return the loop ``node``, with a name of its own graph but the same names and lines inside."""
     attrs, n = node.attrs, int(node.attrs["n_vars"])
     token = attrs["token"]
     variables = tuple([k for k in range(n) if k != token])

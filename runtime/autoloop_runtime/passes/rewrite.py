@@ -37,11 +37,11 @@ class Copy:
         self.of: dict[Tensor, Tensor] = {}
 
     def stands(self, tensor: Tensor) -> Tensor:
-        """What stands for ``tensor`` in the new graph."""
+        """Return what stands for ``tensor`` in the new graph."""
         return self.of.get(tensor, tensor)
 
     def inputs(self, node: Node) -> list[Tensor]:
-        """What stands for the inputs of ``node``."""
+        """Return what stands for the inputs of ``node``."""
         of = self.of
         return [of.get(t, t) for t in node.inputs]
 
@@ -84,7 +84,7 @@ class Copy:
         return self._another(node, inputs, attrs, outputs, control)
 
     def _untouched(self, node: Node) -> bool:
-        """True if the node has no graphs inside, and what it takes is still the same."""
+        """Return whether the node has no graphs inside, and what it takes is still the same."""
         if node.op.graphs:
             return False
         changed = self.of.keys()
@@ -122,7 +122,7 @@ class Copy:
         self.of.update(zip(node.outputs, tensors))
 
     def constant(self, node: Node, value: Any) -> Tensor:
-        """A constant in place of ``node``, under its name."""
+        """Return a constant in place of ``node``, under its name."""
         output = node.outputs[0]
         made = Node(
             self.graph, CONST, (), {"value": value}, [(output.dtype, type(output.shape)(value.shape))],
@@ -142,7 +142,7 @@ class Copy:
         return [self.stands(t) for t in graph.outputs]
 
     def finish(self, inputs: Sequence[Tensor] | None = None, outputs: Sequence[Tensor] | None = None) -> Graph:
-        """The new graph, with inputs and outputs; the old one if nothing about it changed.
+        """Return the new graph, with inputs and outputs; the old one if nothing about it changed.
 
         Parameters
         ----------
@@ -167,14 +167,14 @@ def _identical(a: Sequence[Tensor], b: Sequence[Tensor]) -> bool:
 
 
 def _equal(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    """True if the attributes of a structured node are the same (for those of any other: the same object)."""
+    """Return whether the attributes of a structured node are the same (for those of any other: the same object)."""
     if a is b:
         return True
     return all(a[k] is v or (isinstance(v, (int, tuple)) and a[k] == v) for k, v in b.items())
 
 
 def rewrite(graph: Graph, visit: Visit, parent: Graph | None = None) -> Graph:
-    """``graph`` as ``visit`` makes it; see ``Copy``."""
+    """Return ``graph`` as ``visit`` makes it; see ``Copy``."""
     copy = Copy(graph, visit, parent)
     for node in graph.nodes:
         visit(copy, node)
@@ -182,12 +182,12 @@ def rewrite(graph: Graph, visit: Visit, parent: Graph | None = None) -> Graph:
 
 
 def detached(graph: Graph) -> Graph:
-    """A copy of ``graph`` that has no node in common with any other graph."""
+    """Return a copy of ``graph`` that has no node in common with any other graph."""
     return rewrite(graph, Copy.again)
 
 
 def is_pure(node: Node) -> bool:
-    """True if the node does nothing but compute plain values from its inputs.
+    """Return whether the node does nothing but compute plain values from its inputs.
 
     Structured nodes and what touches TensorArrays do not count, nor do nodes with promises to check or with
     control inputs.
@@ -200,13 +200,13 @@ def is_pure(node: Node) -> bool:
 
 
 def constant_of(tensor: Tensor) -> Any:
-    """The value of a constant, ``None`` for any other tensor."""
+    """Return the value of a constant, ``None`` for any other tensor."""
     node = tensor.node
     return node.attrs["value"] if node is not None and node.op is CONST else None
 
 
 def gathered(graph: Graph, nodes: Sequence[Node], feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Graph:
-    """A graph of copies of ``nodes`` of ``graph``, in their order, and of the constants that they read.
+    """Return a graph of copies of ``nodes`` of ``graph``, in their order, and of the constants that they read.
 
     Parameters
     ----------

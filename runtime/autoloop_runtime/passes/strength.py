@@ -25,7 +25,7 @@ Rule = Callable[[Copy, Node, Sequence[Tensor]], Tensor | None]
 
 
 def reduce_strength(graph: Graph) -> Graph:
-    """``graph`` with dear operations in the words of cheaper ones."""
+    """Return ``graph`` with dear operations in the words of cheaper ones."""
     return rewrite(graph, _visit)
 
 
@@ -43,7 +43,7 @@ def _visit(copy: Copy, node: Node) -> None:
 
 
 def _make(copy: Copy, node: Node, op: str, inputs: Sequence[Tensor], attrs: dict[str, Any] | None = None) -> Tensor:
-    """The result of ``op`` in place of ``node``, under its name."""
+    """Return the result of ``op`` in place of ``node``, under its name."""
     output = node.outputs[0]
     specs = [(output.dtype, output.shape)]
     made = Node(copy.graph, OPS[op], tuple(inputs), attrs or {}, specs, node.name, node.location)
@@ -52,7 +52,7 @@ def _make(copy: Copy, node: Node, op: str, inputs: Sequence[Tensor], attrs: dict
 
 
 def _constant(copy: Copy, node: Node, value: Any, what: str) -> Tensor:
-    """A scalar constant for what stands in place of ``node``."""
+    """Return a scalar constant for what stands in place of ``node``."""
     made = Node(copy.graph, CONST, (), {"value": value}, [(value.dtype, SCALAR)], f"{node.name}/{what}", node.location)
     copy.graph.nodes.append(made)
     return made.outputs[0]
@@ -62,19 +62,19 @@ def _constant(copy: Copy, node: Node, value: Any, what: str) -> Tensor:
 
 
 def _scalar(tensor: Tensor) -> Any:
-    """The value of a constant without dimensions."""
+    """Return the value of a constant without dimensions."""
     value = constant_of(tensor)
     return value if value is not None and np.ndim(value) == 0 else None
 
 
 def _power_of_two(value: Any) -> int | None:
-    """``k`` if ``value`` is the integer ``2 ** k``."""
+    """Return ``k`` if ``value`` is the integer ``2 ** k``."""
     number = int(value)
     return number.bit_length() - 1 if number > 0 and number & (number - 1) == 0 else None
 
 
 def _divide(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """``x / 4.0`` is ``x * 0.25``: both are the same number, rounded once."""
+    """Return ``x / 4.0`` is ``x * 0.25``: both are the same number, rounded once."""
     x, y = inputs
     value = _scalar(y)
     if value is None or value.dtype.kind != "f" or x.dtype != value.dtype:
@@ -88,7 +88,7 @@ def _divide(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
 
 
 def _floor_divide(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """``x // 8`` of integer arrays is ``x >> 3``."""
+    """Return ``x // 8`` of integer arrays is ``x >> 3``."""
     x, y = inputs
     shift = _exponent_for_array(x, y)
     if shift is None:
@@ -97,7 +97,7 @@ def _floor_divide(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | 
 
 
 def _mod(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """``x % 8`` of integer arrays is ``x & 7``."""
+    """Return ``x % 8`` of integer arrays is ``x & 7``."""
     x, y = inputs
     shift = _exponent_for_array(x, y)
     if shift is None:
@@ -106,7 +106,7 @@ def _mod(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
 
 
 def _exponent_for_array(x: Tensor, y: Tensor) -> int | None:
-    """``k`` if ``x`` is an array of integers and ``y`` the constant ``2 ** k``; of scalars both take as long."""
+    """Return ``k`` if ``x`` is an array of integers and ``y`` the constant ``2 ** k``; of scalars both take as long."""
     value = _scalar(y)
     if value is None or value.dtype.kind not in "iu" or x.dtype != value.dtype or x.shape.rank in (0, None):
         return None
@@ -114,7 +114,7 @@ def _exponent_for_array(x: Tensor, y: Tensor) -> int | None:
 
 
 def _add(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """``x + -y`` is ``x - y``."""
+    """Return ``x + -y`` is ``x - y``."""
     x, y = inputs
     for kept, other in ((x, y), (y, x)):
         if other.op.op.name == "negative" and other.dtype.kind in "iuf":
@@ -123,7 +123,7 @@ def _add(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
 
 
 def _subtract(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """``x - -y`` is ``x + y``."""
+    """Return ``x - -y`` is ``x + y``."""
     x, y = inputs
     if y.op.op.name == "negative" and y.dtype.kind in "iuf":
         return _make(copy, node, "add", [x, y.op.inputs[0]])
@@ -134,7 +134,7 @@ def _subtract(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None
 
 
 def _cast(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """A cast to a dtype that holds every value, and back."""
+    """Return a cast to a dtype that holds every value, and back."""
     (x,) = inputs
     if x.op.op.name != "cast":
         return None
@@ -144,14 +144,15 @@ def _cast(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
 
 
 def _holds(wide: DType, narrow: DType) -> bool:
-    """True if ``wide`` has every value of ``narrow``; for NumPy a cast of int64 to float64 is "safe", but it rounds."""
+    """Return whether ``wide`` has every value of ``narrow``; for NumPy a cast of int64 to float64 is "safe", but it
+    rounds."""
     if narrow.kind in "iu" and wide.kind in "fc" and 8 * narrow.itemsize > np.finfo(wide).nmant + 1:
         return False
     return bool(np.can_cast(narrow, wide, "safe"))
 
 
 def _reshape(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """Of two reshapes the last one counts, if it says all of the shape."""
+    """Return of two reshapes the last one counts, if it says all of the shape."""
     x, *rest = inputs
     if x.op.op.name != "reshape" or rest or not node.outputs[0].shape.is_fully_defined():
         return None
@@ -159,7 +160,7 @@ def _reshape(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
 
 
 def _either(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """``where(c, x, x)``, ``x & x``, ``maximum(x, x)``."""
+    """Return ``where(c, x, x)``, ``x & x``, ``maximum(x, x)``."""
     *condition, x, y = inputs
     same_shape = all(t.shape.rank == 0 for t in condition) or node.outputs[0].shape == x.shape
     return x if x is y and same_shape and x.shape.is_fully_defined() else None
@@ -176,7 +177,7 @@ RULES: dict[str, Rule] = {
 
 
 def _as_logic(copy: Copy, node: Node) -> bool:
-    """``q if p else False`` is ``p and q``, ``True if p else q`` is ``p or q``: no branch, for a cheap ``q``."""
+    """Return ``q if p else False`` is ``p and q``, ``True if p else q`` is ``p or q``: no branch, for a cheap ``q``."""
     predicate = copy.stands(node.inputs[0])
     then, other = node.attrs["then"], node.attrs["else"]
     if node.declared or node.control_inputs or len(node.outputs) != 1 or not _is_truth(node.outputs[0]):
@@ -196,7 +197,7 @@ def _is_truth(tensor: Tensor) -> bool:
 
 
 def _decided(node: Node, side: Graph) -> bool | None:
-    """What the branch ``side`` gives, if it is a constant or the predicate itself."""
+    """Return what the branch ``side`` gives, if it is a constant or the predicate itself."""
     output = side.outputs[0]
     if output.op.op is PARAMETER:
         outer = next(t for t, p in zip(node.inputs[1:], side.inputs) if p is output)
@@ -206,7 +207,7 @@ def _decided(node: Node, side: Graph) -> bool | None:
 
 
 def _is_light(graph: Graph) -> bool:
-    """True if computing all of ``graph``, also in vain, takes next to nothing and cannot fail."""
+    """Return whether computing all of ``graph``, also in vain, takes next to nothing and cannot fail."""
     nodes = [node for node in graph.nodes if node.op not in (PARAMETER, CONST)]
     pure = all(is_pure(node) and not can_fail(node) for node in nodes)
     return pure and sum(map(estimate, nodes)) <= 5 * SCALAR_CALL

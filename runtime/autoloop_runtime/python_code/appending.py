@@ -34,7 +34,7 @@ def find_appended(graph: Graph, owned: Ownership) -> None:
 
 
 def _appended(node: Node, k: int) -> Node | None:
-    """What adds to variable ``k`` of a loop in every iteration and is all that is done to it."""
+    """Return what adds to variable ``k`` of a loop in every iteration and is all that is done to it."""
     cond, body = node.attrs["cond"], node.attrs["body"]
     held, after = body.inputs[k], body.outputs[k]
     step, init = after.op, node.inputs[k].op.op

@@ -34,7 +34,7 @@ class Between:
         self.free: list[list[Any]] = []
 
     def take(self, length: int) -> list[Any]:
-        """A set of blocks of at least ``length`` elements."""
+        """Return a set of blocks of at least ``length`` elements."""
         try:
             found = self.free.pop()
         except IndexError:
@@ -44,7 +44,7 @@ class Between:
         return found
 
     def give_back(self, blocks: list[Any]) -> None:
-        """The thread that took ``blocks`` is done."""
+        """Give back ``blocks``: the thread that took them is done."""
         self.free.append(blocks)
 
 

@@ -29,7 +29,7 @@ class Spare:
         self.arrays: list[Any] = []
 
     def __call__(self) -> Any:
-        """An array whose contents mean nothing."""
+        """Return an array whose contents mean nothing."""
         array = _unused(self.arrays, _ALONE)
         if array is None:
             array = np.empty(self.shape, self.dtype)
@@ -39,7 +39,7 @@ class Spare:
 
 
 def _unused(arrays: Sequence[Any], alone: int) -> Any:
-    """The first of ``arrays`` with no more than ``alone`` references."""
+    """Return the first of ``arrays`` with no more than ``alone`` references."""
     for array in arrays:
         if getrefcount(array) <= alone:
             return array

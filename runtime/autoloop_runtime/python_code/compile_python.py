@@ -57,7 +57,7 @@ class Emitted:
 
 
 def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) -> Emitted:
-    """The Python source of ``graph``, which has ``inputs`` and ``outputs``.
+    """Return the Python source of ``graph``, which has ``inputs`` and ``outputs``.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
 
 
 def _nodes(graph: Graph) -> Iterator[Node]:
-    """The nodes of ``graph`` and of the graphs inside it."""
+    """Yield the nodes of ``graph`` and of the graphs inside it."""
     pending = [graph]
     while pending:
         for node in pending.pop().nodes:
@@ -101,7 +101,7 @@ def _nodes(graph: Graph) -> Iterator[Node]:
 
 
 def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:
-    """A function ``run(values, state)`` that gives the outputs of ``graph`` for the values of its inputs.
+    """Return a function ``run(values, state)`` that gives the outputs of ``graph`` for the values of its inputs.
 
     It may be called from several threads at once. What a kernel raises comes with the user's lines and the
     iterations of the loops around it. While a timeline is recorded a version runs that counts all iterations. ``sites``
@@ -139,7 +139,8 @@ def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[S
 
 
 def compile_region(graph: Graph) -> tuple[Callable[..., Any], Callable[[BaseException], Culprit | None]]:
-    """A kernel that computes the outputs of ``graph`` from its inputs, and what finds the node that raised an error.
+    """Return a kernel that computes the outputs of ``graph`` from its inputs, and what finds the node that raised an
+    error.
 
     The code is made when it is first run; if two threads make it, one is dropped.
     """
@@ -156,7 +157,7 @@ def compile_region(graph: Graph) -> tuple[Callable[..., Any], Callable[[BaseExce
 
 
 def _load(graph: Graph, counted: bool, sites: SiteFactory | None = None) -> tuple[Callable[..., Any], str, Emitted]:
-    """The function of the generated code, its file name, and the code. The code is shown in tracebacks."""
+    """Return the function of the generated code, its file name, and the code. The code is shown in tracebacks."""
     emitted = emit(graph, counted, sites)
     filename = f"<autoloop {next(_serial)}{' ' + graph.prefix if graph.prefix else ''}>"
     namespace = dict(emitted.namespace)
@@ -182,7 +183,7 @@ def _run_recorded(
 
 
 def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> BaseException:
-    """``error``, told in terms of the node that was being computed and the loops around it."""
+    """Return ``error``, told in terms of the node that was being computed and the loops around it."""
     found = _culprit(error, filename, line_map)
     if found is None:
         return error
@@ -193,7 +194,7 @@ def _explained(error: Exception, filename: str, line_map: dict[int, Place]) -> B
 
 
 def _culprit(error: BaseException, filename: str, line_map: dict[int, Place]) -> Culprit | None:
-    """The node of the generated code ``filename`` that raised ``error``."""
+    """Return the node of the generated code ``filename`` that raised ``error``."""
     node: Node | None = None
     frames: list[tuple[Node, int]] = []
     entry: TracebackType | None = error.__traceback__
@@ -207,7 +208,7 @@ def _culprit(error: BaseException, filename: str, line_map: dict[int, Place]) ->
 
 
 def _node_at(place: Place, entry: TracebackType) -> Node:
-    """The node of the smallest expression around the instruction that failed."""
+    """Return the node of the smallest expression around the instruction that failed."""
     start, end = _columns(entry.tb_frame.f_code, entry.tb_lasti)
     around = [s for s in place.spans if s[0] <= start and end <= s[1]]
     return min(around or place.spans, key=lambda s: s[1] - s[0])[2]

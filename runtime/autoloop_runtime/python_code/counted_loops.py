@@ -57,7 +57,7 @@ class Counted:
     by_number: bool
 
     def bounds(self, values: Sequence[Expr]) -> list[str | Expr]:
-        """The arguments of ``range``, given the values of the inputs of the loop."""
+        """Return the arguments of ``range``, given the values of the inputs of the loop."""
         by = self.by
         parts: list[str | Expr] = []
         if by.start is None:
@@ -74,7 +74,7 @@ class Counted:
 
 
 def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, Counted]:
-    """The loops, in ``graph`` and inside it, whose counters may be Python numbers.
+    """Return the loops, in ``graph`` and inside it, whose counters may be Python numbers.
 
     A condition with one of the nodes ``planned`` in it, of which more is known than the graph says, is left as it is.
     """
@@ -102,7 +102,7 @@ def _read(graph: Graph) -> set[Tensor]:
 
 
 def _counted(node: Node, read: set[Tensor], numbers: set[Tensor]) -> Counted | None:
-    """How ``node`` counts, if it does; adds what is then a Python number to ``numbers``."""
+    """Return how ``node`` counts, if it does; adds what is then a Python number to ``numbers``."""
     cond, body = node.attrs["cond"], node.attrs["body"]
     if len(cond.outputs) != 1 or cond.outputs[0].shape.rank != 0 or graph_can_fail(cond):
         return None
@@ -127,12 +127,12 @@ def _counted(node: Node, read: set[Tensor], numbers: set[Tensor]) -> Counted | N
 
 
 def _tells_its_end(by: Induction) -> bool:
-    """True if the limit says where the counter stopped, if nothing else ended the loop."""
+    """Return whether the limit says where the counter stopped, if nothing else ended the loop."""
     return by.start is not None and (by.limit is not None or abs(by.step) == 1)
 
 
 def _without(cond: Graph, test: Node) -> Graph | None:
-    """``cond`` where ``test`` is known to be true; ``None`` if then nothing is left to ask."""
+    """Return ``cond`` where ``test`` is known to be true; ``None`` if then nothing is left to ask."""
 
     def visit(copy: Copy, node: Node) -> None:
         if node is test:
@@ -153,7 +153,7 @@ class _Users:
         self.fine = True
 
     def graph(self, graph: Graph, counter: Tensor, step: Node | None) -> float:
-        """The gain in ``graph``; ``step``: the node that makes the next value, which is not needed."""
+        """Return the gain in ``graph``; ``step``: the node that makes the next value, which is not needed."""
         self.seen.add(counter)
         gain = 0.0
         for node in graph.nodes:
@@ -194,7 +194,7 @@ class _Users:
 
 
 def _holds(counter: Tensor, dtype: DType) -> bool:
-    """True if ``dtype`` makes the same of a Python number as of one in the dtype of ``counter``."""
+    """Return whether ``dtype`` makes the same of a Python number as of one in the dtype of ``counter``."""
     kind, size = dtype.kind, dtype.itemsize
     if kind == "f":
         return size == 8 or (size == 4 and counter.dtype.itemsize <= 4)

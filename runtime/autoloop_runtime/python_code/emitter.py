@@ -181,7 +181,7 @@ class Emitter:
                     self.lines.assign([name], self._promise(node, index, local(name)))
 
     def _chain(self, chain: Chain, position: int, scope: Scope) -> None:
-        """A function over one block, and a call of it over all of them."""
+        """Write a function over one block, and a call of it over all of them."""
         function = block_function(chain, self.names, self.expressions, scope.env)
         self.functions.append(function.lines)
         arrays = [scope.env[t] for t in chain.arrays]
@@ -195,7 +195,7 @@ class Emitter:
         self.lines.assign([self._target(t.op, t, position, scope) or "_" for t in chain.results], call)
 
     def _spare(self, tensor: Tensor) -> Expr:
-        """An array for the value of ``tensor``, of which one is wanted in every iteration."""
+        """Return an array for the value of ``tensor``, of which one is wanted in every iteration."""
         shape, dtype = tensor.shape.as_tuple(), tensor.dtype
         name = self.spares.get((shape, dtype.str))
         if name is None:
@@ -204,7 +204,7 @@ class Emitter:
         return Expr((f"{name}()",), reads=frozenset((name,)), length=len(name) + 2)
 
     def _in_place(self, node: Node, scope: Scope) -> None:
-        """``x[i] = value`` or ``np.add(x, y, out=x)``: the variable of the array now holds the result."""
+        """Write ``x[i] = value`` or ``np.add(x, y, out=x)``: the variable of the array now holds the result."""
         array, output = node.inputs[self.owned.in_place[node]], node.outputs[0]
         held = scope.env[array]
         assert held.name is not None
@@ -224,7 +224,7 @@ class Emitter:
             scope.owner[held.name] = output
 
     def _target(self, node: Node, tensor: Tensor, position: int, scope: Scope) -> str | None:
-        """The variable that ``tensor`` is stored in; ``None`` if nobody reads it."""
+        """Return the variable that ``tensor`` is stored in; ``None`` if nobody reads it."""
         if tensor not in scope.uses.last_read:
             return None
         name = scope.wanted.get(tensor)
@@ -339,14 +339,14 @@ class Emitter:
         self.names.release(made | ({counter} if counter else set()))
 
     def _range(self, bounds: Sequence[str | Expr], counter: str | None, name: str) -> None:
-        """``for i in range(n):``, with the iterations counted beside it where that is another number."""
+        """Write ``for i in range(n):``, with the iterations counted beside it where that is another number."""
         if counter is None:
             self.lines.add(f"for {name} in range(", *bounds, "):")
         else:
             self.lines.add(f"for {counter}, {name} in enumerate(range(", *bounds, ")):")
 
     def _counted_to(self, node: Node, position: int, scope: Scope, counting: Counted, current: Sequence[Expr]) -> None:
-        """What a counter is after the loop, if that is read: the limit, or its first value if there was none."""
+        """Write what a counter is after the loop, if that is read: the limit, or its first value if there was none."""
         by = counting.by
         tensor = node.outputs[by.variable]
         if tensor not in scope.uses.last_read:
@@ -366,7 +366,7 @@ class Emitter:
         self._bind(scope, tensor, name)
 
     def _turns(self, node: Node) -> str | None:
-        """The variable that says when the loop ``node`` may be handed over; none if a loop around it may be."""
+        """Return the variable that says when the loop ``node`` may be handed over; none if a loop around it may be."""
         if self.sites is None or self.counted or self.sited:
             return None
         site = self.sites.replacing(node)
@@ -384,7 +384,7 @@ class Emitter:
         return turns
 
     def _boundary(self, node: Node, turns: str, current: Sequence[Expr], variables: Sequence[str]) -> None:
-        """What comes between two chunks of iterations."""
+        """Write what comes between two chunks of iterations."""
         count = int(node.attrs["n_vars"])
         captured = [e for e, t in zip(current[count:], node.inputs[count:]) if t.op.op is not CONST]
         state = "state" if self.stateful else "None"
@@ -400,7 +400,7 @@ class Emitter:
     def _loop(
         self, node: Node, uses: Uses, loop_names: dict[int, str], counting: Counted | None, current: Sequence[Expr]
     ) -> tuple[Loop, str | None]:
-        """How the iterations are counted, for messages, and the variable that has to be made for it.
+        """Return how the iterations are counted, for messages, and the variable that has to be made for it.
 
         Nothing is counted where nothing can fail; a loop variable that counts already does it for nothing.
         """
@@ -418,7 +418,7 @@ class Emitter:
         return Loop(node, counter), counter
 
     def _entry(self, node: Node, k: int, init: Expr) -> Expr:
-        """The initial value of loop variable ``k``, checked, and copied if the loop writes to it."""
+        """Return the initial value of loop variable ``k``, checked, and copied if the loop writes to it."""
         tensor = node.inputs[k]
         if (node, k) in self.owned.begun:
             return self.expressions.begun(self.owned.begun[node, k], node)
@@ -428,7 +428,8 @@ class Emitter:
         return expr
 
     def _loop_name(self, node: Node, k: int, position: int, scope: Scope) -> str:
-        """The variable of loop variable ``k``: the caller's or that of the initial value if that is dead, else new."""
+        """Return the variable of loop variable ``k``: the caller's or that of the initial value if that is dead,
+        else new."""
         wanted = scope.wanted.get(node.outputs[k])
         if wanted is not None and scope.may_overwrite(wanted, node, position, k):
             return wanted
@@ -526,7 +527,8 @@ class Emitter:
         self.lines.branch(predicate, negated(predicate), blocks[0].lines, blocks[1].lines)
 
     def _branch_targets(self, node: Node, position: int, scope: Scope) -> dict[int, str]:
-        """The variable of each output: the wanted one, that of a dead value that a branch passes on, or a new one."""
+        """Return the variable of each output: the wanted one, that of a dead value that a branch passes on,
+        or a new one."""
         then, other = node.attrs["then"], node.attrs["else"]
         outer = [dict(zip(g.inputs, node.inputs[1:])) for g in (then, other)]
         targets: dict[int, str] = {}

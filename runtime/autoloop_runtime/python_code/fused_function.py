@@ -39,7 +39,7 @@ class BlockFunction:
 def block_function(
     chain: Chain, pool: names.Names, expressions: Expressions, values: Mapping[Tensor, Expr]
 ) -> BlockFunction:
-    """The function of ``chain``; ``values``: what its scalars are where it is called."""
+    """Return the function of ``chain``; ``values``: what its scalars are where it is called."""
     name = pool.new_global("chain")
     env: dict[Tensor, Expr] = {t: values[t] for t in chain.scalars if not values[t].reads and values[t].name}
     passed = [t for t in chain.scalars if t not in env]
@@ -71,7 +71,7 @@ class _Between:
         self.last = {t: node for node in chain.nodes for t in node.inputs}
 
     def place(self, node: Node, env: Mapping[Tensor, Expr]) -> Expr:
-        """Where the result of ``node`` goes: over an operand that it is the last to read, if it can."""
+        """Return where the result of ``node`` goes: over an operand that it is the last to read, if it can."""
         self._release(node, env)
         dtype = node.outputs[0].dtype
         found = next((slot for slot in self.free if slot[1] == dtype), None)
@@ -93,7 +93,8 @@ def call_of(
     function: BlockFunction, chain: Chain, expressions: Expressions, arrays: Sequence[Expr], results: Sequence[Expr],
     between: str,
 ) -> Expr:  # fmt: skip
-    """The expression that runs ``function`` over all blocks and gives the results; ``between``: see ``in_blocks``."""
+    """Return the expression that runs ``function`` over all blocks and gives the results; ``between``:
+    see ``in_blocks``."""
     parts: list[str | Expr] = [expressions.in_blocks(), "(", function.name]
     for group in (arrays, function.scalars, results):
         parts += [", (", *(piece for item in group for piece in (item, ", ")), ")"]
@@ -101,7 +102,7 @@ def call_of(
 
 
 def _tidy(parts: list[str | Expr]) -> list[str | Expr]:
-    """``(a, b, )`` without its last comma, ``(a, )`` without its space."""
+    """Return ``(a, b, )`` without its last comma, ``(a, )`` without its space."""
     out: list[str | Expr] = []
     count = 0
     for index, part in enumerate(parts):

@@ -42,7 +42,7 @@ class Chain:
 
 
 def find_chains(graph: Graph) -> dict[Node, Chain]:
-    """The chain of each node that is in one, in ``graph`` and the graphs inside it."""
+    """Return the chain of each node that is in one, in ``graph`` and the graphs inside it."""
     found: dict[Node, Chain] = {}
     pending = [graph]
     while pending:
@@ -60,7 +60,7 @@ def _divides(node: Node) -> bool:
 
 
 def _runs(graph: Graph) -> Iterator[list[Node]]:
-    """Nodes that can be computed together where the last of them stands: nothing in between reads them.
+    """Yield nodes that can be computed together where the last of them stands: nothing in between reads them.
 
     Nor does anything in between write to an array that they read; in large arrays only what is ``Op.into``, and
     element assignments, ever write.

@@ -42,7 +42,7 @@ class Line:
     node: Node | None = None
 
     def render(self) -> tuple[str, list[Span]]:
-        """The text and the nodes computed in it."""
+        """Return the text and the nodes computed in it."""
         start = INDENT * self.depth
         if isinstance(self.parts, str):
             return start + self.parts, []
@@ -98,11 +98,11 @@ class Lines:
         self.lines.extend(lines)
 
     def assign(self, targets: Sequence[str], value: Expr) -> None:
-        """``a, b = value``."""
+        """Write ``a, b = value``."""
         self.add(", ".join(targets), " = ", value)
 
     def unpack(self, targets: Sequence[str], value: Expr) -> None:
-        """``a, b = value`` and, for a single target, ``a, = value``."""
+        """Write ``a, b = value`` and, for a single target, ``a, = value``."""
         self.add(", ".join(targets), ", = " if len(targets) == 1 else " = ", value)
 
     def assign_all(self, targets: Sequence[str], values: Sequence[Expr]) -> None:
@@ -128,7 +128,7 @@ class Lines:
     def branch(
         self, predicate: Expr, negated: Sequence[str | Expr], then: Sequence[Line], other: Sequence[Line]
     ) -> None:
-        """``if``, with ``elif`` where the other branch is nothing but another ``if``."""
+        """Write ``if``, with ``elif`` where the other branch is nothing but another ``if``."""
         if not then and not other:
             return
         if not then:
@@ -147,11 +147,11 @@ class Lines:
             self.extend(other)
 
     def finished(self, depth: int) -> list[Line]:
-        """The lines, for a function body whose first level is ``depth``."""
+        """Return the lines, for a function body whose first level is ``depth``."""
         return [replace(line, depth=line.depth - self.depth + depth) for line in self.lines]
 
 
 def _is_single_if(lines: Sequence[Line], depth: int) -> bool:
-    """True if ``lines`` are one ``if`` statement."""
+    """Return whether ``lines`` are one ``if`` statement."""
     heads = [line.parts[0] if isinstance(line.parts, tuple) else line.parts for line in lines if line.depth == depth]
     return heads[0] == "if " and all(h in ("elif ", "else:") for h in heads[1:])

@@ -14,7 +14,7 @@ _MAX = 40
 
 
 def identifier(text: str) -> str:
-    """``text`` made a valid identifier: ``loop_vars[0]`` is ``loop_vars_0``."""
+    """Return ``text`` made a valid identifier: ``loop_vars[0]`` is ``loop_vars_0``."""
     name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:_MAX] or "value"
     if name[0].isdigit():
         name = f"v{name}"
@@ -22,12 +22,12 @@ def identifier(text: str) -> str:
 
 
 def of_node(name: str) -> str:
-    """The variable name for a node: the last part of its path."""
+    """Return the variable name for a node: the last part of its path."""
     return identifier(name.rpartition("/")[2])
 
 
 def of_constant(value: np.generic) -> str:
-    """A name that shows a scalar constant: ``int32_1``, ``float32_minus_0_5``."""
+    """Return a name that shows a scalar constant: ``int32_1``, ``float32_minus_0_5``."""
     text = str(value)
     if len(text) > 12:
         return f"{value.dtype.name}_constant"
@@ -48,7 +48,7 @@ class Names:
         self._globals: set[str] = set()
 
     def new_global(self, wanted: str) -> str:
-        """A name for something that lives as long as the module."""
+        """Return a name for something that lives as long as the module."""
         name = self._free(wanted, self._ever)
         self._globals.add(name)
         self._ever.add(name)
@@ -56,7 +56,7 @@ class Names:
         return name
 
     def new_local(self, wanted: str) -> str:
-        """A name for a variable."""
+        """Return a name for a variable."""
         name = self._free(wanted, self._taken)
         self._ever.add(name)
         self._taken.add(name)

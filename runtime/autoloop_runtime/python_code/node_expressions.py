@@ -46,7 +46,7 @@ class Expressions:
         self._known: dict[Any, str] = {}
 
     def constant(self, value: Any, hint: str) -> Expr:
-        """A constant; equal scalars share a name."""
+        """Return a constant; equal scalars share a name."""
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if not isinstance(value, np.generic):
@@ -56,15 +56,15 @@ class Expressions:
         return constant(self._global(key, names.of_constant(value), value, repr(value)))
 
     def true(self) -> Expr:
-        """The value of an effect token."""
+        """Return the value of an effect token."""
         return self.constant(np.True_, "true")
 
     def count(self) -> str:
-        """``itertools.count``."""
+        """Return ``itertools.count``."""
         return self._global(("count",), "count", count, "itertools.count")
 
     def call(self, node: Node, env: Mapping[Tensor, Expr], uses: Uses) -> Expr:
-        """The expression that computes ``node``."""
+        """Return the expression that computes ``node``."""
         op = node.op
         inputs = node.inputs[:-1] if op.effect else node.inputs
         args = [env[t] for t in inputs]
@@ -78,36 +78,36 @@ class Expressions:
         return self._kernel_call(op, args, node.attrs, node, op.stateful)
 
     def into(self, node: Node, env: Mapping[Tensor, Expr], out: Expr) -> Expr:
-        """The expression that computes ``node`` in the array ``out``."""
+        """Return the expression that computes ``node`` in the array ``out``."""
         assert node.op.into is not None
         template = parse(node.op.into.replace("{out}", f"{{{len(node.inputs)}}}"))
         return template.fill([*[env[t] for t in node.inputs], out], node)
 
     def spare(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
-        """What makes arrays of this form, to be used again."""
+        """Return what makes arrays of this form, to be used again."""
         name = self._global(("spare",), "Spare", Spare, "gives an array, again if nobody has it any more")
         return f"{name}({shape}, {_dtype_name(dtype)})"
 
     def scalar(self, dtype: np.dtype[Any]) -> str:
-        """What makes a NumPy scalar of a number."""
+        """Return what makes a NumPy scalar of a number."""
         return _dtype_name(dtype)
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Expr:
-        """A new array."""
+        """Return a new array."""
         text = f"np.empty({shape}, {_dtype_name(dtype)})"
         return Expr((text,), length=len(text))
 
     def between(self, dtypes: Sequence[np.dtype[Any]]) -> str:
-        """What gives a chain its intermediate blocks."""
+        """Return what gives a chain its intermediate blocks."""
         name = self._global(("between",), "Between", Between, "blocks for the values between others")
         return f"{name}({', '.join(map(_dtype_name, dtypes))})"
 
     def in_blocks(self) -> str:
-        """What runs a function over blocks."""
+        """Return what runs a function over blocks."""
         return self._global(("in_blocks",), "in_blocks", in_blocks, "calls a function for each block, on threads")
 
     def set_item(self, node: Node, env: Mapping[Tensor, Expr]) -> list[str | Expr]:
-        """The statement that writes to the array itself what ``node`` would write to a copy."""
+        """Return the statement that writes to the array itself what ``node`` would write to a copy."""
         array, value, *inputs = [env[t] for t in node.inputs]
         source = _index(node.attrs, len(inputs) + 1)
         if source is None:
@@ -117,16 +117,16 @@ class Expressions:
         return [target, " = ", value]
 
     def copy(self, value: Expr, node: Node) -> Expr:
-        """An array of its own."""
+        """Return an array of its own."""
         return Expr.make(("np.array(", value, ")"), ATOM, node, [value])
 
     def begun(self, step: Node, node: Node) -> Expr:
-        """An empty list for ``step``, in the loop ``node``, to append to."""
+        """Return an empty list for ``step``, in the loop ``node``, to append to."""
         assert step.op.appends is not None
         return self._kernel_call(step.op.appends.new, [], step.attrs, node, False)
 
     def check(self, op: Op, value: Expr, attrs: Mapping[str, Any], node: Node) -> Expr:
-        """``value``, passed through the kernel of an internal check on behalf of ``node``."""
+        """Return ``value``, passed through the kernel of an internal check on behalf of ``node``."""
         return self._kernel_call(op, [value], attrs, node, False)
 
     def _filled(self, template: Any, args: Sequence[Expr], node: Node) -> Expr:
@@ -179,7 +179,7 @@ def _is_literal(value: Any) -> bool:
 
 
 def _scalar_code(node: Node) -> str | None:
-    """The template of a node all of whose values are scalars of a kind that its op has a template for."""
+    """Return the template of a node all of whose values are scalars of a kind that its op has a template for."""
     codes = node.op.scalar
     if codes is None or any(t.shape.rank != 0 for t in (*node.inputs, *node.outputs)):
         return None
@@ -187,7 +187,7 @@ def _scalar_code(node: Node) -> str | None:
 
 
 def _index(attrs: Mapping[str, Any], n_inputs: int) -> str | None:
-    """``x[...]`` as the user wrote it, where its parts have a literal form."""
+    """Return ``x[...]`` as the user wrote it, where its parts have a literal form."""
     source: str = attrs["index"].source([f"{{{i}}}" for i in range(1, n_inputs)])
     return "{0}[" + source + "]" if "(" not in source or source == "()" else None
 
@@ -197,7 +197,7 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
 
 
 def _cast(node: Node) -> str | None:
-    """``np.float32(x)`` for scalars, ``x.astype(np.float32)`` for arrays."""
+    """Return ``np.float32(x)`` for scalars, ``x.astype(np.float32)`` for arrays."""
     dtype = node.attrs["dtype"]
     if dtype.kind not in "biufc" or (node.inputs[0].dtype.kind == "c" and dtype.kind != "c"):
         return None

@@ -47,7 +47,8 @@ class Ownership:
 
 
 def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:
-    """The chains of ``graph`` and of the graphs inside it; the nodes ``apart`` write to nothing that they read."""
+    """Return the chains of ``graph`` and of the graphs inside it;
+    the nodes ``apart`` write to nothing that they read."""
     found = Ownership(dict.fromkeys(apart, -1))
     if apart or _worth_a_search(graph):
         _search(graph, found, set(), False)
@@ -58,7 +59,7 @@ def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:
 
 
 def is_fresh(tensor: Tensor) -> bool:
-    """True if the value is an array that only this tensor can see, as long as it is read once."""
+    """Return whether the value is an array that only this tensor can see, as long as it is read once."""
     return tensor.op.op.traits.memory is Memory.FRESH
 
 
@@ -94,13 +95,14 @@ def _find_spare(here: _Inside, found: Ownership, apart: Collection[Node]) -> Non
 
 
 def _gives_large(node: Node) -> bool:
-    """True if a large result can be put into a given array."""
+    """Return whether a large result can be put into a given array."""
     code = node.op.into
     return code is not None and code.count("{out}") == 1 and not node.declared and is_large(node.outputs[0])
 
 
 def _let_go(here: _Inside, tensor: Tensor, found: Ownership) -> bool:
-    """True if nothing keeps ``tensor``, or what others made of its array, but the variables of the loop around."""
+    """Return whether nothing keeps ``tensor``, or what others made of its array,
+    but the variables of the loop around."""
     pending, seen = [(here, tensor)], {tensor}
     while pending:
         here, tensor = pending.pop()
@@ -127,7 +129,7 @@ def _let_go(here: _Inside, tensor: Tensor, found: Ownership) -> bool:
 
 
 def _writes(node: Node) -> bool:
-    """True for an element by element operation on large arrays that can put its result into one."""
+    """Return true for an element by element operation on large arrays that can put its result into one."""
     return node.op.into is not None and node.op.traits.elementwise and not node.declared and is_large(node.outputs[0])
 
 
@@ -206,7 +208,7 @@ def _walk(chains: _Chains, tensor: Tensor, marks: _Marks) -> int | None:
 
 
 def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
-    """The tensor that continues the chain after ``node`` read its last link as input ``index``."""
+    """Return the tensor that continues the chain after ``node`` read its last link as input ``index``."""
     if node.op is SET_ITEM and index == 0:
         if not node.inputs[0].shape.rank or node.declared:
             return None
@@ -246,7 +248,7 @@ def _merge(marks: _Marks, inner: _Marks) -> None:
 
 
 def _through_loop(node: Node, k: int, taken: Mapping[Node, int]) -> _Marks | None:
-    """The chain through variable ``k`` of a loop, if it leads from the body's parameter to its next value."""
+    """Return the chain through variable ``k`` of a loop, if it leads from the body's parameter to its next value."""
     cond, body = node.attrs["cond"], node.attrs["body"]
     if not _looked_at(_Chains(cond), cond.inputs[k]):
         return None
@@ -256,7 +258,7 @@ def _through_loop(node: Node, k: int, taken: Mapping[Node, int]) -> _Marks | Non
 
 
 def _only_looks(node: Node, index: int) -> bool:
-    """True if ``node`` keeps nothing of its input ``index``: no view, no reference."""
+    """Return whether ``node`` keeps nothing of its input ``index``: no view, no reference."""
     if node.op is WHILE:
         n = node.attrs["n_vars"]
         subs = (node.attrs["cond"], node.attrs["body"])
@@ -272,7 +274,8 @@ def _only_looks(node: Node, index: int) -> bool:
 
 
 def _looked_at(chains: _Chains, tensor: Tensor, end: int | None = None) -> bool:
-    """True if all that read ``tensor`` only look at it; through views too, none of them after the node at ``end``."""
+    """Return whether all that read ``tensor`` only look at it; through views too,
+    none of them after the node at ``end``."""
     limit = len(chains.place) if end is None else end
     return all(
         n is not None and chains.place[n] <= limit and _looks(chains, n, i, limit)
@@ -281,7 +284,7 @@ def _looked_at(chains: _Chains, tensor: Tensor, end: int | None = None) -> bool:
 
 
 def _looks(chains: _Chains, node: Node, index: int, end: int) -> bool:
-    """As ``_only_looks``; or ``node`` makes a view which, up to the node at ``end``, others only look at."""
+    """Return as ``_only_looks``; or ``node`` makes a view which, up to the node at ``end``, others only look at."""
     if _only_looks(node, index):
         return True
     return node.op.traits.memory is Memory.VIEW and index == 0 and all(_looked_at(chains, t, end) for t in node.outputs)

@@ -45,7 +45,7 @@ class Scope:
     result_length: int = RESULT_LENGTH
 
     def may_overwrite(self, name: str, node: Node, position: int, init: int | None = None) -> bool:
-        """True if ``node`` may store one of its results in ``name``.
+        """Return whether ``node`` may store one of its results in ``name``.
 
         ``init``: for a While, the loop variable it is for; only its own initial value may be read there.
         """
@@ -64,13 +64,14 @@ class Scope:
 
 
 def proved(node: Node, k: int) -> bool:
-    """True if the body's value of variable ``k`` is known to fit the invariant."""
+    """Return whether the body's value of variable ``k`` is known to fit the invariant."""
     tensor: Tensor = node.attrs["body"].outputs[k]
     return tensor.dtype == variant or tensor.shape.is_subsumed_by(node.attrs["invariants"][k])
 
 
 def token_tensors(graph: Graph) -> set[Tensor]:
-    """The effect tokens of ``graph`` and the graphs inside it: generated code has its own order and needs none."""
+    """Return the effect tokens of ``graph`` and the graphs inside it:
+    generated code has its own order and needs none."""
     tokens: set[Tensor] = set()
     _collect_tokens(graph, tokens)
     return tokens

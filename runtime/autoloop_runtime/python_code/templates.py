@@ -51,7 +51,7 @@ class Expr:
 
     @staticmethod
     def make(parts: Sequence[str | Expr], precedence: int, node: Node, args: Sequence[Expr]) -> Expr:
-        """The expression of ``node`` with ``parts``, made of ``args``."""
+        """Return the expression of ``node`` with ``parts``, made of ``args``."""
         reads = frozenset().union(*[a.reads for a in args]) if args else frozenset()
         length = sum(len(p) if isinstance(p, str) else p.length for p in parts)
         total = all(a.total for a in args) and not can_fail(node)
@@ -69,12 +69,12 @@ Span = tuple[int, int, Node]
 
 
 def local(name: str) -> Expr:
-    """The variable ``name``."""
+    """Return the variable ``name``."""
     return Expr((name,), ATOM, None, frozenset((name,)), len(name))
 
 
 def constant(name: str) -> Expr:
-    """The global ``name``, or a literal."""
+    """Return the global ``name``, or a literal."""
     return Expr((name,), ATOM, None, frozenset(), len(name))
 
 
@@ -100,7 +100,7 @@ class Template:
     repeated: frozenset[int]
 
     def fill(self, args: Sequence[Expr], node: Node) -> Expr:
-        """The expression of ``node`` with ``args`` in the holes."""
+        """Return the expression of ``node`` with ``args`` in the holes."""
         if self.parts == ((0, 0),):
             return args[0]
         out: list[str | Expr] = []
@@ -115,7 +115,7 @@ class Template:
 
 @lru_cache(maxsize=1024)
 def parse(text: str) -> Template:
-    """The template of ``text``; its holes are ``{0}``, ``{1}``, ..."""
+    """Return the template of ``text``; its holes are ``{0}``, ``{1}``, ..."""
     pieces: list[str | tuple[int, int]] = []
     source = ""
     holes: list[int] = []
@@ -153,7 +153,7 @@ def _precedence(tree: ast.expr) -> int:
 
 
 def _needs(tree: ast.expr) -> Iterator[tuple[str, int]]:
-    """``(name, precedence needed at its place)`` of every name."""
+    """Yield ``(name, precedence needed at its place)`` of every name."""
     pending: list[tuple[ast.AST, int]] = [(tree, 0)]
     while pending:
         node, need = pending.pop()
@@ -181,7 +181,7 @@ def _needs(tree: ast.expr) -> Iterator[tuple[str, int]]:
 
 
 def render(expr: Expr, column: int = 0) -> tuple[str, list[Span]]:
-    """The text of ``expr`` and what is where in it, if it starts at ``column``."""
+    """Return the text of ``expr`` and what is where in it, if it starts at ``column``."""
     text: list[str] = []
     spans: list[Span] = []
     end = _render(expr, column, text, spans)
@@ -203,7 +203,7 @@ def _render(expr: Expr, column: int, text: list[str], spans: list[Span]) -> int:
 
 
 def listed(exprs: Iterable[Expr]) -> list[str | Expr]:
-    """``a, b, c``."""
+    """Return ``a, b, c``."""
     out: list[str | Expr] = []
     for expr in exprs:
         out += [", ", *closed(expr, 1)] if out else closed(expr, 1)
@@ -211,10 +211,10 @@ def listed(exprs: Iterable[Expr]) -> list[str | Expr]:
 
 
 def closed(expr: Expr, precedence: int) -> list[str | Expr]:
-    """``expr``, in parentheses if it binds less tightly than ``precedence``."""
+    """Return ``expr``, in parentheses if it binds less tightly than ``precedence``."""
     return [expr] if expr.precedence >= precedence else ["(", expr, ")"]
 
 
 def negated(expr: Expr) -> list[str | Expr]:
-    """``not expr``."""
+    """Return ``not expr``."""
     return ["not ", *closed(expr, _NOT)]

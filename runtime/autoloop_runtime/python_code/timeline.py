@@ -18,7 +18,7 @@ from .lines import Loop, Place
 
 
 def iterations(loops: tuple[Loop, ...], variables: Mapping[str, Any]) -> list[tuple[Node, int]]:
-    """The loops around a line and the iterations they are in, innermost first, given the local variables."""
+    """Return the loops around a line and the iterations they are in, innermost first, given the local variables."""
     return [
         (loop.node, int(variables.get(loop.counter, loop.start)) - loop.start)
         for loop in reversed(loops) if loop.counter
@@ -41,7 +41,7 @@ def recorded(recorder: Recorder, filename: str, places: Mapping[int, Place]) -> 
 
 
 def _watch(recorder: Recorder, places: Mapping[int, Place]) -> Callable[..., Any]:
-    """The tracer of one frame: a line is over when the next one begins, or the frame ends."""
+    """Return the tracer of one frame: a line is over when the next one begins, or the frame ends."""
     running: list[tuple[Place, list[tuple[Node, int]], int]] = []
 
     def line(frame: FrameType, event: str, arg: Any) -> Callable[..., Any]:

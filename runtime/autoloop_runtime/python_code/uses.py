@@ -49,17 +49,17 @@ class Uses:
 
 
 def places(tensors: Sequence[Tensor], tensor: Tensor) -> list[int]:
-    """Where ``tensor`` is among ``tensors`` (``==`` of tensors is an operation, so ``list.index`` is no use)."""
+    """Return where ``tensor`` is among ``tensors`` (``==`` of tensors is an operation, so ``list.index`` is no use)."""
     return [i for i, t in enumerate(tensors) if t is tensor]
 
 
 def is_structured(node: Node) -> bool:
-    """True for While and Cond."""
+    """Return true for While and Cond."""
     return node.op in (WHILE, COND)
 
 
 def is_barrier(node: Node) -> bool:
-    """True if nothing may be moved across the node."""
+    """Return whether nothing may be moved across the node."""
     return node.op.effect or node.op.stateful or is_structured(node)
 
 
@@ -69,7 +69,7 @@ def analyse(
     chains: Mapping[Node, Chain] = MappingProxyType({}),
     predicate: bool = False,
 ) -> Uses:
-    """The uses of ``graph``.
+    """Return the uses of ``graph``.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def analyse(
 
 
 def _epochs(graph: Graph, ends: Callable[[Node], bool]) -> list[int]:
-    """A number per position, and one for the end, that grows after each node that ``ends`` an epoch."""
+    """Return a number per position, and one for the end, that grows after each node that ``ends`` an epoch."""
     epochs, epoch = [], 0
     for node in graph.nodes:
         epochs.append(epoch)
@@ -134,7 +134,7 @@ def _read(uses: Uses, reader: dict[Tensor, Node | None], tensor: Tensor, at: int
 
 
 def _asked_by(node: Node, asked: set[Tensor], uses: Uses) -> tuple[Tensor, ...]:
-    """The inputs of which ``node`` asks the truth; notes whether only the truth of ``node`` itself is asked.
+    """Return the inputs of which ``node`` asks the truth; notes whether only the truth of ``node`` itself is asked.
 
     All last of ``node`` have been seen, so its count is final.
     """
@@ -157,13 +157,13 @@ def _can_inline(node: Node, uses: Uses) -> bool:
 
 
 def _moves_freely(node: Node) -> bool:
-    """True for scalar numbers that cannot fail: it makes no difference when they are computed."""
+    """Return true for scalar numbers that cannot fail: it makes no difference when they are computed."""
     tensors = (*node.inputs, *node.outputs)
     return all(t.shape.rank == 0 and t.dtype.kind != "O" for t in tensors) and not can_fail(node)
 
 
 def _takes(reader: Node | None, node: Node) -> bool:
-    """True if ``reader`` can have the expression of ``node`` in place of a variable."""
+    """Return whether ``reader`` can have the expression of ``node`` in place of a variable."""
     if reader is None:
         return True
     found = places(reader.inputs, node.outputs[0])

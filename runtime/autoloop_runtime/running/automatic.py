@@ -95,11 +95,11 @@ class _Times:
         self.settled: Made | None = None
 
     def enough(self) -> float:
-        """Seconds after which machine code is known to be faster; 0 if it is not known how long it takes."""
+        """Return seconds after which machine code is known to be faster; 0 if it is not known how long it takes."""
         return min(self.native, default=0.0) / PLAIN
 
     def usual(self) -> float:
-        """Seconds of a call without machine code."""
+        """Return seconds of a call without machine code."""
         return min(self.before, default=self.mean)
 
 
@@ -163,7 +163,8 @@ class Automatic:
         return results
 
     def _times_for(self, values: Sequence[Any]) -> _Times:
-        """What is known of calls with the shapes of ``values``; nothing is kept of those whose shapes always change."""
+        """Return what is known of calls with the shapes of ``values``;
+        nothing is kept of those whose shapes always change."""
         shapes: Shapes = tuple([np.shape(v) for v in values])
         times = self._times.get(shapes)
         if times is None:
@@ -224,7 +225,8 @@ class Automatic:
         return bool(self._later.why_not())
 
     def in_machine_code(self, shapes: Shapes) -> bool | None:
-        """True if there is machine code for ``shapes``, False if there will be none; else it is being made from now."""
+        """Return whether there is machine code for ``shapes``, False if there will be none;
+        else it is being made from now."""
         if not self._wanted:
             return False
         made = self._later.find(shapes)
@@ -311,7 +313,7 @@ class Automatic:
     # -- telling ------------------------------------------------------------------------------------------
 
     def standing(self) -> Standing:
-        """What runs the graph now, for the shapes it was called with last if they differ."""
+        """Return what runs the graph now, for the shapes it was called with last if they differ."""
         times = self._only or next(reversed(self._times.values()), None)
         if times is not None and times.settled is not None:
             made, gain = times.settled, times.usual() / max(min(times.native), 1e-9)
@@ -326,7 +328,7 @@ class Automatic:
         return Standing(self.choice.executor, f"{told}; {self._prospect(times)}")
 
     def _prospect(self, times: _Times) -> str:
-        """What is to be said of machine code for a graph that does not run in it."""
+        """Return what is to be said of machine code for a graph that does not run in it."""
         if self.choice.no_gain:
             return self.choice.no_gain
         if not config.get_native():
@@ -342,7 +344,7 @@ class Automatic:
         return f"machine code follows when calls have taken {later.price():.2g} s (so far {times.spent:.2g} s)"
 
     def loops(self) -> dict[str, Standing]:
-        """What runs each loop of the graph now, by the name of its node."""
+        """Return what runs each loop of the graph now, by the name of its node."""
         whole = self.standing()
         found: dict[str, Standing] = {}
         for node in loops_in(self.graph):
@@ -353,7 +355,7 @@ class Automatic:
 
 
 def _site_standing(site: Site, whole: Standing) -> Standing:
-    """What runs a loop that may be handed over."""
+    """Return what runs a loop that may be handed over."""
     if site.trusted:
         gain = next(reversed(site.trusted.values()))
         return Standing("native", f"machine code takes it over from generated Python, {gain:.3g} times as fast")
@@ -366,12 +368,12 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
 
 
 def _may_restart(graph: Graph) -> bool:
-    """True if nobody notices that ``graph`` runs twice, and a loop in it cannot be handed over instead."""
+    """Return whether nobody notices that ``graph`` runs twice, and a loop in it cannot be handed over instead."""
     return may_repeat(graph) and any(not may_hand_over(loop) for loop in loops_in(graph))
 
 
 def loops_in(*graphs: Graph) -> list[Node]:
-    """The loops of ``graphs``, each before those inside it."""
+    """Return the loops of ``graphs``, each before those inside it."""
     found = []
     for graph in graphs:
         for node in graph.nodes:

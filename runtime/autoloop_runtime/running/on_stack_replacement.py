@@ -87,11 +87,11 @@ class Site:
         self.first = range(FIRST)
 
     def __call__(self) -> Turns:
-        """One run of the loop begins."""
+        """Return one run of the loop begins."""
         return Turns(self, self.first)
 
     def code(self, shapes: Shapes) -> Made | None:
-        """The code for ``shapes`` if it is there; asks for it once that pays."""
+        """Return the code for ``shapes`` if it is there; asks for it once that pays."""
         made = self.later.find(shapes)
         if made is None and self.spent >= 1e9 * self.later.price():
             self.later.ask(shapes)
@@ -112,7 +112,7 @@ class Site:
 
 
 def _variables(node: Node) -> int:
-    """How many loop variables the generated code knows: all but the effect token."""
+    """Return how many loop variables the generated code knows: all but the effect token."""
     return len(node.outputs) - (node.attrs["token"] is not None)
 
 
@@ -164,7 +164,7 @@ class Watch:
         self.variables = variables
 
     def __call__(self) -> Watched:
-        """One run of the loop begins."""
+        """Return one run of the loop begins."""
         return Watched(self)
 
 
@@ -180,7 +180,7 @@ class Watched:
         self._mark = perf_counter_ns()
 
     def boundary(self, state: RunState | None, *values: Any) -> Sequence[Any]:
-        """The values of the loop variables, as they are."""
+        """Return the values of the loop variables, as they are."""
         self._watch.look()
         done, count = self.some.stop, len(self.some)
         rate = max((perf_counter_ns() - self._mark) / max(count, 1), 1.0)
@@ -209,7 +209,7 @@ class Turns:
         self._mark = perf_counter_ns()
 
     def boundary(self, state: RunState | None, *values: Any) -> Sequence[Any]:
-        """The values of the loop variables with which it goes on, or, if nothing is ``left``, ended.
+        """Return the values of the loop variables with which it goes on, or, if nothing is ``left``, ended.
 
         Parameters
         ----------
@@ -261,14 +261,14 @@ class Turns:
 
 
 def may_hand_over(node: Node) -> bool:
-    """False if it is plain that machine code cannot go on with the loop ``node``."""
+    """Return false if it is plain that machine code cannot go on with the loop ``node``."""
     if any(t.dtype == variant or t.dtype.kind == "O" for t in node.inputs):
         return False
     return all(map(may_repeat, node.subgraphs))
 
 
 def may_repeat(graph: Graph) -> bool:
-    """True if nobody notices that ``graph`` runs twice, in the same state."""
+    """Return whether nobody notices that ``graph`` runs twice, in the same state."""
     pending = [graph]
     while pending:
         for node in pending.pop().nodes:

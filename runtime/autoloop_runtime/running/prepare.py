@@ -72,7 +72,7 @@ class Runner:
 
 
 def check_executor(executor: str) -> str:
-    """``executor`` if there is such a one (``ValueError`` otherwise)."""
+    """Return ``executor`` if there is such a one (``ValueError`` otherwise)."""
     if executor not in EXECUTORS:
         raise ValueError(f"executor must be one of {', '.join(EXECUTORS)}, got {executor!r}")
     return executor
@@ -128,7 +128,7 @@ def run_now(build: Callable[[], Any]) -> Any:
 
 
 def run_graph(graph: Graph, runner: Runner, inputs: Sequence[Tensor], state: RunState = EAGER) -> list[Tensor]:
-    """The outputs of ``graph``, which ``runner`` runs, for concrete inputs; recorders get to know of it."""
+    """Return the outputs of ``graph``, which ``runner`` runs, for concrete inputs; recorders get to know of it."""
     watching = recorders()
     if watching:
         return watching[-1].run(graph, runner, inputs, state)
@@ -136,7 +136,7 @@ def run_graph(graph: Graph, runner: Runner, inputs: Sequence[Tensor], state: Run
 
 
 def wrap(value: Any) -> Tensor:
-    """A concrete tensor of what a kernel gave."""
+    """Return a concrete tensor of what a kernel gave."""
     try:
         return Tensor(value)
     except AttributeError:  # a Python value

@@ -32,7 +32,7 @@ _sessions: ContextVar[tuple[Session, ...]] = ContextVar("autoloop_default_sessio
 
 
 def get_default_graph() -> Graph:
-    """The innermost default graph, or the implicit one of code that names none (1.x)."""
+    """Return the innermost default graph, or the implicit one of code that names none (1.x)."""
     graph = current_graph()
     if graph is not None:
         return graph
@@ -49,19 +49,19 @@ def reset_default_graph() -> None:
 
 
 def get_default_session() -> Session | None:
-    """The innermost session of a ``with`` statement in this thread."""
+    """Return the innermost session of a ``with`` statement in this thread."""
     stack = _sessions.get()
     return stack[-1] if stack else None
 
 
 def placeholder(dtype: Any, shape: ShapeLike = None, name: str | None = None) -> Tensor:
-    """A tensor of the default graph that must be fed (1.x)."""
+    """Return a tensor of the default graph that must be fed (1.x)."""
     from_dtype = np.dtype(dtype)
     return get_default_graph().parameter(from_dtype, TensorShape(shape), name or "Placeholder")
 
 
 def sparse_placeholder(dtype: Any, shape: ShapeLike = None, name: str | None = None) -> SparseTensor:
-    """A SparseTensor of the default graph that must be fed: with a SparseTensor or with its three parts (1.x).
+    """Return a SparseTensor of the default graph that must be fed: with a SparseTensor or with its three parts (1.x).
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class Session:
         return results
 
     def _fetch(self, leaf: Any) -> tuple[Tensor | None, bool]:
-        """The tensor to compute for one fetch, and whether its value is to be hidden (operations)."""
+        """Return the tensor to compute for one fetch, and whether its value is to be hidden (operations)."""
         if leaf is None:
             return None, True
         if isinstance(leaf, str):
@@ -199,7 +199,7 @@ class Session:
         return leaf, False
 
     def _read(self, variable: Variable) -> Tensor:
-        """The value of ``variable``: one operation however often it is fetched."""
+        """Return the value of ``variable``: one operation however often it is fetched."""
         known = variable.fetch if variable.fetch is not None else self._reads.get(variable)
         if known is None:
             with self.graph.as_default(), self.graph.control_dependencies(None):
@@ -245,7 +245,7 @@ class Session:
         return tensor, array[()] if array.ndim == 0 else array
 
     def make_callable(self, fetches: Any, feed_list: Any = ()) -> Any:
-        """A function of the values of ``feed_list`` that gives ``run(fetches)``."""
+        """Return a function of the values of ``feed_list`` that gives ``run(fetches)``."""
         feeds = list(feed_list)
         resolved = self._resolve(fetches)
 
@@ -312,7 +312,7 @@ class _Fetches:
                         for t, hidden in resolved]  # fmt: skip
 
     def packed(self, values: list[Any]) -> Any:
-        """The result, of the values of ``tensors``."""
+        """Return the result, of the values of ``tensors``."""
         found = iter([_as_result(known if place < 0 else values[place]) for place, known in self._places])
         # the parts of a composite are tensors, as they are in any other composite
         made = [next(found) if form.is_leaf() else nest.unflatten(form, [Tensor(next(found)) for _ in range(count)])
@@ -321,7 +321,7 @@ class _Fetches:
 
 
 def _feed_parts(key: Any, value: Any) -> list[tuple[Any, Any]]:
-    """What is fed, and the values: one tensor, or the parts of a composite, whose values must fit each other."""
+    """Return what is fed, and the values: one tensor, or the parts of a composite, whose values must fit each other."""
     if not isinstance(key, (SparseTensor, IndexedSlices)):
         return [(key, value)]
     keys, names = nest.flatten(key, expand_composites=True), key.__autoloop_components__
@@ -342,7 +342,7 @@ def _feed_parts(key: Any, value: Any) -> list[tuple[Any, Any]]:
 
 
 def _cast_feed(array: np.ndarray[Any, Any], tensor: Tensor, python: bool) -> np.ndarray[Any, Any]:
-    """A fed array in the dtype of ``tensor``, if that can hold the kind of its values, and every integer.
+    """Return a fed array in the dtype of ``tensor``, if that can hold the kind of its values, and every integer.
 
     ``python``: it was made of Python numbers, of which integers may stand for truth values.
     """

@@ -60,12 +60,12 @@ class Made:
 
 
 def is_wanted() -> bool:
-    """True if machine code may be made and can be."""
+    """Return whether machine code may be made and can be."""
     return config.get_native() and not extra.remedy()
 
 
 def price(nodes: int) -> float:
-    """Seconds that making code of so many nodes takes, roughly."""
+    """Return seconds that making code of so many nodes takes, roughly."""
     process = sys.modules.get("autoloop_runtime.native.toolchain.process")
     is_running = getattr(process, "is_running", None)  # not there yet while another thread imports the module
     loaded = is_running is not None and is_running()
@@ -96,13 +96,13 @@ class Later:
         self._lost = 0
 
     def price(self) -> float:
-        """Seconds that making the code takes, roughly."""
+        """Return seconds that making the code takes, roughly."""
         if not self._nodes:
             self._nodes = 1 + sum(map(count_nodes, self._subgraphs))
         return price(self._nodes)
 
     def find(self, shapes: Shapes) -> Made | None:
-        """What became of the code for ``shapes``; ``None`` if nobody asked for it."""
+        """Return what became of the code for ``shapes``; ``None`` if nobody asked for it."""
         made = self._made.get(shapes)
         if made is not None and made.is_pending and made.generation != generation():
             return None  # the process that was making it is another one
@@ -137,12 +137,12 @@ class Later:
         self._made[shapes] = Made(made.run, made.refused, made.why_not, seconds)
 
     def why_not(self) -> str:
-        """Why there is no code for any set of shapes it was asked for; empty if there is, or may be."""
+        """Return why there is no code for any set of shapes it was asked for; empty if there is, or may be."""
         found = list(self._made.values())
         return found[-1].why_not if found and all(made.why_not for made in found) else ""
 
     def would_take(self, shapes: Shapes) -> str:
-        """Why there can be no machine code, found out at once and without the extra; empty if there can be."""
+        """Return why there can be no machine code, found out at once and without the extra; empty if there can be."""
         known = self.find(shapes)
         if known is not None and (known.run is not None or known.why_not):
             return known.why_not
@@ -160,7 +160,7 @@ def _made(graph: Graph, shapes: Shapes) -> Made:
 
 
 def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
-    """Why there can be no machine code for ``graph``; empty if there can be."""
+    """Return why there can be no machine code for ``graph``; empty if there can be."""
     with undivided():
         from ..native import NativeRefusal, write_function
 
@@ -174,5 +174,5 @@ def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
 
 
 def count_nodes(graph: Graph) -> int:
-    """The number of nodes of ``graph`` and of the graphs inside it."""
+    """Return the number of nodes of ``graph`` and of the graphs inside it."""
     return sum(1 + sum(map(count_nodes, node.subgraphs)) for node in graph.nodes)

@@ -31,12 +31,12 @@ def _rank(x: SparseTensor, name: str) -> int:
 
 
 def _extents(x: SparseTensor) -> Any:
-    """The dense shape, as numbers where it is known."""
+    """Return the dense shape, as numbers where it is known."""
     return x.shape.as_tuple() if x.shape.is_fully_defined() else x.dense_shape
 
 
 def from_dense(x: Any, name: str | None = None) -> SparseTensor:
-    """The entries of ``x`` that are not zero, row by row.
+    """Return the entries of ``x`` that are not zero, row by row.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def from_dense(x: Any, name: str | None = None) -> SparseTensor:
 
 
 def to_dense(x: Any, default_value: Any = None, name: str | None = None) -> Tensor:
-    """All entries; those that share a place add up.
+    """Return all entries; those that share a place add up.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def to_dense(x: Any, default_value: Any = None, name: str | None = None) -> Tens
 
 
 def reorder(x: Any, name: str | None = None) -> SparseTensor:
-    """The same tensor with its entries sorted row by row.
+    """Return the same tensor with its entries sorted row by row.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _common_shape(a: SparseTensor, b: SparseTensor, name: str) -> Tensor:
 
 
 def add(a: Any, b: Any, name: str | None = None) -> Any:
-    """The sum of two sparse tensors, or of a sparse and a dense one.
+    """Return the sum of two sparse tensors, or of a sparse and a dense one.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def add(a: Any, b: Any, name: str | None = None) -> Any:
 
 
 def map_values(f: Callable[..., Any], x: Any, *args: Any) -> SparseTensor:
-    """``f`` of the entries; sparse arguments among ``args`` give theirs and must have the same places.
+    """Return ``f`` of the entries; sparse arguments among ``args`` give theirs and must have the same places.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def map_values(f: Callable[..., Any], x: Any, *args: Any) -> SparseTensor:
 
 
 def _at_entries(x: SparseTensor, other: Any, name: str) -> Any:
-    """What of ``other``, broadcast to the shape of ``x``, stands at its entries."""
+    """Return what of ``other``, broadcast to the shape of ``x``, stands at its entries."""
     if isinstance(other, SparseTensor):
         raise TypeError(f"sparse.{name} takes a scalar or a tensor as the second argument, not a SparseTensor")
     if isinstance(other, (int, float, complex)):
@@ -159,7 +159,7 @@ def _at_entries(x: SparseTensor, other: Any, name: str) -> Any:
 
 
 def multiply(x: Any, y: Any) -> SparseTensor:
-    """The entries of ``x`` times what of ``y`` stands at their places.
+    """Return the entries of ``x`` times what of ``y`` stands at their places.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _divide(x: SparseTensor, y: Any) -> SparseTensor:
 
 
 def transpose(x: Any, perm: Sequence[int] | None = None, name: str | None = None) -> SparseTensor:
-    """The tensor with its axes permuted (reversed by default), entries sorted row by row.
+    """Return the tensor with its axes permuted (reversed by default), entries sorted row by row.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def transpose(x: Any, perm: Sequence[int] | None = None, name: str | None = None
 
 
 def _chosen(x: SparseTensor, axes: Sequence[int]) -> Tensor:
-    """The extents of some axes."""
+    """Return the extents of some axes."""
     if x.shape.is_fully_defined():
         return convert_to_tensor(np.asarray([x.shape[a] for a in axes], np.int64))
     made: Tensor = ops.gather(x.dense_shape, list(axes))
@@ -202,7 +202,7 @@ def _chosen(x: SparseTensor, axes: Sequence[int]) -> Tensor:
 
 
 def matmul(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None) -> Tensor:
-    """The product of a sparse matrix and a dense matrix or vector.
+    """Return the product of a sparse matrix and a dense matrix or vector.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def _left_matmul(b: Any, a: SparseTensor) -> Tensor:
 
 
 def retain(x: Any, to_retain: Any) -> SparseTensor:
-    """The tensor with only the entries for which ``to_retain`` is true.
+    """Return the tensor with only the entries for which ``to_retain`` is true.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def retain(x: Any, to_retain: Any) -> SparseTensor:
 
 
 def slice(x: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """A box cut out of ``x``; it ends where ``x`` ends.
+    """Return a box cut out of ``x``; it ends where ``x`` ends.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def slice(x: Any, start: Any, size: Any, name: str | None = None) -> SparseTenso
 
 
 def row(x: Any, index: Any) -> SparseTensor:
-    """One row, as a sparse tensor of one dimension less.
+    """Return one row, as a sparse tensor of one dimension less.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def row(x: Any, index: Any) -> SparseTensor:
 
 
 def _getitem(x: SparseTensor, index: Any) -> SparseTensor:
-    """``x[i]`` and ``x[i:j]``."""
+    """Return ``x[i]`` and ``x[i:j]``."""
     if not isinstance(index, type(np.s_[:])):
         if isinstance(index, (tuple, list)) or index is None or index is Ellipsis or isinstance(index, bool):
             raise TypeError("a SparseTensor is indexed by one row or one slice of rows; use sparse.slice for boxes")
@@ -325,7 +325,7 @@ def _getitem(x: SparseTensor, index: Any) -> SparseTensor:
 
 
 def reduce_sum(x: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The sum over some axes (all by default), dense.
+    """Return the sum over some axes (all by default), dense.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class IndexedSlices:
 
     @classmethod
     def of(cls, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None) -> IndexedSlices:
-        """Slices of parts that are known to fit (no checks)."""
+        """Return slices of parts that are known to fit (no checks)."""
         made = object.__new__(cls)
         made.values, made.indices, made.dense_shape = values, indices, dense_shape
         return made
@@ -102,7 +102,7 @@ class IndexedSlices:
         return rows if rows.rank is None else TensorShape([None, *rows.known[1:]])
 
     def get_shape(self) -> TensorShape:
-        """Same as ``shape``."""
+        """Return the same as ``shape``."""
         return self.shape
 
     @property
@@ -111,7 +111,7 @@ class IndexedSlices:
         return self.values.graph
 
     def __autoloop_tensor__(self) -> Tensor:
-        """The whole tensor."""
+        """Return the whole tensor."""
         if self.dense_shape is None:
             raise ValueError("these IndexedSlices have no dense_shape, so the tensor they are rows of is not known")
         shape: Any = self.shape.as_tuple() if self.shape.is_fully_defined() else self.dense_shape
@@ -119,7 +119,7 @@ class IndexedSlices:
         return made
 
     def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
-        """The invariants of the parts: rule (b) of the reference."""
+        """Return the invariants of the parts: rule (b) of the reference."""
         parts = [self.values, self.indices, self.dense_shape]
         if given is None:
             return [p.shape for p in parts if p is not None]
@@ -133,7 +133,7 @@ class IndexedSlices:
         return shapes if self.dense_shape is not None else shapes[:2]
 
     def numpy(self) -> Any:
-        """The whole tensor as an array."""
+        """Return the whole tensor as an array."""
         return self.__autoloop_tensor__().numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

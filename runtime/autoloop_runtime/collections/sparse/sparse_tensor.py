@@ -19,7 +19,7 @@ from .primitives import CHECK, check_parts
 
 
 def _part(value: Any, rank: int, what: str, column: Any = None) -> Tensor:
-    """One of the three tensors, checked as far as it is known; ``column`` stands in for an empty list."""
+    """Return one of the three tensors, checked as far as it is known; ``column`` stands in for an empty list."""
     if column is not None and isinstance(value, (list, tuple)) and not len(value):
         value = column
     if isinstance(value, TensorShape):
@@ -34,7 +34,7 @@ def _part(value: Any, rank: int, what: str, column: Any = None) -> Tensor:
 
 
 def as_places(tensor: Tensor, owner: str, what: str) -> Tensor:
-    """``tensor`` as int64 (``TypeError`` if it does not hold integers)."""
+    """Return ``tensor`` as int64 (``TypeError`` if it does not hold integers)."""
     if tensor.dtype.kind not in "iu":
         raise TypeError(f"{owner}: {what} must be integers, got dtype {tensor.dtype}")
     if tensor.dtype == dtypes.int64:
@@ -109,7 +109,7 @@ class SparseTensor:
 
     @classmethod
     def of(cls, indices: Tensor, values: Tensor, dense_shape: Tensor) -> SparseTensor:
-        """A sparse tensor of parts that are known to fit (no checks)."""
+        """Return a sparse tensor of parts that are known to fit (no checks)."""
         made = object.__new__(cls)
         made.indices, made.values, made.dense_shape = indices, values, dense_shape
         return made
@@ -134,7 +134,7 @@ class SparseTensor:
         return TensorShape(None if self.rank is None else [None] * self.rank)
 
     def get_shape(self) -> TensorShape:
-        """Same as ``shape``."""
+        """Return the same as ``shape``."""
         return self.shape
 
     @property
@@ -143,7 +143,7 @@ class SparseTensor:
         return self.values.graph
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """The same places with other entries."""
+        """Return the same places with other entries."""
         values = _part(new_values, 1, "values")
         if not values.shape.is_compatible_with(self.values.shape):
             raise ValueError(f"SparseTensor: {self.values.shape} values are there, {values.shape} were given")
@@ -153,7 +153,7 @@ class SparseTensor:
         raise TypeError("a SparseTensor is no tensor of all its entries; use sparse.to_dense(x)")
 
     def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
-        """The invariants of the three parts: rule (a) of the reference."""
+        """Return the invariants of the three parts: rule (a) of the reference."""
         rank = self.rank
         given = TensorShape(given)
         if given.rank is not None:

@@ -47,7 +47,7 @@ class CompositeSpec:
         raise NotImplementedError
 
     def is_compatible_with(self, value: Any) -> bool:
-        """True if a value (or spec) has as many parts and fits in dtype and shape."""
+        """Return whether a value (or spec) has as many parts and fits in dtype and shape."""
         ours = isinstance(value, self.value_type) or type(value) is type(self)
         if not ours or not self.shape.is_compatible_with(value.shape):
             return False
@@ -56,7 +56,7 @@ class CompositeSpec:
 
     @classmethod
     def from_value(cls, value: Any) -> CompositeSpec:
-        """The spec of a value."""
+        """Return the spec of a value."""
         raise NotImplementedError
 
     def check(self, value: Any, function: str) -> None:
@@ -98,7 +98,7 @@ class SparseTensorSpec(CompositeSpec):
 
     @classmethod
     def from_value(cls, value: SparseTensor) -> SparseTensorSpec:
-        """The spec of a value."""
+        """Return the spec of a value."""
         return cls(value.shape, value.dtype)
 
     @property
@@ -145,7 +145,7 @@ class IndexedSlicesSpec(CompositeSpec):
 
     @classmethod
     def from_value(cls, value: IndexedSlices) -> IndexedSlicesSpec:
-        """The spec of a value."""
+        """Return the spec of a value."""
         extents = None if value.dense_shape is None else dtypes.int64
         return cls(value.shape, value.dtype, dtypes.int64, extents, value.indices.shape)
 

@@ -34,7 +34,7 @@ define internal half @half_of_double(double %x) alwaysinline nounwind willreturn
 
 
 def cast(writer: Writer, module: Module, value: str, source: LType, target: LType) -> str:
-    """``value`` of type ``source`` as ``target``."""
+    """Return ``value`` of type ``source`` as ``target``."""
     if source == target:
         return value
     if target is BOOL:
@@ -92,7 +92,7 @@ def _float_to_int(writer: Writer, value: str, source: LType, target: LType) -> s
 
 
 def _truncated(writer: Writer, value: str, source: LType, wide: LType) -> str:
-    """The conversion instruction of x86: what does not fit becomes the smallest integer."""
+    """Return the conversion instruction of x86: what does not fit becomes the smallest integer."""
     edge = 2.0 ** (8 * wide.size - 1)
     under = writer.let(f"fcmp olt {source.name} {value}, {literal(edge, source)}")
     # for a float the smallest integer itself is exact; for a double anything down to one below it still fits

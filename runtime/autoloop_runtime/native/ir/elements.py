@@ -57,7 +57,7 @@ TYPES: dict[DType, LType] = {
 
 
 def literal(value: Any, t: LType) -> str:
-    """``value`` written as an LLVM constant of type ``t``."""
+    """Return ``value`` written as an LLVM constant of type ``t``."""
     if t.kind == "b":
         return "true" if value else "false"
     if t.kind in "iu":

@@ -10,7 +10,7 @@ from string import Template
 
 
 def _extreme(name: str, better: str) -> str:
-    """Of two numbers the better one, of two equal ones the second; nan if either is."""
+    """Return of two numbers the better one, of two equal ones the second; nan if either is."""
     return f"""
 define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {{
   %{name} = fcmp {better} $t %x, %y
@@ -22,7 +22,7 @@ define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none
 
 
 def _first_extreme(kept: str) -> str:
-    """The same, of two equal ones the first."""
+    """Return the same, of two equal ones the first."""
     return f"""
 define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {{
   %kept = fcmp {kept} $t %x, %y
@@ -201,7 +201,7 @@ _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 
 
 def text(name: str, type: str) -> str:
-    """The helper ``name`` written out for an LLVM type."""
+    """Return the helper ``name`` written out for an LLVM type."""
     integer = _INTEGER_OF.get(type, type)
     return Template(TEXTS[name]).substitute(
         t=type, s=_SUFFIX.get(type, type), i=integer, bits=integer[1:], f=f"@{name}.{type}"

@@ -48,7 +48,7 @@ class Loop:
     before: str
 
     def carry(self, writer: Writer, type: str, start: str) -> Phi:
-        """A value carried around the loop; the caller adds what it becomes."""
+        """Return a value carried around the loop; the caller adds what it becomes."""
         phi = Phi(writer.new(), type, [(start, self.before)])
         self.phis.append(phi)
         return phi
@@ -72,7 +72,7 @@ class Writer:
         self.block = "entry"
 
     def new(self, hint: str = "v") -> str:
-        """A name for a value that is not taken."""
+        """Return a name for a value that is not taken."""
         return f"%{hint}{next(self._names)}"
 
     def do(self, text: str) -> None:
@@ -86,7 +86,7 @@ class Writer:
         return name
 
     def label(self, hint: str) -> str:
-        """A name for a block."""
+        """Return a name for a block."""
         return self.new(hint)[1:]
 
     def start(self, label: str) -> None:
@@ -113,13 +113,13 @@ class Writer:
         self.start(done)
 
     def phi(self, type: str, hint: str = "p") -> Phi:
-        """A value at the head of the current block, whose sources are added later."""
+        """Return a value at the head of the current block, whose sources are added later."""
         phi = Phi(self.new(hint), type)
         self.lines.append(phi)
         return phi
 
     def section(self) -> list[Any]:
-        """A place here to which ``at`` comes back."""
+        """Return a place here to which ``at`` comes back."""
         place: list[Any] = []
         self.lines.append(place)
         return place
@@ -149,7 +149,7 @@ class Writer:
         self.start(done)
 
     def render(self) -> str:
-        """The text so far."""
+        """Return the text so far."""
         out: list[str] = []
         _flatten(self._top, out)
         return "\n".join(out)
@@ -187,7 +187,7 @@ class Module:
         self._used: dict[str, None] = {}
 
     def helper(self, name: str, type: str) -> str:
-        """The helper function ``name`` for ``type``, as ``@name.type``."""
+        """Return the helper function ``name`` for ``type``, as ``@name.type``."""
         full = f"{name}.{type}"
         if full not in self._texts:
             self._texts[full] = ""
@@ -195,7 +195,7 @@ class Module:
         return "@" + full
 
     def has(self, name: str) -> bool:
-        """True if the function ``name`` was defined."""
+        """Return whether the function ``name`` was defined."""
         return name in self._texts
 
     def declare(self, text: str) -> None:
@@ -203,7 +203,7 @@ class Module:
         self._declared["declare " + text] = None
 
     def declares(self, symbol: str) -> bool:
-        """True if ``symbol`` was declared."""
+        """Return whether ``symbol`` was declared."""
         return any(f" @{symbol}(" in text for text in self._declared)
 
     def keep(self, symbol: str) -> None:
@@ -211,11 +211,11 @@ class Module:
         self._used[symbol] = None
 
     def attributes(self, text: str) -> str:
-        """A group of attributes, as ``#n``."""
+        """Return a group of attributes, as ``#n``."""
         return f"#{self._attributes.setdefault(text, len(self._attributes))}"
 
     def metadata(self, text: str) -> str:
-        """A metadata node, as ``!n``; ``{self}`` in the text is itself."""
+        """Return a metadata node, as ``!n``; ``{self}`` in the text is itself."""
         name = f"!{len(self._metadata)}"
         self._metadata.append(f"{name} = {text.replace('{self}', name)}")
         return name
@@ -226,7 +226,7 @@ class Module:
             self._texts[name] = make()
 
     def shared(self, text: str) -> str:
-        """The name of a function of which ``text`` is all but the name, ``{name}`` there; equal ones are one."""
+        """Return the name of a function of which ``text`` is all but the name, ``{name}`` there; equal ones are one."""
         names: dict[str, str] = {}
         form = _NAMES.sub(lambda m: names.setdefault(m[0], f"%{len(names)}"), text)
         known = self._forms.get(form)
@@ -236,7 +236,7 @@ class Module:
         return known
 
     def render(self) -> str:
-        """The text of the module."""
+        """Return the text of the module."""
         parts = [*self._declared, *self._texts.values()]
         if self._used:
             names = ", ".join(f"ptr @{symbol}" for symbol in self._used)

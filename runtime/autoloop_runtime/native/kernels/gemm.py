@@ -43,7 +43,7 @@ class Problem:
 
 
 def machine_of(features: frozenset[str]) -> Machine:
-    """The vector registers of a CPU with ``features``."""
+    """Return the vector registers of a CPU with ``features``."""
     old = OLD_MASKS in features
     if "avx512f" in features:
         return Machine(512, 32, True, old)
@@ -53,13 +53,13 @@ def machine_of(features: frozenset[str]) -> Machine:
 
 
 def panel(p: Problem, machine: Machine) -> int:
-    """How many columns of the result are made together."""
+    """Return how many columns of the result are made together."""
     lanes = _lanes(p, machine)
     return _columns(p, lanes) * lanes
 
 
 def tile_rows(p: Problem, machine: Machine) -> int:
-    """How many rows of the result are made together, at most."""
+    """Return how many rows of the result are made together, at most."""
     columns = _columns(p, _lanes(p, machine))
     return max(1, (machine.registers - columns - 2) // columns)
 
@@ -72,7 +72,7 @@ def _lanes(p: Problem, machine: Machine) -> int:
 
 
 def _columns(p: Problem, lanes: int) -> int:
-    """How many vectors wide a tile is."""
+    """Return how many vectors wide a tile is."""
     return min(-(-p.n // lanes), 8 if p.m <= 2 else 4)
 
 
@@ -104,7 +104,7 @@ class _Kernel:
         )
 
     def _panels(self, start: int, depth: int) -> None:
-        """All panels of columns, for ``depth`` inner steps from ``start``."""
+        """Write all panels of columns, for ``depth`` inner steps from ``start``."""
         width, p = self.columns * self.lanes, self.p
         a = self._at("%a", start * p.a[1])
         whole, rest = divmod(p.n, width)
@@ -117,7 +117,7 @@ class _Kernel:
             self._tiles(a, self._at(b, whole * width), self._at("%c", whole * width), rest, depth, start > 0)
 
     def _tiles(self, a: str, b: str, c: str, width: int, depth: int, add: bool) -> None:
-        """All tiles of one panel, ``width`` columns wide."""
+        """Write all tiles of one panel, ``width`` columns wide."""
         row = 0
         for height, count in self.heights:
             if not count or not height:
@@ -190,7 +190,7 @@ class _Kernel:
         self.writer.do(f"call void {name}({vector} {value}, {self._aligned(pointer)}, {self._mask(span)})")
 
     def _aligned(self, pointer: str) -> str:
-        """A pointer operand of a masked instruction, and how it is aligned."""
+        """Return a pointer operand of a masked instruction, and how it is aligned."""
         size = self.p.t.size
         return f"ptr {pointer}, i32 {size}" if self.machine.old_masks else f"ptr align {size} {pointer}"
 

@@ -19,10 +19,11 @@ def _template(name: str) -> Template:
 
 
 def text_of(name: str) -> str:
-    """The text of the file ``name`` as it is."""
+    """Return the text of the file ``name`` as it is."""
     return _template(name).template
 
 
 def code(name: str, /, **words: object) -> str:
-    """The functions in the file ``name``, with ``words`` in the place of its ``${...}``, behind an empty line."""
+    """Return the functions in the file ``name``, with ``words`` in the place of its ``${...}``,
+    behind an empty line."""
     return _template(name).substitute(words)

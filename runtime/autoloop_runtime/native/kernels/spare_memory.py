@@ -64,7 +64,7 @@ class Spare:
         self._call(None, -1)
 
     def kept(self) -> int:
-        """The bytes that are kept."""
+        """Return the bytes that are kept."""
         return int(self._words[1])
 
     def _count(self) -> None:
@@ -78,7 +78,7 @@ _made: list[Spare] = []
 
 
 def spare(cache: DiskCache | None) -> Spare:
-    """The blocks that are kept in this process."""
+    """Return the blocks that are kept in this process."""
     if not _made:
         with _lock:
             if not _made:

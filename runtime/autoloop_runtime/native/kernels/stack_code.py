@@ -71,7 +71,7 @@ own:
 
 
 def functions(swaps: bool) -> str:
-    """What all of it is; ``swaps``: also for stacks that may leave memory."""
+    """Return what all of it is; ``swaps``: also for stacks that may leave memory."""
     pages = code("huge_pages") if sys.platform == "linux" else _NO_HUGE_PAGES
     room = _room("stack", "")
     if swaps:

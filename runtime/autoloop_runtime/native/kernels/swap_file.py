@@ -61,7 +61,7 @@ class _Mapped:
             self._map.madvise(mmap.MADV_DONTNEED, 0, count)
 
     def become_own(self) -> None:
-        """What is written from now on stays in this process."""
+        """Keep what is written from now on in this process."""
         if sys.platform != "linux" or file_of(self._descriptor) != self._identity:
             return
         put = ctypes.CDLL(None).mmap
@@ -103,7 +103,8 @@ class _Space:
         self.failed: dict[int, BaseException] = {}
 
     def grow(self, stack: int, data: int, used: int, count: int) -> int:
-        """Where a stack with ``used`` bytes at ``data`` has room for ``count``: an address, ``STAYS``; 0: it failed."""
+        """Return where a stack with ``used`` bytes at ``data`` has room for ``count``: an address, ``STAYS``; 0:
+        it failed."""
         try:
             with self.lock:
                 before = self.stacks.get(stack)
@@ -128,14 +129,14 @@ class _Space:
             before.close()
 
     def release(self, stack: int) -> None:
-        """A stack is not needed any more."""
+        """Release a stack that is not needed any more."""
         with contextlib.suppress(Exception), self.lock:
             mapped = self.stacks.pop(stack, None)
             if isinstance(mapped, _Mapped):
                 mapped.close()
 
     def after_fork_in_child(self) -> None:
-        """The threads that had the stacks are not here, but for this one, which may be in the middle of a run."""
+        """Forget the threads that had the stacks, but for this one, which may be in the middle of a run."""
         me = threading.get_ident()
         self.stacks = {k: m for k, m in self.stacks.items() if isinstance(m, _Mapped) and m.thread == me}
         for mapped in self.stacks.values():
@@ -171,12 +172,12 @@ def _release(stack: int) -> None:
 
 
 def addresses() -> dict[str, int]:
-    """The functions as objects of Python, for the linker."""
+    """Return the functions as objects of Python, for the linker."""
     return {GROW: id(_grow), RELEASE: id(_release)}
 
 
 def forked() -> BaseException:
-    """Why there are no results for who was forked in the middle of a run."""
+    """Return why there are no results for who was forked in the middle of a run."""
     return RuntimeError(
         "this process was forked while machine code ran whose saved values were in a file (swap_memory), which its "
         "parent has gone on writing to; so the graph cannot be run to its end here. Fork outside of graphs"
@@ -184,6 +185,6 @@ def forked() -> BaseException:
 
 
 def failure() -> BaseException:
-    """Why a stack on this thread could not become larger."""
+    """Return why a stack on this thread could not become larger."""
     error = space.failed.pop(threading.get_ident(), None)
     return error if error is not None else MemoryError("there is no memory for the values that the gradient needs")

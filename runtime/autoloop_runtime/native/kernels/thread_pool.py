@@ -42,7 +42,7 @@ _WORDS = {
 
 
 def _text() -> tuple[str, dict[str, int]]:
-    """The IR and the symbols it needs; without POSIX threads each job is done by its own thread."""
+    """Return the IR and the symbols it needs; without POSIX threads each job is done by its own thread."""
     addresses = {}
     try:
         library = ctypes.CDLL(None)
@@ -93,7 +93,7 @@ _made: list[Pool] = []
 
 
 def pool(cache: DiskCache | None) -> Pool:
-    """The threads of this process."""
+    """Return the threads of this process."""
     if not _made:
         with _lock:
             if not _made:

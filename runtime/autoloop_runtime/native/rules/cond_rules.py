@@ -53,7 +53,7 @@ def _cond(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _met(ctx: Context, k: int, place: Value | None, found: Sequence[tuple[str, dict[int, Value]]]) -> Value:
-    """Result ``k`` after the branches: in its place, or in registers that depend on which branch was taken."""
+    """Return result ``k`` after the branches: in its place, or in registers that depend on which branch was taken."""
     if place is not None:
         return place
     sides = [(block, values[k]) for block, values in found]
@@ -67,7 +67,7 @@ def _met(ctx: Context, k: int, place: Value | None, found: Sequence[tuple[str, d
 
 
 def _meeting_places(ctx: Context, node: Node, captured: Sequence[Value]) -> list[Value | None]:
-    """For each array that is a result, the memory where it will be; ``None`` for scalars."""
+    """Return for each array that is a result, the memory where it will be; ``None`` for scalars."""
     out: list[Value | None] = []
     taken: set[Buffer] = set()
     branches = (node.attrs["then"], node.attrs["else"])
@@ -88,7 +88,7 @@ def _meeting_places(ctx: Context, node: Node, captured: Sequence[Value]) -> list
 def _in_place(
     ctx: Context, origins: Sequence[int | None], captured: Sequence[Value], tensor: Tensor, taken: set[Buffer]
 ) -> Value | None:  # fmt: skip
-    """A captured value that a branch hands on or writes over, if nobody else needs it."""
+    """Return a captured value that a branch hands on or writes over, if nobody else needs it."""
     for origin in origins:
         value = resolve(captured[origin]) if origin is not None else None
         if not isinstance(value, (Array, Rows)):
@@ -101,7 +101,7 @@ def _in_place(
 
 
 def _origin(graph: Graph, tensor: Tensor) -> int | None:
-    """Which input of ``graph`` becomes ``tensor`` by being handed on or written over."""
+    """Return which input of ``graph`` becomes ``tensor`` by being handed on or written over."""
     node = tensor.op
     if node.op is PARAMETER:
         return next((k for k, t in enumerate(graph.inputs) if t is tensor), None)
@@ -176,7 +176,7 @@ def _there(value: Value, place: Array) -> bool:
 
 
 def _shuffled(value: Value, place: Array) -> bool:
-    """True if ``value`` is another view of the very memory it must be copied to."""
+    """Return whether ``value`` is another view of the very memory it must be copied to."""
     if isinstance(value, Array) and fills(value):
         return False  # the same order: copied onto itself at worst
     return place.buffer in set(buffers(value))

@@ -16,7 +16,7 @@ from .reduction_rules import reduce
 
 
 def _whole(ctx: Context, value: Value) -> Value:
-    """``value`` as it can be shown when the operation fails."""
+    """Return ``value`` as it can be shown when the operation fails."""
     value = resolve(value)
     if isinstance(value, Scalar):
         return value

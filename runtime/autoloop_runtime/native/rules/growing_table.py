@@ -57,7 +57,7 @@ def _inner(pile: Pile) -> Pile | None:
 
 
 def _copier(ctx: Context, pile: Pile) -> str:
-    """The function that copies such tables."""
+    """Return the function that copies such tables."""
     _define(ctx)
     size, inner = element_size(pile), _inner(pile)
     below = _copier(ctx, inner) if inner is not None else ""
@@ -69,7 +69,7 @@ def _copier(ctx: Context, pile: Pile) -> str:
 
 
 def _merger(ctx: Context, pile: Pile) -> str:
-    """The function that adds one such table to another."""
+    """Return the function that adds one such table to another."""
     _define(ctx)
     size, inner = element_size(pile), _inner(pile)
     if inner is not None:
@@ -98,14 +98,14 @@ COPIES["table"] = _copy
 
 
 def _reached(ctx: Context, node: Node, pile: Pile, table: Owned, length: str) -> Owned:
-    """``table`` with at least so many elements."""
+    """Return ``table`` with at least so many elements."""
     _define(ctx)
     arguments = f"ptr %stacks, ptr {table.pointer}, i64 {length}, i64 {element_size(pile)}"
     return held(with_memory(ctx, node, f"call ptr @table_reach({arguments})"))
 
 
 def _entry(ctx: Context, pile: Pile, pointer: str, position: str) -> str:
-    """The address of the element at ``position``, null if there is none."""
+    """Return the address of the element at ``position``, null if there is none."""
     _define(ctx)
     return ctx.writer.let(f"call ptr @table_entry(ptr {pointer}, i64 {position}, i64 {element_size(pile)})")
 
@@ -118,7 +118,7 @@ def _read(ctx: Context, pile: Pile, table: Owned, first: str, count: int, out: A
 
 
 def _summed(ctx: Context, node: Node, pile: Pile, into: str, other: str) -> str:
-    """The table at ``into`` with the one at ``other`` added."""
+    """Return the table at ``into`` with the one at ``other`` added."""
     writer = ctx.writer
     pointer = writer.let(f"call ptr @{_merger(ctx, pile)}(ptr %stacks, ptr {into}, ptr {other})")
     nothing = writer.let(f"icmp eq ptr {other}, null")

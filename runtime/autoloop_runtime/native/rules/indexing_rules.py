@@ -73,7 +73,7 @@ class Basic:
         self.strides.append(rows.step * stride)
 
     def _start(self, entry: Slice, span: int, extent: int) -> str:
-        """Where a slice of tensors begins, checked to be ``span`` long."""
+        """Return where a slice of tensors begins, checked to be ``span`` long."""
         ctx, let, ends = self.ctx, self.ctx.writer.let, []
         for part in (entry.start, entry.stop):
             value = resolve(self.values[self.first + part.position])
@@ -102,12 +102,12 @@ class Basic:
             self.offset = step if zero else self.ctx.writer.let(f"add nsw i64 {self.offset}, {step}")
 
     def part(self) -> Array:
-        """The indexed part of the array."""
+        """Return the indexed part of the array."""
         return shifted(self.ctx, self.x, self.offset, tuple(self.shape), tuple(self.strides))
 
 
 def entries_of(node: Node, rank: int) -> list[Any]:
-    """The entries of an index, the ellipsis written out, masks counted as the axes they stand for."""
+    """Return the entries of an index, the ellipsis written out, masks counted as the axes they stand for."""
     entries = list(node.attrs["index"].entries)
     used = sum(1 for e in entries if e is not None and e is not Ellipsis)
     fill = [Slice(None, None, None)] * (rank - used)
@@ -116,7 +116,7 @@ def entries_of(node: Node, rank: int) -> list[Any]:
 
 
 def index_of(ctx: Context, node: Node, value: Value, extent: int, values: Sequence[Value]) -> str:
-    """An index as an i64 from 0, checked; a negative one counts from the end."""
+    """Return an index as an i64 from 0, checked; a negative one counts from the end."""
     value = resolve(value)
     assert isinstance(value, Scalar)
     writer = ctx.writer
@@ -137,7 +137,7 @@ def is_basic(ctx: Context, node: Node, first: int) -> bool:
 
 
 def only_rows(ctx: Context, node: Node, first: int) -> int | None:
-    """The axis that one integer array indexes while all others are whole, if that is the form of the index."""
+    """Return the axis that one integer array indexes while all others are whole, if that is the form of the index."""
     axis = None
     for k, entry in enumerate(entries_of(node, len(ctx.shape_of(node.inputs[0])))):
         if isinstance(entry, Input) and axis is None and node.inputs[first + entry.position].dtype.kind in "iu":
@@ -175,7 +175,7 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _gathered(ctx: Context, node: Node, values: list[Value], axis: int) -> Value:
-    """Rows of an array, one for each index."""
+    """Return rows of an array, one for each index."""
     flush(ctx)
     x, indices = array_of(ctx, values[0]), array_of(ctx, values[-1])
     out = ctx.result(node.outputs[0], x.t, ctx.shape_of(node.outputs[0]))
@@ -215,7 +215,7 @@ def each_index(
 
 
 def writable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) -> Array:
-    """``value`` as memory that may be changed: its own if nobody else needs it, a copy otherwise."""
+    """Return ``value`` as memory that may be changed: its own if nobody else needs it, a copy otherwise."""
     value = resolve(value)
     touched = {b for other in others for b in buffers(other)}
     if isinstance(value, Array) and ctx.is_free(value) and value.buffer not in touched:
@@ -263,7 +263,7 @@ def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Seque
 
 
 def fitted(value: Value, shape: Shape) -> Value:
-    """``value`` without the leading axes of extent 1 that NumPy's assignment lets pass."""
+    """Return ``value`` without the leading axes of extent 1 that NumPy's assignment lets pass."""
     if isinstance(value, Array) and len(value.shape) > len(shape):
         extra = len(value.shape) - len(shape)
         return replace(value, shape=value.shape[extra:], strides=value.strides[extra:])

@@ -58,7 +58,7 @@ class _Matrix:
         self.w.do(f"store {self.t.name} {value}, ptr {self.at(i, j)}")
 
     def lessen(self, i: str, j: str, x: str, y: str) -> None:
-        """``[i, j] -= x * y``."""
+        """Write ``[i, j] -= x * y``."""
         product = self.w.let(f"fmul {self.t.name} {x}, {y}")
         self.put(i, j, self.w.let(f"fsub {self.t.name} {self.get(i, j)}, {product}"))
 
@@ -70,7 +70,8 @@ def _function(head: str, write: Callable[[Writer], None]) -> str:
 
 
 def _lu(t: LType) -> str:
-    """``lu(a, p, n)``: the factors in the place of ``a``, its rows in the order ``p``; gives 1, -1, 0 if singular."""
+    """Return ``lu(a, p, n)``: the factors in the place of ``a``, its rows in the order ``p``; gives 1, -1,
+    0 if singular."""
     f = t.name
 
     def write(w: Writer) -> None:
@@ -118,7 +119,8 @@ def _size(w: Writer, t: LType, x: str) -> str:
 
 
 def _substitute(t: LType) -> str:
-    """``substitute(a, p, b, x, n, m)``: ``x`` with ``a @ x == b`` from the factors of ``a``, for ``m`` columns."""
+    """Return ``substitute(a, p, b, x, n, m)``: ``x`` with ``a @ x == b`` from the factors of ``a``,
+    for ``m`` columns."""
     f = t.name
 
     def write(w: Writer) -> None:
@@ -147,7 +149,8 @@ def _substitute(t: LType) -> str:
 
 
 def _cholesky(t: LType) -> str:
-    """``cholesky(a, n)``: the factor of the lower half of ``a`` in its place, zeros above; gives 0 if there is none."""
+    """Return ``cholesky(a, n)``: the factor of the lower half of ``a`` in its place, zeros above;
+    gives 0 if there is none."""
     f = t.name
 
     def write(w: Writer) -> None:
@@ -192,7 +195,7 @@ def _each(ctx: Context, arrays: Sequence[Array], ranks: Sequence[int], write: Ca
 
 
 def _factored(ctx: Context, x: Array) -> tuple[Array, Array, str]:
-    """The factors of a matrix, the order of its rows, and the sign of that order."""
+    """Return the factors of a matrix, the order of its rows, and the sign of that order."""
     t, n = x.t, x.shape[0]
     factors, order = ctx.temporary(t, x.shape), ctx.temporary(INT64, (n,))
     store(ctx, x, factors)

@@ -21,7 +21,7 @@ from ..writer.values import Expr, Pending, Scalar, Splat, Value, depth_of, resol
 
 
 def made(ctx: Context, node: Node, op: Op, t: LType, args: Sequence[Value]) -> Value:
-    """The value of the element-wise ``op`` of ``args`` as output of ``node``."""
+    """Return the value of the element-wise ``op`` of ``args`` as output of ``node``."""
     tensor = node.outputs[0]
     shape = ctx.shape_of(tensor)
     if shape == ():
@@ -78,7 +78,7 @@ def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _constant_power(ctx: Context, node: Node, t: LType, base: Value, exponent: object) -> Value | None:
-    """What NumPy computes instead of a power where the exponent is one of a few numbers."""
+    """Return what NumPy computes instead of a power where the exponent is one of a few numbers."""
     one = Scalar(literal(1, t), t)
     if exponent == 2:
         return made(ctx, node, SQUARE, t, [base])
@@ -99,7 +99,7 @@ def _constant_power(ctx: Context, node: Node, t: LType, base: Value, exponent: o
 
 
 def _check_exponent(ctx: Context, node: Node, t: LType, values: list[Value]) -> None:
-    """An integer to a negative power is an error of the kernel."""
+    """Fail, as the kernel does, at an integer to a negative power."""
     exponent = resolve(values[1])
     if isinstance(exponent, (Scalar, Splat)):
         fine = ctx.writer.let(f"icmp sge {t.name} {exponent.text}, 0")

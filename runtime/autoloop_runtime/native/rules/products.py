@@ -80,7 +80,7 @@ def _dot(ctx: Context, a: Array, b: Array) -> str:
 
 
 def multiply(ctx: Context, a: Array, b: Array, out: Array) -> None:
-    """``out = a @ b``, with NumPy's rules for vectors and leading axes."""
+    """Write ``out = a @ b``, with NumPy's rules for vectors and leading axes."""
     rows, columns = len(a.shape) > 1, len(b.shape) > 1
     if not rows:
         a = replace(a, shape=(1, *a.shape), strides=(0, *a.strides))
@@ -103,7 +103,7 @@ def multiply(ctx: Context, a: Array, b: Array, out: Array) -> None:
 
 
 def _few(m: int, n: int) -> bool:
-    """True if the product is better computed as sums, element by element."""
+    """Return whether the product is better computed as sums, element by element."""
     return n < FEW_COLUMNS or (m == 1 and n < 4)
 
 
@@ -114,7 +114,7 @@ def _copied(ctx: Context, x: Array) -> Array:
 
 
 def _batched(ctx: Context, a: Array, b: Array, out: Array) -> None:
-    """A product for each element of the leading axes, to which the operands broadcast."""
+    """Write a product for each element of the leading axes, to which the operands broadcast."""
     batch = out.shape[:-2]
     spread = [replace(x, shape=x.shape[:-2], strides=x.strides[:-2]) for x in (a, b)]
     spread.append(replace(out, shape=batch, strides=out.strides[:-2]))
@@ -131,7 +131,7 @@ def _batched(ctx: Context, a: Array, b: Array, out: Array) -> None:
 
 
 def _product(ctx: Context, a: Array, b: Array, out: Array) -> None:
-    """A product of two matrices; a long one in pieces of rows or columns, in each of which every sum is whole."""
+    """Write a product of two matrices; a long one in pieces of rows or columns, in each of which every sum is whole."""
     (m, k), n = a.shape, b.shape[1]
     axis = 0 if m >= n else 1
     piece = max(1, _most(out.t) // (k * min(m, n)))
@@ -147,12 +147,12 @@ def _product(ctx: Context, a: Array, b: Array, out: Array) -> None:
 
 
 def _most(t: LType) -> int:
-    """So many multiplications are done between two questions."""
+    """Return how many multiplications are done between two questions."""
     return FLOATS if t.kind == "f" else INTEGERS
 
 
 def _short_product(ctx: Context, a: Array, b: Array, out: Array, work: int) -> None:
-    """A product at once; ``work`` are the multiplications of the whole that it may be a piece of."""
+    """Write a product at once; ``work`` are the multiplications of the whole that it may be a piece of."""
     (m, k), n = a.shape, b.shape[1]
     if _by_blas(ctx, a, b, out, work):
         return
@@ -182,7 +182,7 @@ def _shared(
     ctx: Context, p: gemm.Problem, pointers: Sequence[str], extent: int, piece: int,
     part: Callable[[int], gemm.Problem], steps: tuple[int, int, int],
 ) -> None:  # fmt: skip
-    """A product in pieces of rows or columns, in each of which every sum is whole; ``steps`` lead to the next one."""
+    """Write a product in pieces of rows or columns, in each of which every sum is whole; ``steps`` lead to the next."""
 
     def write(first: str, count: str) -> None:
         writer = ctx.writer
@@ -212,7 +212,7 @@ def _kernel(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
 
 
 def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:
-    """Each element as a sum over memory: for products with a vector, which only load each element once."""
+    """Write each element as a sum over memory: for products with a vector, which only load each element once."""
     (m, k), n = a.shape, b.shape[1]
     left = replace(a, shape=(m, n, k), strides=(a.strides[0], 0, a.strides[1]))
     right = replace(b, shape=(m, n, k), strides=(0, b.strides[1], b.strides[0]))
@@ -294,7 +294,7 @@ def _einsum(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _as_matmul(ctx: Context, node: Node, terms: list[str], right: str, arrays: list[Array]) -> bool:
-    """True for ``ik,kj->ij`` with any labels and with either operand transposed."""
+    """Return true for ``ik,kj->ij`` with any labels and with either operand transposed."""
     a, b = terms
     shared = set(a) & set(b)
     inner = shared - set(right)
@@ -320,7 +320,7 @@ def _contracted(
     ctx: Context, node: Node, terms: list[str], right: str, arrays: list[Array], factors: list[Scalar], t: LType,
     shape: Shape,
 ) -> Value:  # fmt: skip
-    """A sum of products over all labels, without cleverness; ``factors`` are operands without labels."""
+    """Return a sum of products over all labels, without cleverness; ``factors`` are operands without labels."""
     labels = list(right) + sorted(set("".join(terms)) - set(right))
     sizes = dict.fromkeys(labels, 1)
     for term, x in zip(terms, arrays):

@@ -74,7 +74,7 @@ _EXTREMES = {MAX: (MAXIMUM, "maxnum"), MIN: (MINIMUM, "minnum")}
 
 
 def _fold(op: Op, t: LType) -> tuple[str, Callable[[Context, str, str], str]]:
-    """The identity of a reduction, and what writes one step of it."""
+    """Return the identity of a reduction, and what writes one step of it."""
     identity, text = next(v for kinds, v in _FOLDS[op].items() if t.kind in kinds)
     if isinstance(identity, str):
         info = np.iinfo(f"{t.kind}{t.size}")
@@ -145,7 +145,7 @@ def _by_rows(
 
 
 def _total(ctx: Context, op: Op, t: LType, nest: Nest, value: Value) -> str:
-    """The reduction over all loops that are not open yet."""
+    """Return the reduction over all loops that are not open yet."""
     if op is SUM and t.kind == "f":
         return _float_sum(ctx, t, nest, value)
     extreme = t.kind == "f" and op in _EXTREMES
@@ -164,7 +164,7 @@ def _total(ctx: Context, op: Op, t: LType, nest: Nest, value: Value) -> str:
 
 
 def _float_extreme(ctx: Context, op: Op, t: LType, nest: Nest, value: Value, narrow: LType) -> str:
-    """The extreme of numbers in one instruction per vector, and beside it whether there was a nan.
+    """Return the extreme of numbers in one instruction per vector, and beside it whether there was a nan.
 
     With a nan the former is undefined (``nnan``), and then not looked at.
     """
@@ -180,7 +180,7 @@ def _float_extreme(ctx: Context, op: Op, t: LType, nest: Nest, value: Value, nar
 
 
 def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
-    """Sums of ``CHUNK`` elements, added up in double precision: as precise as NumPy's pairwise sums."""
+    """Return sums of ``CHUNK`` elements, added up in double precision: as precise as NumPy's pairwise sums."""
     writer, module = ctx.writer, ctx.module
     part = FLOAT if t is HALF else t
     identity, step = _fold(SUM, part)
@@ -202,7 +202,7 @@ def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
 
 
 def _outer(nest: Nest, start: str, step: Callable[[str, Nest], str], until: int) -> str:
-    """As ``accumulate``, for doubles, up to the loop ``until``."""
+    """Do as ``accumulate`` does, for doubles, up to the loop ``until``."""
     if len(nest._indices) == until:
         return step(start, nest)
     with nest.level() as loop:
@@ -221,7 +221,7 @@ def _axes(node: Node, rank: int) -> tuple[int, ...]:
 
 
 def _reduced(ctx: Context, op: Op, value: Value, axes: Sequence[int], node: Node, shape: Shape) -> Value:
-    """``value`` reduced, as the output of ``node`` of the given shape."""
+    """Return ``value`` reduced, as the output of ``node`` of the given shape."""
     value = resolve(value)
     if isinstance(value, Scalar):
         return value
@@ -312,7 +312,7 @@ def _only(shape: Shape, axes: Sequence[int]) -> Shape:
 
 
 def _first_extreme(ctx: Context, node: Node, nest: Nest, value: Value, place: Value) -> str:
-    """Where the first largest (or smallest) element is, or the first nan: found in two SIMD passes."""
+    """Return where the first largest (or smallest) element is, or the first nan: found in two SIMD passes."""
     t, writer = value.t, ctx.writer  # type: ignore[union-attr]
     smallest = node.op is ARGMIN
     fold = (ALL if smallest else ANY) if t is BOOL else (MIN if smallest else MAX)
@@ -367,7 +367,7 @@ def _along(
     start: float,
     step: Callable[[str, Nest, Sequence[Value], Array], str],
 ) -> Sequence[Value]:
-    """A number that goes along an axis: ``step(number, nest, sources, target)`` stores, and gives the next."""
+    """Return a number that goes along an axis: ``step(number, nest, sources, target)`` stores, and gives the next."""
     tensor = node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
     out = ctx.result(tensor, t, shape)
@@ -398,7 +398,7 @@ def _along(
 
 
 def _over(ctx: Context, op: Op, value: Value, axes: Sequence[int]) -> Array:
-    """``value`` reduced over ``axes``, which stay as 1s, in memory of its own."""
+    """Return ``value`` reduced over ``axes``, which stay as 1s, in memory of its own."""
     value = resolve(value)
     out = ctx.temporary(value.t, _kept(value.shape, axes))  # type: ignore[union-attr]
     if len(axes) == len(value.shape):  # type: ignore[union-attr]

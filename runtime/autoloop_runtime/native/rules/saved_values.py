@@ -41,7 +41,7 @@ def define_stacks(ctx: Context) -> None:
 
 
 def uses_stacks(ctx: Context) -> bool:
-    """True if the function makes stacks, so that they must be given back."""
+    """Return whether the function makes stacks, so that they must be given back."""
     return ctx.module.has("stacks")
 
 
@@ -51,7 +51,7 @@ def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def element_size(pile: Pile) -> int:
-    """Bytes of an element."""
+    """Return bytes of an element."""
     element = pile.root().element
     if pile.root().counted:
         return 16
@@ -70,7 +70,7 @@ def _items_size(rows: Rows) -> int:
 
 
 def element_at(ctx: Context, pointer: str, pile: Pile) -> Value:
-    """The element at an address; of a TensorArray that grows, where its stack and its length are."""
+    """Return the element at an address; of a TensorArray that grows, where its stack and its length are."""
     element = pile.root().element
     if isinstance(element, Rows):
         return _record(ctx, pointer, element.root(), element_size(pile))
@@ -81,7 +81,7 @@ def element_at(ctx: Context, pointer: str, pile: Pile) -> Value:
 
 
 def _record(ctx: Context, pointer: str, rows: Rows, size: int) -> Table:
-    """A TensorArray at an address: its elements, then its flags."""
+    """Return a TensorArray at an address: its elements, then its flags."""
     assert rows.dtype is not None and rows.size is not None
     buffer, parts, offset = Buffer(pointer, size), [], 0
     shape = (rows.size, *(rows.shape() or ()))
@@ -93,7 +93,7 @@ def _record(ctx: Context, pointer: str, rows: Rows, size: int) -> Table:
 
 
 def place_in(ctx: Context, stack: str, position: str, pile: Pile) -> Value:
-    """The element at ``position``, in the memory of the stack."""
+    """Return the element at ``position``, in the memory of the stack."""
     writer = ctx.writer
     data = writer.let(f"load ptr, ptr {stack}")
     offset = writer.let(f"mul nsw i64 {position}, {element_size(pile)}")
@@ -127,7 +127,7 @@ def put_element(ctx: Context, node: Node, pile: Pile, value: Value, place: Value
 
 
 def with_memory(ctx: Context, node: Node, call: str, out_of_memory: bool = True) -> str:
-    """The address that ``call`` gives; null ends the function, for want of memory unless said otherwise."""
+    """Return the address that ``call`` gives; null ends the function, for want of memory unless said otherwise."""
     pointer = ctx.writer.let(call)
     ctx.check(ctx.writer.let(f"icmp ne ptr {pointer}, null"), node, [], out_of_memory=out_of_memory)
     return pointer
@@ -164,7 +164,7 @@ def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def read(ctx: Context, node: Node, stack: str, position: str) -> Value:
-    """The element at ``position`` of the stack that ``node`` reads."""
+    """Return the element at ``position`` of the stack that ``node`` reads."""
     pile = ctx.types.piles[node.inputs[0]].root()
     place = place_in(ctx, stack, position, pile)
     if node.op is saved_ops.READ and isinstance(place, Array) and element_size(pile) in AHEAD:
@@ -186,7 +186,7 @@ def _fetch_before(ctx: Context, place: Array, size: int) -> None:
 
 
 def looked_at(ctx: Context, node: Node, pile: Pile, place: Value) -> Value:
-    """The value of the element of ``pile`` at ``place``, for as long as it is needed."""
+    """Return the value of the element of ``pile`` at ``place``, for as long as it is needed."""
     changes = grows_here(ctx, node.graph, pile)
     if isinstance(place, Table):
         return duplicate(ctx, place, ctx.temporary(place.items.t, place.items.shape)) if changes else place
@@ -206,7 +206,7 @@ def looked_at(ctx: Context, node: Node, pile: Pile, place: Value) -> Value:
 
 
 def grows_here(ctx: Context, graph: Graph, pile: Pile) -> bool:
-    """True if ``pile`` is added to in ``graph`` or inside it."""
+    """Return whether ``pile`` is added to in ``graph`` or inside it."""
     return any(other.root() is pile.root() and _is_inside(pushing, graph) for pushing, other in ctx.types.pushed)
 
 
@@ -217,7 +217,7 @@ def _is_inside(inner: Graph | None, graph: Graph) -> bool:
 
 
 def leaves_rubbish(ctx: Context, body: Graph) -> bool:
-    """True if an iteration of the loop with ``body`` makes stacks, and what the next one sees of them is plain.
+    """Return whether an iteration of the loop with ``body`` makes stacks, and what the next one sees of them is plain.
 
     What is inside other stacks is not found when the others are given back.
     """

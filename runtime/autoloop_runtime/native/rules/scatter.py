@@ -23,7 +23,7 @@ from .reduction_rules import reduce
 
 
 def add_to(ctx: Context, place: Array, value: Value) -> None:
-    """``place += value``."""
+    """Write ``place += value``."""
     if place.shape == ():
         total = apply(ctx, ADD, place.t, [place.t] * 2, [loaded(ctx, place).text, ctx.scalar(value)])
         put(ctx, Scalar(total, place.t), place)
@@ -56,7 +56,7 @@ def _add_at(ctx: Context, node: Node, out: Array, values: Sequence[Value]) -> No
 
 
 def _whole(ctx: Context, value: Value, shape: tuple[int, ...], like: Array) -> Array:
-    """``value`` in memory, broadcast to ``shape``."""
+    """Return ``value`` in memory, broadcast to ``shape``."""
     if isinstance(value, Array) and value.shape == shape:
         return value
     made: Array = ctx.temporary(like.t, shape)

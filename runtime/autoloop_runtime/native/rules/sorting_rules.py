@@ -141,7 +141,7 @@ def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _steps(count: int, n: int) -> int:
-    """How many steps it takes to find the places of ``count`` elements among ``n``."""
+    """Return how many steps it takes to find the places of ``count`` elements among ``n``."""
     return count * n.bit_length()
 
 

@@ -26,7 +26,7 @@ _NO = "false"
 
 
 def new_like(ctx: Context, tensor: Tensor) -> Rows:
-    """Memory for the TensorArray ``tensor``."""
+    """Return memory for the TensorArray ``tensor``."""
     rows = ctx.types.array(tensor)
     if rows.element is None or rows.dtype is None:
         rows.element, rows.dtype = (), np.dtype(np.float32)  # nothing is ever written to it or read from it
@@ -41,7 +41,7 @@ def new_like(ctx: Context, tensor: Tensor) -> Rows:
 
 
 def cleared(ctx: Context, rows: Rows) -> Rows:
-    """``rows`` with nothing written."""
+    """Return ``rows`` with nothing written."""
     for flags in (rows.written, rows.read):
         if flags is not None:
             store(ctx, Splat(_NO, BOOL, flags.shape), flags)
@@ -49,7 +49,7 @@ def cleared(ctx: Context, rows: Rows) -> Rows:
 
 
 def copied(ctx: Context, rows: Rows, items: Array) -> Rows:
-    """A copy of ``rows`` with its elements in ``items``."""
+    """Return a copy of ``rows`` with its elements in ``items``."""
     store(ctx, rows.items, items)
     flags = []
     for old in (rows.written, rows.read):
@@ -63,7 +63,7 @@ def copied(ctx: Context, rows: Rows, items: Array) -> Rows:
 
 
 def changeable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) -> Rows:
-    """The array, to be written to: itself if nobody holds this version of it, a copy otherwise."""
+    """Return the array, to be written to: itself if nobody holds this version of it, a copy otherwise."""
     if isinstance(value, Nothing):
         return cleared(ctx, new_like(ctx, node.outputs[0]))
     assert isinstance(value, Rows)
@@ -75,14 +75,14 @@ def changeable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) 
 
 
 def flag_at(ctx: Context, flags: Array, at: str) -> tuple[str, str]:
-    """The flag at an index: its address and its value."""
+    """Return the flag at an index: its address and its value."""
     address = ctx.writer.let(f"getelementptr i8, ptr {flags.pointer}, i64 {at}")
     raw = ctx.writer.let(f"load i8, ptr {address}")
     return address, ctx.writer.let(f"trunc i8 {raw} to i1")
 
 
 def position(ctx: Context, node: Node, value: Value, size: int, values: Sequence[Value]) -> str:
-    """An index, checked; a negative one is an error."""
+    """Return an index, checked; a negative one is an error."""
     index = resolve(value)
     assert isinstance(index, Scalar)
     at = cast(ctx.writer, ctx.module, index.text, index.t, INT64)
@@ -139,7 +139,7 @@ def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _zeros_known(ctx: Context, node: Node) -> bool:
-    """True if elements that were not written are zeros, because the graph says what shape they have."""
+    """Return whether elements that were not written are zeros, because the graph says what shape they have."""
     return bool(node.attrs["shape"].is_fully_defined()) or ctx.types.array(node.inputs[0]).declared
 
 

@@ -22,7 +22,7 @@ _UPDATES = {ASSIGN_ADD: ADD, ASSIGN_SUB: SUBTRACT}
 
 
 def variables_of(graph: Graph) -> tuple[list[Variable], list[Variable]]:
-    """The variables whose value the function must be given, and those it assigns, in the order they are met."""
+    """Return the variables whose value the function must be given, and those it assigns, in the order they are met."""
     needed: dict[Variable, None] = {}
     assigned: dict[Variable, None] = {}
     for node in _in_order(graph):

@@ -24,7 +24,7 @@ from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, dense, is
 
 
 def _same(value: Value) -> bool:
-    """True if all elements are known to be equal, so that only the shape matters."""
+    """Return whether all elements are known to be equal, so that only the shape matters."""
     return isinstance(resolve(value), (Scalar, Splat))
 
 
@@ -63,7 +63,7 @@ def _reshape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _restrided(x: Array, shape: Shape) -> Shape | None:
-    """The strides with which ``x`` has another shape, ``None`` if no strides do that."""
+    """Return the strides with which ``x`` has another shape, ``None`` if no strides do that."""
     if is_dense(x):
         return dense(shape)
     # as long as only axes of extent 1 come and go, the others keep their strides
@@ -255,7 +255,7 @@ def _repeat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _with_axis(x: Array, axis: int, stride: int, count: int) -> Array:
-    """``x`` with an axis of ``count`` places and the given stride behind ``axis``."""
+    """Return ``x`` with an axis of ``count`` places and the given stride behind ``axis``."""
     shape = (*x.shape[: axis + 1], count, *x.shape[axis + 1 :])
     return replace(x, shape=shape, strides=(*x.strides[: axis + 1], stride, *x.strides[axis + 1 :]))
 

@@ -74,11 +74,11 @@ class Pool:
     slots: list[Buffer] = field(default_factory=list)
 
     def members(self) -> list[Buffer]:
-        """All of them."""
+        """Return all of them."""
         return [*self.current, *[b for b, _ in self.spares]]
 
     def spare(self, ctx: Context, size: int) -> Buffer:
-        """A buffer that nothing refers to: one of the pool, or a new one."""
+        """Return a buffer that nothing refers to: one of the pool, or a new one."""
         busy = ctx.referenced() | set(ctx.held)
         for buffer in self.members():
             if buffer.size == size and buffer not in busy:
@@ -113,21 +113,21 @@ class InPool(Target):
 
 
 def parts_of(value: Value) -> list[Array]:
-    """The arrays in memory that a value consists of."""
+    """Return the arrays in memory that a value consists of."""
     if isinstance(value, Rows):
         return [a for a in (value.items, value.written, value.read) if a is not None]
     return [value] if isinstance(value, Array) else []
 
 
 def with_parts(value: Value, parts: Sequence[Array]) -> Value:
-    """``value`` with other arrays in the place of its own."""
+    """Return ``value`` with other arrays in the place of its own."""
     if isinstance(value, Rows):
         return Rows(parts[0], parts[1], parts[2] if value.read is not None else None)
     return parts[0] if isinstance(value, Array) else value
 
 
 def borrowed(value: Value) -> Value:
-    """``value``, not to be written to."""
+    """Return ``value``, not to be written to."""
     if isinstance(value, Owned):
         return replace(value, owned=False)
     return with_parts(value, [replace(a, owned=False) for a in parts_of(value)])
@@ -147,7 +147,7 @@ def spread_targets(graph: Graph, targets: dict[Tensor, Target], uses: dict[Tenso
 
 
 def _home(ctx: Context, tensor: Tensor, value: Value, taken: set[Buffer]) -> Value:
-    """The initial value of a variable in memory that is the loop's own."""
+    """Return the initial value of a variable in memory that is the loop's own."""
     if ctx.types.is_owned(tensor):
         mine = as_owned(value)
         if mine.buffer in taken:
@@ -197,7 +197,8 @@ def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _kept(ctx: Context, value: Value, inside: Tensor) -> Value:
-    """A captured value in a form that costs nothing in every iteration; ``inside`` is what the body knows it as."""
+    """Return a captured value in a form that costs nothing in every iteration;
+    ``inside`` is what the body knows it as."""
     value = resolve(value)
     if isinstance(value, (Expr, Pending)):
         return array_of(ctx, value)
@@ -314,7 +315,7 @@ class _Running:
                 outputs[k] = value
 
     def _placed(self, outputs: Sequence[Value]) -> list[str]:
-        """Where the arrays of the next iteration are, each in a buffer of the pool of its own."""
+        """Return where the arrays of the next iteration are, each in a buffer of the pool of its own."""
         ctx, pointers, members = self.ctx, list[str](), None
         with ctx.holding([]):
             for tensor, before, value in zip(self.node.outputs, self.current, outputs):
@@ -354,7 +355,7 @@ class _Running:
         return phi.name
 
     def results(self) -> list[Value]:
-        """The final values: arrays at home, or, if they were swapped with others, wherever they came to be."""
+        """Return the final values: arrays at home, or, if they were swapped with others, wherever they came to be."""
         out, position = [], 0
         slots = [*self.pool.homes, *self.pool.slots]
         for before, value in zip(self.initial, self.current):
@@ -370,6 +371,6 @@ class _Running:
         return out
 
     def _moved(self, position: int) -> bool:
-        """True if the variable may end elsewhere than where it started."""
+        """Return whether the variable may end elsewhere than where it started."""
         phi = self.pool.phis[position]
         return any(v not in (phi.name, self.pool.homes[position].pointer) for v, _ in phi.sources)

@@ -48,7 +48,7 @@ class DiskCache:
         return self.folder / f"{key}.o"
 
     def load(self, key: str) -> bytes | None:
-        """The entry ``key``; ``None`` if there is none that is whole."""
+        """Return the entry ``key``; ``None`` if there is none that is whole."""
         path = self._path(key)
         try:
             if problem(self.folder):
@@ -103,7 +103,7 @@ class DiskCache:
 
 
 def _read(path: Path) -> bytes:
-    """The content of a file; of anything else that goes by its name there is none."""
+    """Return the content of a file; anything else that goes by its name has none."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags), "rb") as file:
         found = os.fstat(file.fileno())
@@ -113,7 +113,7 @@ def _read(path: Path) -> bytes:
 
 
 def problem(folder: Path) -> str:
-    """Why nothing is kept in a folder that is there; empty if nobody else can have written to it."""
+    """Return why nothing is kept in a folder that is there; empty if nobody else can have written to it."""
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode):
         return "is a symbolic link"
@@ -127,7 +127,7 @@ def problem(folder: Path) -> str:
 
 
 def default_cache() -> DiskCache | None:
-    """The cache that the environment asks for; ``None`` if it wants none, or there is no place for it."""
+    """Return the cache that the environment asks for; ``None`` if it wants none, or there is no place for it."""
     if os.environ.get(OPT_OUT, "1") == "0":
         return None
     given = os.environ.get(FOLDER)
@@ -140,7 +140,7 @@ def default_cache() -> DiskCache | None:
 
 
 def _usual() -> Path | None:
-    """Where this system's programs keep what they can make again; ``None`` for a user without a home."""
+    """Return where this system's programs keep what they can make again; ``None`` for a user without a home."""
     named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME")
     if named and sys.platform != "darwin" and os.path.isabs(named):
         return Path(named)

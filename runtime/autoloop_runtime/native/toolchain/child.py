@@ -51,7 +51,7 @@ class _Doing:
 
 
 def _doing(pid: int) -> _Doing | None:
-    """What the process does; ``None`` where the system does not tell."""
+    """Return what the process does; ``None`` where the system does not tell."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             words = file.read().rpartition(b")")[2].split()
@@ -151,7 +151,7 @@ class Child:
         return answer
 
     def connection(self) -> socket.socket:
-        """The socket, if its number still means what it meant: the user may have closed all there are."""
+        """Return the socket, if its number still means what it meant: the user may have closed all there are."""
         if forks.file_of(self._socket.fileno()) != self._mark:
             raise Ended("its socket was closed")
         return self._socket
@@ -204,7 +204,7 @@ class Answer:
             view = view[sent:]
 
     def line(self) -> bytes:
-        """All up to the end of the line."""
+        """Return all up to the end of the line."""
         parts = [self._left]
         while b"\n" not in parts[-1]:
             parts.append(self._some())
@@ -212,7 +212,7 @@ class Answer:
         return line
 
     def read(self, size: int) -> bytes:
-        """The next ``size`` bytes."""
+        """Return the next ``size`` bytes."""
         parts, count = [self._left], len(self._left)
         while count < size:
             parts.append(self._some())
@@ -238,7 +238,7 @@ class Answer:
                 raise Ended(f"{type(error).__name__}: {error}") from None
 
     def _when(self, event: int) -> socket.socket:
-        """The socket, when it is ready."""
+        """Return the socket, when it is ready."""
         while True:
             connection, poll = self._child.connection(), select.poll()
             poll.register(connection, event)

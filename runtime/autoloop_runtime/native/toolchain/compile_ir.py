@@ -51,13 +51,13 @@ class Host:
     binding: str
 
     def described(self) -> dict[str, str]:
-        """What ``compiler`` is told of it."""
+        """Return what ``compiler`` is told of it."""
         return {"triple": self.triple, "cpu": self.cpu, "flags": self.flags}
 
 
 @lru_cache(maxsize=1)
 def host() -> Host:
-    """This machine, as LLVM describes it.
+    """Return this machine, as LLVM describes it.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def _missing(why: str) -> MissingExtra:
 
 
 def _fingerprint(package: Path) -> str:
-    """A key for this CPU and this llvmlite, found without loading it."""
+    """Return a key for this CPU and this llvmlite, found without loading it."""
     parts = [str(CODE), platform.system(), platform.release(), platform.machine(), str(package)]
     for path in (package / "__init__.py", *sorted(package.glob("binding/*llvmlite*"))):
         found = path.stat()
@@ -111,7 +111,7 @@ def _digest(parts: list[str]) -> str:
 
 
 def _ask(request: dict[str, Any]) -> tuple[Any, bytes]:
-    """What the compiler answers: in a process of its own where its work can be used without it."""
+    """Return what the compiler answers: in a process of its own where its work can be used without it."""
     if linker.is_supported():
         with forks.undivided():
             from . import process  # with sockets and what starts programs: code that is kept needs nothing of it
@@ -140,7 +140,7 @@ class Code:
 
 
 def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> Code:
-    """Machine code for the one public function of ``ir``, called ``{name}`` in it.
+    """Return machine code for the one public function of ``ir``, called ``{name}`` in it.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def compile_ir(ir: str, addresses: dict[str, int], cache: DiskCache | None) -> C
 
 
 def key_of(ir: str, h: Host) -> str:
-    """What the code of ``ir`` for a machine is kept under: all that it depends on."""
+    """Return what the code of ``ir`` for a machine is kept under: all that it depends on."""
     machine = [h.triple, h.cpu, h.flags, str(h.version), h.binding]
     alone = linker.is_supported() and not interpreter.why_not()
     options = [compiler.LEVEL, compiler.LOOPS, compiler.PROCESS if alone else ()]
@@ -177,7 +177,7 @@ def key_of(ir: str, h: Host) -> str:
 
 @lru_cache(maxsize=1)
 def _libraries() -> tuple[str, ...]:
-    """The versions of the libraries that machine code calls, or does as they do."""
+    """Return the versions of the libraries that machine code calls, or does as they do."""
     scipy = importlib.util.find_spec("scipy")
     found = extra.version(Path(scipy.origin).parent, "version.py") if scipy is not None and scipy.origin else None
     name = "CS_GNU_LIBC_VERSION"
@@ -190,5 +190,6 @@ def _compiled(ir: str) -> bytes:
 
 
 def callable_of(code: Code) -> Any:
-    """The function as something Python can call; it is called with the interpreter's lock, which it gives up itself."""
+    """Return the function as something Python can call; it is called with the interpreter's lock,
+    which it gives up itself."""
     return ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)(code.address)

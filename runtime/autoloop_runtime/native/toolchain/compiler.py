@@ -31,13 +31,13 @@ PROCESS = ("-x86-cmov-converter=0",) if platform.machine() in ("x86_64", "AMD64"
 
 
 def identity() -> list[Any]:
-    """What two runs of one interpreter have in common, and no other program says."""
+    """Return what two runs of one interpreter have in common, and no other program says."""
     return [sys.implementation.name, sys.version, sys.maxsize]
 
 
 @lru_cache(maxsize=1)
 def _binding() -> Any:
-    """llvmlite, made ready for this machine (``ImportError`` without it)."""
+    """Return llvmlite, made ready for this machine (``ImportError`` without it)."""
     binding = importlib.import_module("llvmlite.binding")
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
@@ -45,7 +45,8 @@ def _binding() -> Any:
 
 
 def describe() -> dict[str, Any]:
-    """The machine as LLVM describes it: ``triple``, ``cpu``, ``flags`` (a string), ``features``; LLVM's ``version``.
+    """Return the machine as LLVM describes it: ``triple``, ``cpu``, ``flags`` (a string), ``features``; LLVM's
+    ``version``.
 
     ``binding`` is the version of llvmlite.
     """
@@ -62,13 +63,13 @@ def describe() -> dict[str, Any]:
 
 
 def target_machine(machine: dict[str, Any]) -> Any:
-    """LLVM's own description of a machine that ``describe`` gave."""
+    """Return LLVM's own description of a machine that ``describe`` gave."""
     target = _binding().Target.from_triple(machine["triple"])
     return target.create_target_machine(cpu=machine["cpu"], features=machine["flags"], opt=LEVEL, jit=True)
 
 
 def to_object(ir: str, machine: dict[str, Any]) -> bytes:
-    """The object file of a module of IR, optimised."""
+    """Return the object file of a module of IR, optimised."""
     binding, target = _binding(), target_machine(machine)
     head = f'target triple = "{machine["triple"]}"\ntarget datalayout = "{target.target_data}"\n'
     # in a context of its own: what LLVM remembers of a module it would otherwise remember for ever
@@ -88,7 +89,7 @@ def to_object(ir: str, machine: dict[str, Any]) -> bytes:
 
 
 def link_in_process(image: bytes, addresses: dict[str, int], name: str, machine: dict[str, Any]) -> tuple[Any, int]:
-    """LLVM's own loader: what keeps the code alive, and the address of the function ``name``."""
+    """Return LLVM's own loader: what keeps the code alive, and the address of the function ``name``."""
     binding = _binding()
     for symbol, address in addresses.items():
         binding.add_symbol(symbol, address)
@@ -99,14 +100,14 @@ def link_in_process(image: bytes, addresses: dict[str, int], name: str, machine:
 
 
 def answer(request: dict[str, Any]) -> tuple[Any, bytes]:
-    """The answer to a request, and the bytes that come with it."""
+    """Return the answer to a request, and the bytes that come with it."""
     if "describe" in request:
         return describe(), b""
     return None, to_object(request["ir"], request["machine"])
 
 
 def _greeted(folder: str | None) -> list[Any]:
-    """The answer to the first request."""
+    """Return the answer to the first request."""
     if folder is not None:
         sys.path.append(folder)
     with contextlib.suppress(ImportError):

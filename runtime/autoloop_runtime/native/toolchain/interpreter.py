@@ -23,14 +23,14 @@ _rejected: dict[str, str] = {}
 
 
 def reject(why: str) -> str:
-    """Never start ``sys.executable`` again; gives what ``why_not`` says from now on."""
+    """Start ``sys.executable`` never again; give what ``why_not`` says from now on."""
     told = f"{sys.executable} is not the interpreter that runs this program: {why}"
     _rejected[sys.executable] = told
     return told
 
 
 def why_not() -> str:
-    """Why no other process can be started as an interpreter; empty if one may be tried."""
+    """Return why no other process can be started as an interpreter; empty if one may be tried."""
     if sys.executable in _rejected:
         return _rejected[sys.executable]
     if os.environ.get(STARTED):
@@ -44,7 +44,7 @@ def why_not() -> str:
 
 
 def command(program: str) -> list[str]:
-    """How this interpreter is started to run the file ``program``: at least as isolated as this process.
+    """Return how this interpreter is started to run the file ``program``: at least as isolated as this process.
 
     Nothing that the environment, the working folder or the user's site can name gets in; where this process writes no
     byte code, or writes it elsewhere, so does that one.
@@ -58,5 +58,5 @@ def command(program: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """The environment of such a process."""
+    """Return the environment of such a process."""
     return {**os.environ, STARTED: "1"}

@@ -29,7 +29,7 @@ class Unsupported(Exception):
 
 
 def is_supported() -> bool:
-    """True if object files of this machine are understood."""
+    """Return whether object files of this machine are understood."""
     return sys.platform == "linux" and platform.machine() == "x86_64" and ctypes.sizeof(ctypes.c_void_p) == 8
 
 
@@ -148,13 +148,13 @@ class _Linker:
             struct.pack_into(form, memory, target - base + offset, value)
 
     def _base(self, number: int, base: int) -> int:
-        """The address of a section."""
+        """Return the address of a section."""
         if number not in self.places:
             raise Unsupported(f"a reference to section {number}")
         return base + self.places[number]
 
     def _symbols(self, table: _Section) -> Iterator[tuple[str, int, int]]:
-        """Name, number of the section, and place in it of each symbol."""
+        """Yield name, number of the section, and place in it of each symbol."""
         names = self.sections[table.link].offset
         for k in range(table.offset, table.offset + table.size, 24):
             name, _, _, section, value, _ = struct.unpack_from("<IBBHQQ", self.image, k)

@@ -38,12 +38,12 @@ _waiting: list[Child] = []
 
 
 def is_running() -> bool:
-    """True if the next request need not wait for the compiler to be loaded."""
+    """Return whether the next request need not wait for the compiler to be loaded."""
     return any(not one.is_over for one in _waiting)
 
 
 def ask(request: dict[str, Any]) -> tuple[Any, bytes]:
-    """What ``compiler`` answers.
+    """Return what ``compiler`` answers.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def _answered(one: Child, request: dict[str, Any], longest: float = LONGEST) -> 
 
 
 def _is_waited_for() -> bool:
-    """False for a job once the interpreter ends, which waits for it and for nothing that it makes."""
+    """Return false for a job once the interpreter ends, which waits for it and for nothing that it makes."""
     return not (background.is_ending() and background.is_here())
 
 
@@ -91,7 +91,7 @@ def _content(head: dict[str, Any]) -> Any:
 
 
 def _taken() -> tuple[Child, bool]:
-    """A compiler that nobody else asks, and whether it was started for this."""
+    """Return a compiler that nobody else asks, and whether it was started for this."""
     while True:
         try:
             found = _waiting.pop()
@@ -110,7 +110,7 @@ def _put_back(one: Child) -> None:
 
 
 def _started() -> Child:
-    """A compiler that has said who it is."""
+    """Return a compiler that has said who it is."""
     reason = interpreter.why_not()
     if reason:
         raise Unavailable(reason)
@@ -138,7 +138,7 @@ def _started() -> Child:
 
 
 def _wrong_with(one: Child) -> str:
-    """Why what was started is not the interpreter of this program; empty if it is."""
+    """Return why what was started is not the interpreter of this program; empty if it is."""
     package = extra.folder()
     try:
         head, _ = _answered(one, {"greet": package and os.path.dirname(package)}, GREETING)

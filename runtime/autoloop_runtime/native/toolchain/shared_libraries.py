@@ -54,7 +54,7 @@ def _libm() -> Any:
 
 @lru_cache(maxsize=1)
 def _libmvec() -> Any:
-    """libmvec, if there is one; it lives as long as the process, like all that is loaded."""
+    """Return libmvec, if there is one; it lives as long as the process, like all that is loaded."""
     try:
         return ctypes.CDLL("libmvec.so.1")
     except OSError:
@@ -80,7 +80,7 @@ class Libraries:
         self.addresses: dict[str, int] = {}
 
     def function(self, name: str, t: LType, arguments: int) -> Function:
-        """The C function ``name`` of so many arguments for ``t``."""
+        """Return the C function ``name`` of so many arguments for ``t``."""
         c_name = name + ("f" if t is FLOAT else "")
         # a name that LLVM does not know: it must not take the function for one of its own intrinsics,
         # for which it has no SIMD form
@@ -93,7 +93,7 @@ class Libraries:
         return Function(symbol, tuple([v for v, _ in variants]))
 
     def blas(self, name: str) -> str | None:
-        """The symbol of a BLAS routine, ``None`` without SciPy."""
+        """Return the symbol of a BLAS routine, ``None`` without SciPy."""
         address = _blas(name)
         if address is None:
             return None
@@ -101,14 +101,14 @@ class Libraries:
         return f"autoloop_{name}"
 
     def vector_bits(self) -> int:
-        """The width of the widest vectors of this CPU that have functions, 0 if none have."""
+        """Return the width of the widest vectors of this CPU that have functions, 0 if none have."""
         table = _VECTOR_ABI.get(platform.machine(), ())
         return next((bits for _, feature, bits in table if feature in self.features), 0)
 
 
 @lru_cache(maxsize=8)
 def _blas(name: str) -> int | None:
-    """The address of a BLAS routine that SciPy exports to Cython."""
+    """Return the address of a BLAS routine that SciPy exports to Cython."""
     try:
         with undivided():
             capsules = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__
@@ -125,7 +125,8 @@ def _blas(name: str) -> int | None:
 
 
 def c_address(name: str) -> int | None:
-    """Where a function of the C library is that LLVM calls by itself, such as memset; ``None`` if there is none."""
+    """Return where a function of the C library is that LLVM calls by itself, such as memset;
+    ``None`` if there is none."""
     for library in (ctypes.CDLL(None), _libm()):
         found = getattr(library, name, None)
         if found is not None:

@@ -63,7 +63,7 @@ class Tables:
             self._of_table(node, self._table(node.inputs[0]))
 
     def _table(self, tensor: Tensor) -> Rows:
-        """What is known of a table; an empty one may be shared, each use has its own."""
+        """Return what is known of a table; an empty one may be shared, each use has its own."""
         return Rows() if tensor.op.op is table_ops.EMPTY else self.types.array(tensor)
 
     def _of_table(self, node: Node, rows: Rows) -> None:
@@ -84,7 +84,7 @@ class Tables:
             self.fill(node, rows, size, shape if op is table_ops.GET else shape[1:], tensor.dtype)
 
     def _inner(self, node: Node, rows: Rows) -> Rows:
-        """What is known of the tables inside ``rows``."""
+        """Return what is known of the tables inside ``rows``."""
         if rows.element is None:
             rows.element = Rows(inside=True)
         if not isinstance(rows.element, Rows):
@@ -117,7 +117,7 @@ class Tables:
         second.merged = first
 
     def _promised(self, node: Node) -> Shape:
-        """The shape of what is read from a table: as declared, or as the last input says."""
+        """Return the shape of what is read from a table: as declared, or as the last input says."""
         shape: TensorShape = node.attrs["shape"]
         if shape.is_fully_defined():
             return shape.as_tuple()

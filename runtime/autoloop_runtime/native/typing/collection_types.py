@@ -40,7 +40,7 @@ Elements = dict[Tensor, "Shape | None"]
 
 
 def is_collection_op(node: Node) -> bool:
-    """True if ``Collections`` types ``node``."""
+    """Return whether ``Collections`` types ``node``."""
     return node.op in _ARRAYS or node.op in _STACKS or node.op in TABLES
 
 
@@ -62,7 +62,7 @@ class Collections:
         self.tables = Tables(types)
 
     def found(self) -> Elements:
-        """The element shapes of all TensorArrays, as far as they are known."""
+        """Return the element shapes of all TensorArrays, as far as they are known."""
         out: Elements = {}
         for tensor, made in self._made.items():
             if isinstance(made, Rows):
@@ -97,7 +97,7 @@ class Collections:
             self.types.rows[tensor] = Rows()
 
     def meet(self, node: Node, a: Tensor, b: Tensor) -> bool:
-        """True if ``a`` and ``b`` are collections, which then are one and the same from here on."""
+        """Return whether ``a`` and ``b`` are collections, which then are one and the same from here on."""
         types = self.types
         if a in types.rows and b in types.rows:
             self.tables.merge(node, types.array(a), types.array(b))
@@ -173,7 +173,7 @@ class Collections:
         types.pushed.append((node.graph, pile))
 
     def _element(self, value: Tensor) -> tuple[DType, Shape] | Pile | Rows:
-        """What is pushed on a pile."""
+        """Return what is pushed on a pile."""
         types = self.types
         if value in types.rows:
             rows = types.array(value)
@@ -182,7 +182,7 @@ class Collections:
         return types.piles.get(value) or (value.dtype, types.shapes[value])
 
     def _element_of(self, node: Node, pile: Pile) -> Shape:
-        """The shape of what ``node`` reads from ``pile``."""
+        """Return the shape of what ``node`` reads from ``pile``."""
         element, known = pile.root().element, node.attrs["shape"]
         if element is None:
             if not known.is_fully_defined():
@@ -213,7 +213,7 @@ class Collections:
         self.types.piles[tensor] = self._made[tensor] = pile
 
     def _growing(self, node: Node) -> None:
-        """An op on a TensorArray of variable size, which things are appended to."""
+        """Type an op on a TensorArray of variable size, which things are appended to."""
         types, op, tensor = self.types, node.op, node.outputs[0]
         pile, count = types.piles[node.inputs[0]].root(), types.counts.get(node.inputs[0])
         if op is array_ops.WRITE:
@@ -262,14 +262,14 @@ class Collections:
 
 
 def _only_returned(node: Node) -> bool:
-    """True if the value of ``node`` is a result of the whole function and is not used otherwise."""
+    """Return whether the value of ``node`` is a result of the whole function and is not used otherwise."""
     graph, tensor = node.graph, node.outputs[0]
     used = any(t is tensor for n in graph.nodes for t in n.inputs)
     return graph.parent is None and not used and any(t is tensor for t in graph.outputs)
 
 
 def grown(before: Count | None, inside: Tensor, result: Count | None, trips: int | None) -> Count | None:
-    """How many elements a TensorArray has after a loop: ``inside`` is its version when an iteration starts."""
+    """Return how many elements a TensorArray has after a loop: ``inside`` is its version when an iteration starts."""
     if result is None or before is None or result[0] is not inside:
         return None
     if result[1] == 0:

@@ -39,7 +39,7 @@ _FOLD = 64
 
 
 def infer(graph: Graph, shapes: Sequence[Shape]) -> Types:
-    """The types in ``graph`` for inputs of the given shapes.
+    """Return the types in ``graph`` for inputs of the given shapes.
 
     Raises
     ------

@@ -51,12 +51,12 @@ class Rows:
         return self.spec is None or self.spec.element_shape.is_fully_defined()
 
     def shape(self) -> Shape | None:
-        """Of the elements, if it is known."""
+        """Return that of the elements, if it is known."""
         element = self.root().element
         return None if isinstance(element, Rows) else element
 
     def root(self) -> Rows:
-        """The one that speaks for this and all that were found to be the same array."""
+        """Return the one that speaks for this and all that were found to be the same array."""
         return self if self.merged is None else self.merged.root()
 
 
@@ -96,7 +96,7 @@ class Pile:
     merged: Pile | None = None
 
     def constant(self) -> Any:
-        """The value of all elements, if it is known."""
+        """Return the value of all elements, if it is known."""
         known, *others = self.root().pushed or [None]
         same = known is not None and all(v is not None and np.array_equal(v, known) for v in others)
         return known if same else None
@@ -107,7 +107,7 @@ class Pile:
         return self.root().kind != "stack"
 
     def root(self) -> Pile:
-        """The one that speaks for this and all that were found to be the same stack."""
+        """Return the one that speaks for this and all that were found to be the same stack."""
         return self if self.merged is None else self.merged.root()
 
 
@@ -150,11 +150,11 @@ class Types:
         self.constants[tensor] = value
 
     def value_of(self, tensor: Tensor) -> Any | None:
-        """The value of ``tensor`` if it is known."""
+        """Return the value of ``tensor`` if it is known."""
         return self.constants.get(tensor)
 
     def is_scalar(self, tensor: Tensor) -> bool:
-        """True if the value of ``tensor`` has no dimensions."""
+        """Return whether the value of ``tensor`` has no dimensions."""
         return self.shapes.get(tensor) == ()
 
     def hand_on(self, outer: Tensor, inner: Tensor, constant: bool = True) -> None:
@@ -173,15 +173,15 @@ class Types:
             self.constants[inner] = self.constants[outer]
 
     def swaps(self) -> bool:
-        """True if there is a stack that may leave memory."""
+        """Return whether there is a stack that may leave memory."""
         return any(pile.root().swaps for pile in self.piles.values())
 
     def is_owned(self, tensor: Tensor) -> bool:
-        """True if the value of ``tensor`` is a collection that is changed in place by whoever holds it alone."""
+        """Return whether the value of ``tensor`` is a collection that is changed in place by whoever holds it alone."""
         return tensor in self.piles and self.piles[tensor].is_owned
 
     def array(self, tensor: Tensor) -> Rows:
-        """What is known of a TensorArray."""
+        """Return what is known of a TensorArray."""
         return self.rows[tensor].root()
 
 

@@ -22,7 +22,7 @@ class NativeRefusal(NotImplementedError):
 
 
 def refusal(node: Node, why: str) -> NativeRefusal:
-    """The refusal of ``node``."""
+    """Return the refusal of ``node``."""
     where = f" at {node.location[-1]}" if node.location else ""
     told = f"cannot take the operation {node.name!r} ({node.op.name}){where}: {why}"
     return NativeRefusal(f"executor='native' {told}; use executor='auto' or 'sequential'", told)

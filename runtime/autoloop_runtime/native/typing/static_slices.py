@@ -25,7 +25,7 @@ _Sum = dict[Tensor | None, int]
 
 
 def with_known_extents(node: Node, types: Types) -> Index:
-    """The index of ``node`` with slices ``0:extent`` in the place of those whose extent is known only."""
+    """Return the index of ``node`` with slices ``0:extent`` in the place of those whose extent is known only."""
     first, index = INDEXED[node.op], node.attrs["index"]
     return Index([_static(e, node, first, types) if isinstance(e, Slice) else e for e in index.entries])
 
@@ -36,19 +36,19 @@ def _static(entry: Slice, node: Node, first: int, types: Types) -> Slice:
 
 
 def extent_of(entry: Slice, node: Node, first: int, types: Types) -> int | None:
-    """How many elements ``entry`` takes if it is not cut short; ``None`` if that depends on values."""
+    """Return how many elements ``entry`` takes if it is not cut short; ``None`` if that depends on values."""
     span, step = span_of(entry, node, first, types), step_of(entry, node, first, types)
     return -(-span // step) if span and step else None
 
 
 def step_of(entry: Slice, node: Node, first: int, types: Types) -> int | None:
-    """The step if it is known and positive."""
+    """Return the step if it is known and positive."""
     step = 1 if entry.step is None else _number(entry.step, node, first, types)
     return step if step is not None and step > 0 else None
 
 
 def span_of(entry: Slice, node: Node, first: int, types: Types) -> int | None:
-    """How far the ends of a slice that starts at a tensor are apart, if that is known and positive."""
+    """Return how far the ends of a slice that starts at a tensor are apart, if that is known and positive."""
     if not isinstance(entry.start, Input) or not isinstance(entry.stop, Input):
         return None
     if _number(entry.start, node, first, types) is not None:
@@ -68,7 +68,7 @@ def _number(part: Any, node: Node, first: int, types: Types) -> int | None:
 
 
 def _sum(tensor: Tensor, types: Types, depth: int) -> _Sum:
-    """``tensor`` as a sum; wrong only where integers overflow."""
+    """Return ``tensor`` as a sum; wrong only where integers overflow."""
     while tensor in types.outside:
         tensor = types.outside[tensor]
     if tensor in types.constants:

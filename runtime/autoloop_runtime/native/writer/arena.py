@@ -24,7 +24,7 @@ class Arena:
         self.size = 0
 
     def place(self, size: int, occupied: Iterable[Buffer]) -> int:
-        """The lowest offset where ``size`` bytes do not touch what is occupied."""
+        """Return the lowest offset where ``size`` bytes do not touch what is occupied."""
         taken = sorted((b.offset, b.offset + b.size) for b in occupied if b.offset is not None)
         offset = 0
         for start, end in taken:
@@ -35,7 +35,7 @@ class Arena:
         return offset
 
     def buffer(self, writer: Writer, size: int, occupied: Iterable[Buffer]) -> Buffer:
-        """A buffer at such a place."""
+        """Return a buffer at such a place."""
         offset = self.place(size, occupied)
         pointer = writer.let(f"getelementptr i8, ptr %scratch, i64 {offset}", "b")
         return Buffer(pointer, size, offset)

@@ -42,7 +42,7 @@ class Target:
     """Where the value of a tensor would best be put; it need not be."""
 
     def take(self, ctx: Context, size: int, reuse: Sequence[Array]) -> Buffer | None:
-        """A buffer that may be written now: one of ``reuse``'s, or one that nothing refers to."""
+        """Take a buffer that may be written now: one of ``reuse``'s, or one that nothing refers to."""
         raise NotImplementedError
 
 
@@ -160,15 +160,15 @@ class Context:
         return self.blocks[-1]
 
     def type_of(self, tensor: Tensor) -> LType:
-        """The element type of a tensor."""
+        """Return the element type of a tensor."""
         return POINTER if tensor in self.types.piles else TYPES[tensor.dtype]
 
     def element_type(self, dtype: DType) -> LType:
-        """The element type of a dtype."""
+        """Return the element type of a dtype."""
         return TYPES[dtype]
 
     def constant(self, array: Any) -> Array:
-        """A constant array."""
+        """Return a constant array."""
         t, shape = TYPES[array.dtype], array.shape
         position = next((k for k, known in enumerate(self.table) if known is array), len(self.table))
         if position == len(self.table):
@@ -179,11 +179,11 @@ class Context:
         return Array(pointer, t, shape, dense(shape), Buffer(pointer, size_of(shape) * t.size))
 
     def shape_of(self, tensor: Tensor) -> Shape:
-        """The exact shape of a tensor."""
+        """Return the exact shape of a tensor."""
         return self.types.shapes[tensor]
 
     def scalar(self, value: Value) -> str:
-        """A scalar's register or literal."""
+        """Return a scalar's register or literal."""
         value = resolve(value)
         assert isinstance(value, Scalar), value
         return value.text
@@ -191,7 +191,7 @@ class Context:
     # -- lifetimes ----------------------------------------------------------------------------------------
 
     def referenced(self) -> set[Buffer]:
-        """The memory that values still to be read are in."""
+        """Return the memory that values still to be read are in."""
         found: set[Buffer] = set()
         seen: set[int] = set()
         for block in self.blocks:
@@ -207,7 +207,8 @@ class Context:
         return found
 
     def buffer(self, size: int, beside: Sequence[Buffer] = ()) -> Buffer:
-        """New scratch memory for the operation being written, apart from all that is needed and from ``beside``."""
+        """Return new scratch memory for the operation being written,
+        apart from all that is needed and from ``beside``."""
         occupied = self.referenced() | {b for held in (*self.pinned, *self.held, *beside) for b in held.all()}
         with self.writer.at(self.entry):
             made = self.arena.buffer(self.writer, size, occupied)
@@ -216,12 +217,12 @@ class Context:
         return made
 
     def temporary(self, t: LType, shape: Shape) -> Array:
-        """A new array."""
+        """Return a new array."""
         made = self.buffer(size_of(shape) * t.size)
         return Array(made.pointer, t, shape, dense(shape), made, owned=True)
 
     def result(self, tensor: Tensor | None, t: LType, shape: Shape, reuse: Sequence[Array] = ()) -> Array:
-        """Where to write the value of ``tensor``; ``reuse`` are arrays that it may take the place of."""
+        """Return where to write the value of ``tensor``; ``reuse`` are arrays that it may take the place of."""
         size = size_of(shape) * t.size
         reuse = [a for a in reuse if a.owned and fills(a) and a.buffer.size == size]
         target = self.block.targets.get(tensor) if tensor is not None else None
@@ -234,7 +235,7 @@ class Context:
         return Array(taken.pointer, t, shape, dense(shape), taken, owned=True)
 
     def is_free(self, array: Array) -> bool:
-        """True if the operation being written may overwrite its operand ``array``."""
+        """Return whether the operation being written may overwrite its operand ``array``."""
         return array.owned and fills(array) and array.buffer not in self.referenced()
 
     @contextmanager

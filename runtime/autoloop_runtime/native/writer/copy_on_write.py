@@ -15,12 +15,12 @@ COPIES: dict[str, Callable[[Context, Pile, str], str]] = {}
 
 
 def held(pointer: str) -> Owned:
-    """A collection that whoever asked for it holds alone."""
+    """Return a collection that whoever asked for it holds alone."""
     return Owned(pointer, Buffer(pointer, 0), True)
 
 
 def as_owned(value: Value) -> Owned:
-    """``value``, which may be an empty collection without a kind."""
+    """Return ``value``, which may be an empty collection without a kind."""
     value = resolve(value)
     if isinstance(value, (Nothing, Scalar)):
         return held("null")
@@ -29,12 +29,12 @@ def as_owned(value: Value) -> Owned:
 
 
 def is_alone(ctx: Context, value: Owned) -> bool:
-    """True if nobody else needs ``value``."""
+    """Return whether nobody else needs ``value``."""
     return value.owned and value.buffer not in ctx.referenced()
 
 
 def copied(ctx: Context, node: Node, pile: Pile, pointer: str) -> Owned:
-    """A copy of the collection at ``pointer``."""
+    """Return a copy of the collection at ``pointer``."""
     if pointer == "null":
         return held(pointer)
     writer, pile = ctx.writer, pile.root()
@@ -45,6 +45,6 @@ def copied(ctx: Context, node: Node, pile: Pile, pointer: str) -> Owned:
 
 
 def changeable(ctx: Context, node: Node, tensor: Tensor, value: Value) -> Owned:
-    """The collection ``value`` to be changed by ``node``: itself if nobody else needs it, a copy otherwise."""
+    """Return the collection ``value`` to be changed by ``node``: itself if nobody else needs it, a copy otherwise."""
     mine = as_owned(value)
     return mine if is_alone(ctx, mine) else copied(ctx, node, ctx.types.piles[tensor], mine.pointer)

@@ -34,18 +34,18 @@ def _templates(op: Op) -> Mapping[str, str]:
 
 
 def has_template(op: Op) -> bool:
-    """True if the row of ``op`` says how it is written."""
+    """Return whether the row of ``op`` says how it is written."""
     return bool(_templates(op))
 
 
 @lru_cache(maxsize=1024)
 def template_of(op: Op, kind: str) -> str | None:
-    """The template of ``op`` for a kind of type, ``None`` if there is none."""
+    """Return the template of ``op`` for a kind of type, ``None`` if there is none."""
     return next((template for kinds, template in _templates(op).items() if kind in kinds), None)
 
 
 def cost_of(op: Op, t: LType) -> float:
-    """Nanoseconds for one element of many, roughly."""
+    """Return nanoseconds for one element of many, roughly."""
     template = template_of(op, t.kind) or ""
     if "~" in template:
         cost = _POWER if "~libm:pow" in template else _FUNCTION
@@ -56,7 +56,7 @@ def cost_of(op: Op, t: LType) -> float:
 
 @lru_cache(maxsize=1024)
 def is_cheap(op: Op) -> bool:
-    """True if ``op``, which has a template, is as cheap to do again as to keep."""
+    """Return whether ``op``, which has a template, is as cheap to do again as to keep."""
     steps = [step for template in _templates(op).values() for step in template.split("; ")]
     return not op.stateful and all(_is_cheap_step(step) for step in steps)
 
@@ -84,7 +84,7 @@ class Arithmetic:
         self.libraries = libraries
 
     def apply(self, writer: Writer, op: Op, t: LType, args: Sequence[str]) -> str:
-        """The value of ``op`` of ``args``, which are all of type ``t``."""
+        """Return the value of ``op`` of ``args``, which are all of type ``t``."""
         template = template_of(op, t.kind)
         assert template is not None
         if t is HALF and not template.startswith("="):
@@ -123,7 +123,7 @@ class Arithmetic:
         return self.apply(writer, OPS[name], t, args)
 
     def libm(self, writer: Writer, name: str, t: LType, args: Sequence[str]) -> str:
-        """A call of the C library, which the vectoriser may widen."""
+        """Return a call of the C library, which the vectoriser may widen."""
         function = self.libraries.function(name, t, len(args))
         parameters = ", ".join([t.name] * len(args))
         self.module.declare(f"{t.name} @{function.symbol}({parameters}) nounwind willreturn memory(none)")

@@ -62,7 +62,7 @@ class Fuel:
 
 
 def in_pieces(ctx: Context, extent: int, piece: int, write: Callable[[str, int], None]) -> None:
-    """``write(first, count)`` for one piece of ``extent`` rounds after the other, and a question behind each."""
+    """Call ``write(first, count)`` for one piece of ``extent`` rounds after the other, with a question behind each."""
     whole, rest = divmod(extent, piece)
     if whole:
         with ctx.writer.loop(whole) as loop:
@@ -73,6 +73,6 @@ def in_pieces(ctx: Context, extent: int, piece: int, write: Callable[[str, int],
 
 
 def part_of(ctx: Context, array: Array, axis: int, first: str, count: int) -> Array:
-    """``count`` rows of ``array`` along ``axis`` from ``first``."""
+    """Return ``count`` rows of ``array`` along ``axis`` from ``first``."""
     offset = ctx.writer.let(f"mul nsw i64 {first}, {array.strides[axis]}")
     return shifted(ctx, array, offset, array.shape[:axis] + (count,) + array.shape[axis + 1 :], array.strides)

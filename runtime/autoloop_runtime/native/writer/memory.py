@@ -9,7 +9,7 @@ from .values import Array, Scalar, Shape, Value, resolve
 
 
 def shifted(ctx: Context, array: Array, offset: int | str, shape: Shape, strides: Shape) -> Array:
-    """A part of ``array`` that starts ``offset`` elements further on."""
+    """Return a part of ``array`` that starts ``offset`` elements further on."""
     pointer = array.pointer
     if offset != 0:
         pointer = ctx.writer.let(f"getelementptr {array.t.memory}, ptr {pointer}, i64 {offset}")
@@ -17,7 +17,7 @@ def shifted(ctx: Context, array: Array, offset: int | str, shape: Shape, strides
 
 
 def reverse(ctx: Context, x: Array, axis: int) -> Array:
-    """``x`` backwards along an axis that is not empty."""
+    """Return ``x`` backwards along an axis that is not empty."""
     offset = (x.shape[axis] - 1) * x.strides[axis]
     pointer = ctx.writer.let(f"getelementptr {x.t.memory}, ptr {x.pointer}, i64 {offset}")
     strides = tuple([-s if a == axis else s for a, s in enumerate(x.strides)])
@@ -25,7 +25,7 @@ def reverse(ctx: Context, x: Array, axis: int) -> Array:
 
 
 def loaded(ctx: Context, array: Array) -> Scalar:
-    """The first element of ``array``."""
+    """Return the first element of ``array``."""
     t = array.t
     raw = ctx.writer.let(f"load {t.memory}, ptr {array.pointer}, align {t.size}")
     return Scalar(ctx.writer.let(f"trunc i8 {raw} to i1") if t.kind == "b" else raw, t)
@@ -43,5 +43,5 @@ def put(ctx: Context, value: Value, array: Array) -> None:
 
 
 def seen(ctx: Context, array: Array) -> Value:
-    """``array``, or its element if it has no axes."""
+    """Return ``array``, or its element if it has no axes."""
     return array if array.shape else loaded(ctx, array)

@@ -149,7 +149,7 @@ class Nest:
             yield
 
     def _forget(self, depth: int) -> None:
-        """What was computed inside the loop at ``depth`` is not there after it."""
+        """Forget what was computed inside the loop at ``depth``: it is not there after it."""
         self._memo = {k: v for k, v in self._memo.items() if v[1] <= depth}
         for table in (self._addresses, self._offsets):
             for key in [k for k in table if k[1] > depth]:
@@ -158,11 +158,11 @@ class Nest:
     # -- elements -----------------------------------------------------------------------------------------
 
     def element(self, value: Value) -> str:
-        """The current element of ``value``."""
+        """Return the current element of ``value``."""
         return self._element(value)[0]
 
     def _element(self, value: Value) -> tuple[str, int]:
-        """The register, and the number of loops it is computed inside of."""
+        """Return the register, and the number of loops it is computed inside of."""
         value = resolve(value)
         if isinstance(value, (Scalar, Splat)):
             return value.text, 0
@@ -188,7 +188,7 @@ class Nest:
             return self._count(value, depth), depth
 
     def _at(self, depth: int) -> list[object]:
-        """The place for what is computed inside ``depth`` loops."""
+        """Return the place for what is computed inside ``depth`` loops."""
         return self.writer.lines if depth == len(self._indices) else self._sections[depth]
 
     def _depth(self, leaf: Array | Count) -> int:
@@ -210,11 +210,11 @@ class Nest:
         self.writer.do(f"store {t.memory} {text}, ptr {address}, align {t.size}{self._access}")
 
     def address(self, array: Array) -> str:
-        """The address of the current element of ``array``."""
+        """Return the address of the current element of ``array``."""
         return self._address(array, len(self._indices))
 
     def load(self, array: Array) -> str:
-        """The current element of ``array`` now, though it was read before."""
+        """Return the current element of ``array`` now, though it was read before."""
         return self._load(array, len(self._indices))
 
     def _address(self, array: Array, depth: int) -> str:
@@ -230,7 +230,7 @@ class Nest:
         return known
 
     def _offset(self, leaf: Array | Count, depth: int) -> str:
-        """How far the current element is from the first, after the outer ``depth`` loops."""
+        """Return how far the current element is from the first, after the outer ``depth`` loops."""
         if depth == 0:
             return "0"
         key = (id(leaf), depth)
@@ -261,13 +261,13 @@ class Nest:
 
 
 def _aligned(leaf: Array | Count, shape: Shape) -> list[int]:
-    """The strides of ``leaf`` along the axes of ``shape``, to which it broadcasts."""
+    """Return the strides of ``leaf`` along the axes of ``shape``, to which it broadcasts."""
     lead = len(shape) - len(leaf.shape)
     return [0] * lead + [0 if n == 1 and m != 1 else s for n, s, m in zip(leaf.shape, leaf.strides, shape[lead:])]
 
 
 def apply(ctx: Context, op: Op, t: LType, types: Sequence[LType], args: Sequence[str]) -> str:
-    """One element of the op ``op``, of type ``t``, from elements of the given types."""
+    """Return one element of the op ``op``, of type ``t``, from elements of the given types."""
     writer = ctx.writer
     if op is CAST:
         return cast(writer, ctx.module, args[0], types[0], t)
@@ -334,7 +334,8 @@ def _long(array: Array) -> bool:
 
 
 def same_place(ctx: Context, values: Sequence[Value], shape: Shape) -> list[Array]:
-    """Arrays that ``values`` read element by element just as the result is written, and that nobody else needs."""
+    """Return arrays that ``values`` read element by element just as the result is written,
+    and that nobody else needs."""
     reads: dict[Buffer, list[Array]] = {}
     for value in values:
         for leaf in leaves(value):

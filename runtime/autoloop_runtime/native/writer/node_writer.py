@@ -39,7 +39,7 @@ def write_nodes(ctx: Context) -> None:
 
 
 def value_of(ctx: Context, tensor: Tensor) -> Value:
-    """The value of ``tensor`` in the current block."""
+    """Return the value of ``tensor`` in the current block."""
     known = ctx.block.values.get(tensor)
     if known is None:
         known = ctx.block.values[tensor] = _constant(ctx, ctx.types.constants[tensor])
@@ -74,7 +74,7 @@ def write_node(ctx: Context, node: Node) -> None:
 
 
 def _grows(ctx: Context, node: Node) -> bool:
-    """True if the collection that ``node`` works on grows."""
+    """Return whether the collection that ``node`` works on grows."""
     return any(t in ctx.types.piles for t in (*node.inputs[:1], *node.outputs))
 
 
@@ -113,7 +113,7 @@ def _store_group(ctx: Context, shape: Shape, group: list[Pending]) -> None:
 
 
 def array_of(ctx: Context, value: Value, tensor: Tensor | None = None) -> Array:
-    """``value`` in memory; ``tensor`` says for whom, if it may be put where that is wanted."""
+    """Return ``value`` in memory; ``tensor`` says for whom, if it may be put where that is wanted."""
     if isinstance(value, Pending):
         flush(ctx)
         assert value.array is not None

@@ -19,7 +19,7 @@ _BYTES = 60.0
 
 
 def element_cost(values: Sequence[Value]) -> float:
-    """Nanoseconds for an element of each of ``values``, roughly."""
+    """Return nanoseconds for an element of each of ``values``, roughly."""
     cost, seen, pending = 0.0, set[int](), list(values)
     while pending:
         value = resolve(pending.pop())
@@ -37,7 +37,7 @@ def element_cost(values: Sequence[Value]) -> float:
 
 
 def piece_of(extents: Sequence[int], cost: float) -> int | None:
-    """How many rounds of the outermost loop make a piece; ``None`` if threads are not worth it."""
+    """Return how many rounds of the outermost loop make a piece; ``None`` if threads are not worth it."""
     inner = cost
     for extent in extents[1:]:
         inner *= extent
@@ -48,7 +48,7 @@ def piece_of(extents: Sequence[int], cost: float) -> int | None:
 
 
 def registers_of(values: Iterable[Value]) -> list[tuple[str, str]]:
-    """The LLVM type and name of each register that the elements of ``values`` are computed from."""
+    """Return the LLVM type and name of each register that the elements of ``values`` are computed from."""
     found: dict[str, str] = {}
     for value in values:
         for leaf in leaves(value):
@@ -62,7 +62,7 @@ def registers_of(values: Iterable[Value]) -> list[tuple[str, str]]:
 
 
 def _written(ctx: Context, registers: Sequence[tuple[str, str]] | None, write: Callable[[], str]) -> str:
-    """The body of a function of its own; ``registers`` it finds in a frame, if they are given.
+    """Return the body of a function of its own; ``registers`` it finds in a frame, if they are given.
 
     What is written inside stays there: it is not taken apart any further.
     """
@@ -108,7 +108,7 @@ def share(
 
 
 def apart(ctx: Context, registers: Sequence[tuple[str, str]], type_name: str, write: Callable[[], str]) -> str:
-    """What ``write`` gives, a register of the type or "" for "void", written as a function and called.
+    """Return what ``write`` gives, a register of the type or "" for "void", written as a function and called.
 
     The time that LLVM takes grows faster than the functions it is given; equal functions are one.
     """

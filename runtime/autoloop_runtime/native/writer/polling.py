@@ -25,7 +25,7 @@ _SHORT = 1e9
 
 
 def polling_period(node: Node, types: Types) -> int | None:
-    """After how many iterations a loop asks; ``None``: it ends soon by itself."""
+    """Return after how many iterations a loop asks; ``None``: it ends soon by itself."""
     body, cond = node.attrs["body"], node.attrs["cond"]
     cost = graph_cost(body, types) + graph_cost(cond, types)
     most = most_trips(node, types)
@@ -35,7 +35,7 @@ def polling_period(node: Node, types: Types) -> int | None:
 
 
 def graph_cost(graph: Graph, types: Types) -> float:
-    """Nanoseconds for one run of ``graph``."""
+    """Return nanoseconds for one run of ``graph``."""
     total = 0.1
     for node in graph.nodes:
         if node.op is CONST or node.op is PARAMETER:
@@ -66,13 +66,13 @@ def _node_cost(node: Node, types: Types) -> float:
 
 
 def _slow(node: Node) -> float:
-    """Nanoseconds for one of many elements; a scalar takes some twenty times as long."""
+    """Return nanoseconds for one of many elements; a scalar takes some twenty times as long."""
     t = TYPES.get(node.inputs[0].dtype) if node.inputs else None
     return 0.0 if t is None or not template_of(node.op, t.kind) else cost_of(node.op, t)
 
 
 def _has_long_loop(graph: Graph, types: Types) -> bool:
-    """True if there is a loop in it of which is not known how often it runs."""
+    """Return whether there is a loop in it of which is not known how often it runs."""
     return any(
         (n.op is WHILE and trip_count(n, types) is None) or any(_has_long_loop(g, types) for g in n.subgraphs)
         for n in graph.nodes

@@ -98,7 +98,7 @@ def template_rule(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def entry_of(op: Op) -> Entry | None:
-    """The entry of ``op``, ``None`` if it has no machine code."""
+    """Return the entry of ``op``, ``None`` if it has no machine code."""
     known = _ENTRIES.get(op)
     if known is None and has_template(op):
         known = _ENTRIES[op] = Entry(_OF_TEMPLATES[0], pointwise=True, cheap=is_cheap(op))

@@ -37,25 +37,25 @@ class Plan:
 
 
 def is_pointwise(node: Node) -> bool:
-    """True if ``node`` is computed element by element."""
+    """Return whether ``node`` is computed element by element."""
     entry = entry_of(node.op)
     return entry is not None and entry.pointwise
 
 
 def is_view(node: Node) -> bool:
-    """True if the result of ``node`` is a way to look at memory that is there."""
+    """Return whether the result of ``node`` is a way to look at memory that is there."""
     entry = entry_of(node.op)
     return entry is not None and entry.view
 
 
 def overwrites(node: Node) -> bool:
-    """True if ``node`` may write its results over its first operands."""
+    """Return whether ``node`` may write its results over its first operands."""
     entry = entry_of(node.op)
     return entry is not None and entry.overwrites
 
 
 def make_plan(graph: Graph, types: Types) -> Plan:
-    """The plan of ``graph``."""
+    """Return the plan of ``graph``."""
     plan = Plan()
     _find_needed(graph, types, plan)
     _find_stored(graph, types, plan)
@@ -119,7 +119,7 @@ def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
 def _ends_of(
     reader: Node, shape: tuple[int, ...], types: Types, plan: Plan, ends: dict[Tensor, set[object]]
 ) -> set[object]:
-    """Where a value of ``shape`` ends up that ``reader`` reads; "memory" if it must be stored for it."""
+    """Return where a value of ``shape`` ends up that ``reader`` reads; "memory" if it must be stored for it."""
     if is_pointwise(reader) and types.shapes[reader.outputs[0]] == shape:
         return ends.get(reader.outputs[0], {"memory"})
     entry = entry_of(reader.op)
@@ -129,7 +129,7 @@ def _ends_of(
 
 
 def _one_loop(found: set[object], order: dict[Node, int], barriers: list[int], types: Types) -> bool:
-    """True if all of ``found`` are stored by the same loop."""
+    """Return whether all of ``found`` are stored by the same loop."""
     if not all(isinstance(end, Tensor) for end in found):
         return False
     tensors = [end for end in found if isinstance(end, Tensor)]
@@ -139,7 +139,7 @@ def _one_loop(found: set[object], order: dict[Node, int], barriers: list[int], t
 
 
 def _cheap(node: Node) -> bool:
-    """True if computing it twice from memory costs about what loading it twice would."""
+    """Return whether computing it twice from memory costs about what loading it twice would."""
     entry = entry_of(node.op)
     again = entry is not None and entry.cheap
     return again and all(t.op.op in (CONST, PARAMETER) or t.shape.rank == 0 for t in node.inputs)

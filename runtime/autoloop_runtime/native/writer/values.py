@@ -39,7 +39,7 @@ class Buffer:
     within: tuple[Buffer, ...] = ()
 
     def all(self) -> Iterator[Buffer]:
-        """This and all that it may be, each once: there may be more ways to one than can be gone."""
+        """Yield this and all that it may be, each once: there may be more ways to one than can be gone."""
         seen, pending = {self}, [self]
         while pending:
             one = pending.pop()
@@ -188,7 +188,7 @@ Value: TypeAlias = Grown | Nothing | Owned | Scalar | Array | Splat | Count | Ex
 
 
 def registers(value: Value) -> list[tuple[str, str]]:
-    """The LLVM type and the text of each register that a value consists of."""
+    """Return the LLVM type and the text of each register that a value consists of."""
     if isinstance(value, Scalar):
         return [(value.t.name, value.text)]
     if isinstance(value, Owned):
@@ -197,14 +197,14 @@ def registers(value: Value) -> list[tuple[str, str]]:
 
 
 def with_registers(value: Value, texts: list[str]) -> Value:
-    """``value`` in other registers."""
+    """Return ``value`` in other registers."""
     if isinstance(value, Owned):
         return Owned(texts[0], Buffer(texts[0], 0), True)
     return Grown(texts[0], texts[1]) if isinstance(value, Grown) else Scalar(texts[0], value.t)  # type: ignore[union-attr]
 
 
 def dense(shape: Shape) -> Shape:
-    """The strides of elements without gaps, the last axis fastest."""
+    """Return the strides of elements without gaps, the last axis fastest."""
     strides: list[int] = []
     step = 1
     for extent in reversed(shape):
@@ -214,7 +214,7 @@ def dense(shape: Shape) -> Shape:
 
 
 def size_of(shape: Shape) -> int:
-    """The number of elements."""
+    """Return the number of elements."""
     total = 1
     for extent in shape:
         total *= extent
@@ -222,12 +222,12 @@ def size_of(shape: Shape) -> int:
 
 
 def is_dense(array: Array) -> bool:
-    """True if the elements are without gaps, in order."""
+    """Return whether the elements are without gaps, in order."""
     return all(s == d or n == 1 for s, d, n in zip(array.strides, dense(array.shape), array.shape)) or 0 in array.shape
 
 
 def fills(array: Array) -> bool:
-    """True if the array is its whole buffer, in order."""
+    """Return whether the array is its whole buffer, in order."""
     return array.pointer == array.buffer.pointer and is_dense(array) and _bytes(array) == array.buffer.size
 
 
@@ -236,12 +236,12 @@ def _bytes(array: Array) -> int:
 
 
 def resolve(value: Value) -> Value:
-    """``value``, or the array it was stored as."""
+    """Return ``value``, or the array it was stored as."""
     return value.array if isinstance(value, Pending) and value.array is not None else value
 
 
 def depth_of(value: Value) -> int:
-    """How many operations on top of each other ``value`` stands for that have not been carried out."""
+    """Return how many operations on top of each other ``value`` stands for that have not been carried out."""
     value = resolve(value)
     if isinstance(value, Pending):
         return depth_of(value.expr)
@@ -249,7 +249,7 @@ def depth_of(value: Value) -> int:
 
 
 def leaves(value: Value, seen: set[int] | None = None) -> Iterator[Value]:
-    """What an array is computed from: arrays, counts, splats, scalars; each once."""
+    """Yield what an array is computed from: arrays, counts, splats, scalars; each once."""
     seen = set() if seen is None else seen
     value = resolve(value)
     if id(value) in seen:
@@ -267,7 +267,7 @@ def leaves(value: Value, seen: set[int] | None = None) -> Iterator[Value]:
 
 
 def buffers(value: Value) -> Iterator[Buffer]:
-    """The memory that an array is computed from, and what stands for a collection."""
+    """Yield the memory that an array is computed from, and what stands for a collection."""
     for leaf in leaves(value):
         if isinstance(leaf, (Array, Owned)):
             yield from leaf.buffer.all()
