@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import gast
 from autoloop.conversion.callables import OPTIONS, Environment
-from autoloop.conversion.expressions import ExpressionRewriter, Surroundings
+from autoloop.conversion.expression_walk import Surroundings
+from autoloop.conversion.expressions import ExpressionRewriter
 from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
 from autoloop.conversion.liveness import analyse
 from autoloop.conversion.matching import class_patterns

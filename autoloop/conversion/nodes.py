@@ -16,6 +16,9 @@ import gast
 # gast has no type information; nodes are told apart by their classes at run time.
 Node = Any
 
+#: what may be written twice: a name or a constant
+SIMPLE = (gast.Name, gast.Constant)
+
 _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import gast
-from autoloop.conversion.expressions import AUGMENTED, METHODS, ExpressionRewriter, Surroundings, is_quiet
+from autoloop.conversion.decided_expressions import AUGMENTED, METHODS
+from autoloop.conversion.expression_walk import Surroundings
+from autoloop.conversion.expressions import ExpressionRewriter
+from autoloop.conversion.item_targets import ItemTargets, is_quiet
 from autoloop.conversion.jumps import Jumps
 from autoloop.conversion.liveness import Flow
 from autoloop.conversion.nodes import Maker, Node, copy_tree
@@ -56,6 +59,7 @@ class SimpleStatements:
     ) -> None:
         self.names = names
         self.expressions = expressions
+        self.items = ItemTargets(expressions)
         self.around = around
         self.scope = scope
         self.facts = facts
@@ -140,10 +144,10 @@ class SimpleStatements:
         if not self._has_items(target):
             return [Maker(target).assign(self.expr(target), value)]
         if _is_item_of_attribute(target):
-            return [Maker(target).expression(self.expressions.set_item_of(target, value, self.around))]
+            return [Maker(target).expression(self.items.set_item_of(target, value, self.around))]
         if isinstance(target, gast.Subscript):
             nested = isinstance(target.value, gast.Subscript)
-            make_setter = self.expressions.set_items if nested else self.expressions.set_item
+            make_setter = self.items.set_items if nested else self.items.set_item
             return [make_setter(target, value, self.around)]
         # Unpack into plain names first, as Python does, then set the items from left to right.
         make = Maker(target)
@@ -162,10 +166,10 @@ class SimpleStatements:
 
     def _augassign(self, node: Node) -> Block:
         if _is_item_of_attribute(node.target):
-            return [Maker(node).expression(self.expressions.update_item_of(node, self.around))]
+            return [Maker(node).expression(self.items.update_item_of(node, self.around))]
         if self._has_items(node.target):
             nested = isinstance(node.target.value, gast.Subscript)
-            make_update = self.expressions.update_items if nested else self.expressions.update_item
+            make_update = self.items.update_items if nested else self.items.update_item
             return [make_update(node, self.around)]
         sign = AUGMENTED[type(node.op)]
         name = METHODS[sign[:-1]]

@@ -1,0 +1,87 @@
+"""Expressions with names of their own: lambdas, comprehensions and generator expressions.
+
+A comprehension runs over the rows of tensors as over a list, and its conditions may be for the graph to decide.
+"""
+
+from __future__ import annotations
+
+import gast
+from autoloop.conversion.expression_walk import ExpressionWalk, Surroundings
+from autoloop.conversion.nodes import Maker, Node, children, walk
+from autoloop.conversion.scopes import parameter_names
+from autoloop.conversion.unfolding import binds_in
+from autoloop_runtime.base.dataclass import replace
+
+
+class InnerScopes(ExpressionWalk):
+    """Rewrites functions inside expressions, and what unpacks."""
+
+    def _starred(self, node: Node, around: Surroundings) -> Node:
+        """Return ``*ops.elements(v)`` for ``*v`` in a call, a list or a tuple."""
+        node = self.parts(node, around)
+        if isinstance(node.ctx, gast.Load) and not isinstance(node.value, gast.List | gast.Tuple | gast.Constant):
+            make = Maker(node.value)
+            node.value = make.call(self.operator(make, "elements"), node.value)
+        return node
+
+    def _lambda(self, node: Node, around: Surroundings) -> Node:
+        args = node.args
+        args.defaults = [self.rewrite(one, around) for one in args.defaults]
+        args.kw_defaults = [one and self.rewrite(one, around) for one in args.kw_defaults]
+        params = parameter_names(args)
+        inner = Surroundings(
+            local_names=around.local_names | frozenset(params),
+            own_names=tuple(params),
+            self_name=params[0] if params else None,
+            sequences=around.sequences - frozenset(params),
+            in_frame=around.in_frame,
+        )
+        node.body = self.rewrite(node.body, inner)
+        return node
+
+    def _comprehension(self, node: Node, around: Surroundings) -> Node:
+        """Let a comprehension run over the rows of tensors, and its conditions and logic be for the graph to decide.
+
+        One that sets names by ``:=`` does so in its own frame: of that only the calls are rewritten.
+        """
+        binds = any(map(binds_in, children(node)))
+        targets = {
+            one.id for generator in node.generators for one in walk(generator.target)
+            if isinstance(one, gast.Name)
+        }  # fmt: skip
+        inside = replace(
+            around,
+            local_names=around.local_names | targets,
+            checked=around.checked - targets,
+            in_frame=around.in_frame or binds,
+        )
+        for index, generator in enumerate(node.generators):
+            iterable = self.rewrite(generator.iter, inside if index else around)
+            if not isinstance(iterable, gast.List | gast.Tuple | gast.Constant | gast.Dict):
+                iterable = Maker(iterable).call(self.operator(Maker(iterable), "elements"), iterable)
+            generator.iter = iterable
+            generator.ifs = [self.rewrite(test, inside) for test in generator.ifs]
+        for name in ("elt", "key", "value"):
+            if hasattr(node, name):
+                setattr(node, name, self.rewrite(getattr(node, name), inside))
+        if isinstance(node, gast.ListComp) and not binds and node.generators[-1].ifs:
+            return self.kept(node, "kept")
+        key = {gast.SetComp: "elt", gast.DictComp: "key"}.get(type(node), "")
+        if key and not isinstance(part := getattr(node, key), gast.Constant):
+            setattr(node, key, Maker(part).call(self.operator(Maker(part), "hashed"), part))
+        return node
+
+    _listcomp = _setcomp = _dictcomp = _generatorexp = _comprehension
+
+    def kept(self, node: Node, operator: str) -> Node:
+        """Return ``ops.kept((test, lambda: x) for x in v)`` for ``[x for x in v if test]``; all is rewritten."""
+        make = Maker(node)
+        last = node.generators[-1]
+        pair = make.tuple([self._all(make, last.ifs), make.lambda_(node.elt)])
+        last.ifs = []
+        pairs = make.place(gast.GeneratorExp(pair, node.generators))
+        return make.call(self.operator(make, operator), pairs)
+
+    def _all(self, make: Maker, tests: list[Node]) -> Node:
+        later = [make.lambda_(test) for test in tests[1:]]
+        return make.call(self.operator(make, "and_"), tests[0], *later) if later else tests[0]

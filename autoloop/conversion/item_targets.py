@@ -1,0 +1,108 @@
+"""Assignments to items: ``a[i] = v`` and its kin become operators that give the changed array."""
+
+from __future__ import annotations
+
+import gast
+from autoloop.conversion.decided_expressions import AUGMENTED
+from autoloop.conversion.expression_walk import ExpressionWalk, Surroundings
+from autoloop.conversion.nodes import SIMPLE, Maker, Node, children
+
+
+class ItemTargets:
+    """Writes the operators that set and update items; ``expressions`` rewrites what stands in the brackets."""
+
+    def __init__(self, expressions: ExpressionWalk) -> None:
+        self.expressions = expressions
+
+    def set_item(self, target: Node, value: Node, around: Surroundings) -> Node:
+        """Return ``a = ops.set_item(a, i, v)`` for ``a[i] = v``; ``value`` is already converted."""
+        make = Maker(target)
+        array = self.expressions.rewrite(make.load(target.value.id), around)
+        index = self.expressions.rewrite(as_index(target.slice), around)
+        if is_quiet(target.slice) or isinstance(value, SIMPLE):
+            call = make.call(self.expressions.operator(make, "set_item"), array, index, value)
+        else:
+            # Python evaluates the value before the index; keywords keep that order.
+            call = make.call(self.expressions.operator(make, "set_item"), value=value, array=array, index=index)
+        return make.set_name(target.value.id, call)
+
+    def set_items(self, target: Node, value: Node, around: Surroundings) -> Node:
+        """Return ``a = ops.set_items(a, (i, j), v)`` for ``a[i][j] = v``; ``value`` is already converted."""
+        make = Maker(target)
+        name, path = self._path_of_items(make, target, around)
+        call = make.call(self.expressions.operator(make, "set_items"), value=value, array=make.load(name), path=path)
+        if isinstance(value, SIMPLE):
+            call = make.call(self.expressions.operator(make, "set_items"), make.load(name), path, value)
+        return make.set_name(name, call)
+
+    def update_items(self, node: Node, around: Surroundings) -> Node:
+        """Return ``a = ops.update_items(a, (i, j), '+=', lambda: v)`` for ``a[i][j] += v``."""
+        make = Maker(node)
+        name, path = self._path_of_items(make, node.target, around)
+        value = self.expressions.later(node.value, around)
+        sign = make.constant(AUGMENTED[type(node.op)])
+        return make.set_name(
+            name, make.call(self.expressions.operator(make, "update_items"), make.load(name), path, sign, value)
+        )
+
+    def _path_of_items(self, make: Maker, target: Node, around: Surroundings) -> tuple[str, Node]:
+        indices: list[Node] = []
+        while isinstance(target, gast.Subscript):
+            indices.insert(0, self.expressions.rewrite(as_index(target.slice), around))
+            target = target.value
+        return str(target.id), make.tuple(indices)
+
+    def set_item_of(self, target: Node, value: Node, around: Surroundings) -> Node:
+        """Return ``ops.set_item_of(self, 'a', i, v)`` for ``self.a[i] = v``; ``value`` is already converted."""
+        make = Maker(target)
+        owner = self.expressions.rewrite(target.value.value, around)
+        name = make.constant(target.value.attr)
+        index = self.expressions.rewrite(as_index(target.slice), around)
+        function = self.expressions.operator(make, "set_item_of")
+        if isinstance(value, SIMPLE) or (is_quiet(target.slice) and isinstance(owner, SIMPLE)):
+            return make.call(function, owner, name, index, value)
+        return make.call(function, value=value, owner=owner, name=name, index=index)
+
+    def update_item_of(self, node: Node, around: Surroundings) -> Node:
+        """Return ``ops.update_item_of(self, 'a', i, '+=', lambda: v)`` for ``self.a[i] += v``."""
+        make = Maker(node)
+        target = node.target.value
+        owner = self.expressions.rewrite(target.value, around)
+        index = self.expressions.rewrite(as_index(node.target.slice), around)
+        value = self.expressions.later(node.value, around)
+        sign = make.constant(AUGMENTED[type(node.op)])
+        return make.call(
+            self.expressions.operator(make, "update_item_of"), owner, make.constant(target.attr), index, sign, value
+        )
+
+    def update_item(self, node: Node, around: Surroundings) -> Node:
+        """Return ``a = ops.update_item(a, i, '+=', lambda: v)`` for ``a[i] += v``."""
+        make = Maker(node)
+        array = self.expressions.rewrite(make.load(node.target.value.id), around)
+        index = self.expressions.rewrite(as_index(node.target.slice), around)
+        # The item is fetched before the value is evaluated.
+        value = self.expressions.later(node.value, around)
+        sign = make.constant(AUGMENTED[type(node.op)])
+        call = make.call(self.expressions.operator(make, "update_item"), array, index, sign, value)
+        return make.set_name(node.target.value.id, call)
+
+
+def is_quiet(node: Node) -> bool:
+    """Return whether evaluating an index has no effect of its own, so that its place in the order does not matter."""
+    if isinstance(node, SIMPLE):
+        return True
+    if isinstance(node, gast.Tuple | gast.Slice | gast.UnaryOp | gast.BinOp):
+        return all(is_quiet(one) for one in children(node) if isinstance(one, gast.expr))
+    return False
+
+
+def as_index(node: Node) -> Node:
+    """Return an index expression that may stand outside brackets: ``a:b`` becomes ``slice(a, b)``."""
+    make = Maker(node)
+    if isinstance(node, gast.Slice):
+        parts = [one if one is not None else make.constant(None) for one in (node.lower, node.upper)]
+        parts += [node.step] if node.step is not None else []
+        return make.call(make.load("slice"), *parts)
+    if isinstance(node, gast.Tuple):
+        return make.tuple([as_index(one) for one in node.elts])
+    return node
