@@ -51,6 +51,37 @@ class Setting(Generic[R]):
             variable.set(value)
 
 
+class Entered(Generic[R]):
+    """The settings that an object which is a context manager itself is in force by, the last entered last.
+
+    It may be entered again inside; each ``leave`` undoes the newest ``enter`` that is left.
+    """
+
+    __slots__ = ("_settings",)
+
+    def __init__(self) -> None:
+        self._settings: list[Setting[R]] = []
+
+    def enter(self, setting: Setting[R]) -> R:
+        """Enter ``setting``; gives its result."""
+        self._settings.append(setting)
+        try:
+            return setting.__enter__()
+        except BaseException:
+            self._settings.pop()
+            raise
+
+    def leave(self, *exc: object) -> None:
+        """Leave the setting that was entered last."""
+        try:
+            self._settings[-1].__exit__(*exc)
+        finally:
+            self._settings.pop()
+
+    def __bool__(self) -> bool:
+        return bool(self._settings)
+
+
 def undisturbed(f: Callable[..., R], *args: Any) -> R:
     """Return ``f(*args)``; this package's context variables are then as before, those of others as ``f`` left them."""
     inside = copy_context()

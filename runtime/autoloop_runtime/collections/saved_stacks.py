@@ -42,28 +42,22 @@ class EmptyStack:
 _EMPTY = EmptyStack()
 
 
-def _push(stack: Any, position: Any, value: Any) -> Stack:
-    if stack is _EMPTY:
-        stack = Stack()
-    elif len(stack) != position:
-        stack = Stack(stack[: int(position)])
-    stack.append(value)
-    made: Stack = stack
-    return made
+def _pushing(kind: type[Stack] | type[SwapStack]) -> Callable[[Any, Any, Any], Any]:
+    """Return the kernel that adds to a stack of that kind."""
+
+    def push(stack: Any, position: Any, value: Any) -> Any:
+        if stack is _EMPTY:
+            stack = kind()
+        elif len(stack) != position:
+            stack = kind(stack[: int(position)])
+        stack.append(value)
+        return stack
+
+    return push
 
 
 def _read(stack: Any, position: Any, dtype: DType, shape: TensorShape) -> Any:
     return stack[position]
-
-
-def _swap_push(stack: Any, position: Any, value: Any) -> SwapStack:
-    if stack is _EMPTY:
-        stack = SwapStack()
-    elif len(stack) != position:
-        stack = SwapStack(stack[: int(position)])
-    stack.append(value)
-    made: SwapStack = stack
-    return made
 
 
 def _push_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
@@ -89,7 +83,7 @@ PUSH = register(
     Op(
         "StackPush",
         lambda *_: (dtypes.variant, SCALAR),
-        _push,
+        _pushing(Stack),
         _push_vjp,
         appends=Appending(EMPTY, _new("Stack", Stack)),
         traits=BOOKKEEPING,
@@ -98,7 +92,7 @@ PUSH = register(
 #: as PUSH, of a stack that may leave memory
 SWAP_PUSH = register(
     Op(
-        "SwapPush", lambda *_: (dtypes.variant, SCALAR), _swap_push, _push_vjp,
+        "SwapPush", lambda *_: (dtypes.variant, SCALAR), _pushing(SwapStack), _push_vjp,
         appends=Appending(EMPTY, _new("SwapStack", SwapStack)), traits=OPAQUE,
     )
 )  # fmt: skip

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import dtypes
-from ..base.contexts import Setting
+from ..base.contexts import Entered, Setting
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
@@ -147,7 +147,7 @@ class Graph:
         self._captured: dict[Tensor, Tensor] = {}
         self._constants: dict[int, tuple[Tensor, Tensor]] = {}
         self._control: list[tuple[Tensor, ...]] = []
-        self._entered: list[Setting[Graph]] = []
+        self._entered: Entered[Graph] = Entered()
 
     # -- building -----------------------------------------------------------------------------------------
 
@@ -374,18 +374,10 @@ class Graph:
         return Setting(self, (_stack, (*_stack.get(), self)))
 
     def __enter__(self) -> Graph:
-        self._entered.append(self.as_default())
-        try:
-            return self._entered[-1].__enter__()
-        except BaseException:
-            self._entered.pop()
-            raise
+        return self._entered.enter(self.as_default())
 
     def __exit__(self, *exc: Any) -> None:
-        try:
-            self._entered[-1].__exit__(*exc)
-        finally:
-            self._entered.pop()
+        self._entered.leave(*exc)
 
     def __repr__(self) -> str:
         return f"<Graph {self.prefix!r} of {len(self.nodes)} nodes>"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, nest
-from ..base.contexts import Setting
+from ..base.contexts import Entered, Setting
 from ..base.forks import Kind
 from ..base.shapes import ShapeLike, TensorShape
 from ..collections.sparse import IndexedSlices, SparseTensor
@@ -106,7 +106,7 @@ class Session:
         #: what fetching a variable computes; only added to
         self._reads: dict[Variable, Tensor] = {}
         self._closed = False
-        self._entered: list[Setting[Session]] = []
+        self._entered: Entered[Session] = Entered()
 
     def run(
         self,
@@ -272,18 +272,10 @@ class Session:
 
     def __enter__(self) -> Session:
         both = (*self.graph.as_default().values, *self.as_default().values)
-        self._entered.append(Setting(self, *both))
-        try:
-            return self._entered[-1].__enter__()
-        except BaseException:
-            self._entered.pop()
-            raise
+        return self._entered.enter(Setting(self, *both))
 
     def __exit__(self, *exc: Any) -> None:
-        try:
-            self._entered[-1].__exit__(*exc)
-        finally:
-            self._entered.pop()
+        self._entered.leave(*exc)
         if not self._entered:
             self.close()
 
