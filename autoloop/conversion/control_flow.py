@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import gast
 from autoloop.conversion.callables import OPTIONS, Environment
+from autoloop.conversion.exits import block_fields, falls_off
 from autoloop.conversion.expression_walk import Surroundings
 from autoloop.conversion.expressions import ExpressionRewriter
-from autoloop.conversion.jumps import block_fields, falls_off, lower_jumps
+from autoloop.conversion.jumps import lower_jumps
 from autoloop.conversion.liveness import analyse
 from autoloop.conversion.matching import class_patterns
 from autoloop.conversion.nodes import Maker, Node, copy_tree, header, method_name, statements_in

@@ -17,7 +17,7 @@ from typing import Any
 
 import gast
 from autoloop.conversion.callables import CONVERTED_MARK
-from autoloop.conversion.jumps import block_fields
+from autoloop.conversion.exits import block_fields
 from autoloop.conversion.nodes import Maker, Node
 from autoloop.conversion.source import FunctionSource
 from autoloop.conversion.translation import to_ast

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import gast
-from autoloop.conversion.jumps import Jumps, block_fields
+from autoloop.conversion.exits import block_fields
+from autoloop.conversion.jumps import Jumps
 from autoloop.conversion.liveness import Flow
 from autoloop.conversion.nodes import Node, walk
 from autoloop.conversion.scopes import Effects, Scope, effects_of, mutated_by, path_of
