@@ -13,38 +13,20 @@ A converted loop is what a person would write by hand::
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Sequence
-
 import gast
 from autoloop.conversion.callables import OPTIONS, Environment
-from autoloop.conversion.exits import block_fields, falls_off
+from autoloop.conversion.exits import falls_off
 from autoloop.conversion.expression_walk import Surroundings
 from autoloop.conversion.expressions import ExpressionRewriter
+from autoloop.conversion.generated_functions import GeneratedFunctions
 from autoloop.conversion.jumps import lower_jumps
 from autoloop.conversion.liveness import analyse
-from autoloop.conversion.matching import class_patterns
-from autoloop.conversion.nodes import Maker, Node, copy_tree, header, method_name, statements_in
+from autoloop.conversion.nodes import Block, Maker, Node, copy_tree, header
 from autoloop.conversion.plan import Plan, plan_function
-from autoloop.conversion.scopes import Scope, parameter_names, scope_of
-from autoloop.conversion.statements import Facts, Names, SimpleStatements, nested_targets
+from autoloop.conversion.scopes import parameter_names, scope_of
+from autoloop.conversion.sequences import sequence_names
+from autoloop.conversion.statements import Facts, Names, nested_targets
 from autoloop.conversion.unsupported import is_generator
-from autoloop_runtime.base.dataclass import dataclass, field, replace
-
-Block = list[Node]
-
-
-@dataclass
-class _Body:
-    """A function being written: the user's own, or one made for a loop or branch.
-
-    ``first`` collects names that need a marker at its start, ``nonlocals`` those that functions inside it
-    rebind and that it has to hold.
-    """
-
-    own: frozenset[str]
-    first: dict[str, None] = field(default_factory=dict)
-    nonlocals: dict[str, None] = field(default_factory=dict)
 
 
 def rewrite_function(node: Node, names: Names, environment: Environment, outer: frozenset[str] = frozenset()) -> Node:
@@ -69,7 +51,7 @@ def rewrite_function(node: Node, names: Names, environment: Environment, outer: 
         local_names=local_names - frozenset(scope.global_names),
         own_names=tuple(dict.fromkeys([*scope.order, *sorted(outer)])),
         self_name=params[0] if params else None,
-        sequences=outer | _sequences(node, environment, local_names),
+        sequences=outer | sequence_names(node, environment, local_names),
     )
     if isinstance(node, gast.Lambda):
         node.body = expressions.rewrite(node.body, around)
@@ -88,103 +70,8 @@ def rewrite_function(node: Node, names: Names, environment: Environment, outer: 
     return node
 
 
-def _sequences(function: Node, environment: Environment, local_names: frozenset[str]) -> frozenset[str]:
-    """Return the names that a function sets to a list, a tuple, or what a function of NumPy gives."""
-    found = set()
-    for node in statements_in(function):
-        if isinstance(node, gast.Assign) and _gives_sequence(node.value, environment, local_names):
-            found |= {target.id for target in node.targets if isinstance(target, gast.Name)}
-    return frozenset(found)
-
-
-def _gives_sequence(value: Node, environment: Environment, local_names: frozenset[str]) -> bool:
-    if isinstance(value, gast.List | gast.Tuple):
-        return bool(value.elts)
-    if isinstance(value, gast.ListComp):
-        return True
-    if not isinstance(value, gast.Call):
-        return False
-    function = environment.resolve(value.func, local_names)
-    return str(getattr(function, "__module__", "")).partition(".")[0] == "numpy"
-
-
-class _StatementRewriter(SimpleStatements):
-    """Rewrites the statements of one function, generated functions included."""
-
-    def __init__(
-        self,
-        names: Names,
-        expressions: ExpressionRewriter,
-        around: Surroundings,
-        scope: Scope,
-        facts: Facts,
-    ) -> None:
-        super().__init__(names, expressions, around, scope, facts)
-        self.body = _Body(frozenset())
-
-    # -- functions --------------------------------------------------------------------------------------
-
-    def function_body(self, statements: Block, params: Sequence[str]) -> Block:
-        """Return the body of the user's function: docstring, declarations, statements."""
-        self.body = _Body(frozenset(params) | frozenset(self.scope.declared))
-        done = self.block(statements)
-        first = done[:1] if _is_docstring(done) else []
-        return first + self._declarations(statements[0], done) + done[len(first) :]
-
-    def _inner(
-        self, make: Maker, name: str, params: Sequence[str], write: Callable[[], Block], shared: Iterable[str] = ()
-    ) -> Node:
-        """Return a generated function; ``write`` gives its statements."""
-        outside, self.body = self.body, _Body(frozenset(params) | frozenset(shared))
-        around, self.around = self.around, replace(self.around, nested=True)
-        self.handlers.append([])
-        body = write()
-        self.handlers.pop()
-        declared = self._declarations(make, body)
-        shared = list(shared)
-        global_names = [one for one in shared if one in self.scope.global_names]
-        nonlocal_names = [one for one in shared if one not in self.scope.global_names]
-        self.body, self.around = outside, around
-        self.body.nonlocals.update(dict.fromkeys(nonlocal_names))
-        head = [make.globals(global_names)] if global_names else []
-        head += [make.nonlocals(nonlocal_names)] if nonlocal_names else []
-        return make.function(name, params, (head + declared + body) or [make.pass_()])
-
-    def _declarations(self, origin: Node, body: Block) -> Block:
-        """Return what a function needs first: markers, and a binding for names that only others set."""
-        make = origin if isinstance(origin, Maker) else Maker(origin)
-        first = [self._mark(make, name) for name in self.body.first]
-        missing = [name for name in self.body.nonlocals if name not in self.body.own]
-        missing = [name for name in missing if name not in _stored_names(body)]
-        # An annotation alone makes a name local without giving it a value.
-        notes = [make.place(gast.AnnAssign(make.store(name), make.load("object"), None, 1)) for name in missing]
-        return notes + first
-
-    # -- blocks -----------------------------------------------------------------------------------------
-
-    def block(self, statements: Block) -> Block:
-        """Rewrite the statements of one block."""
-        done: Block = []
-        for statement in statements:
-            outside = self.around
-            self._check_at(self.facts.flow.before[id(statement)])
-            done += self._statement(statement)
-            self.around = outside
-        return done
-
-    def _statement(self, node: Node) -> Block:
-        method = getattr(self, method_name(node.__class__), None)
-        if method is not None:
-            done: Block = method(node)
-            return done
-        if list(block_fields(node)):
-            return self._compound(node)
-        if isinstance(node, gast.Import | gast.ImportFrom | gast.Pass | gast.Break | gast.Continue):
-            return [node]
-        self.expr_fields(node)
-        return [node]
-
-    # -- loops and branches -------------------------------------------------------------------------------
+class _StatementRewriter(GeneratedFunctions):
+    """Rewrites the statements of one function: loops and branches, and all that the rooms below it rewrite."""
 
     def _while(self, node: Node) -> Block:
         plan = self.facts.plan.by_id.get(id(node))
@@ -192,11 +79,11 @@ class _StatementRewriter(SimpleStatements):
             return self._python_loop(node)
         make = header(node)
         names = self.names
-        self._check_at(self.facts.flow.heads[id(node)])
-        test = self._inner(make, names.loop_test, plan.inputs, lambda: [make.return_(self.expr(node.test))], ())
-        body = self._inner(make, names.loop_body, plan.inputs, lambda: self._loop_body(node, plan), plan.shared)
+        self.check_at(self.facts.flow.heads[id(node)])
+        test = self.inner(make, names.loop_test, plan.inputs, lambda: [make.return_(self.expr(node.test))], ())
+        body = self.inner(make, names.loop_body, plan.inputs, lambda: self._loop_body(node, plan), plan.shared)
         functions = [make.load(names.loop_test), make.load(names.loop_body)]
-        return [*self._marks(make, plan), test, body, self._loop_call(make, "while_stmt", functions, node, plan)]
+        return [*self.marks(make, plan), test, body, self._loop_call(make, "while_stmt", functions, node, plan)]
 
     def _for(self, node: Node) -> Block:
         plan = self.facts.plan.by_id.get(id(node))
@@ -213,10 +100,10 @@ class _StatementRewriter(SimpleStatements):
             first = [] if simple else self._assign_to(target, self._unpacked(make, target, item, node.iter))
             return first + self._loop_body(node, plan)
 
-        body = self._inner(make, self.names.loop_body, [item, *plan.inputs], write, plan.shared)
+        body = self.inner(make, self.names.loop_body, [item, *plan.inputs], write, plan.shared)
         functions = [iterable, make.load(self.names.loop_body)]
         call = self._loop_call(make, "for_stmt", functions, node, plan, options)
-        return [*self._marks(make, plan), body, call]
+        return [*self.marks(make, plan), body, call]
 
     def _unpacked(self, make: Maker, target: Node, item: str, iterable: Node) -> Node:
         """Return the loop's item, as something to unpack where it, or a part of it, may be a row of a tensor."""
@@ -228,18 +115,7 @@ class _StatementRewriter(SimpleStatements):
 
     def _loop_body(self, node: Node, plan: Plan) -> Block:
         statements = node.body[1:] if self._loop_options(node) else node.body
-        return self._give(header(node), self.block(statements), plan.outputs)
-
-    @staticmethod
-    def _give(make: Maker, done: Block, outputs: Sequence[str]) -> Block:
-        """Let a generated function return its variables."""
-        if not outputs:
-            return done or [make.pass_()]
-        last = done[-1] if done else None
-        if isinstance(last, gast.Assign) and isinstance(last.value, gast.Call) and _is_tuple_of(last, outputs):
-            # `(a, b) = ...; return (a, b)` is `return ...`
-            return [*done[:-1], Maker(last).return_(last.value)]
-        return [*done, make.return_(make.names(outputs))]
+        return self.give(header(node), self.block(statements), plan.outputs)
 
     def _loop_options(self, node: Node) -> Node | None:
         return _options_call(node.body[0], self.expressions.environment, self.around.local_names)
@@ -286,24 +162,6 @@ class _StatementRewriter(SimpleStatements):
             value = make.lambda_(make.tuple(pairs))
             call.keywords.append(make.place(gast.keyword("places", value)))
 
-    def _marks(self, make: Maker, plan: Plan) -> Block:
-        """Give markers to variables that may have no value before a loop or branch."""
-        done = []
-        for name in plan.unset:
-            if name in self.body.own:
-                continue  # a parameter of this function: it comes with its value, or with the marker
-            if name in plan.absent:
-                done.append(self._mark(make, name))
-            else:
-                self.body.first.setdefault(name)
-        return done
-
-    def _check_at(self, point: int) -> None:
-        """Let reads from here on be checked that may find no value."""
-        checked = self.facts.flow.unset_at(point, self.facts.plan.checked)
-        if checked != self.around.checked:
-            self.around = replace(self.around, checked=checked)
-
     def _if(self, node: Node) -> Block:
         plan = self.facts.plan.by_id.get(id(node))
         static = self.expressions.environment.is_static_test(node.test, self.around.local_names)
@@ -328,7 +186,7 @@ class _StatementRewriter(SimpleStatements):
         self._keywords(make, choice, plan)
         call = make.call(choice, *[make.load(name) for name in plan.inputs])
         last = make.return_(call) if returning else self._results(make, plan, call)
-        return [*self._marks(make, plan), *functions, last]
+        return [*self.marks(make, plan), *functions, last]
 
     @staticmethod
     def _gives(plan: Plan) -> bool:
@@ -342,9 +200,9 @@ class _StatementRewriter(SimpleStatements):
         def write() -> Block:
             falls = falls_off(statements, self.facts.jumps.until)
             done = [one for one in self.block(statements) if not isinstance(one, gast.Pass)]
-            return self._give(make, done, plan.outputs if falls else ())
+            return self.give(make, done, plan.outputs if falls else ())
 
-        return self._inner(make, name, plan.inputs, write, shared)
+        return self.inner(make, name, plan.inputs, write, shared)
 
     def _python_loop(self, node: Node) -> Block:
         for name in ("iter", "test"):
@@ -354,8 +212,6 @@ class _StatementRewriter(SimpleStatements):
         node.orelse = self.block(node.orelse)
         return [node]
 
-    # -- nested functions -------------------------------------------------------------------------------
-
     def _functiondef(self, node: Node) -> Block:
         args = node.args
         args.defaults = [self.expr(one) for one in args.defaults]
@@ -363,59 +219,6 @@ class _StatementRewriter(SimpleStatements):
         if not is_generator(node):
             rewrite_function(node, self.names, self.expressions.environment, self.around.local_names)
         return [node]
-
-    # -- with, try, match ---------------------------------------------------------------------------------
-
-    def _compound(self, node: Node) -> Block:
-        for item in getattr(node, "items", []):
-            item.context_expr = self.expr(item.context_expr)
-        if hasattr(node, "subject"):
-            node.subject = self._subject(node)
-        for case in getattr(node, "cases", []):
-            if case.guard is not None:
-                case.guard = self.expr(case.guard)
-        around, kinds = self.around, self._caught(node)
-        for owner, name, block in block_fields(node):
-            outside = self.handlers[-1]
-            if owner is node and name == "body":
-                self.handlers[-1], self.around = [*outside, *kinds], replace(around, caught=(*around.caught, *kinds))
-            done = self.block(block)
-            self.handlers[-1], self.around = outside, around
-            if isinstance(owner, gast.ExceptHandler):
-                done = self._handler(owner, done)
-            setattr(owner, name, done or ([Maker(node).pass_()] if block else []))
-        return [node]
-
-    def _subject(self, node: Node) -> Node:
-        """Return the subject of a ``match``, checked where it is asked for a class that no tensor tells."""
-        environment, names = self.expressions.environment, self.around.local_names
-        asked = [whole for cls, whole in class_patterns(node) if not environment.is_users_class(cls, names)]
-        subject = self.expr(node.subject)
-        if not asked:
-            return subject
-        make = Maker(node.subject)
-        return make.call(self.expressions.operator(make, "subject"), subject, make.constant(not all(asked)))
-
-    def _caught(self, node: Node) -> Block:
-        """Return what the handlers of a ``try``, or the arguments of ``suppress``, catch."""
-        make = Maker(node)
-        kinds = [handler.type for handler in getattr(node, "handlers", [])]
-        found = [make.load("BaseException") if kind is None else kind for kind in kinds]
-        for item in getattr(node, "items", []):
-            manager = item.context_expr
-            function = manager.func if isinstance(manager, gast.Call) else None
-            if self.expressions.environment.resolve(function, self.around.local_names) is contextlib.suppress:
-                found += manager.args
-        return found
-
-    def _handler(self, handler: Node, done: Block) -> Block:
-        """Unbind the name of ``except E as e`` at the end, as Python does; a marked name gets its marker back."""
-        if handler.name is None or handler.name.id not in self.facts.plan.marked:
-            return done
-        make = Maker(handler)
-        name = handler.name.id
-        handler.name = make.store(self.names.fresh("error"))
-        return [make.set_name(name, make.load(handler.name.id)), *done, self._mark(make, name)]
 
 
 def _by_name(pairs: Node) -> Node:
@@ -431,32 +234,8 @@ def _load(place: Node) -> Node:
     return gast.copy_location(gast.Attribute(copy_tree(place.value), place.attr, gast.Load()), place)
 
 
-def _is_tuple_of(statement: Node, names: Sequence[str]) -> bool:
-    """Return whether an operator's results go to exactly these names (only operators assign to a tuple this way)."""
-    target = statement.targets[0]
-    if len(statement.targets) != 1 or not isinstance(target, gast.Tuple):
-        return False
-    return [getattr(one, "id", None) for one in target.elts] == list(names) and _is_operator(statement.value)
-
-
-def _is_operator(call: Node) -> bool:
-    function = call.func.func if isinstance(call.func, gast.Call) else call.func
-    return isinstance(function, gast.Attribute) and function.attr in ("while_stmt", "for_stmt", "if_stmt")
-
-
-def _is_docstring(block: Block) -> bool:
-    return bool(block) and isinstance(block[0], gast.Expr) and isinstance(block[0].value, gast.Constant)
-
-
 def _is_pass(block: Block) -> bool:
     return all(isinstance(one, gast.Pass) for one in block)
-
-
-def _stored_names(block: Block) -> set[str]:
-    names: set[str] = set()
-    for statement in block:
-        names |= set(scope_of(gast.Lambda(gast.arguments([], [], None, [], [], None, []), statement)).order)
-    return names
 
 
 def _options_call(statement: Node, environment: Environment, local_names: frozenset[str]) -> Node | None:

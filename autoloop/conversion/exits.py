@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import gast
-from autoloop.conversion.nodes import Node
+from autoloop.conversion.nodes import Block, Node
 from autoloop.conversion.scopes import FUNCTIONS
 
-Block = list[Node]
 LOOPS = (gast.While, gast.For)
 
 

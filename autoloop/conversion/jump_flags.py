@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autoloop.conversion.exits import Block
-from autoloop.conversion.nodes import Node, header
+from autoloop.conversion.nodes import Block, Node, header
 from autoloop_runtime.base.dataclass import dataclass, field
 
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import gast
-from autoloop.conversion.exits import LOOPS, Block, block_fields, escaping, falls_off, is_endless
+from autoloop.conversion.exits import LOOPS, block_fields, escaping, falls_off, is_endless
 from autoloop.conversion.jump_flags import Context, JumpFlags, LoopFlags
 from autoloop.conversion.leaving import followed
 from autoloop.conversion.matching import as_branches
-from autoloop.conversion.nodes import Maker, Node, copy_tree, header
+from autoloop.conversion.nodes import Block, Maker, Node, copy_tree, header
 from autoloop.conversion.unfolding import binds_in, unfolded
 from autoloop.conversion.unsupported import must_stay_python
 from autoloop_runtime.base.dataclass import dataclass, replace

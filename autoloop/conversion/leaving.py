@@ -21,10 +21,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import gast
-from autoloop.conversion.nodes import Maker, Node, children
+from autoloop.conversion.nodes import Block, Maker, Node, children
 from autoloop.conversion.scopes import FUNCTIONS
 
-Block = list[Node]
 _SCOPES = (*FUNCTIONS, gast.ClassDef)
 
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import gast
-from autoloop.conversion.nodes import Maker, Node, children
-
-Block = list[Node]
+from autoloop.conversion.nodes import Block, Maker, Node, children
 
 
 def as_branches(statement: Node, new_name: Callable[[str], str]) -> Block:

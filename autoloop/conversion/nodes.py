@@ -15,6 +15,7 @@ import gast
 
 # gast has no type information; nodes are told apart by their classes at run time.
 Node = Any
+Block = list[Node]
 
 #: what may be written twice: a name or a constant
 SIMPLE = (gast.Name, gast.Constant)

@@ -11,12 +11,10 @@ from autoloop.conversion.expressions import ExpressionRewriter
 from autoloop.conversion.item_targets import ItemTargets, is_quiet
 from autoloop.conversion.jumps import Jumps
 from autoloop.conversion.liveness import Flow
-from autoloop.conversion.nodes import Maker, Node, copy_tree
+from autoloop.conversion.nodes import Block, Maker, Node, copy_tree
 from autoloop.conversion.plan import FunctionPlan
 from autoloop.conversion.scopes import Scope, path_of
 from autoloop_runtime.base.dataclass import dataclass
-
-Block = list[Node]
 
 
 @dataclass(frozen=True)
