@@ -315,7 +315,7 @@ def _cast_to(dtype: Any) -> Callable[..., Any]:
 
 to_float, to_double, to_int32, to_int64 = (_cast_to(d) for d in (float32, float64, int32, int64))
 
-for _name in ops.__all__:
+for _name in ops.__all__:  # type: ignore[attr-defined]  # which checkers are not shown
     _value = getattr(ops, _name)
     globals().setdefault(_name, _building(_value) if isinstance(_value, types.FunctionType) else _value)
 for _name, _value in ops.ALIASES.items():

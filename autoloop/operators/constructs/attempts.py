@@ -18,7 +18,7 @@ from autoloop.operators.constructs.raising import Raising, flat_kinds
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.ir.graph import Node, current_graph
 from autoloop_runtime.ops.effects import ASSERT, PY_FUNCTION, RAISE
-from autoloop_runtime.ops.indexing import SCATTER
+from autoloop_runtime.ops.gathering import SCATTER
 
 _NUMBERS = "biufc"
 

@@ -19,7 +19,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ops.define import is_tensor
+from autoloop_runtime.ops.operands import is_tensor
 
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "+": (operator.add, "add"),

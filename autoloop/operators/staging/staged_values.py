@@ -14,7 +14,7 @@ from autoloop_runtime.collections.variables import Variable
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import CONST, current_graph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ops.elementwise import CAST
+from autoloop_runtime.ops.operands import CAST
 
 # Tensors (by id) that stand for Python numbers of the loops being traced: their dtypes may still settle.
 _PROVISIONAL: ContextVar[frozenset[int]] = ContextVar("autoloop_provisional", default=frozenset())

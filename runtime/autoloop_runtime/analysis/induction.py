@@ -18,9 +18,10 @@ from ..base.dtypes import DType
 from ..ir.graph import CONST, Graph, Node
 from ..ir.op import Op
 from ..ir.tensor import Tensor
+from ..ops.arithmetic import ADD, SUBTRACT
 from ..ops.define import op_of
-from ..ops.elementwise import ADD, CAST, SUBTRACT
 from ..ops.logic import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, LOGICAL_AND, NOT_EQUAL, bitwise_and
+from ..ops.operands import CAST
 
 _COMPARE: dict[Op, str] = {LESS: "<", LESS_EQUAL: "<=", GREATER: ">", GREATER_EQUAL: ">=", NOT_EQUAL: "!="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}

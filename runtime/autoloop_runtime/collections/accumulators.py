@@ -24,8 +24,9 @@ from ..ir.graph import Node
 from ..ir.op import Op, register
 from ..ir.tensor import Tensor
 from ..ir.traits import BOOKKEEPING, OPAQUE
-from ..ops.define import unbroadcast
-from ..ops.elementwise import ADD, IDENTITY
+from ..ops.arithmetic import ADD
+from ..ops.broadcasting import unbroadcast
+from ..ops.identities import IDENTITY
 from ..ops.index import Index
 from ..ops.indexing import GETITEM, INDEX_ADD
 from .variables import Variable

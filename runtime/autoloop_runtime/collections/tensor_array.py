@@ -22,8 +22,9 @@ from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE
-from ..ops.define import is_weak, primitive
+from ..ops.define import primitive
 from ..ops.extents import known_entries, known_int
+from ..ops.operands import is_weak
 from . import tensor_array_vjps as rules
 from .versioned_array import ArraySpec, ArrayValue
 

@@ -23,7 +23,7 @@ from ..base.forks import Kind, in_child, is_mine
 from ..collections.variables import READ, Variable
 from ..ir.graph import Graph
 from ..ir.tensor import Tensor
-from ..ops.elementwise import IDENTITY
+from ..ops.identities import IDENTITY
 from ..running.automatic import Automatic
 from ..running.on_stack_replacement import may_repeat
 from ..running.prepare import Runner, prepare, set_outputs

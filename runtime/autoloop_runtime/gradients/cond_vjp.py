@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.structured import finish_cond
 from ..ir.tensor import Tensor
-from ..ops.elementwise import IDENTITY
+from ..ops.identities import IDENTITY
 from . import rewriting
 from .activity import Marks, needed, reached_in_branch
 from .rematerialize import BackwardGraph, Definition

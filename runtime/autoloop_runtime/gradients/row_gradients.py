@@ -10,8 +10,8 @@ from ..collections.sparse import IndexedSlices
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Node
 from ..ir.tensor import Tensor
-from ..ops.define import shape_of
 from ..ops.indexing import INDEX_ADD
+from ..ops.shape_queries import shape_of
 from .activity import Key
 from .reversal import ROW
 

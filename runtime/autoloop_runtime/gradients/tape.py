@@ -25,7 +25,7 @@ from ..ir.recorders import Recorder, recorders, recording
 from ..ir.run_state import HeldState, RunState
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
-from ..ops.indexing import GATHER
+from ..ops.gathering import GATHER
 from ..running.prepare import Runner, run_graph, wrap
 from .activity import Key, is_differentiable
 from .build import build, seed, seeds_of, source_in

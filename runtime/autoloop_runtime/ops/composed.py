@@ -8,17 +8,31 @@ import numpy as np
 
 from ..base import dtypes
 from ..ir.convert import convert_to_tensor
-from ..ir.op import call
 from ..ir.tensor import Tensor
-from .array import concat, expand_dims, reshape, stack
-from .define import inexact, is_tensor, operands, public
-from .elementwise import abs as absolute
-from .elementwise import cast, conj
+from .arithmetic import abs as absolute
+from .arithmetic import divide, multiply, subtract
+from .array import expand_dims, reshape
+from .broadcasting import broadcast_to
+from .complex_numbers import conj
+from .define import public
+from .dtype_rules import inexact
 from .extents import axis_of
-from .indexing import argwhere
-from .linalg import tensordot
+from .filled import zeros_like
+from .identities import identity
+from .joining import concat, stack, unstack
+from .linalg import matmul, tensordot
+from .logic import equal, isfinite, isnan, not_equal
+from .operands import cast, is_tensor, operands
+from .reducing import sum as total
 from .reductions import all as every
-from .reductions import sum as total
+from .reductions import max, mean, min
+from .selection import argwhere
+from .shape_queries import size
+
+__all__ = [
+    "allclose", "array_equal", "average", "count_nonzero", "cross", "diff", "hstack", "inner", "isclose",
+    "meshgrid", "nonzero", "ptp", "vdot", "vstack",
+]  # fmt: skip
 
 
 @public(numpy=np.isclose)
@@ -38,11 +52,11 @@ def isclose(
     a, b = operands("isclose", a, b)
     dtype = inexact(a.dtype)[0]
     a, b = cast(a, dtype), cast(b, dtype)
-    near = call("isfinite", b) & (absolute(a - b) <= atol + rtol * absolute(b))
-    near = near | call("equal", a, b)
+    near = isfinite(b) & (absolute(a - b) <= atol + rtol * absolute(b))
+    near = near | equal(a, b)
     if equal_nan:
-        near = near | (call("isnan", a) & call("isnan", b))
-    return call("identity", near, name=name)
+        near = near | (isnan(a) & isnan(b))
+    return identity(near, name=name)
 
 
 @public(numpy=np.allclose)
@@ -85,7 +99,7 @@ def nonzero(x: Any, name: str | None = None) -> Any:
     x : tensor-like
     name : str, optional
     """
-    return tuple(call("unstack", argwhere(x), axis=1, name=name))
+    return tuple(unstack(argwhere(x), axis=1, name=name))
 
 
 @public(numpy=np.diff)
@@ -106,13 +120,13 @@ def diff(x: Any, n: int = 1, axis: int = -1, name: str | None = None) -> Any:
     lead = (slice(None),) * axis_of(axis, len(x.shape), "diff")
     for _ in range(n):
         later, earlier = x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))]
-        x = call("not_equal" if x.dtype.kind == "b" else "subtract", later, earlier, name=name)
+        x = (not_equal if x.dtype.kind == "b" else subtract)(later, earlier, name=name)
     return x
 
 
 def _rows(values: Any) -> list[Tensor]:
     """Return tensors with at least one axis."""
-    parts = call("unstack", convert_to_tensor(values)) if is_tensor(values) else operands("concat", *values)
+    parts = unstack(convert_to_tensor(values)) if is_tensor(values) else operands("concat", *values)
     return [reshape(p, [1]) if p.shape.rank == 0 else p for p in parts]
 
 
@@ -165,8 +179,8 @@ def meshgrid(*vectors: Any, indexing: str = "xy", name: str | None = None) -> li
         spread.append(reshape(vector, form))
     shape = [0] * count
     for axis, vector in zip(order, vectors):
-        shape[axis] = call("size", vector)
-    return [call("broadcast_to", part, shape, name=name) for part in spread]
+        shape[axis] = size(vector)
+    return [broadcast_to(part, shape, name=name) for part in spread]
 
 
 @public(numpy=np.inner)
@@ -180,7 +194,7 @@ def inner(a: Any, b: Any, name: str | None = None) -> Any:
     """
     a, b = operands("inner", a, b)
     if a.shape.rank == 0 or b.shape.rank == 0:
-        return call("multiply", a, b, name=name)
+        return multiply(a, b, name=name)
     return tensordot(a, b, (-1, -1), name)
 
 
@@ -194,7 +208,7 @@ def vdot(a: Any, b: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     a, b = operands("vdot", a, b)
-    return call("matmul", conj(reshape(a, [-1])), reshape(b, [-1]), name=name)
+    return matmul(conj(reshape(a, [-1])), reshape(b, [-1]), name=name)
 
 
 @public(numpy=np.array_equal)
@@ -211,7 +225,7 @@ def array_equal(a: Any, b: Any, name: str | None = None) -> Any:
         return convert_to_tensor(False)
     if not (a.shape.is_fully_defined() and b.shape.is_fully_defined()):
         raise ValueError(f"array_equal: the shapes must be known, got {a.shape} and {b.shape}")
-    return every(call("equal", a, b), name=name)
+    return every(equal(a, b), name=name)
 
 
 @public(numpy=np.average)
@@ -228,14 +242,14 @@ def average(x: Any, axis: Any = None, weights: Any = None, name: str | None = No
     name : str, optional
     """
     if weights is None:
-        return call("mean", x, axis, name=name)
+        return mean(x, axis, name=name)
     x, weights = operands("average", x, weights)
     if weights.shape.rank == 1 and x.shape.rank not in (1, None) and axis is not None:
         form = [1] * len(x.shape)
         form[axis_of(axis, len(x.shape), "average")] = -1
         weights = reshape(weights, form)
-    spread = weights + call("zeros_like", x)
-    return call("divide", total(x * weights, axis), total(spread, axis), name=name)
+    spread = weights + zeros_like(x)
+    return divide(total(x * weights, axis), total(spread, axis), name=name)
 
 
 @public(numpy=np.ptp)
@@ -249,7 +263,7 @@ def ptp(x: Any, axis: Any = None, name: str | None = None) -> Any:
         All axes by default.
     name : str, optional
     """
-    return call("subtract", call("max", x, axis), call("min", x, axis), name=name)
+    return subtract(max(x, axis), min(x, axis), name=name)
 
 
 @public(numpy=np.cross)

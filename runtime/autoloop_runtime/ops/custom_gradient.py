@@ -13,7 +13,7 @@ from ..ir.op import Op, register
 from ..ir.structured import StructureError
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE
-from .creation import zeros_like
+from .filled import zeros_like
 
 
 def _infer(*tensors: Tensor, count: int, grad: Any) -> Any:

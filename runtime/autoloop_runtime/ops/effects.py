@@ -22,7 +22,10 @@ from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE
-from .define import as_dtype, is_tensor, primitive, public
+from .define import primitive, public
+from .operands import as_dtype, is_tensor
+
+__all__ = ["Assert", "Print", "assert_true", "format_string", "print", "py_function", "raise_error"]
 
 # -- text with holes --------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
 from ..ir.op import call
 from ..ir.tensor import Tensor
-from .define import is_tensor
+from .operands import cast, is_tensor
 
 #: how far back the computation of a shape is followed
 _DEPTH = 8
@@ -72,7 +72,7 @@ def extents(value: Any, name: str) -> Extents:
         return Extents(tuple(entries))
     tensors = [e for e in entries if isinstance(e, Tensor)]
     dtype = dtypes.int64 if any(t.dtype.itemsize > 4 for t in tensors) else dtypes.int32
-    parts = [call("cast", e, dtype) for e in entries]
+    parts = [cast(e, dtype) for e in entries]
     known = tuple([known_int(e) if isinstance(e, Tensor) else e for e in entries])
     return Extents(known, (call("stack", parts),))
 

@@ -16,8 +16,8 @@ from ..base.dataclass import dataclass
 from ..base.shapes import UNKNOWN, Dim, TensorShape, broadcast_shapes
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
-from .define import is_tensor
 from .extents import known_int
+from .operands import is_tensor
 
 
 @dataclass(frozen=True)

@@ -10,23 +10,20 @@ import numpy as np
 from ..base.shapes import Dim, TensorShape, broadcast_shapes
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
-from ..ir.op import call
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, OPAQUE, Batching, Price
-from .define import (
-    Function,
-    _ruled,
-    as_dtype,
-    conjugated,
-    inexact,
-    numeric,
-    op_of,
-    operands,
-    primitive,
-    public,
-    unbroadcast,
-)
+from .arithmetic import multiply
+from .array import expand_dims, flip, reshape, roll, squeeze, swapaxes
+from .broadcasting import unbroadcast
+from .define import Function, op_of, primitive, public
+from .diagonals import tril, triu
+from .dtype_rules import inexact, numeric, ruled
+from .elementwise import conjugated
 from .extents import axes_of, product
+from .filled import ones_like, zeros_like
+from .operands import as_dtype, operands
+
+__all__ = ["cholesky", "det", "dot", "einsum", "inv", "matmul", "outer", "solve", "tensordot"]
 
 #: an extent that is not known is taken to be this large where costs are estimated
 _TYPICAL = 32
@@ -41,7 +38,7 @@ def _known(dims: Sequence[Dim]) -> int:
 
 def transposed(x: Tensor) -> Any:
     """Return the conjugate transpose of the last two axes."""
-    return call("swapaxes", conjugated(x), -1, -2)
+    return swapaxes(conjugated(x), -1, -2)
 
 
 # -- matmul -----------------------------------------------------------------------------------------------
@@ -75,23 +72,23 @@ def _matmul_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     if (len(a.shape), len(b.shape)) == (1, 2):
         return [matmul(g, transposed(b)), _outer(conjugated(a), g)]
     # a vector is a matrix of one row (left) or one column (right)
-    left = call("expand_dims", a, 0) if len(a.shape) == 1 else a
-    right = call("expand_dims", b, 1) if len(b.shape) == 1 else b
+    left = expand_dims(a, 0) if len(a.shape) == 1 else a
+    right = expand_dims(b, 1) if len(b.shape) == 1 else b
     if len(b.shape) == 1:
-        g = call("expand_dims", g, -1)
+        g = expand_dims(g, -1)
     if len(a.shape) == 1:
-        g = call("expand_dims", g, -2)
+        g = expand_dims(g, -2)
     ga = unbroadcast(matmul(g, transposed(right)), left)
     gb = unbroadcast(matmul(transposed(left), g), right)
     return [
-        call("squeeze", ga, 0) if len(a.shape) == 1 else ga,
-        call("squeeze", gb, 1) if len(b.shape) == 1 else gb,
+        squeeze(ga, 0) if len(a.shape) == 1 else ga,
+        squeeze(gb, 1) if len(b.shape) == 1 else gb,
     ]
 
 
 def _outer(x: Tensor, y: Tensor) -> Tensor:
     """Return the products of each element of one vector with each of another."""
-    made: Tensor = call("multiply", call("expand_dims", x, 1), call("expand_dims", y, 0))
+    made: Tensor = multiply(expand_dims(x, 1), expand_dims(y, 0))
     return made
 
 
@@ -120,9 +117,9 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
     name : str, optional
     """
     a, b = operands("matmul", a, b)
-    _ruled(numeric, a.dtype, "matmul")
-    a = call("swapaxes", a, -1, -2) if transpose_a else a
-    b = call("swapaxes", b, -1, -2) if transpose_b else b
+    ruled(numeric, a.dtype, "matmul")
+    a = swapaxes(a, -1, -2) if transpose_a else a
+    b = swapaxes(b, -1, -2) if transpose_b else b
     return apply(MATMUL, [a, b], None, name)
 
 
@@ -139,7 +136,7 @@ def dot(a: Any, b: Any, name: str | None = None) -> Any:
     if a.shape.rank is None or b.shape.rank is None:
         raise ValueError("dot: the ranks of the operands must be known; declare them with set_shape")
     if not len(a.shape) or not len(b.shape):
-        return call("multiply", a, b, name=name)
+        return multiply(a, b, name=name)
     if len(b.shape) <= 2:
         return matmul(a, b, name=name)
     return tensordot(a, b, ([len(a.shape) - 1], [len(b.shape) - 2]), name)
@@ -155,7 +152,7 @@ def outer(a: Any, b: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     a, b = operands("outer", a, b)
-    return call("multiply", call("reshape", a, [-1, 1]), call("reshape", b, [1, -1]), name=name)
+    return multiply(reshape(a, [-1, 1]), reshape(b, [1, -1]), name=name)
 
 
 # -- einsum -----------------------------------------------------------------------------------------------
@@ -203,10 +200,10 @@ def _einsum_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
         equation = ",".join([right, *[t for t, _ in others]]) + "->" + found
         part = einsum(equation, g, *[conjugated(v) for _, v in others])
         if found != labels:  # a label that was only summed over: its gradient is the same everywhere
-            part = call("expand_dims", part, tuple(i for i, c in enumerate(labels) if c not in there))
+            part = expand_dims(part, tuple(i for i, c in enumerate(labels) if c not in there))
         if not (part.shape.is_fully_defined() and part.shape == x.shape):
             # an extent of 1 may have been broadcast against another tensor's, in either direction
-            part = unbroadcast(part + call("zeros_like", x), x)
+            part = unbroadcast(part + zeros_like(x), x)
         grads.append(part)
     return grads
 
@@ -313,23 +310,23 @@ def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc
     @public(name=name, numpy=numpy)
     def f(x: Any, name: str | None = None) -> Any:
         x = convert_to_tensor(x)
-        return apply(op, [as_dtype(x, _ruled(inexact, x.dtype, op.name)[0])], None, name)
+        return apply(op, [as_dtype(x, ruled(inexact, x.dtype, op.name)[0])], None, name)
 
     f.__doc__ = f"{doc}\n\nParameters\n----------\nx : tensor-like\nname : str, optional\n"
     return f
 
 
 def _inv_grad(g: Any, y: Any, x: Any) -> Any:
-    flipped = call("swapaxes", y, -1, -2)
+    flipped = swapaxes(y, -1, -2)
     return -matmul(matmul(flipped, g), flipped)
 
 
 def _det_grad(g: Any, y: Any, x: Any) -> Any:
     minors = _cofactors(conjugated(x))
     if minors is not None:
-        return call("expand_dims", g, (-1, -2)) * minors
+        return expand_dims(g, (-1, -2)) * minors
     # not of singular matrices
-    scaled = call("expand_dims", call("multiply", g, y), (-1, -2))
+    scaled = expand_dims(multiply(g, y), (-1, -2))
     return scaled * transposed(inv(x))
 
 
@@ -337,21 +334,19 @@ def _cofactors(x: Tensor) -> Any:
     """Return the derivatives of the determinant, as the polynomials that they are, of matrices known to be small."""
     extent = x.shape.known[-1] if x.shape.rank else None
     if extent == 1:
-        return call("ones_like", x)
+        return ones_like(x)
     if extent == 2:
-        return call("flip", x, (-1, -2)) * np.array([[1, -1], [-1, 1]], x.dtype)
+        return flip(x, (-1, -2)) * np.array([[1, -1], [-1, 1]], x.dtype)
     if extent == 3:
-        below, above = call("roll", x, -1, -2), call("roll", x, -2, -2)
-        return call("roll", below, -1, -1) * call("roll", above, -2, -1) - (
-            call("roll", below, -2, -1) * call("roll", above, -1, -1)
-        )
+        below, above = roll(x, -1, -2), roll(x, -2, -2)
+        return roll(below, -1, -1) * roll(above, -2, -1) - (roll(below, -2, -1) * roll(above, -1, -1))
     return None
 
 
 def _cholesky_grad(g: Any, y: Any, x: Any) -> Any:
     factor = conjugated(y)
-    inner = call("tril", matmul(transposed(factor), g))
-    inner = inner - call("tril", call("triu", inner)) / 2
+    inner = tril(matmul(transposed(factor), g))
+    inner = inner - tril(triu(inner)) / 2
     upper = transposed(factor)
     half = solve(upper, transposed(solve(upper, transposed(inner))))
     return (half + transposed(half)) / 2
@@ -387,9 +382,9 @@ def _solve_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) ->
     gb = solve(transposed(a), g)
     x = conjugated(outputs[0])
     if b.shape.rank == 1:
-        ga = -(call("expand_dims", gb, -1) * call("expand_dims", x, -2))
+        ga = -(expand_dims(gb, -1) * expand_dims(x, -2))
     else:
-        ga = -matmul(gb, call("swapaxes", x, -1, -2))
+        ga = -matmul(gb, swapaxes(x, -1, -2))
     return [unbroadcast(ga, a), unbroadcast(gb, b)]
 
 
@@ -416,7 +411,7 @@ def solve(a: Any, b: Any, name: str | None = None) -> Any:
     name : str, optional
     """
     a, b = operands("solve", a, b)
-    dtype = _ruled(inexact, a.dtype, "solve")[0]
+    dtype = ruled(inexact, a.dtype, "solve")[0]
     return apply(SOLVE, [as_dtype(a, dtype), as_dtype(b, dtype)], None, name)
 
 

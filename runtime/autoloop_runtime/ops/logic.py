@@ -9,7 +9,15 @@ import numpy as np
 
 from ..ir.op import Neutral
 from ..ir.traits import NO_GRADIENT
-from .define import binary, bits, comparison, equality, integers, logical, op_of, predicate, unary
+from .define import op_of
+from .dtype_rules import bits, comparison, equality, integers, logical, predicate
+from .elementwise import binary, unary
+
+__all__ = [
+    "bitwise_and", "bitwise_or", "bitwise_xor", "equal", "greater", "greater_equal", "invert", "isfinite",
+    "isinf", "isnan", "left_shift", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "not_equal", "right_shift",
+]  # fmt: skip
 
 
 def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str, rule: Any = comparison) -> Any:

@@ -11,17 +11,21 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
-from ..ir.op import call
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
 from ..ir.traits import OPAQUE
-from .define import as_dtype, inexact, is_tensor, primitive
-from .elementwise import abs as absolute
+from .arithmetic import abs as absolute
+from .array import expand_dims, moveaxis, squeeze
+from .define import primitive
+from .dtype_rules import inexact
 from .extents import axes_of
 from .linalg import matmul, transposed
+from .logic import not_equal
+from .operands import as_dtype, cast, is_tensor
+from .reducing import sum as total
 from .reductions import max as greatest
 from .reductions import min as least
 from .reductions import norm
-from .reductions import sum as total
+from .selection import where
 
 # -- singular values --------------------------------------------------------------------------------------
 
@@ -44,7 +48,7 @@ def _svd_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs:
     """Return the VJP of J. Townsend, "Differentiating the singular value decomposition", 2016."""
     u, s, vh = outputs
     of_u, of_s, of_vh = g
-    found = None if of_s is None else matmul(u * call("expand_dims", call("cast", of_s, u.dtype), -2), vh)
+    found = None if of_s is None else matmul(u * expand_dims(cast(of_s, u.dtype), -2), vh)
     if of_u is None and of_vh is None:
         return [found]
     if u.dtype.kind == "c":
@@ -52,10 +56,10 @@ def _svd_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs:
             "the singular vectors of a complex matrix have no gradient, as their phase is anybody's: there are first "
             "derivatives of its norms, in reverse mode"
         )
-    across, down = call("expand_dims", s, -2), call("expand_dims", s, -1)
+    across, down = expand_dims(s, -2), expand_dims(s, -1)
     gaps = across * across - down * down
-    apart = call("not_equal", gaps, 0)
-    factors = call("where", apart, 1 / call("where", apart, gaps, 1), 0)
+    apart = not_equal(gaps, 0)
+    factors = where(apart, 1 / where(apart, gaps, 1), 0)
     v = transposed(vh)
     parts = [] if found is None else [found]
     if of_u is not None:
@@ -130,14 +134,14 @@ def _matrices(x: Tensor, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     if ord in (None, "fro", "f"):
         return norm(x, None, axes, keepdims)
     if ord in _OF_SINGULAR_VALUES:
-        values = _singular_values(call("moveaxis", x, axes, (-2, -1)))
+        values = _singular_values(moveaxis(x, axes, (-2, -1)))
         found = _OF_SINGULAR_VALUES[ord](values, -1)
-        return call("expand_dims", found, tuple(sorted(axes))) if keepdims else found
+        return expand_dims(found, tuple(sorted(axes))) if keepdims else found
     if ord not in _SUMS:
         raise ValueError(f"Invalid norm order {ord!r} for matrices.")
     chosen, along = _SUMS[ord]
     found = chosen(total(absolute(x), axes[along], True), axes[1 - along], True)
-    return found if keepdims else call("squeeze", found, axes)
+    return found if keepdims else squeeze(found, axes)
 
 
 def _vector_norm(x: Any, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:

@@ -18,8 +18,10 @@ from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE, Price, Traits
-from .define import as_dtype, dim, is_weak, primitive
+from .define import primitive
 from .extents import Extents, extents
+from .operands import as_dtype, is_weak
+from .shape_queries import dim
 
 _KIND = Kind("random", "the generator is one reference; a child replaces it")
 _KEY = TensorShape([2])

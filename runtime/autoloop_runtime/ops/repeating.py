@@ -1,4 +1,4 @@
-"""More of the same elements: broadcasting, tiling, repeating and padding."""
+"""More of the same elements: tiling, repeating and padding."""
 
 from __future__ import annotations
 
@@ -10,46 +10,19 @@ import numpy as np
 from ..base.shapes import Dim, TensorShape
 from ..ir.apply import apply
 from ..ir.convert import as_constant, convert_to_tensor
-from ..ir.op import call
 from ..ir.tensor import Tensor
-from ..ir.traits import MADE, VIEWING, Fails
-from .array import needed_rank, ravel, reshape
-from .define import dim, operands, primitive, public, reshape_like, unbroadcast
+from ..ir.traits import MADE, Fails
+from .array import needed_rank, ravel, reshape, reshape_like
+from .creation import range as counted
+from .define import primitive, public
 from .extents import Extents, axis_of, extents, product
+from .gathering import gather
+from .indexing import index_add
+from .operands import operands
+from .reducing import sum as total
+from .shape_queries import dim, shape
 
-
-def _broadcast_to_infer(x: Tensor, *dims: Tensor, known: Any) -> Any:
-    if known is None or x.shape.rank is None:
-        return x.dtype, TensorShape(known)
-    have: tuple[Dim, ...] = (1,) * (len(known) - len(x.shape)) + x.shape.known
-    if len(have) != len(known) or any(h not in (1, None, k) and k is not None for h, k in zip(have, known)):
-        raise ValueError(f"broadcast_to: a tensor of shape {x.shape} does not broadcast to {list(known)}")
-    out = [h if k is None and h not in (1, None) else k for h, k in zip(have, known)]
-    return x.dtype, TensorShape(out)
-
-
-def _broadcast_to_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
-    return np.broadcast_to(x, known if dims is None else dims.tolist())[()]
-
-
-BROADCAST_TO = primitive(
-    "broadcast_to", _broadcast_to_infer, _broadcast_to_kernel,
-    lambda g, outputs, inputs, attrs: [unbroadcast(g, inputs[0]), *[None] * (len(inputs) - 1)], traits=VIEWING,
-)  # fmt: skip
-
-
-@public(numpy=np.broadcast_to)
-def broadcast_to(x: Any, shape: Any, name: str | None = None) -> Any:
-    """Return ``x`` broadcast to a shape.
-
-    Parameters
-    ----------
-    x : tensor-like
-    shape : ints, tensor, or a list that mixes them
-    name : str, optional
-    """
-    dims = extents(shape, "broadcast_to")
-    return apply(BROADCAST_TO, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)
+__all__ = ["pad", "repeat", "tile"]
 
 
 def _tile_infer(x: Tensor, *multiples: Tensor, known: Any) -> Any:
@@ -73,8 +46,8 @@ def _tile_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
         count = known[axis] if inside else 1
         pairs += [inputs[1][axis] if count is None else count, dim(x, axis) if axis + x.shape.rank >= 0 else 1]
     spread = reshape(g, pairs)
-    total = call("sum", spread, axis=tuple(range(0, 2 * rank, 2)))
-    return [reshape_like(total, x), *[None] * (len(inputs) - 1)]
+    collected = total(spread, axis=tuple(range(0, 2 * rank, 2)))
+    return [reshape_like(collected, x), *[None] * (len(inputs) - 1)]
 
 
 def _tile_kernel(x: Any, multiples: Any = None, *, known: Any) -> Any:
@@ -115,8 +88,8 @@ def _repeat_infer(x: Tensor, repeats: Tensor, axis: int) -> Any:
 def _repeat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     x, repeats = inputs
     axis = axis_of(attrs["axis"], needed_rank(x, "repeat"), "repeat")
-    source = repeat(call("range", dim(x, axis)), repeats, 0)
-    return [call("index_add", call("shape", x), (slice(None),) * axis + (source,), g, static=x.shape), None]
+    source = repeat(counted(dim(x, axis)), repeats, 0)
+    return [index_add(shape(x), (slice(None),) * axis + (source,), g, static=x.shape), None]
 
 
 REPEAT = primitive(
@@ -173,7 +146,7 @@ def _pad_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> A
         start = inputs[2][2 * axis] if start is None else start
         where.append(slice(start, start + dim(x, axis)))
     inside = g[tuple(where)]
-    return [inside, call("sum", g) - call("sum", inside), *[None] * (len(inputs) - 2)]
+    return [inside, total(g) - total(inside), *[None] * (len(inputs) - 2)]
 
 
 PAD = primitive("pad", _pad_infer, _pad_kernel, _pad_vjp, traits=MADE)
@@ -212,7 +185,7 @@ def pad(x: Any, paddings: Any, mode: str = "constant", constant_values: Any = 0,
         pair = (widths.known[2 * axis] or 0, widths.known[2 * axis + 1] or 0)
         if pair != (0, 0):
             source = np.pad(np.arange(extent), pair, _PAD_MODES[mode.lower()])  # type: ignore[call-overload]
-            x = call("gather", x, as_constant(source), axis)
+            x = gather(x, as_constant(source), axis)
     return x
 
 

@@ -11,12 +11,16 @@ from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
-from ..ir.op import call
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, NO_RULE, OPAQUE, Price
-from .define import _ruled, as_dtype, operands, ordered, primitive, public
+from .array import ravel
+from .define import primitive, public
+from .dtype_rules import ordered, ruled
 from .extents import axis_of
-from .indexing import take_along_axis
+from .gathering import take_along_axis
+from .operands import as_dtype, cast, operands
+
+__all__ = ["argsort", "bincount", "searchsorted", "sort", "top_k", "unique"]
 
 
 def _sort_kernel(x: Any, axis: int, descending: bool) -> Any:
@@ -55,9 +59,9 @@ ARGSORT = primitive(
 
 def _sortable(x: Any, axis: Any, name: str) -> tuple[Tensor, int]:
     tensor = convert_to_tensor(x)
-    _ruled(ordered, tensor.dtype, name)
+    ruled(ordered, tensor.dtype, name)
     if axis is None:
-        return call("ravel", tensor), 0
+        return ravel(tensor), 0
     return tensor, axis_of(axis, tensor.shape.rank, name)
 
 
@@ -117,7 +121,7 @@ def top_k(x: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> T
     if extent is not None and k > extent:
         raise ValueError(f"top_k: k is {k}, but the last axis of shape {x.shape} has only {extent} elements")
     order = argsort(x, -1, descending=True)[..., :k]
-    return TopK(take_along_axis(x, order, -1), call("cast", order, dtypes.int32, name=name))
+    return TopK(take_along_axis(x, order, -1), cast(order, dtypes.int32, name=name))
 
 
 def _search_infer(a: Tensor, v: Tensor, side: str) -> Any:

@@ -17,8 +17,10 @@ from ..ir.op import Op
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from ..ops.array import RESHAPE, TRANSPOSE
-from ..ops.elementwise import CAST, ENSURE_SHAPE, IDENTITY, STOP_GRADIENT, WHERE
-from ..ops.repeating import BROADCAST_TO
+from ..ops.broadcasting import BROADCAST_TO
+from ..ops.identities import ENSURE_SHAPE, IDENTITY, STOP_GRADIENT
+from ..ops.operands import CAST
+from ..ops.selection import WHERE
 from .rewrite import Copy, constant_of, is_pure, rewrite
 
 #: larger results are not worth keeping

@@ -13,8 +13,8 @@ from ..base.shapes import TensorShape
 from ..ir.graph import Node
 from ..ir.op import Op
 from ..ir.tensor import Tensor
-from ..ops.elementwise import CAST
 from ..ops.indexing import GETITEM, assign_in_place
+from ..ops.operands import CAST
 from . import names
 from .block_loop import Between, in_blocks
 from .buffer_reuse import Spare

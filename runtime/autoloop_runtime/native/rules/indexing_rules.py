@@ -10,10 +10,12 @@ import numpy as np
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
-from ...ops.creation import TRIL, TRIU
-from ...ops.elementwise import ADD, WHERE
+from ...ops.arithmetic import ADD
+from ...ops.diagonals import TRIL, TRIU
+from ...ops.gathering import GATHER, PUT_ALONG, TAKE_ALONG
 from ...ops.index import Input, Slice
-from ...ops.indexing import GATHER, GETITEM, PUT_ALONG, SET_ITEM, TAKE_ALONG
+from ...ops.indexing import GETITEM, SET_ITEM
+from ...ops.selection import WHERE
 from ..ir.casts import cast
 from ..ir.elements import INT64, literal
 from ..typing.static_slices import span_of, step_of

@@ -9,9 +9,13 @@ import numpy as np
 from ...base.dtypes import variant
 from ...ir.graph import Node
 from ...ir.op import Op
-from ...ops.creation import FILL
-from ...ops.elementwise import CAST, DIVIDE, IDENTITY, MULTIPLY, POW, SQRT, SQUARE, WHERE
-from ...ops.repeating import BROADCAST_TO
+from ...ops.arithmetic import DIVIDE, MULTIPLY, SQUARE
+from ...ops.broadcasting import BROADCAST_TO
+from ...ops.filled import FILL
+from ...ops.identities import IDENTITY
+from ...ops.operands import CAST
+from ...ops.powers import POW, SQRT
+from ...ops.selection import WHERE
 from ..ir.elements import BOOL, LType, literal
 from ..writer.context import Context
 from ..writer.elementwise_ir import template_of

@@ -7,9 +7,10 @@ from math import prod
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
-from ...ops.elementwise import CAST, MULTIPLY
+from ...ops.arithmetic import MULTIPLY
 from ...ops.linalg import EINSUM, MATMUL
-from ...ops.reductions import SUM
+from ...ops.operands import CAST
+from ...ops.reducing import SUM
 from ..ir.elements import FLOAT, HALF, LType, literal
 from ..kernels import gemm
 from ..writer.context import Context

@@ -10,25 +10,15 @@ import numpy as np
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ir.op import Op
-from ...ops.elementwise import ADD, CAST, DIVIDE, EXP, LOG, MAXIMUM, MINIMUM, MULTIPLY, SUBTRACT, WHERE
+from ...ops.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
+from ...ops.bounds import MAXIMUM, MINIMUM
 from ...ops.logic import EQUAL, ISFINITE, ISNAN
-from ...ops.reductions import (
-    ALL,
-    ANY,
-    ARGMAX,
-    ARGMIN,
-    CUMPROD,
-    CUMSUM,
-    LOG_SOFTMAX,
-    LOGSUMEXP,
-    MAX,
-    MEAN,
-    MIN,
-    PROD,
-    SOFTMAX,
-    SUM,
-    SUM_BETWEEN,
-)
+from ...ops.operands import CAST
+from ...ops.powers import EXP, LOG
+from ...ops.reducing import SUM
+from ...ops.reductions import ALL, ANY, ARGMAX, ARGMIN, LOG_SOFTMAX, LOGSUMEXP, MAX, MEAN, MIN, PROD, SOFTMAX
+from ...ops.running_sums import CUMPROD, CUMSUM, SUM_BETWEEN
+from ...ops.selection import WHERE
 from ..ir.casts import cast
 from ..ir.elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
 from ..writer.context import Context

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from ...base.dataclass import replace
 from ...collections.accumulators import ACCUMULATE_AT
 from ...ir.graph import Node
-from ...ops.define import SUM_TO
-from ...ops.elementwise import ADD
-from ...ops.indexing import GATHER_ND, INDEX_ADD, SCATTER, SCATTER_UPDATE
-from ...ops.reductions import SUM
+from ...ops.arithmetic import ADD
+from ...ops.broadcasting import SUM_TO
+from ...ops.gathering import GATHER_ND, SCATTER, SCATTER_UPDATE
+from ...ops.indexing import INDEX_ADD
+from ...ops.reducing import SUM
 from ..ir.elements import literal
 from ..writer.context import Context
 from ..writer.memory import loaded, put, seen, shifted

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...collections.variables import ASSIGN, ASSIGN_ADD, ASSIGN_SUB, READ, Variable
 from ...ir.graph import Graph, Node
-from ...ops.elementwise import ADD, SUBTRACT
+from ...ops.arithmetic import ADD, SUBTRACT
 from ..writer.context import Context
 from ..writer.nests import apply, store_all
 from ..writer.node_writer import array_of

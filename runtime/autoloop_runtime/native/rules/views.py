@@ -9,10 +9,12 @@ import numpy as np
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
-from ...ops.array import CONCAT, EXPAND, FLIP, RESHAPE, ROLL, SPLIT, SQUEEZE, STACK, TRANSPOSE, UNSTACK
-from ...ops.creation import DIAGONAL, EMBED, LINSPACE, RANGE
+from ...ops.array import EXPAND, FLIP, RESHAPE, ROLL, SQUEEZE, TRANSPOSE
+from ...ops.creation import LINSPACE, RANGE
 from ...ops.custom_gradient import CUSTOM
-from ...ops.elementwise import ENSURE_SHAPE
+from ...ops.diagonals import DIAGONAL, EMBED
+from ...ops.identities import ENSURE_SHAPE
+from ...ops.joining import CONCAT, SPLIT, STACK, UNSTACK
 from ...ops.repeating import PAD, REPEAT, TILE
 from ..ir.elements import DOUBLE, LType, literal
 from ..writer.context import Context

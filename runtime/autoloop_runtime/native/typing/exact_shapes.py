@@ -17,11 +17,14 @@ from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
 from ...ops.array import RESHAPE
-from ...ops.creation import EMBED, FILL, RANK, SHAPE, SIZE
-from ...ops.define import SUM_TO
-from ...ops.elementwise import IDENTITY, STOP_GRADIENT
-from ...ops.indexing import INDEX_ADD, PUT_ALONG
-from ...ops.repeating import BROADCAST_TO, PAD, TILE
+from ...ops.broadcasting import BROADCAST_TO, SUM_TO
+from ...ops.diagonals import EMBED
+from ...ops.filled import FILL
+from ...ops.gathering import PUT_ALONG
+from ...ops.identities import IDENTITY, STOP_GRADIENT
+from ...ops.indexing import INDEX_ADD
+from ...ops.repeating import PAD, TILE
+from ...ops.shape_queries import RANK, SHAPE, SIZE
 from ..ir.elements import TYPES
 from .collection_types import Collections, Elements, grown, is_collection_op
 from .facts import Shape, Types, Unresolved

@@ -11,9 +11,11 @@ from typing import Any
 from ...collections.accumulators import ACCUMULATE_AT
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
-from ...ops.elementwise import ADD, CAST, IDENTITY, MULTIPLY, SUBTRACT
+from ...ops.arithmetic import ADD, MULTIPLY, SUBTRACT
+from ...ops.identities import IDENTITY
 from ...ops.index import Index, Input, Slice
 from ...ops.indexing import GETITEM, INDEX_ADD, SET_ITEM
+from ...ops.operands import CAST
 from .facts import Types
 
 #: ops that take an index -> the position of its first tensor among their inputs

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from ...ir.op import Op
-from ...ops.elementwise import CAST, WHERE
-from ...ops.repeating import BROADCAST_TO
+from ...ops.broadcasting import BROADCAST_TO
+from ...ops.operands import CAST
+from ...ops.selection import WHERE
 from ..ir.casts import cast
 from ..ir.elements import BOOL, LType
 from ..ir.writer import Loop

@@ -1,0 +1,124 @@
+"""Sums, products, quotients and signs, element by element."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..ir.op import Neutral
+from ..ir.traits import FUNCTION, NO_GRADIENT
+from .complex_numbers import conj, real
+from .define import Function, op_of
+from .dtype_rules import floating, inexact, numeric, real_arithmetic
+from .elementwise import binary, unary
+from .filled import zeros_like
+from .logic import equal
+from .operands import cast
+from .rounding import floor
+from .selection import where
+
+__all__ = [
+    "abs", "add", "copysign", "divide", "floor_divide", "mod", "multiply", "negative", "reciprocal", "sign",
+    "square", "subtract",
+]  # fmt: skip
+
+add = binary(
+    "add", operator.add, "{0} + {1}", lambda g, z, x, y: (g, g),
+    rule=numeric, doc="``x + y``.", numpy=np.add,
+    neutral=Neutral(0, "biuf", swaps=True, negative_zero=True),
+    llvm={"b": "or $t $x, $y", "iu": "add $t $x, $y", "f": "fadd $t $x, $y"},
+)  # fmt: skip
+subtract = binary(
+    "subtract", operator.sub, "{0} - {1}", lambda g, z, x, y: (g, -g), doc="``x - y``.", numpy=np.subtract,
+    neutral=Neutral(0, "iuf", negative_zero=False),
+    llvm={"iu": "sub $t $x, $y", "f": "fsub $t $x, $y"},
+)  # fmt: skip
+multiply = binary(
+    "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
+    rule=numeric, doc="``x * y``.", numpy=np.multiply,
+    neutral=Neutral(1, swaps=True),
+    llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y"},
+)  # fmt: skip
+divide = binary(
+    "divide", operator.truediv, "{0} / {1}", lambda g, z, x, y: (g / y, -g * z / y),
+    rule=inexact, doc="``x / y``; integers are divided as floats (``dtypes.division``).",
+    numpy=(np.divide, np.true_divide),
+    neutral=Neutral(1, "f"),
+    llvm={"f": "fdiv $t $x, $y"},
+)  # fmt: skip
+floor_divide = binary(
+    "floor_divide", operator.floordiv, "{0} // {1}", NO_GRADIENT,
+    rule=real_arithmetic, doc="``x // y``, rounded down; an integer divided by zero gives 0.",
+    numpy=np.floor_divide, traits=FUNCTION,
+    neutral=Neutral(1, "iu"),
+    llvm={"i": "@floordiv_i $x, $y", "u": "@floordiv_u $x, $y", "f": "@floordiv_f $x, $y"},
+)  # fmt: skip
+mod = binary(
+    "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * floor(x / y)),
+    rule=real_arithmetic, doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
+    numpy=(np.mod, np.remainder), traits=FUNCTION,
+    llvm={"i": "@mod_i $x, $y", "u": "@mod_u $x, $y", "f": "@mod_f $x, $y"},
+)  # fmt: skip
+negative = unary(
+    "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative,
+    undoes_itself=True,
+    llvm={"iu": "sub $t 0, $x", "f": "fneg $t $x"},
+)  # fmt: skip
+reciprocal = unary(
+    "reciprocal", lambda x: 1 / x, "1 / {0}", lambda g, y, x: -g * y * y,
+    rule=inexact, doc="``1 / x``.", numpy=np.reciprocal, into="np.divide(1, {0}, out={out})",
+    llvm={"f": "fdiv $t 1.0, $x"},
+)  # fmt: skip
+square = unary(
+    "square", lambda x: x * x, "{0} * {0}", lambda g, y, x: g * (2 * x),
+    doc="``x * x``.", numpy=np.square, into="np.multiply({0}, {0}, out={out})",
+    llvm={"iu": "mul $t $x, $x", "f": "fmul $t $x, $x"},
+)  # fmt: skip
+
+
+def _sign_grad(g: Any, y: Any, x: Any) -> Any:
+    """Return zeros for real numbers; a complex ``x / abs(x)`` turns with ``x``:
+    what of ``g`` lies along ``y`` is lost."""
+    if x.dtype.kind != "c":
+        return zeros_like(g)
+    size = abs(x)
+    along = real(g * conj(y))
+    return where(equal(size, 0), 0, (g - y * cast(along, g.dtype)) / cast(where(size > 0, size, 1), g.dtype))
+
+
+sign = unary(
+    "sign", np.sign, "np.sign({0})", _sign_grad, holomorphic=False,
+    doc="-1, 0 or 1 with the sign of ``x``; ``x / abs(x)`` for complex numbers.", numpy=np.sign,
+    llvm={"i": "@sign_i $x", "u": "icmp ne $t $x, 0; zext i1 $1 to $t", "f": "@sign_f $x"},
+)  # fmt: skip
+
+
+def _abs_grad(g: Any, y: Any, x: Any) -> Any:
+    return cast(g, x.dtype) * sign(x) if x.dtype.kind == "c" else g * sign(x)
+
+
+def _abs_rule(dtype: Any) -> Any:
+    return numeric(dtype)[0], dtypes.real_of(dtype)
+
+
+abs = unary(
+    "abs", operator.abs, "abs({0})", _abs_grad, rule=_abs_rule, holomorphic=False,
+    doc="The absolute value; real for complex numbers.", numpy=(np.abs, np.fabs),
+    llvm={"bu": "=$x", "i": "call $t @llvm.abs.$s($t $x, i1 false)", "f": "call $t @llvm.fabs.$s($t $x)"},
+)  # fmt: skip
+copysign: Function = binary(
+    "copysign", np.copysign, "np.copysign({0}, {1})",
+    lambda g, z, x, y: (g * copysign(1.0, x) * copysign(1.0, y), None),
+    rule=floating, doc="``x`` with the sign of ``y``.", numpy=np.copysign,
+    llvm={"f": "call $t @llvm.copysign.$s($t $x, $t $y)"},
+)  # fmt: skip
+
+ADD = op_of(add)
+SUBTRACT = op_of(subtract)
+MULTIPLY = op_of(multiply)
+DIVIDE = op_of(divide)
+SQUARE = op_of(square)
+NEGATIVE = op_of(negative)

@@ -1,0 +1,127 @@
+"""The larger and the smaller of two, and what limits values by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.tensor import Tensor
+from .complex_numbers import complex, imag, real
+from .define import Function, op_of, public
+from .dtype_rules import ordered, real_arithmetic
+from .elementwise import binary, unary
+from .identities import identity
+from .logic import equal, isnan
+from .operands import operands
+from .selection import where
+
+__all__ = ["clip", "maximum", "minimum", "nan_to_num", "relu"]
+
+
+def _larger_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
+    """Let equal operands share; where one is nan neither has a slope."""
+    tie = equal(x, y)
+    return where(tie, g / 2, where(x > y, g, 0)), where(tie, g / 2, where(x < y, g, 0))
+
+
+def _smaller_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
+    return _larger_grad(g, z, y, x)
+
+
+maximum = binary(
+    "maximum", np.maximum, "np.maximum({0}, {1})",
+    _larger_grad, rule=ordered, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
+    scalar={"biu": "max({0}, {1})"},
+    # of 0.0 and -0.0, which are equal, NumPy's loop over half precision gives the first, and those over other floats
+    # give the second
+    llvm={
+        "b": "or $t $x, $y",
+        "i": "call $t @llvm.smax.$s($t $x, $t $y)",
+        "u": "call $t @llvm.umax.$s($t $x, $t $y)",
+        "f": "@max_f $x, $y",
+        "h": "@first_max_f $x, $y",
+    },
+)  # fmt: skip
+minimum = binary(
+    "minimum", np.minimum, "np.minimum({0}, {1})",
+    _smaller_grad, rule=ordered, doc="The smaller of ``x`` and ``y``; nan if either is.", numpy=np.minimum,
+    scalar={"biu": "min({0}, {1})"},
+    llvm={
+        "b": "and $t $x, $y",
+        "i": "call $t @llvm.smin.$s($t $x, $t $y)",
+        "u": "call $t @llvm.umin.$s($t $x, $t $y)",
+        "f": "@min_f $x, $y",
+        "h": "@first_min_f $x, $y",
+    },
+)  # fmt: skip
+relu = unary(
+    "relu", lambda x: np.maximum(x, 0), "np.maximum({0}, 0)", lambda g, y, x: where(x > 0, g, 0),
+    rule=real_arithmetic, doc="``maximum(x, 0)``.", into="np.maximum({0}, 0, out={out})",
+    llvm={"i": "~maximum $x, 0", "u": "=$x", "f": "@max_f $x, 0.0", "h": "@first_max_f $x, 0.0"},
+)  # fmt: skip
+
+
+@public(numpy=np.clip)
+def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Any:
+    """Return ``x`` with its values limited to ``[min, max]``; either bound may be ``None``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    min, max : tensor-like or None
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    if min is None or max is None:
+        x = x if min is None else maximum(x, min)
+        return x if max is None else minimum(x, max, name)
+    numbers = convert_to_tensor(min).shape.rank == 0 == convert_to_tensor(max).shape.rank
+    return _within(minimum, _within(maximum, x, min, numbers), max, numbers, name)
+
+
+def _within(limit: Function, x: Tensor, bound: Any, is_number: bool, name: str | None = None) -> Any:
+    """Return ``limit`` of ``x`` and one of two bounds: where they are equal ``x`` stays if both bounds are numbers.
+
+    So it is in NumPy; 0.0 and -0.0 show it. Of equal operands maximum and minimum give the second, and the first of
+    half precision.
+    """
+    x, bound = operands("clip", x, bound)
+    exchanged = is_number and x.dtype.kind == "f" and x.dtype != dtypes.float16
+    return limit(bound, x, name) if exchanged else limit(x, bound, name)
+
+
+@public(numpy=np.nan_to_num)
+def nan_to_num(
+    x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None
+) -> Any:
+    """Return ``x`` with finite numbers in place of nan and the infinities.
+
+    Parameters
+    ----------
+    x : tensor-like
+    nan : float
+    posinf, neginf : float, optional
+        By default the largest and the smallest number of the dtype.
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    if x.dtype.kind == "c":
+        parts = [nan_to_num(part(x), nan, posinf, neginf) for part in (real, imag)]
+        return complex(*parts)
+    if x.dtype.kind != "f":
+        return identity(x)
+    info = np.finfo(x.dtype)
+    replaced = where(isnan(x), as_constant(x.dtype.type(nan)), x, name)
+    for infinity, number in (
+        (np.inf, info.max if posinf is None else posinf),
+        (-np.inf, info.min if neginf is None else neginf),
+    ):
+        replaced = where(equal(x, infinity), as_constant(x.dtype.type(number)), replaced)
+    return replaced
+
+
+MAXIMUM = op_of(maximum)
+MINIMUM = op_of(minimum)

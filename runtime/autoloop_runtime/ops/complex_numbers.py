@@ -1,0 +1,87 @@
+"""Complex numbers and their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.tensor import Tensor
+from ..ir.traits import ELEMENTS, PASSING
+from .broadcasting import broadcast_static, unbroadcast
+from .define import Function, primitive, public
+from .dtype_rules import floating, numeric
+from .elementwise import unary
+from .filled import zeros_like
+from .operands import as_dtype, cast, operands
+
+__all__ = ["complex", "conj", "imag", "real"]
+
+
+def _part_rule(dtype: Any) -> Any:
+    return dtype, dtypes.real_of(dtype)
+
+
+_complex_real = unary(
+    "real", lambda x: x.real, "{0}.real", lambda g, y, x: cast(g, x.dtype),
+    rule=_part_rule, doc="The real part.", holomorphic=False, traits=PASSING,
+)  # fmt: skip
+_complex_imag = unary(
+    "imag", lambda x: x.imag, "{0}.imag", lambda g, y, x: cast(g, x.dtype) * 1j,
+    rule=_part_rule, doc="The imaginary part.", holomorphic=False, traits=PASSING,
+)  # fmt: skip
+_complex_conj = unary(
+    "conj", np.conjugate, "np.conjugate({0})", lambda g, y, x: conj(g),
+    rule=numeric, doc="The complex conjugate.", holomorphic=False,
+)  # fmt: skip
+
+
+def _part(name: str, of_complex: Any, of_real: Any, numpy: Any) -> Any:
+    @public(name=name, numpy=numpy)
+    def f(x: Any, name: str | None = None) -> Any:
+        x = convert_to_tensor(x)
+        return of_complex(x, name) if x.dtype.kind == "c" else of_real(x)
+
+    f.__doc__ = of_complex.__doc__
+    return f
+
+
+real = _part("real", _complex_real, lambda x: x, np.real)
+
+imag = _part("imag", _complex_imag, zeros_like, np.imag)
+
+conj: Function = _part("conj", _complex_conj, lambda x: x, (np.conj, np.conjugate))
+
+
+def _complex_infer(re: Tensor, im: Tensor) -> Any:
+    return dtypes.complex_of(re.dtype), broadcast_static("complex", re, im)
+
+
+def _complex_kernel(re: Any, im: Any) -> Any:
+    out = np.empty(np.broadcast_shapes(re.shape, im.shape), dtypes.complex_of(re.dtype))
+    out.real, out.imag = re, im
+    return out[()]
+
+
+COMPLEX = primitive(
+    "complex", _complex_infer, _complex_kernel,
+    lambda g, outputs, inputs, attrs: [unbroadcast(real(g), inputs[0]), unbroadcast(imag(g), inputs[1])],
+    traits=ELEMENTS,
+)  # fmt: skip
+
+
+@public()
+def complex(real: Any, imag: Any, name: str | None = None) -> Any:
+    """Return complex numbers from their parts.
+
+    Parameters
+    ----------
+    real, imag : tensor-like, broadcast together
+    name : str, optional
+    """
+    parts = operands("complex", real, imag)
+    dtype = floating(parts[0].dtype)[0]
+    return apply(COMPLEX, [as_dtype(p, dtype) for p in parts], None, name)

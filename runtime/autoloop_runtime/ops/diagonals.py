@@ -1,0 +1,149 @@
+"""Triangles and diagonals of matrices."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..base.shapes import TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.numpy_arguments import Counterpart
+from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.traits import MADE, Price
+from .array import moveaxis
+from .define import op_of, primitive, public
+from .extents import extents
+from .reducing import sum
+from .shape_queries import shape, size
+
+__all__ = ["diag", "diagonal", "trace", "tril", "triu"]
+
+
+def _matrix(x: Tensor) -> Any:
+    if x.shape.rank is not None and x.shape.rank < 2:
+        raise ValueError(f"a tensor of rank 2 or more is needed, got shape {x.shape}")
+    return x.dtype, x.shape
+
+
+def _triangle(name: str, kernel: Any, doc: str) -> Any:
+    op = primitive(
+        name, lambda x, k: _matrix(x), lambda x, k: kernel(x, k),
+        lambda g, outputs, inputs, attrs: [f(g, attrs["k"])], traits=MADE,
+    )  # fmt: skip
+
+    @public(name=name, numpy=kernel)
+    def f(x: Any, k: int = 0, name: str | None = None) -> Any:
+        return apply(op, [convert_to_tensor(x)], {"k": int(k)}, name)
+
+    f.__doc__ = f"{doc}\n\nParameters\n----------\nx : tensor-like\nk : int\n    The diagonal.\nname : str, optional\n"
+    return f
+
+
+tril = _triangle("tril", np.tril, "``x`` with the elements above the ``k``-th diagonal set to zero.")
+
+triu = _triangle("triu", np.triu, "``x`` with the elements below the ``k``-th diagonal set to zero.")
+
+
+def _diagonal_infer(x: Tensor, k: int) -> Any:
+    _matrix(x)
+    if x.shape.rank is None:
+        return x.dtype, x.shape
+    rows, columns = x.shape.known[-2:]
+    count = None
+    if rows is not None and columns is not None:
+        count = builtins.max(0, builtins.min(rows, columns - k) if k >= 0 else builtins.min(rows + k, columns))
+    return x.dtype, TensorShape([*x.shape.known[:-2], count])
+
+
+def _diagonal_places(count: int, k: int) -> Any:
+    steps = np.arange(count)
+    return (..., steps + builtins.max(-k, 0), steps + builtins.max(k, 0))
+
+
+def _embed_kernel(d: Any, dims: Any = None, *, known: Any, k: int) -> Any:
+    out = np.zeros(tuple(known if dims is None else dims.tolist()), d.dtype)
+    out[_diagonal_places(d.shape[-1], k)] = d
+    return out
+
+
+DIAGONAL = primitive(
+    "diagonal", _diagonal_infer, lambda x, k: np.diagonal(x, k, -2, -1).copy(),
+    lambda g, outputs, inputs, attrs: [_embedded(g, shape(inputs[0]), attrs["k"])], traits=MADE.but(price=Price.PICK),
+)  # fmt: skip
+EMBED = primitive(
+    "embed_diagonal", lambda d, *dims, known, k: (d.dtype, TensorShape(known)), _embed_kernel,
+    lambda g, outputs, inputs, attrs: [diagonal(g, attrs["k"]), *[None] * (len(inputs) - 1)], traits=MADE,
+)  # fmt: skip
+
+
+def _embedded(d: Tensor, dims: Any, k: int) -> Any:
+    places = extents(dims, "diag")
+    return apply(EMBED, [d, *places.inputs], {"known": places.known, "k": k})
+
+
+@public()
+def diagonal(x: Any, k: int = 0, name: str | None = None) -> Any:
+    """Return the ``k``-th diagonal of the last two axes.
+
+    Parameters
+    ----------
+    x : tensor-like of rank 2 or more
+    k : int
+    name : str, optional
+    """
+    return apply(DIAGONAL, [convert_to_tensor(x)], {"k": int(k)}, name)
+
+
+@public(numpy=np.diag)
+def diag(x: Any, k: int = 0, name: str | None = None) -> Any:
+    """Return the matrix with the vector ``x`` on its ``k``-th diagonal; the diagonal of a matrix ``x``.
+
+    Parameters
+    ----------
+    x : tensor-like of rank 1 or 2
+    k : int
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    if x.shape.rank == 2:
+        return diagonal(x, k, name)
+    if x.shape.rank != 1:
+        raise ValueError(f"diag: a vector or a matrix is needed, got shape {x.shape}")
+    extent = size(x) if x.shape.known[0] is None else x.shape.known[0]
+    extent = extent + builtins.abs(k)
+    return _embedded(x, [extent, extent], k)
+
+
+@public()
+def trace(x: Any, name: str | None = None) -> Any:
+    """Return the sum of the main diagonal of the last two axes.
+
+    Parameters
+    ----------
+    x : tensor-like of rank 2 or more
+    name : str, optional
+    """
+    return sum(diagonal(x), -1, name=name)
+
+
+def _numpy_diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return ``np.diagonal``, which is of the first two axes."""
+    a = convert_to_tensor(a)
+    if a.shape.rank != 2 or (axis1 % 2, axis2 % 2) != (0, 1):
+        a = moveaxis(a, (axis1, axis2), (-2, -1))
+    return diagonal(a, offset)
+
+
+def _numpy_trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return sum(_numpy_diagonal(a, offset, axis1, axis2), -1)
+
+
+NUMPY_FUNCTIONS[np.diagonal] = Counterpart(np.diagonal, _numpy_diagonal)
+
+NUMPY_FUNCTIONS[np.trace] = Counterpart(np.trace, _numpy_trace)
+
+TRIL = op_of(tril)
+TRIU = op_of(triu)

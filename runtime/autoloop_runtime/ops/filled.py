@@ -1,0 +1,150 @@
+"""Tensors with all elements equal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.shapes import TensorShape
+from ..ir.apply import apply
+from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.tensor import Tensor
+from ..ir.traits import OPAQUE, Memory
+from .define import primitive, public
+from .extents import extents
+from .operands import cast, is_tensor, is_weak
+from .reducing import sum
+from .shape_queries import shape
+
+__all__ = ["full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
+
+#: filled tensors up to this many elements are constants, larger ones are made when they are needed
+CONSTANT_LIMIT = 1 << 16
+
+
+def _fill_infer(value: Tensor, *dims: Tensor, known: Any) -> Any:
+    if value.shape.rank not in (0, None):
+        raise ValueError(f"full: the value must be a scalar, got shape {value.shape}")
+    return value.dtype, TensorShape(known)
+
+
+def _fill_kernel(value: Any, dims: Any = None, *, known: Any) -> Any:
+    shape = tuple(known if dims is None else dims.tolist())
+    if not value:
+        return np.zeros(shape, value.dtype)[()]
+    return np.full(shape, value, value.dtype)[()]
+
+
+FILL = primitive(
+    "fill", _fill_infer, _fill_kernel,
+    lambda g, outputs, inputs, attrs: [sum(g), *[None] * (len(inputs) - 1)],
+    traits=OPAQUE.but(memory=Memory.FRESH, rematerialise=True),
+)  # fmt: skip
+
+
+def _checked_extents(shape: Any, name: str) -> Any:
+    dims = extents(shape, name)
+    if dims.known is not None:
+        for d in dims.known:
+            if d is not None and d < 0:
+                raise ValueError(f"{name}: a dimension cannot be negative, got {list(dims.known)}")
+    return dims
+
+
+@public(name="full")
+def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Return a tensor with all elements equal.
+
+    Parameters
+    ----------
+    shape : ints, tensor, or a list that mixes them
+    fill_value : scalar tensor-like
+    dtype : dtype-like, optional
+        By default that of ``fill_value``.
+    name : str, optional
+    """
+    if dtype is not None and is_weak(fill_value):
+        plain = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
+        value = convert_to_tensor(plain, dtype)
+    else:
+        value = convert_to_tensor(fill_value)
+        value = value if dtype is None else cast(value, dtype)
+    dims = _checked_extents(shape, "full")
+    # a tensor stays an input even where its value is known: somebody may differentiate with regard to it, or feed it
+    known = None if is_tensor(fill_value) else value.constant_value()
+    if not dims.inputs and known is not None and known.ndim == 0 and math.prod(dims.known) <= CONSTANT_LIMIT:
+        array = _fill_kernel(known[()], known=dims.known)
+        if array.ndim:
+            array.flags.writeable = False
+        return as_constant(array, name)
+    return apply(FILL, [value, *dims.inputs], {"known": dims.known}, name)
+
+
+@public()
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+    """Return a tensor of zeros.
+
+    Parameters
+    ----------
+    shape : ints, tensor, or a list that mixes them
+    dtype : dtype-like
+    name : str, optional
+    """
+    return full(shape, 0, dtype, name)
+
+
+@public()
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+    """Return a tensor of ones.
+
+    Parameters
+    ----------
+    shape : ints, tensor, or a list that mixes them
+    dtype : dtype-like
+    name : str, optional
+    """
+    return full(shape, 1, dtype, name)
+
+
+@public(numpy=np.full_like)
+def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Return a tensor of the shape (and, by default, dtype) of ``x`` with all elements equal.
+
+    Parameters
+    ----------
+    x : tensor-like
+    fill_value : scalar tensor-like
+    dtype : dtype-like, optional
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    return full(shape(x), fill_value, x.dtype if dtype is None else dtype, name)
+
+
+@public(numpy=np.zeros_like)
+def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Return zeros in the shape (and, by default, dtype) of ``x``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    dtype : dtype-like, optional
+    name : str, optional
+    """
+    return full_like(x, 0, dtype, name)
+
+
+@public(numpy=np.ones_like)
+def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Return ones in the shape (and, by default, dtype) of ``x``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    dtype : dtype-like, optional
+    name : str, optional
+    """
+    return full_like(x, 1, dtype, name)

@@ -1,0 +1,293 @@
+"""Elements and slices named by tensors of indices: gathered, scattered, along one axis or at points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base.shapes import TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.op import Op
+from ..ir.tensor import Tensor
+from ..ir.traits import OPAQUE, PICKING, Memory
+from .arithmetic import add
+from .array import ravel, reshape_like
+from .creation import arange
+from .define import primitive, public
+from .extents import axis_of, extents
+from .filled import zeros_like
+from .index import Index, Input, Slice, result_shape
+from .indexing import _added, _may_repeat, element_of
+from .logic import equal
+from .selection import where
+from .shape_queries import shape, size
+
+__all__ = ["gather", "gather_nd", "scatter", "scatter_add", "scatter_update", "take", "take_along_axis"]
+
+
+def _gather_infer(x: Tensor, indices: Tensor, axis: int) -> Any:
+    if x.shape.rank is None:
+        return x.dtype, TensorShape(None)
+    axis = axis_of(axis, x.shape.rank, "gather")
+    result_shape(x.shape, Index([*[Slice(None, None, None)] * axis, Input(0)]), [indices])  # checks the range
+    before, after = TensorShape(x.shape.known[:axis]), TensorShape(x.shape.known[axis + 1 :])
+    return x.dtype, before + indices.shape + after
+
+
+def _gather_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    x, indices = inputs
+    axis = attrs["axis"]
+    if axis < 0:
+        raise ValueError("the gradient of gather along a negative axis needs the rank of the tensor")
+    index = Index([*[Slice(None, None, None)] * axis, Input(0)])
+    return [_added(x, index, [indices], g), None]
+
+
+GATHER = primitive(
+    "gather", _gather_infer, lambda x, indices, axis: np.take(x, indices, axis), _gather_vjp, traits=PICKING
+)
+
+
+def _integers(value: Any, name: str) -> Tensor:
+    tensor = convert_to_tensor(value)
+    if tensor.dtype.kind not in "iu":
+        raise TypeError(f"{name}: indices must be integers, got dtype {tensor.dtype}")
+    return tensor
+
+
+@public()
+def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) -> Any:
+    """Return slices of ``params`` along an axis.
+
+    Parameters
+    ----------
+    params : tensor-like
+    indices : tensor-like of integers
+        Of any shape, which takes the place of the axis. Negative ones count from the end.
+    axis : int
+    name : str, optional
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range.
+    """
+    x = convert_to_tensor(params)
+    axis = axis_of(axis, x.shape.rank, "gather")
+    return apply(GATHER, [x, _integers(indices, "gather")], {"axis": axis}, name)
+
+
+@public(numpy=np.take)
+def take(x: Any, indices: Any, axis: int | None = None, name: str | None = None) -> Any:
+    """Return as ``gather``, but without ``axis`` from the flattened tensor, as NumPy.
+
+    Parameters
+    ----------
+    x : tensor-like
+    indices : tensor-like of integers
+    axis : int, optional
+    name : str, optional
+    """
+    return gather(ravel(x) if axis is None else x, indices, axis or 0, name)
+
+
+def _along_kernel(x: Any, indices: Any, axis: int) -> Any:
+    return np.take_along_axis(x, indices, axis)
+
+
+def _put_along_kernel(shape: Any, indices: Any, values: Any, axis: int, static: Any) -> Any:
+    out = np.zeros(tuple(shape.tolist()), values.dtype)
+    grid = list(np.indices(indices.shape, sparse=True))
+    grid[axis] = indices
+    np.add.at(out, tuple(grid), values)
+    return out
+
+
+TAKE_ALONG = primitive(
+    "take_along_axis", lambda x, indices, axis: (x.dtype, indices.shape), _along_kernel,
+    lambda g, outputs, inputs, attrs: [
+        _put_along(inputs[0], inputs[1], g, attrs["axis"]),
+        None,
+    ], traits=PICKING,
+)  # fmt: skip
+
+
+def _put_along(x: Tensor, indices: Tensor, g: Tensor, axis: int) -> Any:
+    return apply(PUT_ALONG, [shape(x), indices, g], {"axis": axis, "static": x.shape})
+
+
+PUT_ALONG: Op = primitive(
+    "put_along_axis", lambda shape, indices, values, axis, static: (values.dtype, static), _put_along_kernel,
+    lambda g, outputs, inputs, attrs: [None, None, take_along_axis(g, inputs[1], attrs["axis"])],
+    traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
+)  # fmt: skip
+
+
+@public(numpy=np.take_along_axis)
+def take_along_axis(x: Any, indices: Any, axis: int = -1, name: str | None = None) -> Any:
+    """Return elements of ``x`` at ``indices`` along an axis, the other axes side by side.
+
+    Parameters
+    ----------
+    x : tensor-like
+    indices : tensor-like of integers
+        Of the shape of ``x`` but along ``axis``.
+    axis : int
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    attrs = {"axis": axis_of(axis, x.shape.rank, "take_along_axis")}
+    return apply(TAKE_ALONG, [x, _integers(indices, "take_along_axis")], attrs, name)
+
+
+def _places(indices: Any) -> Any:
+    return tuple(np.moveaxis(indices, -1, 0))
+
+
+def _depth(indices: Tensor, name: str) -> int | None:
+    if indices.shape.rank == 0:
+        raise ValueError(f"{name}: indices must have at least one axis, got a scalar")
+    return None if indices.shape.rank is None else indices.shape.known[-1]
+
+
+def _gather_nd_infer(x: Tensor, indices: Tensor) -> Any:
+    depth = _depth(indices, "gather_nd")
+    if depth is None or x.shape.rank is None:
+        return x.dtype, TensorShape(None)
+    if depth > len(x.shape):
+        raise ValueError(f"gather_nd: indices of {depth} entries for a tensor of shape {x.shape}")
+    return x.dtype, TensorShape([*indices.shape.known[:-1], *x.shape.known[depth:]])
+
+
+def _scatter_infer(indices: Tensor, updates: Tensor, *dims: Tensor, known: Any) -> Any:
+    _check_updates(indices, updates, TensorShape(known), "scatter")
+    return updates.dtype, TensorShape(known)
+
+
+def _check_updates(indices: Tensor, updates: Tensor, shape: TensorShape, name: str) -> None:
+    depth = _depth(indices, name)
+    if depth is None or shape.rank is None:
+        return
+    if depth > len(shape):
+        raise ValueError(f"{name}: indices of {depth} entries for a tensor of shape {shape}")
+    expected = TensorShape([*indices.shape.known[:-1], *shape.known[depth:]])
+    if not updates.shape.is_compatible_with(expected):
+        raise ValueError(f"{name}: updates have shape {updates.shape}, {expected} is needed")
+
+
+def _scatter_kernel(indices: Any, updates: Any, dims: Any = None, *, known: Any) -> Any:
+    out = np.zeros(tuple(known if dims is None else dims.tolist()), updates.dtype)
+    np.add.at(out, _places(indices), updates)
+    return out
+
+
+GATHER_ND = primitive(
+    "gather_nd", _gather_nd_infer, lambda x, indices: x[_places(indices)],
+    lambda g, outputs, inputs, attrs: [scatter(inputs[1], g, shape(inputs[0])), None],
+    traits=PICKING.but(memory=Memory.ANY),
+)  # fmt: skip
+SCATTER = primitive(
+    "scatter", _scatter_infer, _scatter_kernel,
+    lambda g, outputs, inputs, attrs: [None, gather_nd(g, inputs[0]), *[None] * (len(inputs) - 2)],
+    traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
+)  # fmt: skip
+
+
+@public()
+def gather_nd(params: Any, indices: Any, name: str | None = None) -> Any:
+    """Return elements or slices of ``params`` at points.
+
+    Parameters
+    ----------
+    params : tensor-like
+    indices : tensor-like of integers
+        The last axis holds the coordinates of one point (or of a slice, if fewer than the rank).
+    name : str, optional
+    """
+    return apply(GATHER_ND, [convert_to_tensor(params), _integers(indices, "gather_nd")], None, name)
+
+
+@public()
+def scatter(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
+    """Return zeros with ``updates`` added at points; what falls on one point twice sums up.
+
+    Parameters
+    ----------
+    indices : tensor-like of integers
+        The last axis holds the coordinates of one point (or of a slice, if fewer than the rank).
+    updates : tensor-like
+    shape : ints, tensor, or a list that mixes them
+        Of the result.
+    name : str, optional
+    """
+    dims = extents(shape, "scatter")
+    inputs = [_integers(indices, "scatter"), convert_to_tensor(updates), *dims.inputs]
+    return apply(SCATTER, inputs, {"known": dims.known}, name)
+
+
+def _scatter_update_infer(x: Tensor, indices: Tensor, updates: Tensor) -> Any:
+    _check_updates(indices, updates, x.shape, "scatter_update")
+    return x.dtype, x.shape
+
+
+def _scatter_update_kernel(x: Any, indices: Any, updates: Any) -> Any:
+    out = np.array(x)
+    out[_places(indices)] = updates
+    return out
+
+
+def _scatter_update_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    _, indices, updates = inputs
+    cleared = apply(SCATTER_UPDATE, [g, indices, zeros_like(updates)])
+    part = gather_nd(g, indices)
+    if _may_repeat(indices):
+        numbers = reshape_like(arange(size(part)), part)
+        written = apply(SCATTER_UPDATE, [zeros_like(g, numbers.dtype), indices, numbers])
+        part = where(equal(gather_nd(written, indices), numbers), part, g.dtype.type(0))
+    return [cleared, None, part]
+
+
+SCATTER_UPDATE = primitive(
+    "scatter_update",
+    _scatter_update_infer,
+    _scatter_update_kernel,
+    _scatter_update_vjp,
+    traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
+)
+
+
+@public()
+def scatter_update(x: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    """Return ``x`` with the elements or slices at points replaced: a new tensor.
+
+    Parameters
+    ----------
+    x : tensor-like
+    indices : tensor-like of integers
+        The last axis holds the coordinates of one point (or of a slice, if fewer than the rank).
+    updates : tensor-like
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    inputs = [x, _integers(indices, "scatter_update"), element_of(x.dtype, updates, "scatter_update")]
+    return apply(SCATTER_UPDATE, inputs, None, name)
+
+
+@public()
+def scatter_add(x: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    """Return ``x`` with ``updates`` added at points: a new tensor.
+
+    Parameters
+    ----------
+    x : tensor-like
+    indices : tensor-like of integers
+        The last axis holds the coordinates of one point (or of a slice, if fewer than the rank).
+    updates : tensor-like
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    added = scatter(indices, element_of(x.dtype, updates, "scatter_add"), shape(x))
+    return add(x, added, name=name)

@@ -1,0 +1,99 @@
+"""Ops that give what they get: for a name, for no gradient, for a shape that is checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT, PASSING, VIEWING, Fails
+from .define import primitive, public
+
+__all__ = ["ensure_shape", "identity", "stop_gradient"]
+
+IDENTITY = primitive(
+    "identity",
+    lambda x: (x.dtype, x.shape),
+    lambda x: x,
+    lambda g, outputs, inputs, attrs: [g],
+    code="{0}",
+    traits=PASSING,
+    llvm={"biufp": "=$x"},
+)
+
+STOP_GRADIENT = primitive(
+    "stop_gradient",
+    lambda x: (x.dtype, x.shape),
+    lambda x: x,
+    NO_GRADIENT,
+    code="{0}",
+    traits=PASSING,
+    llvm={"biuf": "=$x"},
+)
+
+
+@public()
+def identity(x: Any, name: str | None = None) -> Any:
+    """Return ``x`` itself, as a tensor of its own.
+
+    Parameters
+    ----------
+    x : tensor-like
+    name : str, optional
+    """
+    return apply(IDENTITY, [convert_to_tensor(x)], None, name)
+
+
+@public()
+def stop_gradient(x: Any, name: str | None = None) -> Any:
+    """Return ``x``, through which no gradient flows; what has no other way to a result has the gradient ``None``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    name : str, optional
+    """
+    return apply(STOP_GRADIENT, [convert_to_tensor(x)], None, name)
+
+
+def _ensure_kernel(x: Any, shape: Any) -> Any:
+    if not shape.matches(x.shape):
+        raise ValueError(f"a tensor was declared to have shape {shape}, but its value has shape {x.shape}")
+    return x
+
+
+def _ensure_infer(x: Tensor, shape: Any) -> Any:
+    try:
+        return x.dtype, x.shape.merge_with(shape)
+    except ValueError:
+        raise ValueError(f"ensure_shape: the tensor has shape {x.shape}, not {shape}") from None
+
+
+ENSURE_SHAPE = primitive(
+    "ensure_shape",
+    _ensure_infer,
+    _ensure_kernel,
+    lambda g, outputs, inputs, attrs: [g],
+    traits=VIEWING.but(fails=Fails.MAYBE),
+)
+
+
+@public()
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+    """Return ``x``, checked to have a shape that fits ``shape``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    shape : shape-like
+        May have ``None`` dimensions.
+    name : str, optional
+
+    Raises
+    ------
+    ValueError
+        Now if the static shape contradicts, else when the value is there.
+    """
+    x = convert_to_tensor(x)
+    return apply(ENSURE_SHAPE, [x], {"shape": type(x.shape)(shape)}, name)

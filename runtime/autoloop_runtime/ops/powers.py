@@ -1,0 +1,206 @@
+"""Powers and roots, exponentials and logarithms."""
+
+from __future__ import annotations
+
+import math as _math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..ir.apply import apply
+from ..ir.op import Neutral
+from ..ir.tensor import Tensor
+from ..ir.traits import FUNCTION, Fails
+from . import error_function
+from .broadcasting import broadcast_static, unbroadcast
+from .define import Function, op_of, primitive, public
+from .dtype_rules import arithmetic, floating, inexact
+from .elementwise import binary, conjugated, unary
+from .logic import equal, isinf, logical_and
+from .operands import as_dtype, operands
+from .selection import where
+
+__all__ = [
+    "cbrt",
+    "erf",
+    "exp",
+    "exp2",
+    "expm1",
+    "hypot",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "pow",
+    "rsqrt",
+    "sigmoid",
+    "softplus",
+    "sqrt",
+]  # fmt: skip
+
+exp = unary(
+    "exp", np.exp, "np.exp({0})", lambda g, y, x: g * y, rule=inexact, doc="``e ** x``.", numpy=np.exp, traits=FUNCTION,
+    libm="exp",
+)  # fmt: skip
+expm1 = unary(
+    "expm1", np.expm1, "np.expm1({0})", lambda g, y, x: g * (y + 1),
+    rule=inexact, doc="``exp(x) - 1``, precise near 0.", numpy=np.expm1, traits=FUNCTION,
+    libm="expm1",
+)  # fmt: skip
+exp2 = unary(
+    "exp2", np.exp2, "np.exp2({0})", lambda g, y, x: g * y * _math.log(2),
+    rule=inexact, doc="``2 ** x``.", numpy=np.exp2, traits=FUNCTION,
+    libm="exp2",
+)  # fmt: skip
+log = unary(
+    "log", np.log, "np.log({0})", lambda g, y, x: g / x,
+    rule=inexact, doc="The natural logarithm; nan for negative real numbers.", numpy=np.log, traits=FUNCTION,
+    libm="log",
+)  # fmt: skip
+log1p = unary(
+    "log1p", np.log1p, "np.log1p({0})", lambda g, y, x: g / (1 + x),
+    rule=inexact, doc="``log(1 + x)``, precise near 0.", numpy=np.log1p, traits=FUNCTION,
+    libm="log1p",
+)  # fmt: skip
+log2 = unary(
+    "log2", np.log2, "np.log2({0})", lambda g, y, x: g / (x * _math.log(2)),
+    rule=inexact, doc="The logarithm to base 2.", numpy=np.log2, traits=FUNCTION,
+    libm="log2",
+)  # fmt: skip
+log10 = unary(
+    "log10", np.log10, "np.log10({0})", lambda g, y, x: g / (x * _math.log(10)),
+    rule=inexact, doc="The logarithm to base 10.", numpy=np.log10, traits=FUNCTION,
+    libm="log10",
+)  # fmt: skip
+
+
+def _logaddexp_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
+    """Return the share of each operand; equal infinities, which have no difference, share, too."""
+    same = logical_and(equal(x, y), isinf(x))
+    gap = where(same, 0, x - y)
+    return g * sigmoid(gap), g * sigmoid(-gap)
+
+
+sigmoid: Function = unary(
+    "sigmoid", lambda x: 1 / (1 + np.exp(-x)), "1 / (1 + np.exp(-{0}))", lambda g, y, x: g * y * (1 - y),
+    rule=inexact, doc="``1 / (1 + exp(-x))``.",
+    into="np.divide(1, np.add(1, np.exp(np.negative({0}, out={out}), out={out}), out={out}), out={out})",
+    traits=FUNCTION,
+    llvm={"f": "fneg $t $x; ~exp $1; fadd $t $2, 1.0; fdiv $t 1.0, $3"},
+)  # fmt: skip
+logaddexp = binary(
+    "logaddexp", np.logaddexp, "np.logaddexp({0}, {1})", _logaddexp_grad,
+    rule=floating, doc="``log(exp(x) + exp(y))``, without overflow.", numpy=np.logaddexp, traits=FUNCTION,
+    # the larger + log1p(exp(-gap)); equal infinities have no difference
+    llvm={
+        "f": "fsub $t $x, $y; ~abs $1; fcmp oeq $t $x, $y; select i1 $3, $t 0.0, $t $2; fneg $t $4; ~exp $5; "
+        "~log1p $6; ~maximum $x, $y; fadd $t $8, $7",
+    },
+)  # fmt: skip
+softplus = unary(
+    "softplus", lambda x: np.logaddexp(x, 0), "np.logaddexp({0}, 0)", lambda g, y, x: g * sigmoid(x),
+    rule=floating, doc="``log(1 + exp(x))``, without overflow.", traits=FUNCTION,
+    # log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))
+    llvm={"f": "~abs $x; fneg $t $1; ~exp $2; ~log1p $3; ~relu $x; fadd $t $5, $4"},
+)  # fmt: skip
+erf = unary(
+    "erf", error_function.erf, None,
+    lambda g, y, x: g * (2 / _math.sqrt(_math.pi)) * exp(-x * x),
+    rule=floating, doc="The error function.", traits=FUNCTION,
+    libm="erf",
+)  # fmt: skip
+
+
+def _pow_kernel(x: Any, y: Any, squared: bool = False) -> Any:
+    return x**y
+
+
+def _pow_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+    x, y = inputs
+    by_x, by_y = _pow_grad(g, conjugated(outputs[0]), conjugated(x), conjugated(y), attrs.get("squared", False))
+    return [unbroadcast(by_x, x), unbroadcast(by_y, y)]
+
+
+def _pow_grad(g: Any, z: Any, x: Any, y: Any, squared: bool) -> Any:
+    if squared:
+        slope = 2 * x  # which does not move with y: only where y is a number that nobody can name
+    else:
+        # x ** 0 is 1 for every x: flat at 0, too, where x ** (y - 1) is infinite
+        corner = logical_and(equal(x, 0), equal(y, 0))
+        slope = y * x ** where(corner, 1, y - 1)
+    # 0 ** y is 0 for every y above 0; of negative bases there is no logarithm
+    return g * slope, g * z * log(where(equal(x, 0), 1, x))
+
+
+POW = primitive(
+    "pow", lambda x, y, squared=False: (arithmetic(x.dtype)[1], broadcast_static("pow", x, y)), _pow_kernel, _pow_vjp,
+    code="{0} ** {1}", traits=FUNCTION.but(fails=Fails.INTEGERS),
+    neutral=Neutral(1, "iuf"),
+    llvm={"iu": "@pow_i $x, $y", "f": "~libm:pow $x, $y"},
+)  # fmt: skip
+
+
+@public(numpy=np.power)
+def pow(x: Any, y: Any, name: str | None = None) -> Any:
+    """Return ``x ** y``. An integer to a negative integer power is a ``ValueError``.
+
+    Parameters
+    ----------
+    x, y : tensor-like, broadcast together
+    name : str, optional
+    """
+    number = y if type(y) in (int, float) else None
+    x, y = operands("pow", x, y)
+    try:
+        dtype = arithmetic(x.dtype)[0]
+    except TypeError as error:
+        raise TypeError(f"pow: {error}") from None
+    attrs = {"squared": True} if number == 2 and dtypes.is_inexact(dtype) else None
+    return apply(POW, [as_dtype(x, dtype), as_dtype(y, dtype)], attrs, name)
+
+
+def _length_grad(g: Any, y: Any, x: Any) -> Any:
+    tip = equal(y, 0)
+    return where(tip, 0, g / (2 * where(tip, 1, y)))
+
+
+def _hypot_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
+    """Return slopes that are flat at the tip, as those of ``abs`` are."""
+    tip = equal(z, 0)
+    size = where(tip, 1, z)
+    return where(tip, 0, g * x / size), where(tip, 0, g * y / size)
+
+
+sqrt = unary(
+    "sqrt", np.sqrt, "np.sqrt({0})", lambda g, y, x: g / (2 * y),
+    rule=inexact, doc="The square root; nan for negative real numbers.", numpy=np.sqrt,
+    llvm={"f": "call $t @llvm.sqrt.$s($t $x)"},
+)  # fmt: skip
+length = unary(
+    "length", np.sqrt, "np.sqrt({0})", _length_grad, rule=inexact,
+    doc="The square root of a sum of squares; its slope at 0 is that of ``abs``, 0.",
+    llvm={"f": "call $t @llvm.sqrt.$s($t $x)"},
+)  # fmt: skip
+rsqrt = unary(
+    "rsqrt", lambda x: 1 / np.sqrt(x), "1 / np.sqrt({0})", lambda g, y, x: g * y / x / -2,
+    rule=inexact, doc="``1 / sqrt(x)``.", into="np.divide(1, np.sqrt({0}, out={out}), out={out})",
+    llvm={"f": "call $t @llvm.sqrt.$s($t $x); fdiv $t 1.0, $1"},
+)  # fmt: skip
+cbrt = unary(
+    "cbrt", np.cbrt, "np.cbrt({0})", lambda g, y, x: g / (3 * y * y),
+    rule=floating, doc="The cube root.", numpy=np.cbrt, traits=FUNCTION,
+    libm="cbrt",
+)  # fmt: skip
+hypot = binary(
+    "hypot", np.hypot, "np.hypot({0}, {1})", _hypot_grad,
+    rule=floating, doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot, traits=FUNCTION,
+    llvm={"f": "~libm:hypot $x, $y"},
+)  # fmt: skip
+
+SQRT = op_of(sqrt)
+EXP = op_of(exp)
+LOG = op_of(log)
+LOG1P = op_of(log1p)

@@ -1,0 +1,110 @@
+"""How a reduction over axes is declared, and the sum, which gradients are made of."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.dtypes import DType
+from ..base.shapes import SCALAR, TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.tensor import Tensor
+from ..ir.traits import REDUCING, NoRule, Traits
+from .array import expand_dims
+from .broadcasting import broadcast_like
+from .define import Function, document, op_of, primitive, publish
+from .dtype_rules import Rule, ruled
+from .extents import axes_of
+from .operands import as_dtype
+
+__all__ = ["sum"]
+
+
+def _summed(dtype: DType) -> tuple[DType, DType]:
+    """Return numbers keep their dtype, booleans are counted as int32."""
+    if dtype.kind not in "biufc":
+        raise TypeError(f"dtype {dtype} has no arithmetic")
+    dtype = dtypes.int32 if dtype.kind == "b" else dtype
+    return dtype, dtype
+
+
+def reduced(shape: TensorShape, axis: tuple[int, ...] | None, keepdims: bool) -> TensorShape:
+    """Return the static shape after a reduction over ``axis`` (``None``: all)."""
+    if not keepdims and (axis is None or axis == tuple(range(shape.rank or 0)) != ()):
+        return SCALAR
+    if shape.rank is None:
+        return shape
+    gone = {a % builtins.max(len(shape), 1) for a in axes_of(axis, len(shape), "reduction") or ()}
+    kept = [1 if i in gone else d for i, d in enumerate(shape) if keepdims or i not in gone]
+    return TensorShape(kept)
+
+
+def restore(y: Tensor, x: Tensor, attrs: Any) -> Tensor:
+    """Return ``y``, a reduction of ``x``, with the reduced axes back as 1s."""
+    if attrs["keepdims"] or attrs["axis"] is None or not attrs["axis"]:
+        return y
+    expanded: Tensor = expand_dims(y, attrs["axis"])
+    return expanded
+
+
+def reduction(
+    name: str, kernel: Function, grad: Function | NoRule, *, rule: Rule, doc: str, numpy: Any = None,
+    traits: Traits = REDUCING,
+) -> Function:  # fmt: skip
+    """Declare a reduction.
+
+    Parameters
+    ----------
+    kernel : callable
+        ``kernel(x, axis=..., keepdims=...)``.
+    grad : callable or NoRule
+        ``grad(g, y, x, attrs)`` gives the gradient of ``x``; ``g`` and ``y`` have the reduced axes as 1s.
+    traits : Traits
+        Where they are not those of a sum.
+
+    The others as for ``define.unary``.
+    """
+
+    def infer(x: Tensor, axis: Any, keepdims: bool) -> Any:
+        return rule(x.dtype)[1], reduced(x.shape, axis, keepdims)
+
+    def vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+        assert not isinstance(grad, NoRule)
+        x = inputs[0]
+        return [broadcast_like(grad(restore(g, x, attrs), restore(outputs[0], x, attrs), x, attrs), x)]
+
+    op = primitive(
+        name, infer, kernel,
+        grad if isinstance(grad, NoRule) else vjp, doc=doc, traits=traits,
+    )  # fmt: skip
+
+    def f(x: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+        x = convert_to_tensor(x)
+        x = as_dtype(x, ruled(rule, x.dtype, op.name)[0])
+        attrs = {"axis": axes_of(axis, x.shape.rank, op.name), "keepdims": bool(keepdims)}
+        return apply(op, [x], attrs, name)
+
+    parameters = [
+        ("x", "tensor-like"),
+        ("axis", "int or tuple of int, optional\n    All axes by default."),
+        ("keepdims", "bool\n    Keep the reduced axes, with extent 1."),
+    ]
+    return publish(name, f, document(doc, parameters), numpy)
+
+
+def _accumulated(ufunc: Any) -> Function:
+    """Return a reduction in the dtype of its input, where NumPy would widen integers."""
+    return lambda x, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+sum = reduction(
+    "sum", _accumulated(np.add), lambda g, y, x, attrs: g, rule=_summed,
+    doc="The sum; integers keep their dtype, booleans count as int32.", numpy=np.sum,
+)  # fmt: skip
+
+SUM = op_of(sum)

@@ -1,0 +1,92 @@
+"""Choosing by a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.shapes import TensorShape
+from ..ir.apply import apply
+from ..ir.convert import convert_to_tensor
+from ..ir.numpy_arguments import Counterpart
+from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.traits import ELEMENTS, NO_GRADIENT, OPAQUE
+from .broadcasting import broadcast_static, unbroadcast
+from .define import primitive, public
+from .joining import unstack
+from .operands import as_dtype, operands
+
+__all__ = ["argwhere", "where"]
+
+ARGWHERE = primitive(
+    "argwhere", lambda x: (dtypes.int64, TensorShape([None, x.shape.rank])),
+    lambda x: np.argwhere(x).reshape(-1, x.ndim), NO_GRADIENT, traits=OPAQUE,
+)  # fmt: skip
+
+
+@public(numpy=np.argwhere)
+def argwhere(condition: Any, name: str | None = None) -> Any:
+    """Return the indices of the true (or not zero) elements, one per row, int64.
+
+    Parameters
+    ----------
+    condition : tensor-like
+    name : str, optional
+    """
+    return apply(ARGWHERE, [convert_to_tensor(condition)], None, name)
+
+
+def _where_kernel(condition: Any, x: Any, y: Any) -> Any:
+    out: Any = np.where(condition, x, y)
+    return out[()]
+
+
+def _where_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    condition, x, y = inputs
+    return [None, unbroadcast(where(condition, g, 0), x), unbroadcast(where(condition, 0, g), y)]
+
+
+WHERE = primitive(
+    "where",
+    lambda condition, x, y: (x.dtype, broadcast_static("where", condition, x, y)),
+    _where_kernel,
+    _where_vjp,
+    code="np.where({0}, {1}, {2})[()]",
+    scalar={"biufc": "{1} if {0} else {2}"},
+    traits=ELEMENTS,
+)
+
+
+@public()
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """Return elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; all three broadcast.
+
+    Without ``x`` and ``y``: the indices of the true elements, of shape (number, rank) and dtype int64.
+
+    Parameters
+    ----------
+    condition : tensor-like
+        Numbers count as true where they are not zero.
+    x, y : tensor-like, optional
+    name : str, optional
+    """
+    condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
+    if x is None and y is None:
+        return argwhere(condition, name=name)
+    if x is None or y is None:
+        raise ValueError("where: give both x and y, or neither")
+    return apply(WHERE, [condition, *operands("where", x, y)], None, name)
+
+
+def _numpy_where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Return ``np.where``: without ``x`` and ``y`` one vector of indices per axis."""
+    if x is None and y is None:
+        found = argwhere(condition)
+        return tuple(unstack(found, axis=1))
+    return where(condition, x, y)
+
+
+NUMPY_FUNCTIONS[np.where] = Counterpart(np.where, _numpy_where)

@@ -1,0 +1,109 @@
+"""What is known of a tensor's shape, and the rest of it as a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.shapes import SCALAR, TensorShape
+from ..ir.apply import apply
+from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.numpy_arguments import Counterpart
+from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.traits import DESCRIBING, NO_GRADIENT
+from .define import Function, primitive, public
+from .extents import product
+
+__all__ = ["rank", "shape", "size"]
+
+SHAPE = primitive(
+    "shape",
+    lambda x, dtype: (dtype, TensorShape([x.shape.rank])),
+    lambda x, dtype: np.array(x.shape, dtype),
+    NO_GRADIENT,
+    traits=DESCRIBING,
+)
+
+SIZE = primitive(
+    "size", lambda x, dtype: (dtype, SCALAR), lambda x, dtype: dtype.type(x.size), NO_GRADIENT, traits=DESCRIBING
+)
+
+RANK = primitive("rank", lambda x: (dtypes.int32, SCALAR), lambda x: np.int32(x.ndim), NO_GRADIENT, traits=DESCRIBING)
+
+
+@public()
+def shape(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+    """Return the shape of ``x`` as a vector.
+
+    Parameters
+    ----------
+    x : tensor-like
+    dtype : dtype-like
+    name : str, optional
+    """
+    x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
+    if x.shape.is_fully_defined():
+        return as_constant(np.array(x.shape.as_tuple(), dtype), name)
+    return apply(SHAPE, [x], {"dtype": dtype}, name)
+
+
+@public()
+def size(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+    """Return the number of elements of ``x``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    dtype : dtype-like
+    name : str, optional
+    """
+    x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
+    known = product(x.shape.known) if x.shape.rank is not None else None
+    if known is not None:
+        return as_constant(dtype.type(known), name)
+    return apply(SIZE, [x], {"dtype": dtype}, name)
+
+
+@public()
+def rank(x: Any, name: str | None = None) -> Any:
+    """Return the number of dimensions of ``x``.
+
+    Parameters
+    ----------
+    x : tensor-like
+    name : str, optional
+    """
+    x = convert_to_tensor(x)
+    if x.shape.rank is not None:
+        return as_constant(np.int32(x.shape.rank), name)
+    return apply(RANK, [x], None, name)
+
+
+def _int_where_known(f: Function, known: Function) -> Function:
+    def of(x: Any) -> Any:
+        x = convert_to_tensor(x)
+        return known(x) if x.shape.is_fully_defined() else f(x)
+
+    return of
+
+
+# NumPy's own give Python numbers, which `if np.ndim(x) == 2` relies on while a graph is built
+for _theirs, _ours in (
+    (np.shape, _int_where_known(shape, lambda x: x.shape.as_tuple())),
+    (np.size, _int_where_known(size, lambda x: x.size)),
+    (np.ndim, lambda x: rank(x) if x.shape.rank is None else x.shape.rank),
+):
+    NUMPY_FUNCTIONS[_theirs] = Counterpart(_theirs, _ours)
+
+
+def shape_of(x: Tensor) -> Any:
+    """Return the shape of ``x``: static if fully known, else a tensor."""
+    return x.shape if x.shape.is_fully_defined() else shape(x)
+
+
+def dim(x: Tensor, axis: int) -> Any:
+    """Return the extent of ``x`` along ``axis``: an int where known, else a scalar tensor."""
+    known = x.shape.known[axis] if x.shape.rank is not None else None
+    return shape(x)[axis] if known is None else known
