@@ -7,7 +7,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from api import CONST, PARAMETER, Graph, Op, Tensor, TensorShape, apply, call, control_flow, dtypes, set_outputs
+from api import (
+    CONST,
+    PARAMETER,
+    Graph,
+    Op,
+    Tensor,
+    TensorShape,
+    apply,
+    apply_several,
+    call,
+    control_flow,
+    dtypes,
+    set_outputs,
+)
 
 #: what the programs' effects leave behind, in order
 LOG: list[Any] = []
@@ -106,7 +119,7 @@ class Program:
             elif roll < 0.46 and self.effects:
                 kind = self.choices.choice(list(KINDS))
                 if self.choices.random() < 0.5:
-                    apply(NOTE, [self.choice(known, kind)])
+                    apply_several(NOTE, [self.choice(known, kind)])
                 else:
                     known[kind].append(apply(NOTE_THROUGH, [self.choice(known, kind)]))
             else:
@@ -167,7 +180,7 @@ class Program:
 
         def cond(i: Tensor, *args: Tensor) -> Tensor:
             if self.effects and self.choices.random() < 0.2:
-                apply(NOTE, [i])
+                apply_several(NOTE, [i])
             if self.choices.random() < 0.3:
                 return call("logical_and", i < trips, self.test(inside(args)))
             return i < trips

@@ -20,6 +20,7 @@ from api import (
     RunState,
     TensorShape,
     apply,
+    apply_several,
     call,
     compile_graph,
     config,
@@ -457,7 +458,7 @@ def test_integers_wrap_and_floats_overflow_in_silence():
 
 def test_operations_with_several_outputs():
     pair = Op("pair", lambda x: [(x.dtype, x.shape), (x.dtype, x.shape)], lambda x: (x, -x), several=True)
-    graph = traced(lambda n: [apply(pair, [n])[1], apply(pair, [n])[0]], N)
+    graph = traced(lambda n: [apply_several(pair, [n])[1], apply_several(pair, [n])[0]], N)
     assert run(graph, np.int32(3)) == [-3, 3]
 
 
@@ -520,7 +521,7 @@ def test_effects_keep_their_order_across_inlined_reads():
 
     def build(x):
         late = x[5]
-        apply(NOTE, [x])
+        apply_several(NOTE, [x])
         return late + 1.0
 
     graph = traced(build, X)
@@ -608,7 +609,7 @@ def test_a_loop_over_large_arrays_allocates_none_once_it_is_under_way(step, monk
     )
 
     def stepping(x, y):
-        apply(counted, [x[0, 0]])
+        apply_several(counted, [x[0, 0]])
         return step(x, y)
 
     compiled = compile_graph(repeated(stepping))

@@ -12,7 +12,7 @@ from api import (
     SCALAR,
     Graph,
     TensorShape,
-    apply,
+    apply_several,
     call,
     can_fail,
     choose,
@@ -161,7 +161,7 @@ def test_only_the_needed_loop_variables_stay():
 
 def test_effects_stay_with_what_they_need():
     def body(i, a, b):
-        apply(NOTE, [a])
+        apply_several(NOTE, [a])
         return i + 1, a * 2, b * 3
 
     build = lambda n: control_flow.while_loop(lambda i, *_: i < n, body, (0, 1, 1))[0]
@@ -380,8 +380,8 @@ def test_constants_that_only_compare_equal_are_not_merged():
 
 def test_effects_are_never_merged():
     def build(n):
-        apply(NOTE, [n])
-        apply(NOTE, [n])
+        apply_several(NOTE, [n])
+        apply_several(NOTE, [n])
         return n
 
     assert ops(eliminate_common(traced(build, N))).count("note") == 2
@@ -430,7 +430,7 @@ def test_what_is_expensive_stays_unless_the_condition_needs_it():
 
 def test_effects_stay():
     def body(i, n):
-        apply(NOTE, [n])
+        apply_several(NOTE, [n])
         return i + 1, n
 
     graph = hoist_invariants(traced(lambda n: control_flow.while_loop(lambda i, n: i < 3, body, (0, n)), N))

@@ -14,7 +14,7 @@ from .. import ops
 from ..analysis.needed import needed_nodes
 from ..base import nest
 from ..base.callbacks import calls_back
-from ..ir.apply import apply
+from ..ir.apply import apply, apply_several
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from ..ir.structured import subgraph
@@ -127,8 +127,8 @@ def _at_once(row: Graph, outputs: Sequence[Tensor], rows: Sequence[Tensor], coun
         if not varying.isdisjoint(node.inputs):
             inputs, attrs = _raised(node, inputs, varying)
             varying.update(node.outputs)
-        made = apply(node.op, inputs, attrs)
-        values.update(zip(node.outputs, made if node.op.several else (made,)))
+        made = apply_several(node.op, inputs, attrs) if node.op.several else (apply(node.op, inputs, attrs),)
+        values.update(zip(node.outputs, made))
     return [values[t] if t in varying else _repeated(values[t], count) for t in outputs]
 
 

@@ -22,8 +22,8 @@ def apply(
     attrs: Mapping[str, Any] | None = None,
     name: str | None = None,
     location: Location | None = None,
-) -> Any:
-    """Apply a primitive: add a node, or compute at once when no graph is being built.
+) -> Tensor:
+    """Apply a primitive of one output: add a node, or compute at once when no graph is being built.
 
     Parameters
     ----------
@@ -32,18 +32,38 @@ def apply(
 
     Returns
     -------
-    Tensor, tuple of Tensor, Node, or None
-        The output without the effect token, or a tuple of them if the op is ``several``. If there are none: the
-        node, in a graph where effects are not ordered and somebody must ask for it; else ``None``.
+    Tensor
+        The output without the effect token.
     """
+    assert not op.several
+    graph = graph_of(inputs)
+    if graph is None:
+        made: Tensor = _compute(op, inputs, attrs or {})
+        return made
+    return graph.add(op, inputs, attrs, name, location).outputs[0]
+
+
+def apply_several(
+    op: Op,
+    inputs: Sequence[Tensor],
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    location: Location | None = None,
+) -> Any:
+    """Apply a primitive of ``several`` outputs, see ``apply``.
+
+    Returns
+    -------
+    tuple of Tensor, Node, or None
+        The outputs without the effect token. If there are none: the node, in a graph where effects are not ordered
+        and somebody must ask for it; else ``None``.
+    """
+    assert op.several
     graph = graph_of(inputs)
     if graph is None:
         return _compute(op, inputs, attrs or {})
     node = graph.add(op, inputs, attrs, name, location)
-    outputs = node.outputs[:-1] if op.effect else node.outputs
-    if not op.several:
-        return outputs[0]
-    return outputs or (None if graph.ordered else node)
+    return (node.outputs[:-1] if op.effect else node.outputs) or (None if graph.ordered else node)
 
 
 def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:

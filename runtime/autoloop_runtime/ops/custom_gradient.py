@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import nest
-from ..ir.apply import apply
+from ..ir.apply import apply_several
 from ..ir.convert import convert_to_tensor
 from ..ir.op import Op, register
 from ..ir.structured import StructureError
@@ -73,7 +73,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         value, grad = answer
         results, form = nest.flatten_with_structure(value)
         ys = [convert_to_tensor(y) for y in results]
-        made = apply(CUSTOM, [*tensors, *ys], {"count": len(ys), "grad": grad})
+        made = apply_several(CUSTOM, [*tensors, *ys], {"count": len(ys), "grad": grad})
         return nest.unflatten(form, list(made or ()))
 
     return with_gradient

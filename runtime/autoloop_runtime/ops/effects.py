@@ -18,7 +18,7 @@ from ..base.dtypes import DType
 from ..base.forks import Kind
 from ..base.locations import Location
 from ..base.shapes import SCALAR, UNKNOWN
-from ..ir.apply import apply
+from ..ir.apply import apply, apply_several
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE
@@ -155,7 +155,7 @@ def print(*values: Any, sep: str = " ", end: str = "\n", output_stream: Any = No
         The operation, in a graph that a session runs: fetch it or depend on it.
     """
     text = Text(values, sep, end)
-    return apply(PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name)
+    return apply_several(PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name)
 
 
 def _format_kernel(*values: Any, template: str, text: Text) -> Any:
@@ -281,7 +281,7 @@ def assert_true(condition: Any, *message: Any, name: str | None = None) -> Any:
     """
     condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     text = Text(message) if message else None
-    return apply(ASSERT, [condition, *(text.take_tensors() if text else ())], {"text": text}, name)
+    return apply_several(ASSERT, [condition, *(text.take_tensors() if text else ())], {"text": text}, name)
 
 
 @public()
@@ -325,7 +325,7 @@ def raise_error(
     location : tuple of Line, optional
         The user's lines that lead to the ``raise``, if it is not what is being run.
     """
-    return apply(RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location)
+    return apply_several(RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location)
 
 
 # -- the user's own functions -----------------------------------------------------------------------------
@@ -421,7 +421,7 @@ def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: s
     single = not isinstance(Tout, (list, tuple)) and Tout is not None
     types = tuple([dtypes.as_dtype(t) for t in ([Tout] if single else Tout or ())])
     attrs = {"func": func, "types": types, "single": single}
-    made = apply(PY_FUNCTION, [convert_to_tensor(v) for v in inp], attrs, name)
+    made = apply_several(PY_FUNCTION, [convert_to_tensor(v) for v in inp], attrs, name)
     if not types:
         return made
     return made[0] if single else list(made)

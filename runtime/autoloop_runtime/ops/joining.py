@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.shapes import TensorShape
-from ..ir.apply import apply
+from ..ir.apply import apply, apply_several
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
@@ -181,7 +181,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
             raise ValueError(f"unstack: the extent of axis {axis} of shape {value.shape} is unknown; give num=")
     if num == 0:
         return []
-    return list(apply(UNSTACK, [value], {"num": int(num), "axis": axis}, name))
+    return list(apply_several(UNSTACK, [value], {"num": int(num), "axis": axis}, name))
 
 
 def _split_infer(x: Tensor, sizes: tuple[int, ...], axis: int) -> Any:
@@ -238,7 +238,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None =
         if num < 1 or extent % num:
             raise ValueError(f"split: axis {axis} of shape {value.shape} cannot be split into {num} equal pieces")
         sizes = [extent // num] * num
-    return list(apply(SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name) or ())
+    return list(apply_several(SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name) or ())
 
 
 def _numpy_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.shapes import TensorShape
-from ..ir.apply import apply
+from ..ir.apply import apply_several
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
@@ -86,7 +86,7 @@ SVD = primitive(
 
 
 def _singular_values(x: Tensor) -> Tensor:
-    values: Tensor = apply(SVD, [x])[1]
+    values: Tensor = apply_several(SVD, [x])[1]
     return values
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ... import ops
 from ...base import dtypes
 from ...base.shapes import SCALAR
-from ...ir.apply import apply
+from ...ir.apply import apply, apply_several
 from ...ir.convert import convert_to_tensor
 from ...ir.op import function
 from ...ir.tensor import Tensor
@@ -125,7 +125,7 @@ def add(a: Any, b: Any, name: str | None = None) -> Any:
         raise TypeError(f"sparse.add: dtypes {a.dtype} and {b.dtype} differ; cast one of them")
     shape = _common_shape(a, b, "add")
     indices = ops.concat([a.indices, b.indices], 0)
-    distinct, place = apply(DISTINCT, [indices], None, name)
+    distinct, place = apply_several(DISTINCT, [indices], None, name)
     values = ops.concat([a.values, b.values], 0)
     sums = ops.scatter(ops.expand_dims(place, 1), values, [ops.shape(distinct)[0]])
     return SparseTensor.of(distinct, sums, shape)
