@@ -150,7 +150,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     """
     function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
     concrete: ConcreteFunction = function.get_concrete_function(*args, **kwargs)
-    keys = (function.function if isinstance(function, BoundFunction) else function)._keys
+    keys = (function.function if isinstance(function, BoundFunction) else function).traced_for
     standing = concrete.runner.standing
     loops = _loops(concrete.graph, concrete.runner)
     return Explanation(function.name, standing.executor, standing.reason, loops, tuple(map(_trace, keys)))

@@ -9,38 +9,31 @@ from __future__ import annotations
 
 import functools
 import operator
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from autoloop_runtime.base import dtypes, locations, nest
+from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.contexts import undisturbed
 from autoloop_runtime.base.forks import Kind
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.collections.sparse import CompositeSpec
-from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.structured import check_gradient_memory
-from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.running.prepare import check_executor
 
 from .concrete import ConcreteFunction
-from .conversion.advice import advise
 from .conversion.pipeline import convert
-from .errors import entry_point, is_refusal, user_stacklevel
-from .keys import SCALARS, describe_key, leaf_key, quick_key
+from .errors import entry_point
+from .input_signature import checked_signature, conform
+from .keys import leaf_key, quick_key
 from .operators.constructs.call_expression import staged_for
-from .operators.constructs.effect_statements import raise_when_run
-from .operators.staging.door import Threshold
 from .parameters import Parameters
+from .tracing import RETRACE_WARNING, placeholders, traced, warn_of_retracing
 
 _KIND = Kind("Function._lock", "a trace is added when it is there; one that was being made is made again")
 
-#: after how many traces of one function the user is told which argument keeps changing
-RETRACE_WARNING = 5
 #: how many keys of calls are remembered besides the traces: with an input_signature there is no end to them
 MOST_QUICK = 256
 
@@ -67,7 +60,7 @@ class Function:
     ) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
-        self.input_signature = None if input_signature is None else _checked_signature(input_signature)
+        self.input_signature = None if input_signature is None else checked_signature(input_signature)
         self.autograph = autograph
         self.executor = check_executor(executor)
         self.gradient_memory = check_gradient_memory(gradient_memory)
@@ -87,7 +80,8 @@ class Function:
         #: what is differentiated -> this function and its gradient as one; only added to, by any thread without a lock
         self.with_gradient: dict[Any, Function] = {}
         self.tracing_count = 0
-        self._keys: list[Any] = []
+        #: what each trace was made for
+        self.traced_for: list[Any] = []
         self.entry = entry_point(self._call, python_function)
 
     # -- calling ------------------------------------------------------------------------------------------
@@ -152,7 +146,7 @@ class Function:
         """Return the trace for a call in canonical form, made if need be,
         and the call's leaves as the trace takes them."""
         if self.input_signature is not None:
-            call = self._conform(call)
+            call = conform(call, self.input_signature, self._parameters, self.name)
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
         if self.input_signature is not None:
             key: Any = "signature"
@@ -165,47 +159,6 @@ class Function:
                 if concrete is None:
                     concrete = undisturbed(self._trace, call, leaves, structure, key)
         return concrete, leaves
-
-    def _conform(self, call: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the call made to fit ``input_signature``;
-        an argument that it does not list must have its default value."""
-        signature = self.input_signature
-        assert signature is not None
-        count = len(signature)
-        positional, named = self._parameters.split(call)
-        unlisted = [*zip(self._parameters.names[count:], positional[count:]), *named.items()]
-        fits = count <= len(positional) and len(unlisted) == len(positional) - count + len(named)
-        if not fits or not all(self._is_default(n, v) for n, v in unlisted):
-            raise TypeError(
-                f"{self.name} has an input_signature of {count} arguments, got {len(positional) + len(named)}; "
-                f"an argument that it does not list must keep its default"
-            )
-        made = []
-        for spec, arg in zip(signature, positional):
-            specs, structure = nest.flatten_with_structure(spec)
-            parts = structure.flatten_up_to(arg)
-            made.append(nest.unflatten(structure, [self._fit(s, p) for s, p in zip(specs, parts)]))
-        return self._parameters.join((*made, *positional[count:]), named)
-
-    def _is_default(self, name: str, value: Any) -> bool:
-        """Return whether an argument is what stands for it in the signature."""
-        default = self._parameters.default(name)
-        return value is default or (isinstance(value, SCALARS) and leaf_key(value) == leaf_key(default))
-
-    def _fit(self, spec: TensorSpec | CompositeSpec, value: Any) -> Any:
-        if isinstance(value, type(spec)):
-            return value
-        if isinstance(spec, CompositeSpec):
-            spec.check(value, self.name)
-            return value
-        if not isinstance(value, (Tensor, np.ndarray)):
-            value = convert_to_tensor(value, spec.dtype)
-        if not spec.is_compatible_with(value):
-            raise (TypeError if value.dtype != spec.dtype else ValueError)(
-                f"{self.name}: an argument of dtype {value.dtype} and shape {TensorShape(value.shape)} does not "
-                f"fit its entry {spec} in input_signature"
-            )
-        return value
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call from inside another trace a part of that trace."""
@@ -229,56 +182,20 @@ class Function:
             graph.collections["no_new_variables"] = [True]
         if self.gradient_memory is not None:
             graph.collections["gradient_memory"] = [self.gradient_memory]
-        value = self._traced(graph, call, leaves, structure)
-        concrete = ConcreteFunction(self.name, graph, value, self.executor)
-        self._cache[key] = concrete
-        self.tracing_count += 1
-        self._keys.append(key)
-        if self.tracing_count == RETRACE_WARNING + 1:
-            self._warn_of_retracing()
-        return concrete
-
-    def _traced(self, graph: Graph, call: tuple[Any, ...], leaves: list[Any], structure: Any) -> Any:
-        """Return the result of the converted function, called with placeholders of ``graph``."""
         names = self._parameters.leaf_names(call)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
         target = self._target()
         with graph.as_default():
-            symbolic = []
-            for position, leaf in enumerate(leaves):
-                if isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic)):
-                    spec = specs[position] if specs is not None and position < len(specs) else leaf
-                    symbolic.append(
-                        graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position])
-                    )
-                else:
-                    symbolic.append(leaf)
-            args, kwargs = self._parameters.split(nest.unflatten(structure, symbolic))
-            args = (*self._receiver(), *args)
-            threshold = Threshold((target, *args, *kwargs.values()))
-            try:
-                return threshold.result(_trace_entry_(target, args, kwargs))
-            except BaseException as error:
-                if is_refusal(error):
-                    threshold.restore()
-                raise
-
-    def _warn_of_retracing(self) -> None:
-        keys = [k for k in self._keys[-RETRACE_WARNING:] if isinstance(k, tuple)]
-        names = self._parameters.names
-        changing = "an argument"
-        for position, column in enumerate(zip(*[k[1] for k in keys])):
-            if len(set(column)) > 1:
-                name = names[position] if position < len(names) else f"argument {position}"
-                shown = ", ".join(dict.fromkeys(describe_key(k) for k in column))
-                changing = f"argument {name!r} ({shown})"
-                break
-        warnings.warn(
-            f"{self.name} was traced {self.tracing_count} times: {changing} is different each time. Python numbers are "
-            f"compared by value: pass autoloop.constant(x) or an array instead; for changing shapes give "
-            f"input_signature=[TensorSpec([None, ...], dtype)]",
-            stacklevel=user_stacklevel(),
-        )
+            symbolic = nest.unflatten(structure, placeholders(graph, leaves, names, specs))
+            args, kwargs = self._parameters.split(symbolic)
+            value = traced(target, (*self._receiver(), *args), kwargs)
+        concrete = ConcreteFunction(self.name, graph, value, self.executor)
+        self._cache[key] = concrete
+        self.tracing_count += 1
+        self.traced_for.append(key)
+        if self.tracing_count == RETRACE_WARNING + 1:
+            warn_of_retracing(self.name, self._parameters.names, self.traced_for)
+        return concrete
 
     def derived(self, f: Callable[..., Any]) -> Function:
         """Return a function of the same arguments, options and executor; ``f`` calls this one."""
@@ -355,35 +272,10 @@ class BoundFunction:
         return f"<autoloop.function {self.function.name} of {self.__self__!r}>"
 
 
-def _checked_signature(signature: Any) -> tuple[Any, ...]:
-    """Return ``signature`` if it is a sequence of structures of specs."""
-    if not isinstance(signature, (list, tuple)):
-        raise TypeError(f"input_signature is a list of TensorSpec, one per argument, got {signature!r}")
-    for leaf in nest.flatten(tuple(signature)):
-        if not isinstance(leaf, (TensorSpec, CompositeSpec)):
-            raise TypeError(f"input_signature holds TensorSpec, e.g. TensorSpec([None, 2], float32), not {leaf!r}")
-    return tuple(signature)
-
-
 def _raw(leaf: Any) -> Any:
     """Return the array or NumPy scalar of a concrete tensor or array."""
     value = leaf.value if isinstance(leaf, Tensor) else leaf
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
-def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Return the frame at which a node's chain of user lines begins (``locations.TRACE_ENTRY``)."""
-    try:
-        return f(*args, **kwargs)
-    except BaseException as error:
-        if raise_when_run(error):
-            return None
-        if isinstance(error, TypeError):
-            advise(error)
-        raise
-
-
-assert _trace_entry_.__name__ == locations.TRACE_ENTRY
 
 
 def function(
@@ -428,9 +320,8 @@ def function(
     * all of them stand in structures (tuples, lists, dicts, dataclasses) of the same form.
 
     A keyword argument counts as the positional one, a default that is left out as the default given. With
-    ``input_signature`` there is one trace, and a dimension of ``None`` in it stands for every size.
-    ``tracing_count`` tells how many traces there are, ``explain`` for which arguments; after five a warning names
-    the argument that keeps changing.
+    ``input_signature`` there is one trace. ``tracing_count`` tells how many traces there are, ``explain`` for which
+    arguments; after five a warning names the argument that keeps changing.
 
     Examples
     --------
@@ -444,16 +335,16 @@ def function(
     >>> int(triangle(4))
     10
     """
-    if f is None:
-        return functools.partial(
-            function, input_signature=input_signature, autograph=autograph, executor=executor, name=name,
-            gradient_memory=gradient_memory,
-        )  # fmt: skip
+    decorate = functools.partial(_decorated, input_signature=input_signature, autograph=autograph, executor=executor,
+                                 name=name, gradient_memory=gradient_memory)  # fmt: skip
+    return decorate if f is None else decorate(f)
+
+
+def _decorated(f: Callable[..., Any], **options: Any) -> Any:
     if isinstance(f, Function):
         return f
     if isinstance(f, (staticmethod, classmethod)):
-        return type(f)(function(f.__func__, input_signature=input_signature, autograph=autograph,
-                                executor=executor, name=name, gradient_memory=gradient_memory))  # fmt: skip
+        return type(f)(_decorated(f.__func__, **options))
     if not callable(f):
         raise TypeError(f"@autoloop.function decorates a function, got {f!r} of type {type(f).__name__}")
-    return Function(f, input_signature, autograph, executor, name, gradient_memory)
+    return Function(f, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from opcode import opname
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from autoloop.operators.constructs.attempts import Made
@@ -18,6 +18,7 @@ from autoloop.operators.staging.growing_list import refuse_moved
 from autoloop.operators.staging.staged_loops import Loop, any_staged, record, staged_loop
 from autoloop.operators.staging.staged_values import asked, is_staged
 from autoloop_runtime import ops
+from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.ir.graph import current_graph
 
 Values = tuple[Any, ...]
@@ -72,10 +73,8 @@ def while_stmt(
         if deciding is None:
             deciding = _ask(test, values, (body, test), shared, places)
         if is_staged(deciding):
-            outside = Outside((body, test), shared, places, values)
-            loop = Loop(test, body, names, until, outside, _after(count, options() if options else {}))
-            _record_staged("while", names, count)
-            return staged_loop(loop, values, deciding)
+            loop = Loop(test, body, names, until, Outside((body, test), shared, places, values))
+            return _rest_of_while(loop, values, count, options, deciding)
         if not deciding:
             break
         made = Made()
@@ -83,10 +82,8 @@ def while_stmt(
         count += 1
         if _is_endless(test) and made.may_raise():
             # Only an exception of the run's ends it: written out it would have no end.
-            outside = Outside((body, test), shared, places, values)
-            loop = Loop(_always, body, names, until, outside, _after(count, options() if options else {}))
-            _record_staged("while", names, count)
-            return staged_loop(loop, values, _always())
+            loop = Loop(_always, body, names, until, Outside((body, test), shared, places, values))
+            return _rest_of_while(loop, values, count, options, _always())
     record("while", names, False, "the condition is a Python value")
     return values
 
@@ -130,11 +127,12 @@ def _ask(
     return answer
 
 
-def _record_staged(kind: Literal["while", "for"], names: tuple[str, ...], count: int) -> None:
-    if count:
-        record(kind, names, True, f"the condition became a tensor after {count} iterations")
-    else:
-        record(kind, names, True, "the condition is a tensor")
+def _rest_of_while(loop: Loop, values: Values, count: int, options: Options | None, deciding: Any) -> Values:
+    """Run in the graph what is left of a ``while`` loop that has made ``count`` iterations in Python."""
+    loop = replace(loop, options=_after(count, options() if options else {}))
+    after = f"became a tensor after {count} iterations" if count else "is a tensor"
+    record("while", loop.names, True, f"the condition {after}")
+    return staged_loop(loop, values, deciding)
 
 
 def for_stmt(

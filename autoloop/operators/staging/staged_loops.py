@@ -11,7 +11,7 @@ from autoloop.operators.mutation.side_effects import NewPlaces, Outside
 from autoloop.operators.staging.branch_merge import copied, written_back
 from autoloop.operators.staging.loop_variables import Retrace, Variable, check_results, make_variable
 from autoloop.operators.staging.staged_values import asked, is_staged, provisional, truth
-from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
@@ -53,7 +53,7 @@ class Loop:
     names: tuple[str, ...]
     until: tuple[str, ...]
     outside: Outside
-    options: dict[str, Any]
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 def record(kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str) -> None:

@@ -1,0 +1,99 @@
+"""Tracing: the converted function is called once with placeholders, and what it does becomes a graph."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base import dtypes, locations
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+
+from .conversion.advice import advise
+from .errors import is_refusal, user_stacklevel
+from .keys import describe_key
+from .operators.constructs.effect_statements import raise_when_run
+from .operators.staging.door import Threshold
+
+#: after how many traces of one function the user is told which argument keeps changing
+RETRACE_WARNING = 5
+
+
+def placeholders(graph: Graph, leaves: Sequence[Any], names: Sequence[str], specs: Sequence[Any] | None) -> list[Any]:
+    """Return the leaves of a call with a placeholder of ``graph`` for each that is a tensor or an array.
+
+    Parameters
+    ----------
+    graph : Graph
+    leaves : list
+        The arguments of the call, flat.
+    names : list of str
+        A readable name for each.
+    specs : list, optional
+        What an ``input_signature`` says of them.
+    """
+    symbolic = []
+    for position, leaf in enumerate(leaves):
+        if isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic)):
+            spec = specs[position] if specs is not None and position < len(specs) else leaf
+            symbolic.append(graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position]))
+        else:
+            symbolic.append(leaf)
+    return symbolic
+
+
+def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the result of a converted function in the default graph; a refusal leaves the world as it was."""
+    threshold = Threshold((target, *args, *kwargs.values()))
+    try:
+        return threshold.result(_trace_entry_(target, args, kwargs))
+    except BaseException as error:
+        if is_refusal(error):
+            threshold.restore()
+        raise
+
+
+def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Return the frame at which a node's chain of user lines begins (``locations.TRACE_ENTRY``)."""
+    try:
+        return f(*args, **kwargs)
+    except BaseException as error:
+        if raise_when_run(error):
+            return None
+        if isinstance(error, TypeError):
+            advise(error)
+        raise
+
+
+assert _trace_entry_.__name__ == locations.TRACE_ENTRY
+
+
+def warn_of_retracing(function: str, names: tuple[str, ...], keys: Sequence[Any]) -> None:
+    """Tell the user which argument makes a function be traced again and again.
+
+    Parameters
+    ----------
+    function : str
+        Its name.
+    names : tuple of str
+        Its parameters.
+    keys : list
+        What each trace was made for.
+    """
+    last = [k for k in keys[-RETRACE_WARNING:] if isinstance(k, tuple)]
+    changing = "an argument"
+    for position, column in enumerate(zip(*[k[1] for k in last])):
+        if len(set(column)) > 1:
+            name = names[position] if position < len(names) else f"argument {position}"
+            shown = ", ".join(dict.fromkeys(describe_key(k) for k in column))
+            changing = f"argument {name!r} ({shown})"
+            break
+    warnings.warn(
+        f"{function} was traced {len(keys)} times: {changing} is different each time. Python numbers are "
+        f"compared by value: pass autoloop.constant(x) or an array instead; for changing shapes give "
+        f"input_signature=[TensorSpec([None, ...], dtype)]",
+        stacklevel=user_stacklevel(),
+    )
