@@ -239,3 +239,41 @@ def test_a_family_with_a_difference_keeps_the_rest():
     assert other.blas and not MADE.blas
     assert other.memory is MADE.memory and other != MADE and other.but(blas=False) == MADE
     assert Op("loose", None, None).traits == OPAQUE
+
+
+_INTEGERS = [np.dtype(kind + size) for kind in "iu" for size in "1248"]
+
+
+@pytest.mark.parametrize("op", [op for op in OPS.values() if op.numbers], ids=lambda op: op.name)
+@pytest.mark.parametrize("dtype", _INTEGERS, ids=str)
+def test_a_number_is_as_good_as_an_integer_of_the_dtype(op, dtype):
+    for values in (dtype.type(5), np.array([1, 7, 100], dtype)):
+        for code in (op.code.format("given", "values"), op.code.format("values", "given")):
+            with np.errstate(over="ignore"):
+                found = [np.asarray(eval(code, {"given": given, "values": values})) for given in (3, dtype.type(3))]
+            assert found[0].dtype == found[1].dtype
+            assert found[0].tobytes() == found[1].tobytes()
+
+
+@pytest.mark.parametrize("op", [op for op in OPS.values() if op.idempotent], ids=lambda op: op.name)
+def test_of_one_value_twice_an_idempotent_op_gives_that(op):
+    cases = [(ins, attrs) for ins, attrs, _ in samples().get(op, [])] or [([WHOLE, SMALL], {})]
+    for (*condition, x, _), attrs in cases:
+        expected = np.broadcast_to(x, np.broadcast_shapes(np.shape(x), *map(np.shape, condition)))
+        assert np.asarray(op.kernel(*condition, x, x, **attrs)).tobytes() == expected.tobytes()
+
+
+def test_a_position_may_be_a_number():
+    seen = set()
+    for op in [op for op in OPS.values() if op.positions is not None]:
+        for ins, attrs, outs in samples().get(op, []):
+            places = range(len(ins))[op.positions]
+            numbers = [k in places and np.ndim(x) == 0 and x.dtype.kind in "iu" for k, x in enumerate(ins)]
+            given = [int(x) if is_number else x for x, is_number in zip(ins, numbers)]
+            found = op.results(op.kernel(*given, **attrs), len(outs))
+            for value, out in zip(found, outs):
+                assert np.asarray(value).dtype == np.asarray(out).dtype
+                if np.asarray(out).dtype != object:
+                    np.testing.assert_array_equal(value, out)
+            seen.add(op.name)
+    assert {"getitem", "set_item", "tensor_array_write", "tensor_array_read"} <= seen

@@ -17,18 +17,13 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_arguments import refuse
-from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import NUMPY_FUNCTIONS
 
 _SAME_NAME = ("cos", "cosh", "exp", "expm1", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
 
 
-def _floating(name: str) -> Callable[..., Any]:
-    return lambda *args: call(name, *args)
-
-
-def _whole(name: str) -> Callable[..., Any]:
-    return lambda x: ops.cast(call(name, x), dtypes.int32)
+def _whole(rounded: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x: ops.cast(rounded(x), dtypes.int32)
 
 
 def _log(x: Any, base: Any = None) -> Any:
@@ -76,12 +71,12 @@ def _rows(arrays: Any) -> list[Any]:
 
 
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **{getattr(math, name): _floating(name) for name in _SAME_NAME},
-    math.ceil: _whole("ceil"),
-    math.fabs: _floating("abs"),
-    math.floor: _whole("floor"),
+    **{getattr(math, name): getattr(ops, name) for name in _SAME_NAME},
+    math.ceil: _whole(ops.ceil),
+    math.fabs: ops.abs,
+    math.floor: _whole(ops.floor),
     math.log: _log,
-    math.pow: _floating("pow"),
+    math.pow: ops.pow,
     np.array: _array,
     np.asarray: _asarray,
     np.concatenate: _concatenate,

@@ -11,7 +11,7 @@ from autoloop.operators.staging.optional import MaybeNone
 from autoloop.operators.staging.staged_values import is_staged
 from autoloop.operators.staging.standins import StandIn
 from autoloop_runtime.base import nest
-from autoloop_runtime.ir.op import call
+from autoloop_runtime.ops import format_string
 
 
 def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = ()) -> Any:
@@ -42,7 +42,7 @@ def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = 
             held += map(shown, mine)
         else:
             text += _escaped(one.format(*mine))
-    return call("format", text, *held) if held else text.format()
+    return format_string(text, *held) if held else text.format()
 
 
 def formatted(template: str, *args: Any, **kwargs: Any) -> Any:
@@ -50,7 +50,7 @@ def formatted(template: str, *args: Any, **kwargs: Any) -> Any:
     if not any(map(holds_staged, (*args, *kwargs.values()))):
         return template.format(*args, **kwargs)
     held: list[Any] = []
-    return call("format", "".join(_numbered(template, args, kwargs, held, iter(range(len(args))))), *held)
+    return format_string("".join(_numbered(template, args, kwargs, held, iter(range(len(args))))), *held)
 
 
 def _numbered(
@@ -68,17 +68,17 @@ def _numbered(
 
 def text_of(value: Any) -> Any:
     """Return ``str(value)``."""
-    return call("format", "{!s}", shown(value))
+    return format_string("{!s}", shown(value))
 
 
 def repr_of(value: Any) -> Any:
     """Return ``repr(value)``."""
-    return call("format", "{!r}", shown(value))
+    return format_string("{!r}", shown(value))
 
 
 def formatted_as(value: Any, spec: str = "") -> Any:
     """Return ``format(value, spec)``."""
-    return call("format", "{:" + spec + "}", shown(value))
+    return format_string("{:" + spec + "}", shown(value))
 
 
 def holds_staged(value: Any) -> bool:

@@ -180,6 +180,7 @@ ADD = register(
         _add,
         _add_vjp,
         appends=Appending(EMPTY, _BEGUN, sources=(REWIND,), waits=True),
+        positions=slice(1, 2),
         traits=BOOKKEEPING,
     )
 )

@@ -86,6 +86,7 @@ PUSH = register(
         _pushing(Stack),
         _push_vjp,
         appends=Appending(EMPTY, _new("Stack", Stack)),
+        positions=slice(1, 2),
         traits=BOOKKEEPING,
     )
 )
@@ -93,7 +94,7 @@ PUSH = register(
 SWAP_PUSH = register(
     Op(
         "SwapPush", lambda *_: (dtypes.variant, SCALAR), _pushing(SwapStack), _push_vjp,
-        appends=Appending(EMPTY, _new("SwapStack", SwapStack)), traits=OPAQUE,
+        appends=Appending(EMPTY, _new("SwapStack", SwapStack)), positions=slice(1, 2), traits=OPAQUE,
     )
 )  # fmt: skip
 READ = register(
@@ -103,6 +104,7 @@ READ = register(
         _read,
         _read_vjp,
         code="{0}[{1}]",
+        positions=slice(1, 2),
         traits=BOOKKEEPING.but(rematerialise=True),
     )
 )

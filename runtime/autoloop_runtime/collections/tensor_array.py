@@ -67,8 +67,9 @@ def _tail(shape: TensorShape) -> Sequence[int | None]:
 
 NEW = primitive("tensor_array", _flow, _new_kernel, NO_GRADIENT, traits=OPAQUE)
 WRITE = primitive(
-    "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write, traits=OPAQUE
-)
+    "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write,
+    positions=slice(1, 2), traits=OPAQUE,
+)  # fmt: skip
 
 
 def _read_kernel(array: ArrayValue, index: Any, dtype: DType, shape: TensorShape) -> Any:
@@ -76,8 +77,9 @@ def _read_kernel(array: ArrayValue, index: Any, dtype: DType, shape: TensorShape
 
 
 READ = primitive(
-    "tensor_array_read", _element, _read_kernel, rules.read, traits=OPAQUE.but(rematerialise=True, raises=IndexError)
-)
+    "tensor_array_read", _element, _read_kernel, rules.read,
+    positions=slice(1, 2), traits=OPAQUE.but(rematerialise=True, raises=IndexError),
+)  # fmt: skip
 #: with ``clear_after_read``: two reads of one index are an error, so they must not be merged
 READ_ONCE = primitive("tensor_array_read_once", _element, _read_kernel, rules.read, effect=True, traits=OPAQUE)
 STACK = primitive(

@@ -11,9 +11,9 @@ import numpy as np
 from .. import ops
 from ..base import dtypes, nest
 from ..base.callbacks import calls_back
+from ..collections.variables import group
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.graph import Graph, Node, current_graph
-from ..ir.op import call
 from ..ir.structured import StructureError, check_predicate, finish_cond, subgraph
 from ..ir.tensor import Tensor
 
@@ -338,9 +338,9 @@ def _if_asserted(condition: Tensor, message: str, build: Callable[[], Any]) -> A
     with graph.control_dependencies([check]):
         leaves, structure = nest.flatten_with_structure(build(), expand_composites=True)
         # what build only passes on was made before, and does not wait
-        return nest.unflatten(structure, [leaf if leaf is None else call(_again(leaf), leaf) for leaf in leaves])
+        return nest.unflatten(structure, [leaf if leaf is None else _again(leaf) for leaf in leaves])
 
 
-def _again(leaf: Any) -> str:
-    """Return the function that makes ``leaf`` once more, later."""
-    return "group" if isinstance(leaf, Node) else "identity"
+def _again(leaf: Any) -> Any:
+    """Return ``leaf`` made once more, later."""
+    return group(leaf) if isinstance(leaf, Node) else ops.identity(leaf)

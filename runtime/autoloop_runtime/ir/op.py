@@ -57,6 +57,12 @@ class Op:
         The operand that does nothing.
     undoes_itself : bool
         Twice, it does nothing.
+    idempotent : bool
+        If its last two operands are one value, it gives that.
+    positions : slice or None
+        Which inputs are positions: a Python number is as good there as an integer of any dtype.
+    numbers : bool
+        Of two integers of one dtype, one may be a Python number: ``code`` gives the same, unless both are.
     effect : bool
         The op does something besides computing: it is never pruned from an ordered graph or merged, takes
         an effect token as its last input and gives one as its last output (see ``graph.Graph.token``). The
@@ -104,6 +110,9 @@ class Op:
     truth: str | None = None
     neutral: Neutral | None = None
     undoes_itself: bool = False
+    idempotent: bool = False
+    positions: slice | None = None
+    numbers: bool = False
 
     def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
         """Return the ``(dtype, shape)`` of each output, without the effect token."""

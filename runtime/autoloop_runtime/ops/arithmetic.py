@@ -29,17 +29,20 @@ add = binary(
     "add", operator.add, "{0} + {1}", lambda g, z, x, y: (g, g),
     rule=numeric, doc="``x + y``.", numpy=np.add,
     neutral=Neutral(0, "biuf", swaps=True, negative_zero=True),
+    numbers=True,
     llvm={"b": "or $t $x, $y", "iu": "add $t $x, $y", "f": "fadd $t $x, $y"},
 )  # fmt: skip
 subtract = binary(
     "subtract", operator.sub, "{0} - {1}", lambda g, z, x, y: (g, -g), doc="``x - y``.", numpy=np.subtract,
     neutral=Neutral(0, "iuf", negative_zero=False),
+    numbers=True,
     llvm={"iu": "sub $t $x, $y", "f": "fsub $t $x, $y"},
 )  # fmt: skip
 multiply = binary(
     "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
     rule=numeric, doc="``x * y``.", numpy=np.multiply,
     neutral=Neutral(1, swaps=True),
+    numbers=True,
     llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y"},
 )  # fmt: skip
 divide = binary(
@@ -54,12 +57,14 @@ floor_divide = binary(
     rule=real_arithmetic, doc="``x // y``, rounded down; an integer divided by zero gives 0.",
     numpy=np.floor_divide, traits=FUNCTION,
     neutral=Neutral(1, "iu"),
+    numbers=True,
     llvm={"i": "@floordiv_i $x, $y", "u": "@floordiv_u $x, $y", "f": "@floordiv_f $x, $y"},
 )  # fmt: skip
 mod = binary(
     "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * floor(x / y)),
     rule=real_arithmetic, doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
     numpy=(np.mod, np.remainder), traits=FUNCTION,
+    numbers=True,
     llvm={"i": "@mod_i $x, $y", "u": "@mod_u $x, $y", "f": "@mod_f $x, $y"},
 )  # fmt: skip
 negative = unary(
@@ -120,5 +125,7 @@ ADD = op_of(add)
 SUBTRACT = op_of(subtract)
 MULTIPLY = op_of(multiply)
 DIVIDE = op_of(divide)
+FLOOR_DIVIDE = op_of(floor_divide)
+MOD = op_of(mod)
 SQUARE = op_of(square)
 NEGATIVE = op_of(negative)

@@ -34,7 +34,7 @@ def _smaller_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
 maximum = binary(
     "maximum", np.maximum, "np.maximum({0}, {1})",
     _larger_grad, rule=ordered, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
-    scalar={"biu": "max({0}, {1})"},
+    scalar={"biu": "max({0}, {1})"}, idempotent=True,
     # of 0.0 and -0.0, which are equal, NumPy's loop over half precision gives the first, and those over other floats
     # give the second
     llvm={
@@ -48,7 +48,7 @@ maximum = binary(
 minimum = binary(
     "minimum", np.minimum, "np.minimum({0}, {1})",
     _smaller_grad, rule=ordered, doc="The smaller of ``x`` and ``y``; nan if either is.", numpy=np.minimum,
-    scalar={"biu": "min({0}, {1})"},
+    scalar={"biu": "min({0}, {1})"}, idempotent=True,
     llvm={
         "b": "and $t $x, $y",
         "i": "call $t @llvm.smin.$s($t $x, $t $y)",

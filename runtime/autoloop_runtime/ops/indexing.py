@@ -67,7 +67,8 @@ def _index_add_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any
 
 GETITEM = primitive(
     "getitem", lambda x, *inputs, index: (x.dtype, result_shape(x.shape, index, inputs)),
-    _getitem_kernel, _getitem_vjp, traits=VIEWING.but(fails=Fails.MAYBE, price=Price.PICK, raises=IndexError),
+    _getitem_kernel, _getitem_vjp, positions=slice(1, None),
+    traits=VIEWING.but(fails=Fails.MAYBE, price=Price.PICK, raises=IndexError),
 )  # fmt: skip
 INDEX_ADD = primitive(
     "index_add", lambda shape, values, *inputs, index, static: (values.dtype, static),
@@ -174,6 +175,7 @@ SET_ITEM = primitive(
     _set_item_infer,
     _set_item_kernel,
     _set_item_vjp,
+    positions=slice(2, None),
     traits=OPAQUE.but(memory=Memory.FRESH, price=Price.PART, raises=IndexError),
 )
 

@@ -27,7 +27,9 @@ def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str, rule: Any
         "i": f"icmp {signed} $t $x, $y", "bu": f"icmp {unsigned} $t $x, $y", "f": f"fcmp {ordered} $t $x, $y",
     }  # fmt: skip
     doc = f"``x {sign} y``, element by element; a boolean tensor."
-    return binary(name, kernel, f"{{0}} {sign} {{1}}", NO_GRADIENT, rule=rule, doc=doc, numpy=numpy, llvm=templates)
+    return binary(
+        name, kernel, f"{{0}} {sign} {{1}}", NO_GRADIENT, rule=rule, doc=doc, numpy=numpy, llvm=templates, numbers=True
+    )
 
 
 equal = _compare("equal", operator.eq, "==", np.equal, "eq eq oeq", equality)
@@ -55,13 +57,13 @@ isfinite = unary(
 logical_and = binary(
     "logical_and", operator.and_, "{0} & {1}", NO_GRADIENT, rule=logical,
     doc="True where both are; numbers count as true where they are not zero.", numpy=np.logical_and,
-    neutral=Neutral(1, swaps=True), truth="{0} and {1}",
+    neutral=Neutral(1, swaps=True), truth="{0} and {1}", idempotent=True,
     llvm={"biu": "and $t $x, $y"},
 )
 logical_or = binary(
     "logical_or", operator.or_, "{0} | {1}", NO_GRADIENT, rule=logical,
     doc="True where either is.", numpy=np.logical_or,
-    neutral=Neutral(0, swaps=True), truth="{0} or {1}",
+    neutral=Neutral(0, swaps=True), truth="{0} or {1}", idempotent=True,
     llvm={"biu": "or $t $x, $y"},
 )
 logical_xor = binary(
@@ -79,13 +81,13 @@ logical_not = unary(
 bitwise_and = binary(
     "bitwise_and", operator.and_, "{0} & {1}", NO_GRADIENT, rule=bits, doc="``x & y``; for booleans, logical.",
     numpy=np.bitwise_and,
-    truth="{0} and {1}",
+    truth="{0} and {1}", idempotent=True,
     llvm={"biu": "and $t $x, $y"},
 )
 bitwise_or = binary(
     "bitwise_or", operator.or_, "{0} | {1}", NO_GRADIENT, rule=bits, doc="``x | y``; for booleans, logical.",
     numpy=np.bitwise_or,
-    neutral=Neutral(0, swaps=True), truth="{0} or {1}",
+    neutral=Neutral(0, swaps=True), truth="{0} or {1}", idempotent=True,
     llvm={"biu": "or $t $x, $y"},
 )
 bitwise_xor = binary(
@@ -125,3 +127,5 @@ ISFINITE = op_of(isfinite)
 LOGICAL_AND = op_of(logical_and)
 LOGICAL_OR = op_of(logical_or)
 LOGICAL_NOT = op_of(logical_not)
+BITWISE_AND = op_of(bitwise_and)
+RIGHT_SHIFT = op_of(right_shift)

@@ -16,8 +16,13 @@ from ..analysis.failure import can_fail
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR
 from ..ir.graph import CONST, PARAMETER, Graph, Node
-from ..ir.op import OPS
+from ..ir.op import Op
+from ..ir.structured import COND
 from ..ir.tensor import Tensor
+from ..ops.arithmetic import ADD, DIVIDE, FLOOR_DIVIDE, MOD, MULTIPLY, NEGATIVE, SUBTRACT
+from ..ops.array import RESHAPE
+from ..ops.logic import BITWISE_AND, LOGICAL_AND, LOGICAL_OR, RIGHT_SHIFT
+from ..ops.operands import CAST
 from .rewrite import Copy, constant_of, is_pure, rewrite
 
 #: a rule gives what stands for the node's only output, or nothing
@@ -30,11 +35,11 @@ def reduce_strength(graph: Graph) -> Graph:
 
 
 def _visit(copy: Copy, node: Node) -> None:
-    if node.op.name == "Cond":
+    if node.op is COND:
         if not _as_logic(copy, node):
             copy.keep(node)
         return
-    rule = RULES.get(node.op.name)
+    rule = RULES.get(node.op, _same if node.op.idempotent else None)
     made = rule(copy, node, copy.inputs(node)) if rule is not None and is_pure(node) else None
     if made is None:
         copy.keep(node)
@@ -42,11 +47,11 @@ def _visit(copy: Copy, node: Node) -> None:
         copy.replace(node, [made])
 
 
-def _make(copy: Copy, node: Node, op: str, inputs: Sequence[Tensor], attrs: dict[str, Any] | None = None) -> Tensor:
+def _make(copy: Copy, node: Node, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] | None = None) -> Tensor:
     """Return the result of ``op`` in place of ``node``, under its name."""
     output = node.outputs[0]
     specs = [(output.dtype, output.shape)]
-    made = Node(copy.graph, OPS[op], tuple(inputs), attrs or {}, specs, node.name, node.location)
+    made = Node(copy.graph, op, tuple(inputs), attrs or {}, specs, node.name, node.location)
     copy.graph.nodes.append(made)
     return made.outputs[0]
 
@@ -84,7 +89,7 @@ def _divide(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
     if abs(fraction) != 0.5 or not info.minexp + 1 < exponent < info.maxexp:
         return None
     factor = _constant(copy, node, value.dtype.type(1) / value, "reciprocal")
-    return _make(copy, node, "multiply", [x, factor])
+    return _make(copy, node, MULTIPLY, [x, factor])
 
 
 def _floor_divide(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
@@ -93,7 +98,7 @@ def _floor_divide(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | 
     shift = _exponent_for_array(x, y)
     if shift is None:
         return None
-    return _make(copy, node, "right_shift", [x, _constant(copy, node, x.dtype.type(shift), "shift")])
+    return _make(copy, node, RIGHT_SHIFT, [x, _constant(copy, node, x.dtype.type(shift), "shift")])
 
 
 def _mod(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
@@ -102,7 +107,7 @@ def _mod(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
     shift = _exponent_for_array(x, y)
     if shift is None:
         return None
-    return _make(copy, node, "bitwise_and", [x, _constant(copy, node, x.dtype.type((1 << shift) - 1), "mask")])
+    return _make(copy, node, BITWISE_AND, [x, _constant(copy, node, x.dtype.type((1 << shift) - 1), "mask")])
 
 
 def _exponent_for_array(x: Tensor, y: Tensor) -> int | None:
@@ -117,16 +122,16 @@ def _add(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
     """Return ``x + -y`` is ``x - y``."""
     x, y = inputs
     for kept, other in ((x, y), (y, x)):
-        if other.op.op.name == "negative" and other.dtype.kind in "iuf":
-            return _make(copy, node, "subtract", [kept, other.op.inputs[0]])
+        if other.op.op is NEGATIVE and other.dtype.kind in "iuf":
+            return _make(copy, node, SUBTRACT, [kept, other.op.inputs[0]])
     return None
 
 
 def _subtract(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
     """Return ``x - -y`` is ``x + y``."""
     x, y = inputs
-    if y.op.op.name == "negative" and y.dtype.kind in "iuf":
-        return _make(copy, node, "add", [x, y.op.inputs[0]])
+    if y.op.op is NEGATIVE and y.dtype.kind in "iuf":
+        return _make(copy, node, ADD, [x, y.op.inputs[0]])
     return None
 
 
@@ -136,7 +141,7 @@ def _subtract(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None
 def _cast(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
     """Return a cast to a dtype that holds every value, and back."""
     (x,) = inputs
-    if x.op.op.name != "cast":
+    if x.op.op is not CAST:
         return None
     source = x.op.inputs[0]
     there_and_back = source.dtype == node.outputs[0].dtype and _holds(x.dtype, source.dtype)
@@ -154,22 +159,21 @@ def _holds(wide: DType, narrow: DType) -> bool:
 def _reshape(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
     """Return of two reshapes the last one counts, if it says all of the shape."""
     x, *rest = inputs
-    if x.op.op.name != "reshape" or rest or not node.outputs[0].shape.is_fully_defined():
+    if x.op.op is not RESHAPE or rest or not node.outputs[0].shape.is_fully_defined():
         return None
-    return _make(copy, node, "reshape", [x.op.inputs[0]], dict(node.attrs))
+    return _make(copy, node, RESHAPE, [x.op.inputs[0]], dict(node.attrs))
 
 
-def _either(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
-    """Return ``where(c, x, x)``, ``x & x``, ``maximum(x, x)``."""
+def _same(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
+    """Return ``where(c, x, x)``, ``x & x``, ``maximum(x, x)`` is ``x``."""
     *condition, x, y = inputs
     same_shape = all(t.shape.rank == 0 for t in condition) or node.outputs[0].shape == x.shape
     return x if x is y and same_shape and x.shape.is_fully_defined() else None
 
 
-RULES: dict[str, Rule] = {
-    "divide": _divide, "floor_divide": _floor_divide, "mod": _mod, "add": _add, "subtract": _subtract, "cast": _cast,
-    "reshape": _reshape, "where": _either, "maximum": _either, "minimum": _either, "logical_and": _either,
-    "logical_or": _either, "bitwise_and": _either, "bitwise_or": _either,
+RULES: dict[Op, Rule] = {
+    DIVIDE: _divide, FLOOR_DIVIDE: _floor_divide, MOD: _mod, ADD: _add, SUBTRACT: _subtract, CAST: _cast,
+    RESHAPE: _reshape,
 }  # fmt: skip
 
 
@@ -184,7 +188,7 @@ def _as_logic(copy: Copy, node: Node) -> bool:
         return False
     if not _is_truth(predicate) or not all(map(_is_truth, (then.outputs[0], other.outputs[0]))):
         return False
-    for side, computed, op, known in ((other, then, "logical_and", False), (then, other, "logical_or", True)):
+    for side, computed, op, known in ((other, then, LOGICAL_AND, False), (then, other, LOGICAL_OR, True)):
         if _decided(node, side) is known and _is_light(computed):
             value = copy.inline(computed, [copy.stands(t) for t in node.inputs[1:]])[0]
             copy.replace(node, [_make(copy, node, op, [predicate, value])])

@@ -14,22 +14,15 @@ from ..analysis.induction import Induction, inductions
 from ..base.dataclass import dataclass
 from ..base.dtypes import DType
 from ..ir.graph import Graph, Node
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+from ..ops.operands import CAST
 from ..passes.fold import fold
 from ..passes.prune import prune
 from ..passes.rewrite import Copy, constant_of, rewrite
 from .scope import proved
 from .templates import Expr
 from .uses import places
-
-_ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod"})
-_COMPARISON = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
-#: operations that take positions -> which inputs they are
-_POSITIONS = {
-    "getitem": slice(1, None), "set_item": slice(2, None), "tensor_array_write": slice(1, 2),
-    "tensor_array_read": slice(1, 2), "StackPush": slice(1, 2), "SwapPush": slice(1, 2), "StackRead": slice(1, 2),
-    "AddCheckpoint": slice(1, 2),
-}  # fmt: skip
 
 # nanoseconds that a Python number saves: in the loop itself, as a position, in a cast; and what it costs to meet a
 # NumPy scalar
@@ -84,7 +77,7 @@ def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, C
     while pending:
         current = pending.pop(0)
         for node in current.nodes:
-            if node.op.name == "While":
+            if node.op is WHILE:
                 cond = node.attrs["cond"]
                 counted = None if _is_kept(cond, planned) else _counted(node, _read(current), numbers)
                 if counted is not None:
@@ -172,18 +165,18 @@ class _Users:
         return bool(readers)
 
     def _use(self, node: Node, index: int, counter: Tensor) -> float:
-        name = node.op.name
-        if name in _POSITIONS and index in range(len(node.inputs))[_POSITIONS[name]]:
+        op = node.op
+        if op.positions is not None and index in range(len(node.inputs))[op.positions]:
             return _POSITION
-        if name == "cast" and _holds(counter, node.attrs["dtype"]):
+        if op is CAST and _holds(counter, node.attrs["dtype"]):
             return _CAST
-        if name in _ARITHMETIC or name in _COMPARISON:
+        if op.numbers:
             other = node.inputs[1 - index]
             if other is not counter and other not in self.numbers and other not in self.seen:
                 return _SCALAR if other.shape.rank == 0 else 0.0
-        if name == "Cond" and index > 0:
+        if op is COND and index > 0:
             return sum(self._inside(node.attrs[key], index - 1) for key in ("then", "else")) / 2
-        if name == "While" and index >= node.attrs["n_vars"]:
+        if op is WHILE and index >= node.attrs["n_vars"]:
             # in a condition it is most often the limit of a loop that counts too, and asked once
             return self._inside(node.attrs["cond"], index) + _TRIPS * self._inside(node.attrs["body"], index)
         self.fine = False
