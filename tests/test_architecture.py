@@ -169,6 +169,51 @@ def test_imports_stand_at_the_top():
     assert not wrong
 
 
+#: lines of a file, a class, a function
+MOST_LINES = {"file": 450, "class": 250, "function": 60}
+#: how the sentence begins by which the docstring of a longer file says why it is one
+WHY_LONG = "One file:"
+#: what is longer and about to be split; nothing may come anew
+TOO_LONG = {
+    "autoloop_runtime.collections.tensor_array", "autoloop_runtime.control.while_loop",
+    "autoloop_runtime.dataflow.frames", "autoloop_runtime.dataflow.lower", "autoloop_runtime.gradients.tape",
+    "autoloop_runtime.ir.graph", "autoloop_runtime.ir.structured", "autoloop_runtime.ir.tensor",
+    "autoloop_runtime.python_code.emitter",
+}  # fmt: skip
+
+
+def _too_long(text: str) -> list[str]:
+    """What of a module is longer than it may be."""
+    tree, lines = ast.parse(text), len(text.splitlines())
+    says_why = WHY_LONG in (ast.get_docstring(tree) or "")
+    found = [f"the file: {lines} lines"] if lines > MOST_LINES["file"] and not says_why else []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            most = MOST_LINES["class" if isinstance(node, ast.ClassDef) else "function"]
+            lines = node.end_lineno - node.lineno + 1
+            if lines > most:
+                found.append(f"{node.name}: {lines} lines")
+    return found
+
+
+def test_nothing_is_too_long():
+    found = {module: _too_long(path.read_text()) for module, path in MODULES.items()}
+    wrong = {module: what for module, what in found.items() if what and module not in TOO_LONG}
+    assert not wrong, f"split it by ideas; a file that has to be one says so in a sentence: {WHY_LONG} ..."
+    assert not [module for module in TOO_LONG if not found.get(module)], "no longer too long: take it from the list"
+
+
+def test_what_is_too_long_is_found():
+    body = "    x = 1\n"
+    assert _too_long("def f():\n" + 59 * body) == []
+    assert _too_long("async def f():\n" + 60 * body) == ["f: 61 lines"]
+    assert _too_long("class A:\n" + 249 * body) == []
+    assert _too_long("class A:\n    class B:\n" + 250 * ("    " + body)) == ["A: 252 lines", "B: 251 lines"]
+    assert _too_long(450 * "x = 1\n") == []
+    assert _too_long('"""Say it."""\n' + 450 * "x = 1\n") == ["the file: 451 lines"]
+    assert _too_long(f'"""Say it.\n\n{WHY_LONG} a table."""\n' + 450 * "x = 1\n") == []
+
+
 def _gives_op_name(node: ast.AST, known: set[str]) -> bool:
     """Whether an expression is the name of an op: ``op.name``, ``node.op.name``, or a variable that was given one."""
     if isinstance(node, ast.Attribute) and node.attr == "name":
