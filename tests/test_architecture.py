@@ -124,6 +124,14 @@ def test_a_file_name_stands_once_in_the_tree():
     assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
+def test_no_op_is_told_apart_where_ops_are_priced():
+    """What an op costs stands in its row."""
+    priced = {"autoloop_runtime.analysis.cost", "autoloop_runtime.analysis.weight"}
+    found = {(m, t) for m, t, _, _ in _all_imports() if m in priced}
+    assert {m for m, _ in found} == priced
+    assert not [t for _, t in found if _room(t, "autoloop_runtime") == "ops"]
+
+
 def test_no_executor_imports_another():
     rooms = {(m, t): (_room(m, "autoloop_runtime"), _room(t, "autoloop_runtime")) for m, t, _, _ in _all_imports()}
     assert {m for m, _ in rooms.values()} >= set(EXECUTORS)

@@ -57,6 +57,7 @@ from autoloop_runtime.ir.convert import constant, convert_to_tensor
 from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from autoloop_runtime.ir.numpy_arguments import _SIGNATURES, Counterpart
 from autoloop_runtime.ir.op import FUNCTIONS, OPS, Op, call, register
+from autoloop_runtime.ir.prices import Price, Products
 from autoloop_runtime.ir.records import LoopRecord, loop_records, record_loop
 from autoloop_runtime.ir.run_state import EAGER, RunState
 from autoloop_runtime.ir.structured import COND, WHILE
@@ -67,11 +68,11 @@ from autoloop_runtime.ir.traits import (
     NO_GRADIENT,
     NO_RULE,
     OPAQUE,
+    VIEWING,
     Batching,
     Fails,
     Memory,
     NoRule,
-    Price,
     Traits,
 )
 from autoloop_runtime.ir.verify import Stage, verify

@@ -547,3 +547,6 @@ def test_costs_grow_with_size_and_kind():
     assert time(lambda n: n + 1, N) < 1e3 < time(lambda x: x + 1.0, big) < time(lambda x: call("tanh", x), big)
     assert time(lambda x: x[0], big) < 1e3 and time(lambda x: call("reshape", x, [-1]), big) < 1e3
     assert 1e3 < time(lambda x: x[x[0] > 0.0], big) and 1e6 < time(lambda x: x @ x, big)
+    as_sum = lambda x: call("einsum", "ij,jk->ik", x, x)  # noqa: E731
+    assert time(as_sum, big) == time(lambda x: x @ x, big) < time(lambda x: x @ x, ("x", dtypes.float64, [1000, 1000]))
+    assert time(lambda x: call("inv", x), big) == time(lambda x: call("solve", x, x[0]), big) > 1e6

@@ -25,13 +25,14 @@ from api import (
     optimize,
     regions_pass,
 )
+from flow import priced
 from graphs import traced
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import Program, assert_same, interpret, outcome
 
 #: takes long, as far as anybody knows
-HEAVY = Op("heavy", lambda x: (x.dtype, x.shape), lambda x: x + 1, cost=lambda x: 1e6)
+HEAVY = Op("heavy", lambda x: (x.dtype, x.shape), lambda x: x + 1, traits=priced(1e6))
 N = ("n", dtypes.int32, [])
 X = ("x", dtypes.float32, [])
 
@@ -138,7 +139,7 @@ def test_a_counter_runs_ahead_of_a_chain_that_is_blocked():
             reached.set()
         return i
 
-    blocked = Op("blocked", lambda x: (x.dtype, x.shape), slow, cost=lambda x: 1e6)
+    blocked = Op("blocked", lambda x: (x.dtype, x.shape), slow, traits=priced(1e6))
     noted = Op("noted", lambda x: (x.dtype, x.shape), note)
 
     def body(i, x):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from api import SCALAR, VERY_MANY, Graph, Op, Plan, TensorShape, dtypes, lower, overlapping
-from flow import ADD, LESS, branch, call, const, counted, heavy, same
+from api import OPAQUE, SCALAR, VERY_MANY, VIEWING, Graph, Op, Plan, Price, TensorShape, dtypes, lower, overlapping
+from flow import ADD, LESS, branch, call, const, counted, heavy, priced, same
 
 F = heavy(lambda x, *_: x, "f")
 G = heavy(lambda x, *_: x, "g")
@@ -93,7 +93,7 @@ def test_what_can_overlap_is_found(name):
 
 
 def test_effects_in_program_order_do_not_overlap():
-    act = Op("act", lambda x: (x.dtype, x.shape), lambda x: x, effect=True, cost=lambda *_, **__: 1e9)
+    act = Op("act", lambda x: (x.dtype, x.shape), lambda x: x, effect=True, traits=priced(1e9))
     ordered = Graph(ordered=True)
     outs = [ordered.add(act, [const(ordered, k)]).outputs[0] for k in range(3)]
     assert not Plan(lower(ordered, outs)).parallel
@@ -113,18 +113,20 @@ def test_a_very_large_graph_is_assumed_to_overlap():
 def test_weights():
     graph = Graph()
     sizes = {"small": [10], "large": [10**6], "unknown": [None]}
-    plain, cheap = Op("plain", same, None), Op("cheap", same, None, cost=lambda *_, **__: 1.0)
-    sure = Op("sure", same, None, cost=lambda *_, **__: 1e9)
+    plain, cheap = Op("plain", same, None), Op("cheap", same, None, traits=priced(1.0))
+    sure, view = Op("sure", same, None, traits=priced(1e9)), Op("view", same, None, traits=VIEWING)
+    users = Op("users", same, None, traits=OPAQUE.but(price=Price.FOREIGN))
     weights = {}
     for size, dims in sizes.items():
         x = graph.parameter(np.dtype(np.float32), TensorShape(dims), size)
-        for op in (plain, cheap, sure):
+        for op in (plain, cheap, sure, view, users):
             weights[size, op.name] = Plan(lower(graph, [call(op, x)], [x])).root.steps[0].weight.name
     x = graph.parameter(dtypes.variant, SCALAR, "array")
     weights["variant"] = Plan(lower(graph, [call(plain, x)], [x])).root.steps[0].weight.name
     assert weights == {
         ("small", "plain"): "LIGHT", ("small", "cheap"): "LIGHT", ("small", "sure"): "HEAVY",
         ("large", "plain"): "HEAVY", ("large", "cheap"): "LIGHT", ("large", "sure"): "HEAVY",
+        **{(size, "view"): "LIGHT" for size in sizes}, **{(size, "users"): "HEAVY" for size in sizes},
         ("unknown", "plain"): "UNKNOWN", ("unknown", "cheap"): "UNKNOWN", ("unknown", "sure"): "UNKNOWN",
         "variant": "LIGHT",
     }  # fmt: skip

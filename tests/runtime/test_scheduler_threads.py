@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from api import (
-    OPAQUE,
     SCALAR,
     Executable,
     Graph,
@@ -25,7 +24,7 @@ from api import (
     workers,
 )
 from children import run_python
-from flow import ADD, call, const, counted, heavy, probe, scalar
+from flow import ADD, call, const, counted, heavy, priced, probe, scalar
 
 #: no test should ever wait this long; it turns a hang into a failure
 LONG = 30.0
@@ -363,7 +362,7 @@ def test_a_failure_of_the_scheduler_itself_is_raised_on_any_thread():
         lambda x: [(x.dtype, x.shape)] * 2,
         lambda v: (both.wait(), (v,))[1],
         several=True,
-        cost=lambda *_, **__: 1e9,
+        traits=priced(1e9),
     )
     outs = [t for _ in range(2) for t in graph.add(two, [x]).outputs]
     with pytest.raises(ValueError, match="zip"):
@@ -429,9 +428,7 @@ def test_blas_is_limited_only_while_workers_do_matrix_products():
         both.wait()
         return v
 
-    matmul = Op(
-        "product", lambda x: (x.dtype, x.shape), kernel, cost=lambda *_, **__: 1e9, traits=OPAQUE.but(blas=True)
-    )
+    matmul = Op("product", lambda x: (x.dtype, x.shape), kernel, traits=priced(1e9).but(blas=True))
     graph = Graph()
     x = scalar(graph)
     Executable(lower(graph, [call(matmul, x), call(matmul, x)], [x])).run([1], threads=2)

@@ -14,10 +14,10 @@ from ..base import config
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
 from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.prices import Price, Products, elements
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from ..ir.traits import Memory, Price
-from ..ops.linalg import MATMUL
+from ..ir.traits import Memory
 
 #: one NumPy call, on scalars and on arrays
 SCALAR_CALL = 100.0
@@ -29,8 +29,8 @@ PER_FUNCTION = 4.0
 PER_PICK = 2.0
 #: multiply-adds of a matrix product per nanosecond on one core, by dtype
 PRODUCTS = {"float32": 50.0, "float64": 25.0, "complex64": 12.0, "complex128": 6.0}
-#: what an unknown dimension is taken for
-TYPICAL = 64
+#: what cannot be told: the user's own code
+FOREIGN = 100_000.0
 
 #: a node below this is not worth another thread
 HEAVY = 20_000.0
@@ -49,48 +49,34 @@ PLAYED = (12, 4, 2)
 TRIPS = 16
 
 
-def elements(tensor: Tensor) -> int:
-    """Return the number of elements, unknown dimensions taken for typical ones."""
-    if tensor.shape.rank is None:
-        return TYPICAL
-    total = 1
-    for d in tensor.shape.known:
-        total *= TYPICAL if d is None else d
-    return total
-
-
 def estimate(node: Node) -> float:
     """Return nanoseconds that one run of a plain node takes on one core."""
-    op, traits = node.op, node.op.traits
-    if op in (CONST, PARAMETER):
+    traits, price = node.op.traits, node.op.traits.price
+    inputs = node.inputs[:-1] if node.op.effect else node.inputs
+    if price is Price.NOTHING:
         return 0.0
-    price = traits.price
-    inputs = node.inputs[:-1] if op.effect else node.inputs
+    if price is Price.FOREIGN:
+        return FOREIGN
     is_view = traits.memory is Memory.VIEW and price is Price.PICK and all(t.shape.rank == 0 for t in inputs[1:])
     if price is Price.VIEW or is_view:
         return SCALAR_CALL if node.outputs[0].shape.rank == 0 else ARRAY_CALL
-    if op is MATMUL:
-        return _matmul(inputs[0], node.outputs[0])
-    if op.cost is not None:
-        return op.cost(*inputs, **node.attrs)
+    if isinstance(price, Products):
+        speed = PRODUCTS.get(node.outputs[0].dtype.name, 1.0)
+        return 2 * ARRAY_CALL + price.count(*inputs, **node.attrs) / speed
+    if not isinstance(price, Price):
+        return price(*inputs, **node.attrs)
     if price is Price.PART:  # generated code writes in place where it can
-        return ARRAY_CALL + elements(inputs[1]) * PER_ELEMENT
+        return ARRAY_CALL + elements(inputs[1].shape) * PER_ELEMENT
     if price is Price.PICK:
-        return ARRAY_CALL + elements(node.outputs[0]) * PER_PICK
+        return ARRAY_CALL + elements(node.outputs[0].shape) * PER_PICK
     data = [t for t in (*inputs, *node.outputs) if t.dtype.kind != "O"]
-    largest = max(map(elements, data), default=1)
+    largest = max([elements(t.shape) for t in data], default=1)
     if largest == 1:
         return SCALAR_CALL if traits.elementwise else ARRAY_CALL
     each = PER_ELEMENT
     if price is Price.FUNCTION:
         each = PER_FUNCTION_32 if node.outputs[0].dtype.name == "float32" else PER_FUNCTION
     return ARRAY_CALL + largest * each
-
-
-def _matmul(a: Tensor, out: Tensor) -> float:
-    inner = a.shape.known[-1] if a.shape.rank else None
-    products = elements(out) * (TYPICAL if inner is None else inner)
-    return 2 * ARRAY_CALL + products / PRODUCTS.get(out.dtype.name, 1.0)
 
 
 def is_divisible(node: Node, least: int = DIVIDED) -> bool:
@@ -249,7 +235,7 @@ class _Player:
                 cost = estimate(node)
                 cost = cost if cost > HEAVY else 0.0
                 work, nodes = work + cost, nodes + 1
-                products += cost if node.op.traits.price is Price.PRODUCT else 0.0
+                products += cost if isinstance(node.op.traits.price, Products) else 0.0
                 blocks += cost if is_divisible(node) else 0.0
                 ends = [max([ready, *inputs]) + cost] * len(node.outputs)
             at.update(zip(node.outputs, ends))

@@ -1,6 +1,6 @@
 """Which nodes are worth handing to another thread.
 
-Handing a node over costs some ten microseconds; a kernel below that is cheaper where its inputs are.
+Handing a node over costs some ten microseconds; a kernel for which that is much is cheaper where its inputs are.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import enum
 
 from ..base.dtypes import variant
 from ..ir.graph import Node
-from ..ops.effects import PY_FUNCTION
-from .cost import HEAVY
+from ..ir.prices import Price
+from .cost import HEAVY, estimate
 from .sizes import may_hold_memory
 
-#: arrays with more elements than this make a kernel heavy
+#: where no static shape tells, arrays with more elements than this make a kernel heavy
 ELEMENTS = 16_384
 
 
@@ -28,18 +28,17 @@ class Weight(enum.IntEnum):
 
 def weigh(node: Node) -> Weight:
     """Return the weight of a node of the structured graph."""
-    op = node.op
-    if op is PY_FUNCTION:  # no size says how long a user's function takes, and it may block
+    price = node.op.traits.price
+    if price is Price.FOREIGN:
         return Weight.HEAVY
+    if price is Price.VIEW:
+        return Weight.LIGHT
     data = [t for t in (*node.inputs, *node.outputs) if t.dtype != variant]
     sizes = [t.shape.num_elements() for t in data]
     known = [s for s in sizes if s is not None]
     if len(known) < len(sizes):
         return Weight.HEAVY if known and max(known) > ELEMENTS else Weight.UNKNOWN
-    if op.cost is not None:
-        inputs = node.inputs[:-1] if op.effect else node.inputs
-        return Weight.HEAVY if op.cost(*inputs, **node.attrs) > HEAVY else Weight.LIGHT
-    return Weight.HEAVY if known and max(known) > ELEMENTS else Weight.LIGHT
+    return Weight.HEAVY if estimate(node) > HEAVY else Weight.LIGHT
 
 
 def holds_memory(node: Node) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from ..base.dataclass import dataclass
 from ..base.dtypes import DType
 from ..base.shapes import TensorShape
+from .prices import Price
 from .traits import NO_GRADIENT, OPAQUE, UNSTATED, Fails, NoRule, Traits
 
 #: dtype and static shape of one output
@@ -75,8 +76,6 @@ class Op:
         type of a result.
     graphs : tuple of str
         Which attributes are graphs (structured nodes only).
-    cost : callable or None
-        ``cost(*tensors, **attrs)`` estimates nanoseconds from static shapes, ``None``: by element count.
     appends : Appending or None
         Of an op that gives its first input with one element more, its third, at the end, where the second says; or
         that does so if the first waits for that.
@@ -97,7 +96,6 @@ class Op:
     effect: bool = False
     stateful: bool = False
     graphs: tuple[str, ...] = ()
-    cost: Callable[..., float] | None = None
     doc: str = ""
     scalar: Mapping[str, str] | None = None
     into: str | None = None
@@ -207,7 +205,7 @@ CONST = register(
         lambda value: (value.dtype, TensorShape(value.shape)),
         lambda value: value,
         NO_GRADIENT,
-        traits=OPAQUE.but(fails=Fails.NEVER),
+        traits=OPAQUE.but(fails=Fails.NEVER, price=Price.NOTHING),
     )
 )
 PARAMETER = register(
@@ -216,7 +214,7 @@ PARAMETER = register(
         lambda dtype, shape, **_: (dtype, shape),
         lambda **_: None,
         NO_GRADIENT,
-        traits=OPAQUE.but(fails=Fails.NEVER),
+        traits=OPAQUE.but(fails=Fails.NEVER, price=Price.NOTHING),
     )
 )
 

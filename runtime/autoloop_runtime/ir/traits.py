@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 
 from ..base.dataclass import dataclass, replace
+from .prices import Price, Pricing
 
 
 class Batching(enum.Enum):
@@ -49,22 +50,6 @@ class Fails(enum.Enum):
     MAYBE = enum.auto()
 
 
-class Price(enum.Enum):
-    """What an element costs, of the largest array unless said otherwise; see ``analysis.cost``."""
-
-    ARITHMETIC = enum.auto()
-    #: as ``exp``
-    FUNCTION = enum.auto()
-    #: nothing: a view is made, or only the shape is looked at
-    VIEW = enum.auto()
-    #: of the result only, elements picked one by one
-    PICK = enum.auto()
-    #: of the second input only, put into the first
-    PART = enum.auto()
-    #: a product of matrices, for which there are threads of its own
-    PRODUCT = enum.auto()
-
-
 class NoRule(enum.Enum):
     """What a row states in place of a gradient rule."""
 
@@ -91,8 +76,8 @@ class Traits:
         When its kernel raises.
     raises : type
         What it raises then.
-    price : Price
-        What it costs, unless ``Op.cost`` says so.
+    price : Pricing
+        What it costs; see ``analysis.cost``.
     rematerialise : bool
         It is computed again in the backward pass rather than saved: it is cheap, or reads few elements.
     describes : bool
@@ -105,7 +90,7 @@ class Traits:
     memory: Memory
     fails: Fails
     raises: type[Exception]
-    price: Price
+    price: Pricing
     rematerialise: bool
     describes: bool
     blas: bool

@@ -11,8 +11,9 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
+from ..ir.prices import Price
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
-from ..ir.traits import MADE, Price
+from ..ir.traits import MADE
 from .array import moveaxis
 from .define import op_of, primitive, public
 from .extents import extents

@@ -20,6 +20,7 @@ from ..base.locations import Location
 from ..base.shapes import SCALAR, UNKNOWN
 from ..ir.apply import apply, apply_several
 from ..ir.convert import convert_to_tensor
+from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE
 from .define import primitive, public
@@ -389,8 +390,7 @@ PY_FUNCTION = primitive(
     NO_RULE,
     effect=True,
     several=True,
-    cost=lambda *values, **_: 1e5,
-    traits=OPAQUE,
+    traits=OPAQUE.but(price=Price.FOREIGN),
 )
 
 

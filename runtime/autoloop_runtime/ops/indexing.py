@@ -11,8 +11,9 @@ from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.convert import as_constant, convert_to_tensor, to_array
+from ..ir.prices import Price
 from ..ir.tensor import Tensor
-from ..ir.traits import OPAQUE, VIEWING, Fails, Memory, Price
+from ..ir.traits import OPAQUE, VIEWING, Fails, Memory
 from .array import reshape_like
 from .broadcasting import unbroadcast
 from .creation import arange

@@ -10,8 +10,9 @@ import numpy as np
 from ..base.shapes import Dim, TensorShape, broadcast_shapes
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
+from ..ir.prices import TYPICAL, Products, elements
 from ..ir.tensor import Tensor
-from ..ir.traits import MADE, OPAQUE, Batching, Price
+from ..ir.traits import MADE, OPAQUE, Batching
 from .arithmetic import multiply
 from .array import expand_dims, flip, reshape, roll, squeeze, swapaxes
 from .broadcasting import unbroadcast
@@ -19,21 +20,15 @@ from .define import Function, op_of, primitive, public
 from .diagonals import tril, triu
 from .dtype_rules import inexact, numeric, ruled
 from .elementwise import conjugated
-from .extents import axes_of, product
+from .extents import axes_of
 from .filled import ones_like, zeros_like
 from .operands import as_dtype, operands
 
 __all__ = ["cholesky", "det", "dot", "einsum", "inv", "matmul", "outer", "solve", "tensordot"]
 
-#: an extent that is not known is taken to be this large where costs are estimated
-_TYPICAL = 32
 #: einsum contracts pairwise, with BLAS, above this many multiplications
 _EINSUM_OPTIMIZE = 4096
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-def _known(dims: Sequence[Dim]) -> int:
-    return product([_TYPICAL if d is None else d for d in dims]) or 0
 
 
 def transposed(x: Tensor) -> Any:
@@ -92,16 +87,20 @@ def _outer(x: Tensor, y: Tensor) -> Tensor:
     return made
 
 
-def _matmul_cost(a: Tensor, b: Tensor) -> float:
-    if a.shape.rank is None or b.shape.rank is None:
-        return 50_000.0
-    columns = b.shape.known[-1] if len(b.shape) > 1 else 1
-    return 500 + _known([*a.shape.known, columns]) / 16
+def _matmul_count(a: Tensor, b: Tensor) -> int:
+    inner = a.shape.known[-1] if a.shape.rank else None
+    return elements(_matmul_infer(a, b)[1]) * (TYPICAL if inner is None else inner)
 
 
-MATMUL = primitive("matmul", _matmul_infer, np.matmul, _matmul_vjp, code="{0} @ {1}", cost=_matmul_cost,
-                    into="np.matmul({0}, {1}, out={out})",
-                    traits=MADE.but(batching=Batching.FIRST_FACTOR, price=Price.PRODUCT, blas=True))  # fmt: skip
+MATMUL = primitive(
+    "matmul",
+    _matmul_infer,
+    np.matmul,
+    _matmul_vjp,
+    code="{0} @ {1}",
+    into="np.matmul({0}, {1}, out={out})",
+    traits=MADE.but(batching=Batching.FIRST_FACTOR, price=Products(_matmul_count), blas=True),
+)
 
 
 @public(numpy=np.matmul)
@@ -208,11 +207,16 @@ def _einsum_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     return grads
 
 
+def _einsum_count(*xs: Tensor, equation: str) -> int:
+    """Return the number of combinations of all labels, as one product over all of them would do."""
+    labels = equation.partition("->")[0]
+    every = "".join(dict.fromkeys(labels.replace(",", "")))
+    return elements(_einsum_infer(*xs, equation=f"{labels}->{every}")[1])
+
+
 EINSUM = primitive(
-    "einsum", _einsum_infer, _einsum_kernel, _einsum_vjp,
-    cost=lambda *xs, equation: 3000 + max(_known(x.shape.known) if x.shape.rank else 1 for x in xs) * len(xs),
-    traits=OPAQUE.but(price=Price.PRODUCT, blas=True),
-)  # fmt: skip
+    "einsum", _einsum_infer, _einsum_kernel, _einsum_vjp, traits=OPAQUE.but(price=Products(_einsum_count), blas=True)
+)
 
 
 @public(numpy=np.einsum)
@@ -287,6 +291,11 @@ def _listed(axes: Any) -> Any:
     return tuple(axes) if isinstance(axes, (list, tuple, range, np.ndarray)) else (axes,)
 
 
+#: of a square matrix, by LAPACK
+FACTORISED = OPAQUE.but(
+    price=lambda a, *_: 10_000 + 8 * elements(a.shape), raises=np.linalg.LinAlgError, blas=True
+)  # fmt: skip
+
 # -- systems ----------------------------------------------------------------------------------------------
 
 
@@ -303,8 +312,7 @@ def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc
     op = primitive(
         name, lambda x: (x.dtype, shape(_square(x, name))), kernel,
         lambda g, outputs, inputs, attrs: [grad(g, conjugated(outputs[0]), inputs[0])],
-        cost=lambda x: 10_000 + _known(x.shape.known if x.shape.rank else [_TYPICAL] * 2) * _TYPICAL / 4,
-        traits=OPAQUE.but(raises=np.linalg.LinAlgError, blas=True),
+        traits=FACTORISED,
     )  # fmt: skip
 
     @public(name=name, numpy=numpy)
@@ -393,8 +401,7 @@ SOLVE = primitive(
     _solve_infer,
     np.linalg.solve,
     _solve_vjp,
-    cost=lambda a, b: 20_000.0,
-    traits=OPAQUE.but(raises=np.linalg.LinAlgError, blas=True),
+    traits=FACTORISED,
 )
 
 

@@ -80,8 +80,7 @@ SVD = primitive(
     _svd_kernel,
     _svd_vjp,
     several=True,
-    cost=lambda x: 50_000.0,
-    traits=OPAQUE.but(raises=np.linalg.LinAlgError, blas=True),
+    traits=OPAQUE.but(price=lambda x: 50_000.0, raises=np.linalg.LinAlgError, blas=True),
 )
 
 

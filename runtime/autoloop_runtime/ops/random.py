@@ -16,8 +16,9 @@ from ..base.forks import Kind, in_child
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
+from ..ir.prices import Price
 from ..ir.tensor import Tensor
-from ..ir.traits import NO_GRADIENT, OPAQUE, Price, Traits
+from ..ir.traits import NO_GRADIENT, OPAQUE, Traits
 from .define import primitive
 from .extents import Extents, extents
 from .operands import as_dtype, is_weak

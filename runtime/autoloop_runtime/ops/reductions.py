@@ -11,8 +11,9 @@ from ..base import dtypes
 from ..base.dtypes import DType
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
+from ..ir.prices import Price
 from ..ir.tensor import Tensor
-from ..ir.traits import MADE, NO_GRADIENT, REDUCING, Fails, Price
+from ..ir.traits import MADE, NO_GRADIENT, REDUCING, Fails
 from .arithmetic import abs as absolute
 from .array import ravel, reshape, reshape_like, transpose
 from .define import Function, document, op_of, primitive, public, publish

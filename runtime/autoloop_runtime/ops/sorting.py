@@ -11,8 +11,9 @@ from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.convert import convert_to_tensor
+from ..ir.prices import Price
 from ..ir.tensor import Tensor
-from ..ir.traits import MADE, NO_GRADIENT, NO_RULE, OPAQUE, Price
+from ..ir.traits import MADE, NO_GRADIENT, NO_RULE, OPAQUE
 from .array import ravel
 from .define import primitive, public
 from .dtype_rules import ordered, ruled

@@ -18,10 +18,10 @@ from ..analysis.cost import HEAVY, estimate
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.op import Op
+from ..ir.prices import Price
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from ..ir.traits import Price
-from ..ops.effects import PY_FUNCTION
+from ..ir.traits import OPAQUE
 from .rewrite import Copy, detached, gathered
 
 #: nanoseconds of a region, and what a node of it may cost at most; loops count as nothing, they are not cheap to run
@@ -63,7 +63,7 @@ def _is_simple(node: Node) -> bool:
 
 def _is_cheap(node: Node) -> bool:
     """Return true for a simple node that is known to take little time."""
-    if not _is_simple(node) or node.op is PY_FUNCTION:
+    if not _is_simple(node):
         return False
     looks = node.op.traits.price in (Price.VIEW, Price.PICK)
     tensors = node.outputs if looks else (*node.inputs, *node.outputs)
@@ -268,7 +268,7 @@ class _Former:
             REGION,
             lambda *_: inferred,
             kernel,
-            cost=lambda *_: cost,
+            traits=OPAQUE.but(price=lambda *_: cost),
             culprit=culprit,
             several=len(specs) != 1,
             doc=_summary(nodes),
