@@ -77,21 +77,21 @@ from autoloop_runtime.ir.traits import (
 )
 from autoloop_runtime.ir.verify import Stage, verify
 from autoloop_runtime.native import NativeRefusal, compile_native, native_call
-from autoloop_runtime.native.kernels import ll_files, spare_memory, stack_code, swap_file, thread_pool
+from autoloop_runtime.native.kernels import elimination, ll_files, spare_memory, stack_code, swap_file, thread_pool
 from autoloop_runtime.native.kernels.spare_memory import CLASSES as SPARE_CLASSES
 from autoloop_runtime.native.kernels.spare_memory import SMALLEST as SMALLEST_SPARE
 from autoloop_runtime.native.kernels.spare_memory import Spare, spare
 from autoloop_runtime.native.native_function import write_function
-from autoloop_runtime.native.rules import growing_table, products, sorting_rules
+from autoloop_runtime.native.rules import growing_table, lapack_calls, linalg_rules, products, sorting_rules
 from autoloop_runtime.native.toolchain import cache as caching
-from autoloop_runtime.native.toolchain import child, compiler, interpreter, linker, process
+from autoloop_runtime.native.toolchain import child, compiler, interpreter, linker, process, shared_libraries
 from autoloop_runtime.native.toolchain import compile_ir as compiling
 from autoloop_runtime.native.toolchain.cache import DiskCache, default_cache
 from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
 from autoloop_runtime.native.typing.exact_shapes import infer
 from autoloop_runtime.native.writer.polling import polling_period
 from autoloop_runtime.native.writer.values import Buffer
-from autoloop_runtime.ops import argsort, einsum, exp, matmul, searchsorted, sort
+from autoloop_runtime.ops import argsort, cholesky, einsum, exp, inv, matmul, searchsorted, solve, sort
 from autoloop_runtime.ops import random as random_ops
 from autoloop_runtime.ops.define import primitive
 from autoloop_runtime.ops.extents import known_int

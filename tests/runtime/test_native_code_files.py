@@ -6,7 +6,7 @@ import ast
 
 import numpy as np
 import pytest
-from api import growing_table, ll_files, ops, spare_memory, stack_code, thread_pool, write_function
+from api import elimination, growing_table, ll_files, ops, spare_memory, stack_code, thread_pool, write_function
 from native_checks import graph_of
 
 binding = pytest.importorskip("llvmlite.binding")
@@ -57,6 +57,13 @@ def dropping():
     return ["declare void @free(ptr)\n", code("drop_pages", HUGE=1 << 21, WITHIN=(1 << 21) - 1)]
 
 
+def matrices():
+    return [
+        code("determinant"), code("order_sign"), code("clear_above"),
+        elimination.lu(), elimination.substitute(), elimination.cholesky(),
+    ]  # fmt: skip
+
+
 def sorted_by(*build):
     def text():
         x = np.arange(1 << 15, dtype=np.float32)
@@ -68,7 +75,7 @@ def sorted_by(*build):
 
 MODULES = {
     "collections": collections, "threads": threads, "no threads": no_threads, "spare": spare_blocks, "pages": pages,
-    "dropping": dropping, "sorting": sorted_by(ops.sort, ops.argsort),
+    "dropping": dropping, "matrices": matrices, "sorting": sorted_by(ops.sort, ops.argsort),
     "searching": sorted_by(lambda x: ops.searchsorted(x, x)),
 }  # fmt: skip
 

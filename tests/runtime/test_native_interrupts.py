@@ -7,7 +7,20 @@ import time
 
 import numpy as np
 import pytest
-from api import argsort, einsum, matmul, products, searchsorted, sort, while_loop
+from api import (
+    argsort,
+    cholesky,
+    einsum,
+    inv,
+    lapack_calls,
+    linalg_rules,
+    matmul,
+    products,
+    searchsorted,
+    solve,
+    sort,
+    while_loop,
+)
 from api import sorting_rules as sorting
 from native_checks import compile_native, graph_of
 
@@ -30,6 +43,10 @@ CASES = {
     "product of integers": (lambda x: matmul(x, x), [INTEGERS]),
     "product of few rows": (matmul, list(WIDE)),
     "products": (lambda x: matmul(x, x), [STACK]),
+    "factors": (lambda x: solve(x, x[0]), [SQUARE]),
+    "Cholesky factor": (cholesky, [np.cov(SQUARE) + np.eye(1300)]),
+    "right sides": (lambda x: inv(x), [SQUARE]),
+    "systems": (lambda x: inv(x), [STACK[:, :60, :60].repeat(4, 0)]),
     "einsum": (lambda x: einsum("ij,jk,ki->ik", x, x, x), [SQUARE[:500, :500]]),
 }
 
@@ -41,6 +58,8 @@ def often(monkeypatch):
     monkeypatch.setattr(sorting, "SEARCHES", 1 << 16)
     monkeypatch.setattr(products, "FLOATS", 1 << 28)
     monkeypatch.setattr(products, "INTEGERS", 1 << 21)
+    monkeypatch.setattr(lapack_calls, "FLOATS", 1 << 25)
+    monkeypatch.setattr(linalg_rules, "INTEGERS", 1 << 21)
 
 
 def seconds(run, values):
@@ -71,7 +90,10 @@ def test_a_long_operation_stops_in_its_middle(often, build, values):
 @pytest.mark.parametrize("build, values", CASES.values(), ids=CASES)
 def test_what_asks_gives_what_does_not(often, monkeypatch, build, values):
     asking = compile_native(graph_of(build, *values))(values)[0]
-    for module, name in [(sorting, "STEPS"), (sorting, "SEARCHES"), (products, "FLOATS"), (products, "INTEGERS")]:
+    for module, name in [
+        (sorting, "STEPS"), (sorting, "SEARCHES"), (products, "FLOATS"), (products, "INTEGERS"),
+        (lapack_calls, "FLOATS"), (linalg_rules, "INTEGERS"),
+    ]:  # fmt: skip
         monkeypatch.setattr(module, name, 1 << 60)
     quiet = compile_native(graph_of(build, *values))(values)[0]
     if quiet.dtype.kind == "f" and build is not sort:

@@ -36,7 +36,7 @@ from .rules import effect_rules as effects
 from .rules import growing_array as growing
 from .rules import growing_table as spread
 from .rules import indexing_rules as indexing
-from .rules import linalg_rules as factors
+from .rules import linalg_rules as linalg
 from .rules import pointwise, products, views
 from .rules import reduction_rules as reductions
 from .rules import saved_values as stacks
@@ -56,7 +56,7 @@ from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resol
 
 #: the modules that fill the table of rules
 RULE_MODULES = (
-    branches, effects, factors, growing, indexing, kept, loops, pointwise, points, products, reductions, rows, sorting,
+    branches, effects, growing, indexing, kept, linalg, loops, pointwise, points, products, reductions, rows, sorting,
     spread, stacks, tables, views,
 )  # fmt: skip
 #: scratch memory is handed to the function at an address that is a multiple of this

@@ -14,6 +14,7 @@ from ...ops.reducing import SUM
 from ..ir.elements import FLOAT, HALF, LType, literal
 from ..kernels import gemm
 from ..writer.context import Context
+from ..writer.fortran_calls import call_fortran
 from ..writer.interrupts import FLOATS, INTEGERS, Fuel, in_pieces, part_of
 from ..writer.memory import put, seen
 from ..writer.nests import Nest, apply, store, store_all
@@ -234,35 +235,13 @@ def _by_blas(ctx: Context, a: Array, b: Array, out: Array, work: int) -> bool:
             return False
         kind, sizes, lead = ("T", (k, m * n), rows) if columns == 1 else ("N", (m * n, k), columns)
         numbers = (*sizes, 1.0, matrix.pointer, lead, x.pointer, steps[0], 0.0, out.pointer, steps[1])
-        return _call_blas(ctx, "gemv", out.t, (kind, *numbers))
+        return call_fortran(ctx, "gemv", out.t, (kind, *numbers))
     if work < BLAS_WORK or a.strides[1] != 1 or out.strides[1] != 1 or min(a.strides[0], b.strides[0]) < 1:
         return False
     # the product of the transposes, the other way round, is the transpose of the product
     strides = (b.strides[0], a.strides[0], out.strides[0])
     numbers = (n, m, k, 1.0, b.pointer, strides[0], a.pointer, strides[1], 0.0, out.pointer, strides[2])
-    return _call_blas(ctx, "gemm", out.t, ("N", "N", *numbers))
-
-
-def _call_blas(ctx: Context, name: str, t: LType, args: Sequence[str | int | float]) -> bool:
-    """Call a BLAS routine, which takes the address of everything; False if it is not there."""
-    letter = {"float": "s", "double": "d"}.get(t.name)
-    symbol = None if letter is None else ctx.libraries.blas(letter + name)
-    if symbol is None:
-        return False
-    writer, place, pointers = ctx.writer, ctx.buffer(8 * len(args)).pointer, []
-    for position, arg in enumerate(args):
-        if isinstance(arg, str) and arg.startswith("%"):
-            pointers.append(arg)
-            continue
-        pointers.append(writer.let(f"getelementptr i64, ptr {place}, i64 {position}"))
-        if isinstance(arg, float):
-            writer.do(f"store {t.name} {literal(arg, t)}, ptr {pointers[-1]}")
-        else:
-            type_name, number = ("i8", ord(arg)) if isinstance(arg, str) else ("i32", arg)
-            writer.do(f"store {type_name} {number}, ptr {pointers[-1]}")
-    ctx.module.declare(f"void @{symbol}({', '.join(['ptr'] * len(args))})")
-    writer.do(f"call void @{symbol}({', '.join(f'ptr {p}' for p in pointers)})")
-    return True
+    return call_fortran(ctx, "gemm", out.t, ("N", "N", *numbers))
 
 
 # -- einsum -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The compiled libraries that machine code calls: the C mathematics library and its SIMD sister libmvec."""
+"""The libraries that machine code calls: the C mathematics library, its SIMD sister libmvec, BLAS and LAPACK."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 import ctypes.util
 import importlib
 import platform
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,8 @@ _VECTOR_ABI: dict[str, tuple[tuple[str, str, int], ...]] = {
     "x86_64": (("e", "avx512f", 512), ("d", "avx2", 256), ("b", "sse2", 128)),
     "aarch64": (("n", "neon", 128),),
 }
+#: the types of a routine's arguments in the name of its capsule; Cython writes those of SciPy with the module's name
+_C_TYPES = re.compile(rb"(?:__pyx_t_\w+cython_(?:blas|lapack)_)?(\w+) \*")
 
 
 @dataclass(frozen=True)
@@ -92,9 +95,9 @@ class Libraries:
             self.addresses[variant.symbol] = address
         return Function(symbol, tuple([v for v, _ in variants]))
 
-    def blas(self, name: str) -> str | None:
-        """Return the symbol of a BLAS routine, ``None`` without SciPy."""
-        address = _blas(name)
+    def fortran(self, name: str) -> str | None:
+        """Return the symbol of a routine of BLAS or LAPACK, ``None`` without SciPy."""
+        address = _fortran(name)
         if address is None:
             return None
         self.addresses[f"autoloop_{name}"] = address
@@ -106,21 +109,25 @@ class Libraries:
         return next((bits for _, feature, bits in table if feature in self.features), 0)
 
 
-@lru_cache(maxsize=8)
-def _blas(name: str) -> int | None:
-    """Return the address of a BLAS routine that SciPy exports to Cython."""
+@lru_cache(maxsize=64)
+def _fortran(name: str) -> int | None:
+    """Return the address of a routine that SciPy exports to Cython."""
     try:
         with undivided():
-            capsules = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__
+            modules = [importlib.import_module(f"scipy.linalg.cython_{library}") for library in ("blas", "lapack")]
     except ImportError:
         return None
+    capsule = next((m.__pyx_capi__[name] for m in modules if name in m.__pyx_capi__), None)
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype = ctypes.c_char_p
     api.PyCapsule_GetName.argtypes = [ctypes.py_object]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    capsule = capsules[name]
-    address: int | None = api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule))
+    signature = None if capsule is None else api.PyCapsule_GetName(capsule)
+    # a capsule is named after the routine's C type; integers of 64 bits are not what is handed over here
+    if signature is None or not set(_C_TYPES.findall(signature)) <= {b"char", b"int", b"s", b"d"}:
+        return None
+    address: int | None = api.PyCapsule_GetPointer(capsule, signature)
     return address
 
 

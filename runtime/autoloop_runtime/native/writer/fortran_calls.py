@@ -1,0 +1,39 @@
+"""Calls of routines of BLAS and LAPACK, which take the address of everything and count columns first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.elements import LType, literal
+from .context import Context
+
+
+def has_fortran(ctx: Context, name: str, t: LType) -> bool:
+    """Return whether there is a routine ``name`` (without the letter of the type) for ``t``."""
+    letter = {"float": "s", "double": "d"}.get(t.name)
+    return letter is not None and ctx.libraries.fortran(letter + name) is not None
+
+
+def call_fortran(ctx: Context, name: str, t: LType, args: Sequence[str | int | float]) -> bool:
+    """Call a routine; false if it is not there.
+
+    ``args`` are addresses (text that begins with %), letters, integers, and numbers of type ``t``.
+    """
+    letter = {"float": "s", "double": "d"}.get(t.name)
+    symbol = None if letter is None else ctx.libraries.fortran(letter + name)
+    if symbol is None:
+        return False
+    writer, place, pointers = ctx.writer, ctx.buffer(8 * len(args)).pointer, []
+    for position, arg in enumerate(args):
+        if isinstance(arg, str) and arg.startswith("%"):
+            pointers.append(arg)
+            continue
+        pointers.append(writer.let(f"getelementptr i64, ptr {place}, i64 {position}"))
+        if isinstance(arg, float):
+            writer.do(f"store {t.name} {literal(arg, t)}, ptr {pointers[-1]}")
+        else:
+            type_name, number = ("i8", ord(arg)) if isinstance(arg, str) else ("i32", arg)
+            writer.do(f"store {type_name} {number}, ptr {pointers[-1]}")
+    ctx.module.declare(f"void @{symbol}({', '.join(['ptr'] * len(args))})")
+    writer.do(f"call void @{symbol}({', '.join(f'ptr {p}' for p in pointers)})")
+    return True
