@@ -179,9 +179,9 @@ class Function:
     def _trace(self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any) -> ConcreteFunction:
         graph = Graph(ordered=True)
         if self.tracing_count:
-            graph.collections["no_new_variables"] = [True]
+            graph.no_new_variables = True
         if self.gradient_memory is not None:
-            graph.collections["gradient_memory"] = [self.gradient_memory]
+            graph.gradient_memory = self.gradient_memory
         names = self._parameters.leaf_names(call)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
         target = self._target()

@@ -78,7 +78,7 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
         if kind is Tensor:
             if leaf.node is not None:
                 return None
-            value = leaf._value
+            value = leaf.value
             key += leaf.dtype, value.shape
             values.append(value)
         elif kind is np.ndarray:

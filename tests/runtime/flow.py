@@ -89,9 +89,7 @@ def loop(
         "invariants": tuple(shapes), "parallel_iterations": window, "token": token,
         "specs": [(t.dtype, s) for t, s in zip(inits, shapes)],
     }  # fmt: skip
-    node = graph.add(WHILE, [*inits, *captured], attrs)
-    node.name = scope
-    return node.outputs
+    return graph.add(WHILE, [*inits, *captured], attrs, scope=scope).outputs
 
 
 def branch(
@@ -105,9 +103,7 @@ def branch(
         sub.outputs = [sub.capture(t) for t in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
     captured = _line_up(subs, 0)
     specs = [(a.dtype, a.shape.most_general(b.shape)) for a, b in zip(subs[0].outputs, subs[1].outputs)]
-    node = graph.add(COND, [pred, *captured], {"then": subs[0], "else": subs[1], "specs": specs})
-    node.name = scope
-    return node.outputs
+    return graph.add(COND, [pred, *captured], {"then": subs[0], "else": subs[1], "specs": specs}, scope=scope).outputs
 
 
 def _line_up(subs: Sequence[Graph], leading: int) -> list[Tensor]:

@@ -61,17 +61,17 @@ def _node(graph: Graph, name: str) -> Any:
 
 def _of_loop(graph: Graph, **changes: Any) -> None:
     node = _node(graph, "While")
-    node.attrs = {**node.attrs, **changes}
+    graph.exchange(node, node.instead(attrs={**node.attrs, **changes}))
 
 
 def _without_inputs(graph: Graph) -> None:
     node = _node(graph, "While")
-    node.inputs = node.inputs[:-1]
+    graph.exchange(node, node.instead(inputs=node.inputs[:-1]))
 
 
 def _other_dtype(graph: Graph) -> None:
     node = _node(graph, "While")
-    node.inputs = (graph.constant(np.float32(0.0)), *node.inputs[1:])
+    graph.exchange(node, node.instead(inputs=(graph.constant(np.float32(0.0)), *node.inputs[1:])))
 
 
 def _other_predicate(graph: Graph) -> None:
@@ -118,5 +118,45 @@ def test_an_effect_without_its_token_is_found() -> None:
     graph = graph_of(lambda x: (ops.print(x), x * 2.0)[1])
     node = next(n for n in graph.nodes if n.op.effect)
     assert verify(graph, Stage.STRUCTURED) == []
-    node.inputs = node.inputs[:-1]
+    graph.exchange(node, node.instead(inputs=node.inputs[:-1]))
     assert any("takes a token last" in fault for fault in verify(graph, Stage.STRUCTURED))
+
+
+@pytest.mark.parametrize("what", ["op", "inputs", "outputs", "attrs", "control_inputs", "name", "location", "graph"])
+def test_a_node_is_immutable(what: str) -> None:
+    node = _node(graph_of(_loop), "While")
+    before = getattr(node, what)
+    with pytest.raises(AttributeError, match=f"is immutable: its {what} cannot be set"):
+        setattr(node, what, before)
+    with pytest.raises(AttributeError, match=f"is immutable: its {what} cannot be deleted"):
+        delattr(node, what)
+    assert getattr(node, what) is before
+    with pytest.raises(AttributeError):
+        node.more = 1
+
+
+def test_what_a_node_refers_to_is_immutable() -> None:
+    node = _node(graph_of(_loop), "While")
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        node.attrs["n_vars"] = 1
+    assert all(isinstance(getattr(node, part), tuple) for part in ("inputs", "outputs", "control_inputs", "location"))
+
+
+@pytest.mark.parametrize("orders", [1, 2])
+@pytest.mark.parametrize("build", [_loop, _branch, _deep])
+def test_gradients_leave_the_nodes_that_were_there_as_they_were(build: Callable[[Any], Any], orders: int) -> None:
+    graph = Graph(ordered=True)
+    with graph.as_default():
+        x = graph.parameter(np.dtype(np.float64), TensorShape([4]), "x")
+        y = build(x)
+        node = y.op
+        held = (node.op, node.inputs, node.outputs, node.attrs, dict(node.attrs))
+        for _ in range(orders):
+            (dy,) = gradients(y, [x])
+            (y2,) = gradients(dy, [x])
+    assert (node.op, node.inputs, node.outputs, node.attrs, dict(node.attrs)) == held
+    # who holds the result asks it, and is told of the node that computes it now
+    assert y.op is node.now is not node
+    assert y.op in graph.nodes and node not in graph.nodes
+    assert y.op.outputs[y.index] is y and len(y.op.outputs) > len(node.outputs)
+    assert y2.op is y2.op.now

@@ -15,7 +15,7 @@ from autoloop.operators.constructs.raising import Raising
 from autoloop.operators.staging.standins import Maybe
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -93,11 +93,19 @@ def is_not(one: Any, other: Any) -> Any:
 # -- what a test tells ---------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
+class _Facts:
+    """What the tests in a graph tell, by their identity; they live as long as the graph, which one thread traces."""
+
+    of: dict[int, tuple[Tensor, tuple[Ids, Ids]]] = field(default_factory=dict)
+
+    def copy(self) -> _Facts:
+        return _Facts(dict(self.of))
+
+
 def _facts(tensor: Tensor) -> dict[int, tuple[Tensor, tuple[Ids, Ids]]]:
     assert tensor.node is not None
-    # They live as long as the graph; it is traced by one thread.
-    facts: dict[int, Any] = tensor.node.graph.collections.setdefault("autoloop facts", [{}])[0]
-    return facts
+    return tensor.node.graph.record(_Facts).of
 
 
 def _stating(test: Tensor, facts: tuple[Ids, Ids]) -> Tensor:

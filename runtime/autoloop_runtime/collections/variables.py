@@ -129,7 +129,7 @@ class Variable:
         if graph is not None and not graph.root.ordered:
             self._in_graph(graph, initial_value, name, dtype, shape)
             return
-        if graph is not None and graph.root.collections.get("no_new_variables"):
+        if graph is not None and graph.root.no_new_variables:
             raise ValueError(
                 "a function may create variables only on its first trace; create the Variable outside, or "
                 "keep it: if self.v is None: self.v = Variable(...)"

@@ -113,7 +113,7 @@ def _at_once(row: Graph, outputs: Sequence[Tensor], rows: Sequence[Tensor], coun
     assert graph is not None
     values = {inner: graph.capture(outer) for outer, inner in row.captures.items()}
     # constants that stand for a concrete tensor go on standing for it: gradients know them by that
-    values.update((inner, graph.capture(concrete)) for concrete, inner in row._constants.values())
+    values.update((inner, graph.capture(concrete)) for concrete, inner in row.constants.items())
     values.update(zip(row.inputs, rows))
     varying = set(row.inputs[: len(rows)])
     needed = needed_nodes(outputs)

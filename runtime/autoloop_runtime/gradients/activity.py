@@ -64,7 +64,7 @@ class Marks:
 
     def _scan(self, graph: Graph) -> set[Key]:
         found: set[Key] = set()
-        for concrete, constant in graph._constants.values():
+        for concrete, constant in graph.constants.items():
             self._note(constant, concrete, found)
         for outer, inner in graph.captures.items():
             if inner.node is not None and inner.node.op is CONST:

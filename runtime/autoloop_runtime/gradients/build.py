@@ -52,7 +52,7 @@ def build(
     list of Tensor, IndexedSlices or None
         ``None`` where no differentiable path leads from ``ys`` to an element of ``xs``.
     """
-    spans = {g: list(nodes) for g, nodes in (spans or {g: g.nodes for g in enclosing(graph)}).items()}
+    spans = {g: [n.now for n in nodes] for g, nodes in (spans or {g: g.nodes for g in enclosing(graph)}).items()}
     marks = Marks(reversed(list(spans)), xs)
     found = {x for x in marks.sources if isinstance(x, Tensor)}
     for g in reversed(list(spans)):

@@ -38,7 +38,8 @@ from ..ir.structured import COND, LoopOptions, LoopVar, finish_while, subgraph
 from ..ir.tensor import Tensor
 from . import rewriting
 from .activity import Marks, reached
-from .copying import LENGTH, ORIGINAL, STORES, copied
+from .copying import copied
+from .extension import extension
 from .reversal import Reversal, count_down, fitting, is_fixed
 from .walk import Adjoints, Walk, nothing
 
@@ -60,8 +61,8 @@ def apply_to(plan: Reversal) -> bool:
 def mode(node: Node) -> Any:
     """Return how the loop keeps what its gradient needs: ``"save"``, ``"checkpoint"``, or the number of checkpoints."""
     own = node.attrs.get("gradient_memory")
-    default = node.graph.root.collections.get("gradient_memory", ["save"])[0]
-    return default if own is None else own
+    default = node.graph.root.gradient_memory
+    return own if own is not None else "save" if default is None else default
 
 
 class Rerun:
@@ -86,6 +87,7 @@ class Rerun:
         self, graph: Graph, node: Node, states: Sequence[Tensor], first: Tensor, last: Tensor,
         kept: Sequence[Tensor] = (),
     ) -> None:  # fmt: skip
+        node = node.now
         self.graph = graph
         self.original = node
         body: Graph = node.attrs["body"]
@@ -144,8 +146,8 @@ def _segment(plan: Reversal, body: Graph, s: Tensor, held: Sequence[Tensor]) -> 
     node, count = plan.node, original_variables(plan.node)
     moving = [k for k in range(count) if not is_fixed(node, k)]
     with body.as_default():
-        given = list(held) or [body.capture(node.outputs[_stores(node) + k]) for k in moving]
-        leading = given[moving.index(_leading(plan))] if given else body.capture(node.outputs[_stores(node)])
+        given = list(held) or [body.capture(_store(node, k)) for k in moving]
+        leading = given[moving.index(_leading(plan))] if given else body.capture(_store(node, 0))
         k = stores.interval(leading)
         trips = ops.cast(rewriting.trips_of(node), dtypes.int64)
         start = ops.multiply(s, k)
@@ -176,11 +178,11 @@ def segment_length(node: Node) -> int:
     if most is None:
         return 1
     body: Graph = node.attrs["body"]
-    known: list[int] = body.collections.setdefault(LENGTH, [])
-    if not known:
+    known = extension(body)
+    if known.length is None:
         count = _computed(body, body.inputs[: original_variables(node)])
-        known.append(most if count is None else max(most, SEGMENT // max(count, 1)))
-    return known[0]
+        known.length = most if count is None else max(most, SEGMENT // max(count, 1))
+    return known.length
 
 
 def _computed(graph: Graph, given: Sequence[Tensor] = ()) -> int | None:
@@ -205,8 +207,7 @@ def _computed(graph: Graph, given: Sequence[Tensor] = ()) -> int | None:
 def _segments(plan: Reversal) -> Tensor:
     """Return the number of segments of a loop, a tensor of the graph where the backward loop goes."""
     graph, node = plan.graph, plan.node
-    position = _stores(node) + _leading(plan)
-    store = node.outputs[position]
+    store = _store(node, _leading(plan))
     with graph.as_default():
         trips = ops.cast(rewriting.trips_of(node), dtypes.int64)
         k = stores.interval(store)
@@ -216,18 +217,17 @@ def _segments(plan: Reversal) -> Tensor:
 
 def original_variables(node: Node) -> int:
     """Return the number of loop variables that the loop had before gradients added theirs."""
-    known = node.attrs["body"].collections.setdefault(ORIGINAL, [])
-    if not known:
-        known.append(node.attrs["n_vars"])
-    found: int = known[0]
-    return found
+    known = extension(node.attrs["body"])
+    if known.original is None:
+        known.original = node.now.attrs["n_vars"]
+    return known.original
 
 
-def _stores(node: Node) -> int:
-    """Return the position of the checkpoints of the first variable among the results of ``node``; the others follow."""
+def _store(node: Node, k: int) -> Tensor:
+    """Return the checkpoints of variable ``k``, a result of the loop ``node``."""
     body: Graph = node.attrs["body"]
-    known = body.collections.setdefault(STORES, [])
-    if not known:
+    known = extension(body)
+    if known.stores is None:
         count, counter = original_variables(node), rewriting.trip_counter(node)
         most, interval = limit(node), segment_length(node)
         names = node.attrs["names"][:count]
@@ -238,9 +238,8 @@ def _stores(node: Node) -> int:
             n = body.inputs[counter]
             return [stores.add(store, n, p, most, interval) for store, p in zip(current, body.inputs)]
 
-        known.append(rewriting.add_variables(node, held, step))
-    found: int = known[0]
-    return found
+        known.stores = rewriting.add_variables(node, held, step)
+    return node.now.outputs[known.stores + k]
 
 
 def _refuse_effects(node: Node) -> None:
@@ -267,7 +266,7 @@ def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> 
     loop = [LoopVar("s", ops.subtract(count, 1), SCALAR), *plan.variables(gradients)]
     if limit(node) is not None:
         kept = [k for k in range(original_variables(node)) if not is_fixed(node, k)]
-        loop += [LoopVar("checkpoints", node.outputs[_stores(node) + k], SCALAR) for k in kept]
+        loop += [LoopVar("checkpoints", _store(node, k), SCALAR) for k in kept]
     body = subgraph(graph, f"{scope}/body", [(v.init.dtype, v.invariant, v.name) for v in loop])
     behind, last = 1 + len(moving), 1 + len(moving) + len(plan.collected)
     s, entering, sinks, held = body.inputs[0], body.inputs[1:behind], body.inputs[behind:last], body.inputs[last:]

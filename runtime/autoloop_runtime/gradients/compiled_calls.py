@@ -39,11 +39,6 @@ _lock = Kind("gradients.calls", "the graph that another thread was splitting is 
 #: how the graphs were that are being split; guarded by ``_lock``
 _underway: list[Undoing] = []
 
-#: key of ``Graph.collections``: [(sources, outputs, Split or None, id of a runner -> Recorded), ...]
-_SPLITS = "gradient: splits"
-#: keys of ``Graph.collections``: what holds for the whole of a graph
-_OPTIONS = ("gradient_memory",)
-
 
 class BackwardFunction(BackwardGraph):
     """The backward counterpart of a whole graph.
@@ -124,8 +119,7 @@ class Split:
     def joined(self) -> Graph:
         """Return both halves as one graph, from a gradient for each of ``given`` and the inputs."""
         made = Graph("gradient", ordered=True)
-        root = self.graph.collections
-        made.collections.update((key, list(root[key])) for key in _OPTIONS if key in root)
+        made.gradient_memory = self.graph.gradient_memory
         with made.as_default():
             gradients = [made.parameter(t.dtype, t.shape, "gradient") for t in self.backward.inputs[: len(self.given)]]
             inputs = [made.parameter(t.dtype, t.shape, "again") for t in self.graph.inputs]
@@ -242,6 +236,13 @@ def _read_in(graph: Graph) -> Iterator[Variable]:
             yield from _read_in(below)
 
 
+class _Splits(list[tuple[tuple[Key, ...], tuple[Tensor, ...], Split | None, dict[int, Recorded]]]):
+    """How a graph was split: sources, outputs, the halves, and identity of a runner -> what was made for it."""
+
+    def copy(self) -> _Splits:
+        return _Splits(self)
+
+
 def recorded(graph: Graph, outputs: Sequence[Tensor], runner: Runner, sources: Sequence[Key]) -> Recorded | None:
     """Return ``graph``, which ``runner`` runs, for gradients of ``outputs`` by ``sources``;
     ``None`` if there are none."""
@@ -259,7 +260,7 @@ def _halves(
     graph: Graph, outputs: Sequence[Tensor], sources: Sequence[Key]
 ) -> tuple[Split | None, dict[int, Recorded]]:
     """Return the split, the same one each time, and what was made of it for each runner."""
-    known = graph.collections.setdefault(_SPLITS, [])
+    known = graph.record(_Splits)
     found: Split | None
     runners: dict[int, Recorded]
     for with_sources, with_outputs, found, runners in known:

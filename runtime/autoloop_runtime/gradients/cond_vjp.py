@@ -23,8 +23,13 @@ class BackwardBranch(BackwardGraph):
 
     def __init__(self, name: str, parent: Graph, node: Node, forward: Graph) -> None:
         super().__init__(name, parent, forward)
-        self.conditional = node
+        self._node = node
         self._positions = {p: i for i, p in enumerate(forward.inputs)}
+
+    @property
+    def conditional(self) -> Node:
+        """The forward conditional, which gets more results while this graph is finished."""
+        return self._node.now
 
     def is_free(self, tensor: Tensor) -> bool:
         return tensor in self._positions

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from ..analysis.needed import needed_nodes
 from ..collections.variables import READ, Variable
 from ..ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from ..ir.tensor import Tensor
+from .extension import Extension, extension
 
-_SOURCE = "gradient: copied from"  # [(the graph, tensor of it -> its copy), ...]
 #: variable -> the value that stands for what is read of it
 Held = Mapping[Variable, Tensor]
 _NOTHING: Held = MappingProxyType({})
-# What is known of a loop's body or a branch that gradients have extended; of a whole copy it is true, too.
-ORIGINAL = "gradient: variables of the loop itself"  # [their number]
-STORES = "gradient: checkpoints"  # [position of the first store]
-LENGTH = "gradient: iterations of a segment"  # [their number]
-TRIPS = "gradient: trip counter"  # [position of the variable]
-SAVED = "gradient: stacks"  # [(tensor of the body, position of its stack), ...]
-RESULTS = "gradient: results"  # [(tensor of the branch, position of the result), ...]
-_CARRIED = (ORIGINAL, STORES, LENGTH, TRIPS, SAVED, RESULTS)
 
 
 def copied(graph: Graph, outputs: Sequence[Tensor], parent: Graph) -> tuple[Graph, dict[Tensor, Tensor]]:
@@ -45,9 +36,7 @@ def twin(copy: Graph, tensor: Tensor) -> Tensor | None:
     The gradient function of a ``custom_gradient`` keeps tensors of the graph it was made in, also such as nothing else
     needs; those are copied now.
     """
-    source: Graph
-    of: dict[Tensor, Tensor]
-    for source, of in copy.collections.get(_SOURCE, ()):
+    for source, of in extension(copy).sources:
         original = tensor if tensor.graph is source else twin(source, tensor)
         if original is not None:
             missing = needed_nodes([original]) - {t.op for t in of}
@@ -70,7 +59,7 @@ def absorbed(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     into = current_graph()
     assert into is not None
     of = _inline(graph, inputs, {})
-    into.collections.setdefault(_SOURCE, []).append((graph, of))
+    extension(into).sources.append((graph, of))
     return [of[t] for t in graph.outputs]
 
 
@@ -79,7 +68,7 @@ def _inline(graph: Graph, inputs: Sequence[Tensor], held: Held) -> dict[Tensor, 
     into = current_graph()
     assert into is not None
     of = dict(zip(graph.inputs, [into.capture(t) for t in inputs]))
-    concrete = {inner: outer for outer, inner in graph._constants.values()}
+    concrete = {inner: outer for outer, inner in graph.constants.items()}
     live = needed_nodes(graph.outputs)
     for node in graph.nodes:
         if node not in live:
@@ -100,12 +89,12 @@ def _copy(
     ``live`` the nodes (all if None)."""
     made = Graph(graph.prefix, parent)
     of: dict[Tensor, Tensor] = {}
-    made.collections[_SOURCE] = [(graph, of)]
+    extension(made).sources.append((graph, of))
     for node in graph.nodes:
         if live is None or node in live:
             _take(node, made, around, of, held)
     made.captures |= {around.get(outer, outer): of[inner] for outer, inner in graph.captures.items() if inner in of}
-    made._constants |= {k: (concrete, of[inner]) for k, (concrete, inner) in graph._constants.items() if inner in of}
+    made.constants |= {concrete: of[inner] for concrete, inner in graph.constants.items() if inner in of}
     made.outputs = [of[t] for t in outputs]
     return made, of
 
@@ -130,8 +119,9 @@ def _twin_node(
     }
     specs = [(t.dtype, t.shape) for t in node.outputs]
     inputs, controls = ([of[t] for t in tensors] for tensors in (node.inputs, node.control_inputs))
-    copy = Node(made, node.op, tuple(inputs), attrs, specs, node.name, node.location, tuple(controls))
-    copy.declared = dict(node.declared)
+    copy = Node(
+        made, node.op, tuple(inputs), attrs, specs, node.name, node.location, tuple(controls), node.declared
+    )  # fmt: skip
     of.update(zip(node.outputs, copy.outputs))
     return copy
 
@@ -140,12 +130,7 @@ def _copy_below(graph: Graph, parent: Graph, around: Mapping[Tensor, Tensor], he
     """Return a copy of a graph inside the one that is copied, whole."""
     made, of = _copy(graph, parent, around, None, graph.outputs, held)
     made.inputs = [of[t] for t in graph.inputs]
-    for key in _CARRIED:
-        if key in graph.collections:
-            made.collections[key] = [_carried(value, of) for value in graph.collections[key]]
+    known = extension(graph).carried(of)
+    known.sources += extension(made).sources
+    made.records[Extension] = known
     return made
-
-
-def _carried(value: Any, of: Mapping[Tensor, Tensor]) -> Any:
-    """Return a position, or a tensor and its position, in the copy."""
-    return (of[value[0]], value[1]) if isinstance(value, tuple) else value

@@ -87,10 +87,11 @@ class Pushforward:
         needed = needed_nodes([total for _, total in totals if total is not None])
         kept = [new for new in graph.nodes[first:] if new in needed]
         real = {g: t for t, g in made}
-        for new in kept:
-            # what still refers to a stand-in asks for its shape, which is that of the output
-            new.inputs = tuple([real.get(t, t) for t in new.inputs])
-        graph.nodes[first:] = kept
+        # what still refers to a stand-in asks for its shape, which is that of the output
+        graph.nodes[first:] = [
+            new if real.keys().isdisjoint(new.inputs) else new.instead(inputs=[real.get(t, t) for t in new.inputs])
+            for new in kept
+        ]
 
     def _while(self, node: Node) -> None:
         body: Graph = node.attrs["body"]
@@ -110,7 +111,8 @@ class Pushforward:
             return [_or_zero(inner.of(body.outputs[k]), body.outputs[k]) for k in moving]
 
         first = rewriting.add_variables(node, loop_vars, step)
-        self.tangents.update((node.outputs[k], node.outputs[first + i]) for i, k in enumerate(moving))
+        outputs = node.now.outputs
+        self.tangents.update((outputs[k], outputs[first + i]) for i, k in enumerate(moving))
 
     def _cond(self, node: Node) -> None:
         branches = (node.attrs["then"], node.attrs["else"])
@@ -130,7 +132,7 @@ class Pushforward:
                 with rewriting.building(branch):
                     values.append(_or_zero(tangent, branch.outputs[k]))
             position = rewriting.add_result(node, values[0], values[1])
-            self.tangents[output] = node.outputs[position]
+            self.tangents[output] = node.now.outputs[position]
 
     def _enter(self, graph: Graph, captured: Iterable[tuple[Tensor, Tensor]], tangents: dict[Key, Tensor]) -> None:
         """Add the tangents of what ``graph`` has captured, and of the sources that show up in it."""

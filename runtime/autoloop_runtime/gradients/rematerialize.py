@@ -21,6 +21,7 @@ from ..ir.op import Op
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
 from .copying import twin
+from .extension import extension
 from .mincut import cheapest_cut
 from .recomputing import worth_computing_again
 
@@ -147,7 +148,7 @@ class BackwardGraph(Graph):
         """
         if self._origins is None:
             forward = self.forward
-            self._origins = {made: concrete for concrete, made in forward._constants.values()}
+            self._origins = {made: concrete for concrete, made in forward.constants.items()}
             self._origins.update((inner, outer) for outer, inner in forward.captures.items())
         origin = self._origins.get(constant)
         return graph.constant(constant.op.attrs["value"]) if origin is None else Graph.capture(graph, origin)
@@ -172,6 +173,7 @@ class BackwardGraph(Graph):
         asked = {t for t, here in self._asked.items() if here.op in kept and here.op.op is _PLACEHOLDER}
         if asked:
             self._define(asked)
+            self.nodes = [node.now for node in self.nodes]
             self._drop_dead(outputs)
         self.nodes = sorted_nodes(self.nodes)
 
@@ -234,8 +236,7 @@ class BackwardGraph(Graph):
 
     def _become(self, tensor: Tensor, op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> None:
         """Let what stands here for a forward tensor be computed by ``op``."""
-        node = self.capture(tensor).op
-        node.op, node.inputs, node.attrs = op, tuple([self.capture(t) for t in inputs]), attrs
+        self.capture(tensor).op.instead(op, [self.capture(t) for t in inputs], attrs)
 
     def _drop_dead(self, outputs: Sequence[Tensor]) -> None:
         """Forget the nodes that neither ``outputs`` nor an effect needs, and the captures only they used."""
@@ -245,14 +246,13 @@ class BackwardGraph(Graph):
         self.nodes = [n for n in self.nodes if n in live]
         self.inputs = [p for p in self.inputs if p.op in live]
         self.captures = {o: i for o, i in self.captures.items() if i.op in live}
-        self._constants = {k: v for k, v in self._constants.items() if v[1].op in live}
+        self.constants = {concrete: inner for concrete, inner in self.constants.items() if inner.op in live}
         self._asked = {t: here for t, here in self._asked.items() if here.op in live}
 
 
 def _described_once(graph: Graph, op: Op, tensor: Tensor, attrs: Mapping[str, Any]) -> Tensor:
     """Return ``op`` of ``tensor`` in its own graph, the same one for all who ask."""
-    known = graph.collections.setdefault("gradient: extents", [])
-    made: Tensor
+    known = extension(graph).described
     for with_op, with_tensor, with_attrs, made in known:
         if with_op is op and with_tensor is tensor and with_attrs == attrs:
             return made

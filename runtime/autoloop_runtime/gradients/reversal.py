@@ -27,8 +27,8 @@ class Reversal:
 
     Attributes
     ----------
-    node : Node
-        The forward loop.
+    loop : Node
+        The forward loop when this was made; ``node`` is the one that has its place now.
     graph : Graph
         Where the backward loop goes.
     moving : list of int
@@ -41,13 +41,18 @@ class Reversal:
         The inputs of the loop and of its body, before the loop gets more variables.
     """
 
-    node: Node
+    loop: Node
     graph: Graph
     moving: list[int]
     collected: list[Collected]
     reached: set[Tensor]
     outer: tuple[Tensor, ...]
     inner: tuple[Tensor, ...]
+
+    @property
+    def node(self) -> Node:
+        """The forward loop, with the variables that it has now."""
+        return self.loop.now
 
     def variables(self, gradients: Sequence[Tensor | None]) -> list[LoopVar]:
         """Return the loop variables on entry: the gradients of the moving ones, then the sums."""
@@ -129,7 +134,10 @@ def _read_rows(body: Graph, table: Tensor, rows: Tensor) -> None:
     ``table`` is its parameter for a table that no iteration changes: the gradient of a TensorArray that was stacked
     after the loop, which holds a row for every index that the loop wrote.
     """
-    for node in body.nodes:
-        if node.op is slots.GET and node.inputs[0] is table:
-            node.op, node.inputs, node.attrs = GETITEM, (body.capture(rows), node.inputs[1]), {"index": ROW}
+    given = body.capture(rows)
+    body.nodes = [
+        node.instead(GETITEM, (given, node.inputs[1]), {"index": ROW})
+        if node.op is slots.GET and node.inputs[0] is table else node
+        for node in body.nodes
+    ]  # fmt: skip
     body.nodes = sorted_nodes(body.nodes)  # what stands for the rows in the body, a constant maybe, was made last

@@ -1,8 +1,9 @@
-"""Changing structured nodes in place: loops get more variables, conditionals more results.
+"""Structured nodes extended: loops with more variables, conditionals with more results.
 
-A gradient needs values of a forward loop that the loop did not hand out. The node is extended rather than rebuilt, so
-that everybody who holds its outputs keeps them. New variables and results come after the existing ones, and what was
-added once is found again by the next gradient (the keys of ``copying``, in the ``collections`` of the sub-graph).
+A gradient needs values of a forward loop that the loop did not hand out. A larger node takes its place
+(``Node.instead``), and everybody who holds its outputs keeps them. New variables and results come after the existing ones, and what was
+added once is found again by the next gradient (``extension``). Whoever holds a node asks for the one that is there
+``now``.
 """
 
 from __future__ import annotations
@@ -25,9 +26,7 @@ from ..ir.convert import as_constant
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, LoopVar
 from ..ir.tensor import Tensor
-from .copying import RESULTS, SAVED, TRIPS
-
-_COMPLETE = "gradient: complete stacks"  # [(position of a variable, its stack with the final value), ...]
+from .extension import extension
 
 
 @contextmanager
@@ -36,23 +35,21 @@ def building(graph: Graph, location: Location = ()) -> Iterator[None]:
 
     They are told of at ``location`` unless the user has a line of his own for them.
     """
-    count = len(graph.nodes)
     chain: list[Graph] = []
     up: Graph | None = graph
     while up is not None:
         chain.append(up)
         up = up.parent
-    controls = [g._control for g in chain]
+    before = [(g, g.control, g.otherwise) for g in chain]
     for g in chain:
-        g._control = []
+        g.control = []
+    graph.otherwise = location
     try:
         with graph.as_default():
             yield
     finally:
-        for g, control in zip(chain, controls):
-            g._control = control
-        for made in graph.nodes[count:]:
-            made.location = made.location or location
+        for g, control, otherwise in before:
+            g.control, g.otherwise = control, otherwise
 
 
 @contextmanager
@@ -64,7 +61,7 @@ def before(node: Node, offset: int = 0) -> Iterator[None]:
         yield
     made = graph.nodes[count:]
     del graph.nodes[count:]
-    position = graph.nodes.index(node) + offset
+    position = graph.nodes.index(node.now) + offset
     graph.nodes[position:position] = made
 
 
@@ -93,6 +90,7 @@ def add_variables(
     int
         The position of the first of them among inputs and outputs.
     """
+    node = node.now
     attrs: dict[str, Any] = dict(node.attrs)
     first: int = attrs["n_vars"]
     body: Graph = attrs["body"]
@@ -108,9 +106,8 @@ def add_variables(
     attrs["names"] += tuple([v.name for v in loop_vars])
     attrs["invariants"] += tuple([v.invariant for v in loop_vars])
     attrs["specs"] += tuple(specs)
-    node.attrs = attrs
-    node.inputs = (*node.inputs[:first], *[v.init for v in loop_vars], *node.inputs[first:])
-    node.outputs += tuple([Tensor(None, d, s, node, first + i) for i, (d, s) in enumerate(specs)])
+    inputs = (*node.inputs[:first], *[v.init for v in loop_vars], *node.inputs[first:])
+    node.graph.exchange(node, node.instead(None, inputs, attrs, specs))
     with building(body, node.location):
         body.outputs += step(body.inputs[first:last])
     adopt_captures(node)
@@ -119,6 +116,7 @@ def add_variables(
 
 def adopt_captures(node: Node) -> None:
     """Let a structured node pass on what its sub-graphs have captured since it was made."""
+    node = node.now
     graphs = node.subgraphs
     count = len(node.inputs) - (node.op is COND)  # a predicate is not passed on
     fresh = [{i: o for o, i in g.captured_inputs() if i in set(g.inputs[count:])} for g in graphs]
@@ -127,28 +125,28 @@ def adopt_captures(node: Node) -> None:
         inner = {o: i for i, o in table.items()}
         kept = graph.inputs[:count]
         graph.inputs = kept + [inner[o] if o in inner else graph.parameter(o.dtype, o.shape, "capture") for o in outer]
-    node.inputs += tuple(outer)
+    if outer:
+        node.graph.exchange(node, node.instead(None, (*node.inputs, *outer)))
 
 
 def trip_counter(node: Node) -> int:
     """Return the position of a loop variable that counts 0, 1, 2, ...: one of the user's, or one more."""
-    known = node.attrs["body"].collections.setdefault(TRIPS, [])
-    if not known:
-        position = _own_counter(node)
+    known = extension(node.attrs["body"])
+    if known.trips is None:
+        position = _own_counter(node.now)
         if position is None:
             with before(node):
                 zero = as_constant(np.int64(0))
             counter = LoopVar("trips", zero, SCALAR)
             position = add_variables(node, [counter], lambda ns: [ops.add(ns[0], 1)])
-        known.append(position)
-    found: int = known[0]
-    return found
+        known.trips = position
+    return known.trips
 
 
 def trips_of(node: Node) -> Tensor:
     """Return how many iterations the loop ``node`` ran, an output of it."""
     position = trip_counter(node)
-    return node.outputs[position]
+    return node.now.outputs[position]
 
 
 class _Fixed:
@@ -177,36 +175,29 @@ def _own_counter(node: Node) -> int | None:
 def stack_of(node: Node, tensor: Tensor) -> Tensor:
     """Return the stack, an output of the loop ``node``, of the values that a tensor of its body takes."""
     body: Graph = node.attrs["body"]
-    known = body.collections.setdefault(SAVED, [])
-    for saved, position in known:
-        if saved is tensor:
-            found: Tensor = node.outputs[position]
-            return found
-    counter = trip_counter(node)
-    with before(node):
-        empty = stacks.empty()
-    saved = LoopVar("saved", empty, SCALAR)
-    swap = _swaps(node, tensor)
-    position = add_variables(node, [saved], lambda ss: [stacks.push(ss[0], body.inputs[counter], tensor, swap)])
-    known.append((tensor, position))
-    return node.outputs[position]
+    known = extension(body).saved
+    if tensor not in known:
+        counter = trip_counter(node)
+        with before(node):
+            empty = stacks.empty()
+        saved = LoopVar("saved", empty, SCALAR)
+        swap = _swaps(node, tensor)
+        position = add_variables(node, [saved], lambda ss: [stacks.push(ss[0], body.inputs[counter], tensor, swap)])
+        known[tensor] = position
+    return node.now.outputs[known[tensor]]
 
 
 def complete_stack_of(node: Node, k: int) -> Tensor:
     """Return the stack of loop variable ``k`` with its final value on top:
     one entry more than there were iterations."""
-    known = node.attrs["body"].collections.setdefault(_COMPLETE, [])
-    made: Tensor
-    for position, made in known:
-        if position == k:
-            return made
-    begun = node.attrs["body"].inputs[k]
-    stack = stack_of(node, begun)
-    trips = trips_of(node)
-    with after(node):
-        made = stacks.push(stack, trips, node.outputs[k], _swaps(node, begun))
-    known.append((k, made))
-    return made
+    known = extension(node.attrs["body"]).complete
+    if k not in known:
+        begun = node.attrs["body"].inputs[k]
+        stack = stack_of(node, begun)
+        trips = trips_of(node)
+        with after(node):
+            known[k] = stacks.push(stack, trips, node.now.outputs[k], _swaps(node, begun))
+    return known[k]
 
 
 def _swaps(node: Node, saved: Tensor) -> bool:
@@ -219,29 +210,25 @@ def _swaps(node: Node, saved: Tensor) -> bool:
 
 def result_of(node: Node, branch: Graph, tensor: Tensor) -> Tensor:
     """Return the value of a branch's tensor as an output of the Cond ``node``; meaningless if the other branch ran."""
-    known = branch.collections.setdefault(RESULTS, [])
-    for saved, position in known:
-        if saved is tensor:
-            found: Tensor = node.outputs[position]
-            return found
-    values = []
-    for graph in (node.attrs["then"], node.attrs["else"]):
-        with building(graph, node.location):
-            values.append(tensor if graph is branch else _nothing(tensor))
-    position = add_result(node, values[0], values[1])
-    known.append((tensor, position))
-    return node.outputs[position]
+    known = extension(branch).results
+    if tensor not in known:
+        values = []
+        for graph in (node.attrs["then"], node.attrs["else"]):
+            with building(graph, node.location):
+                values.append(tensor if graph is branch else _nothing(tensor))
+        known[tensor] = add_result(node, values[0], values[1])
+    return node.now.outputs[known[tensor]]
 
 
 def add_result(node: Node, then: Tensor, otherwise: Tensor) -> int:
     """Give a Cond node one more result, from a tensor of each branch; gives its position."""
+    node = node.now
     position = len(node.outputs)
     shape = then.shape.most_general(otherwise.shape)
     for graph, value in ((node.attrs["then"], then), (node.attrs["else"], otherwise)):
         graph.outputs.append(value)
-    node.attrs = {**node.attrs, "specs": (*node.attrs["specs"], (then.dtype, shape))}
-    node.outputs += (Tensor(None, then.dtype, shape, node, position),)
-    adopt_captures(node)
+    attrs = {**node.attrs, "specs": (*node.attrs["specs"], (then.dtype, shape))}
+    adopt_captures(node.graph.exchange(node, node.instead(None, None, attrs, [(then.dtype, shape)])))
     return position
 
 

@@ -311,7 +311,7 @@ class GradientTape:
         """Return the nodes of the graph since the tape was entered."""
         assert self._graph is not None
         nodes = self._graph.nodes
-        return nodes[nodes.index(self._last) + 1 :] if self._last is not None else list(nodes)
+        return nodes[nodes.index(self._last.now) + 1 :] if self._last is not None else list(nodes)
 
 
 def _add(found: dict[Key, Any], key: Key, part: Any) -> None:
@@ -384,8 +384,7 @@ def _sources(tape: GradientTape, graph: Graph, inputs: Sequence[Tensor]) -> list
 
 def _mentioned(graph: Graph) -> Iterable[Key]:
     """Yield the variables read, and the concrete tensors used, in ``graph`` and the graphs inside it."""
-    for concrete, _ in graph._constants.values():
-        yield concrete
+    yield from graph.constants
     for node in graph.nodes:
         if node.op is READ:
             yield node.attrs["variable"]

@@ -139,10 +139,10 @@ class Walk:
 
     def run(self, nodes: Sequence[Node], stops: frozenset[Tensor] = frozenset()) -> None:
         """Visit ``nodes``; do not go on from the tensors in ``stops``."""
-        for node in reversed(list(nodes)):
+        for node in reversed([node.now for node in nodes]):
             gradients = [self.adjoints.total(t) if t in self.reached and t not in stops else None for t in node.outputs]
             if any(g is not None for g in gradients):
-                self._visit(node, gradients)
+                self._visit(node.now, gradients)
 
     def _visit(self, node: Node, gradients: Sequence[Tensor | None]) -> None:
         graph = current_graph()
@@ -155,12 +155,13 @@ class Walk:
             return
         if node.op.vjp is NO_GRADIENT:
             return
-        made = len(graph.nodes)
         inputs, outputs = (node.inputs[:-1], node.outputs[:-1]) if node.op.effect else (node.inputs, node.outputs)
-        for tensor, part in zip(inputs, apply_rule(node, gradients[: len(outputs)], outputs, inputs)):
-            self.add(tensor, part)
-        for new in graph.nodes[made:]:
-            new.location = node.location
+        before, graph.location = graph.location, node.location
+        try:
+            for tensor, part in zip(inputs, apply_rule(node, gradients[: len(outputs)], outputs, inputs)):
+                self.add(tensor, part)
+        finally:
+            graph.location = before
 
 
 def nothing(key: Key) -> Tensor:

@@ -36,10 +36,11 @@ class BackwardBody(BackwardGraph):
 
     def __init__(self, name: str, parent: Graph, node: Node) -> None:
         super().__init__(name, parent, node.attrs["body"])
-        self.loop = node
+        self._loop = node
         self.t = self.parameter(rewriting.trips_of(node).dtype, SCALAR, "t")
+        node = self.loop
         count = node.attrs["n_vars"]
-        # the loop gets more variables while this graph is finished, which moves the captured tensors
+        # more variables move the captured tensors
         self._variables = {p: k for k, p in enumerate(self.forward.inputs[:count])}
         self._captured = dict(zip(self.forward.inputs[count:], node.inputs[count:]))
         #: tensor -> the loop variables whose next value it is
@@ -47,6 +48,11 @@ class BackwardBody(BackwardGraph):
         for k, tensor in enumerate(self.forward.outputs):
             self._results.setdefault(tensor, []).append(k)
         self._invariant: dict[Tensor, bool] = {}
+
+    @property
+    def loop(self) -> Node:
+        """The forward loop, which gets more variables while this graph is finished."""
+        return self._loop.now
 
     def is_free(self, tensor: Tensor) -> bool:
         return self._counts(tensor) or self._is_invariant(tensor)

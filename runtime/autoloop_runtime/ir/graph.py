@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,76 +24,22 @@ from ..base.contexts import Entered, Setting
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
+from .naming import Names
+from .node import Node as Node
 from .op import CONST as CONST
 from .op import PARAMETER as PARAMETER
-from .op import Op, Spec, call
+from .op import Op
 from .tensor import Tensor
 
-_NOTHING: Mapping[int, TensorShape] = MappingProxyType({})
+
+class Record(Protocol):
+    """What somebody above notes with a graph; its class makes an empty one."""
+
+    def copy(self) -> Any:
+        """Return the same, which later changes of this one do not reach."""
 
 
-class Node:
-    """One operation of a graph; immutable once made.
-
-    Attributes
-    ----------
-    op : Op
-        What it does.
-    inputs, outputs : tuple of Tensor
-        Its edges; an op with an effect has its token last in both.
-    control_inputs : tuple of Tensor
-        Tensors that must be computed before, whose values are not used.
-    attrs : mapping
-        Static arguments; sub-graphs of structured nodes are here.
-    name : str
-        Unique in the root graph, e.g. ``"while/body/add"``.
-    location : tuple of Line
-        The user's lines that made it, innermost last.
-    """
-
-    __slots__ = (
-        "attrs", "control_inputs", "declared", "graph", "inputs", "location", "name", "op", "outputs",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        graph: Graph,
-        op: Op,
-        inputs: tuple[Tensor, ...],
-        attrs: Mapping[str, Any],
-        specs: Sequence[Spec],
-        name: str,
-        location: Location,
-        control_inputs: tuple[Tensor, ...] = (),
-    ) -> None:
-        self.graph = graph
-        self.op = op
-        self.inputs = inputs
-        self.attrs = attrs
-        self.name = name
-        self.location = location
-        self.control_inputs = control_inputs
-        self.outputs = tuple([Tensor(None, d, s, self, i) for i, (d, s) in enumerate(specs)])
-        #: output index -> shape promised by ``set_shape``, to be checked when the value exists
-        self.declared: Mapping[int, TensorShape] = _NOTHING
-
-    @property
-    def type(self) -> str:
-        """The name of the op."""
-        return self.op.name
-
-    @property
-    def subgraphs(self) -> tuple[Graph, ...]:
-        """The graphs inside a structured node."""
-        names = self.op.graphs
-        return tuple([self.attrs[name] for name in names]) if names else ()
-
-    def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Run this operation in ``session`` or the default session (1.x)."""
-        call("run_operation", self, feed_dict, session)
-
-    def __repr__(self) -> str:
-        return f"<Node {self.name!r} type={self.op.name}>"
+R = TypeVar("R", bound=Record)
 
 
 class Mark(NamedTuple):
@@ -138,34 +83,34 @@ class Graph:
         self.ended = False
         #: of a root: how many promises ``set_shape`` has made about what is in it
         self.declarations = 0
-        #: 1.x: variables of this graph, and anything else that must live as long as it does
+        #: of a root: no variable may be created while it is traced
+        self.no_new_variables = False
+        #: of a root: how its loops keep what their gradients need, unless they say so themselves
+        self.gradient_memory: str | int | None = None
+        #: 1.x: what is collected under a name, e.g. ``"variables"``
         self.collections: dict[str, list[Any]] = {}
-        self._names: dict[str, int] = {}
+        #: what must live as long as the graph does, see ``record``
+        self.records: dict[type[Record], Any] = {}
+        #: the user's lines of what is made without any named; by default those that are running
+        self.location: Location | None = None
+        #: the lines of what no line of the user's makes
+        self.otherwise: Location = ()
+        #: concrete tensor -> the constant that stands for it here
+        self.constants: dict[Tensor, Tensor] = {}
+        #: what is made waits for, one group for each ``control_dependencies`` in force
+        self.control: list[tuple[Tensor, ...]] = []
+        self._names: Names = Names() if parent is None else parent._names
         self._places: Places = Places() if parent is None else parent._places
         #: of a root: constants whose value is part of the graph, and as what
         self.settled: dict[Tensor, str] = {}
         self._captured: dict[Tensor, Tensor] = {}
-        self._constants: dict[int, tuple[Tensor, Tensor]] = {}
-        self._control: list[tuple[Tensor, ...]] = []
         self._entered: Entered[Graph] = Entered()
 
     # -- building -----------------------------------------------------------------------------------------
 
     def unique_name(self, name: str) -> str:
         """Return ``name`` below this graph's prefix, made unique: ``add``, ``add_1``, ..."""
-        full = f"{self.prefix}/{name}" if self.prefix else name
-        names = self.root._names
-        count = names.get(full, 0)
-        names[full] = count + 1
-        if count == 0:
-            return full
-        candidate = f"{full}_{count}"
-        while candidate in names:
-            count += 1
-            candidate = f"{full}_{count}"
-        names[full] = count + 1
-        names[candidate] = 1
-        return candidate
+        return self._names.unique(f"{self.prefix}/{name}" if self.prefix else name)
 
     @contextmanager
     def name_scope(self, name: str) -> Iterator[str]:
@@ -179,13 +124,13 @@ class Graph:
     @contextmanager
     def control_dependencies(self, tensors: Sequence[Tensor | Node] | None) -> Iterator[None]:
         """Nodes made inside run only after ``tensors`` (or operations) have been computed; ``None``: after nothing."""
-        outer = self._control
+        outer = self.control
         made = () if tensors is None else tuple([t.outputs[-1] if isinstance(t, Node) else t for t in tensors])
-        self._control = [] if tensors is None else [*outer, made]
+        self.control = [] if tensors is None else [*outer, made]
         try:
             yield
         finally:
-            self._control = outer
+            self.control = outer
 
     def add(
         self,
@@ -208,14 +153,17 @@ class Graph:
         if self.root.frozen:
             raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called)")
         attrs = attrs or {}
-        captured = tuple([self.capture(t) for t in inputs])
+        # most inputs were made here, and need no call to say so
+        captured = tuple([t if (n := t.node) is not None and n.graph is self else self.capture(t) for t in inputs])
         specs = list(op.specs(*captured, **attrs))
         if op.effect:
             captured += (self.effect_token(),)
             specs.append((dtypes.bool_, SCALAR))
+        if location is None:
+            location = self._places.capture() if self.location is None else self.location
         node = Node(
             self, op, captured, attrs, specs, scope or self.unique_name(name or op.name.lower()),
-            self._places.capture() if location is None else location, self._control_inputs(),
+            location or self.otherwise, self._control_inputs(),
         )  # fmt: skip
         self.nodes.append(node)
         if op.effect and self.ordered:
@@ -228,24 +176,32 @@ class Graph:
         graph: Graph | None = self
         found: set[Tensor] = set()
         while graph is not None:
-            found.update(t._source() for group in graph._control for t in group)
+            found.update(t.source for group in graph.control for t in group)
             graph = graph.parent
         return frozenset(found)
 
     def _control_inputs(self) -> tuple[Tensor, ...]:
         graph: Graph | None = self
-        found: dict[Tensor, None] = {}
+        groups: list[tuple[Tensor, ...]] = []
         while graph is not None:
-            for group in graph._control:
-                found.update(dict.fromkeys(self.capture(t) for t in group if t.node is not None))
+            if graph.control:
+                groups += graph.control
             graph = graph.parent
-        return tuple(found)
+        if not groups:
+            return ()
+        return tuple(dict.fromkeys(self.capture(t) for group in groups for t in group if t.node is not None))
+
+    def exchange(self, node: Node, made: Node) -> Node:
+        """Put ``made``, which is ``node.instead(...)``, where ``node`` stands; gives it."""
+        self.nodes[self.nodes.index(node)] = made
+        return made
 
     def parameter(self, dtype: DType, shape: TensorShape, name: str = "arg", **attrs: Any) -> Tensor:
         """Return a new input of this graph."""
+        location = self._places.capture() if self.location is None else self.location
         node = Node(
             self, PARAMETER, (), {"dtype": dtype, "shape": shape, **attrs}, [(dtype, shape)],
-            self.unique_name(name), self._places.capture(),
+            self.unique_name(name), location or self.otherwise,
         )  # fmt: skip
         self.nodes.append(node)
         self.inputs.append(node.outputs[0])
@@ -257,9 +213,10 @@ class Graph:
         ``waits``: it is the value of something the user asked for, which control dependencies hold back as they do
         any operation. Where effects are ordered they happen anyway, so that there is nothing to wait for.
         """
+        controls = self._control_inputs() if waits and not self.ordered else ()
         node = Node(
             self, CONST, (), {"value": value}, [(value.dtype, TensorShape(value.shape) if value.shape else SCALAR)],
-            self.unique_name(name), (), self._control_inputs() if waits and not self.ordered else (),
+            self.unique_name(name), self.location or self.otherwise, controls,
         )  # fmt: skip
         self.nodes.append(node)
         return node.outputs[0]
@@ -274,10 +231,10 @@ class Graph:
         """
         node = tensor.node
         if node is None:
-            known = self._constants.get(id(tensor))
+            known = self.constants.get(tensor)
             if known is None:
-                known = self._constants[id(tensor)] = (tensor, self.constant(tensor.value))
-            return known[1]
+                known = self.constants[tensor] = self.constant(tensor.value)
+            return known
         if node.graph is self:
             return tensor
         inner = self.captures.get(tensor)
@@ -322,25 +279,28 @@ class Graph:
 
         What a gradient has put before an older node stays, for that node takes it now.
         """
-        first = 0 if mark.last is None else self.nodes.index(mark.last) + 1
+        first = 0 if mark.last is None else self.nodes.index(mark.last.now) + 1
         removed = set(self.nodes[first:])
         del self.nodes[first:], self.inputs[mark.inputs :]
         self.token, self.token_input = mark.token, mark.token_input
         self.captures = {outer: inner for outer, inner in self.captures.items() if inner.node not in removed}
         self._captured = {inner: outer for inner, outer in self._captured.items() if inner.node not in removed}
-        self._constants = {k: known for k, known in self._constants.items() if known[1].node not in removed}
+        self.constants = {concrete: inner for concrete, inner in self.constants.items() if inner.node not in removed}
 
     def captured_inputs(self) -> list[tuple[Tensor, Tensor]]:
         """Return ``(tensor of the parent, parameter here)`` for everything captured."""
         return [(outer, inner) for outer, inner in self.captures.items()
                 if outer.graph is self.parent and inner.op.op is PARAMETER]  # fmt: skip
 
-    def declare_shape(self, tensor: Tensor, shape: TensorShape) -> None:
-        """Remember a promise of ``set_shape``, to be checked at run time."""
-        tensor.op.declared = {**tensor.op.declared, tensor.index: shape}
-        self.root.declarations += 1
-
     # -- reading ------------------------------------------------------------------------------------------
+
+    def record(self, kind: type[R]) -> R:
+        """Return what is kept with this graph as a ``kind``, made when it is first asked for."""
+        found = self.records.get(kind)
+        if found is None:
+            found = self.records[kind] = kind()
+        made: R = found
+        return made
 
     def get_operations(self) -> list[Node]:
         """Return the nodes in the order they were made."""

@@ -12,8 +12,6 @@ from ..base.dataclass import dataclass
 from ..base.locations import Line
 from .graph import Graph
 
-_COLLECTION = "loops"
-
 
 @dataclass(frozen=True)
 class LoopRecord:
@@ -40,6 +38,13 @@ class LoopRecord:
     names: tuple[str, ...] = ()
 
 
+class _Loops(list[LoopRecord]):
+    """The loops reached while a root graph was traced; a trace has one thread, so the list needs no lock."""
+
+    def copy(self) -> _Loops:
+        return _Loops(self)
+
+
 def record_loop(graph: Graph | None, record: LoopRecord) -> None:
     """Keep ``record`` with the root of ``graph``; a loop that is reached again is kept once.
 
@@ -47,12 +52,11 @@ def record_loop(graph: Graph | None, record: LoopRecord) -> None:
     """
     if graph is None:
         return
-    # a trace has one thread, so the list needs no lock
-    records = graph.root.collections.setdefault(_COLLECTION, [])
+    records = graph.root.record(_Loops)
     if record not in records:
         records.append(record)
 
 
 def loop_records(graph: Graph) -> tuple[LoopRecord, ...]:
     """Return the records of a graph, in the order the loops were first reached."""
-    return tuple(graph.root.collections.get(_COLLECTION, ()))
+    return tuple(graph.root.record(_Loops))

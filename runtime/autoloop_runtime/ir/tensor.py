@@ -21,7 +21,8 @@ from .op import CONST, call
 from .recorders import refuse_leaving
 
 if TYPE_CHECKING:
-    from .graph import Graph, Node
+    from .graph import Graph
+    from .node import Node
 
 #: ufunc of NumPy's -> our public function; filled by the ops floor, as is the next
 NUMPY_UFUNCS: dict[Any, Callable[..., Any]] = {}
@@ -60,7 +61,7 @@ class Tensor:
         The node that computes it (symbolic tensors only).
     """
 
-    __slots__ = ("__weakref__", "_shape", "_value", "dtype", "index", "node")
+    __slots__ = ("__weakref__", "_shape", "_value", "declared", "dtype", "index", "node")
     __array_priority__ = 1000
 
     dtype: DType
@@ -78,6 +79,8 @@ class Tensor:
         self._value = value
         self.node = node
         self.index = index
+        #: what ``set_shape`` promised, to be checked when the value exists
+        self.declared: TensorShape | None = None
         if node is None:
             self.dtype = value.dtype
             self._shape = None
@@ -110,8 +113,8 @@ class Tensor:
         """
         merged = _merge(self, shape)
         if self.node is not None and merged != self.shape:
-            self.node.graph.declare_shape(self, merged)
-            self._shape = merged
+            self.declared = self._shape = merged
+            self.node.graph.root.declarations += 1
 
     @property
     def ndim(self) -> int:
@@ -150,7 +153,7 @@ class Tensor:
 
         A session may feed another, see ``fixed_value``: shapes may be inferred of this one, nothing else.
         """
-        source = self._source()
+        source = self.source
         if source.node is None:
             return np.asarray(source._value)
         return np.asarray(source.node.attrs["value"]) if source.node.op is CONST else None
@@ -164,15 +167,15 @@ class Tensor:
         no other may be fed from now on."""
         value = self.constant_value()
         if value is not None and self.is_feedable:
-            source = self._source()
+            source = self.source
             source.op.graph.settled[source] = what
         return value
 
     @property
     def awaited(self) -> frozenset[Tensor]:
         """What its operation waits for without using it (control dependencies), where that was made."""
-        source = self._source()
-        return frozenset([t._source() for t in source.node.control_inputs] if source.node is not None else ())
+        source = self.source
+        return frozenset([t.source for t in source.node.control_inputs] if source.node is not None else ())
 
     @property
     def is_feedable(self) -> bool:
@@ -181,8 +184,9 @@ class Tensor:
             return False
         return self.node.graph.parent is None or self.node.op is not CONST
 
-    def _source(self) -> Tensor:
-        """Return what this tensor was captured from, or itself."""
+    @property
+    def source(self) -> Tensor:
+        """What this tensor was captured from, or itself."""
         source: Tensor | None = self
         while source is not None:
             found = source

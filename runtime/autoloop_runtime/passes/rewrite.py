@@ -33,7 +33,7 @@ class Copy:
         self.source = source
         self.visit = visit
         self.graph = Graph(source.prefix, parent, source.ordered)
-        self.graph.collections = source.collections
+        self.graph.collections, self.graph.records = source.collections, source.records
         self.of: dict[Tensor, Tensor] = {}
 
     def stands(self, tensor: Tensor) -> Tensor:
@@ -101,9 +101,8 @@ class Copy:
     ) -> Node:  # fmt: skip
         kept = [node.outputs[i] for i in outputs]
         specs = [(t.dtype, t.shape) for t in kept]
-        made = Node(self.graph, node.op, tuple(inputs), attrs, specs, node.name, node.location, control)
-        if node.declared:
-            made.declared = {j: node.declared[i] for j, i in enumerate(outputs) if i in node.declared}
+        declared = {j: node.declared[i] for j, i in enumerate(outputs) if i in node.declared} if node.declared else {}
+        made = Node(self.graph, node.op, tuple(inputs), attrs, specs, node.name, node.location, control, declared)
         self.graph.nodes.append(made)
         self.of.update(zip(kept, made.outputs))
         return made
