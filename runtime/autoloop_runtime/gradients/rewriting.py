@@ -1,9 +1,9 @@
 """Structured nodes extended: loops with more variables, conditionals with more results.
 
 A gradient needs values of a forward loop that the loop did not hand out. A larger node takes its place
-(``Node.instead``), and everybody who holds its outputs keeps them. New variables and results come after the existing ones, and what was
-added once is found again by the next gradient (``extension``). Whoever holds a node asks for the one that is there
-``now``.
+(``Node.instead``), and everybody who holds its outputs keeps them. New variables and results come after the existing
+ones, and what was added once is found again by the next gradient (``extension``). Whoever holds a node asks for the one
+that is there ``now``.
 """
 
 from __future__ import annotations

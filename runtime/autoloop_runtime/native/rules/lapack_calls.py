@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...ops.elementwise import CAST
+from ...ops.operands import CAST
 from ..ir.elements import DOUBLE, INT32
 from ..kernels.ll_files import code
 from ..writer.context import Context
