@@ -186,7 +186,6 @@ TOO_LONG = {
     "autoloop_runtime.collections.tensor_array", "autoloop_runtime.control.while_loop",
     "autoloop_runtime.dataflow.frames", "autoloop_runtime.dataflow.lower", "autoloop_runtime.gradients.tape",
     "autoloop_runtime.ir.graph", "autoloop_runtime.ir.structured", "autoloop_runtime.ir.tensor",
-    "autoloop_runtime.python_code.emitter",
 }  # fmt: skip
 
 

@@ -21,12 +21,13 @@ from ..ir.structured import WHILE
 from ..ops.effects import PY_FUNCTION
 from .appending import find_appended
 from .counted_loops import find_counted
-from .emitter import Emitter, SiteFactory
+from .emitter import Emitter
 from .fusion import find_chains
 from .lines import Line, Place
-from .names import Names
+from .loop_sites import SiteFactory
 from .ownership import find_owned
 from .scope import token_tensors
+from .shared_output import Decided
 from .timeline import iterations, recorded
 
 _serial = count()
@@ -72,15 +73,16 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
         If a placeholder is needed that is no input.
     """
     stateful = any(node.op.stateful for node in _nodes(graph))
-    pool = Names()
     chains = find_chains(graph)
     owned = find_owned(graph, chains)
     find_appended(graph, owned)
-    emitter = Emitter(pool, stateful, token_tensors(graph), owned, chains, find_counted(graph), counted, sites)
+    decided = Decided(stateful, token_tensors(graph), owned, chains, find_counted(graph), counted)
+    emitter = Emitter(decided, sites)
+    out = emitter.out
     parameters = (["state"] if stateful else []) + emitter.function(graph)
-    lines = [Line(f"# {name}: {note}") for name, note in emitter.expressions.notes.items()]
-    main = [Line(f"def run({', '.join(parameters)}):"), *emitter.prologue, *emitter.lines.finished(1)]
-    for part in (*emitter.functions, main):
+    lines = [Line(f"# {name}: {note}") for name, note in out.expressions.notes.items()]
+    main = [Line(f"def run({', '.join(parameters)}):"), *out.prologue, *out.lines.finished(1)]
+    for part in (*out.functions, main):
         lines += [Line(""), *part] if lines else part
     texts, line_map = [], {}
     for number, line in enumerate(lines, 1):
@@ -88,7 +90,7 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
         texts.append(text)
         if spans:
             line_map[number] = Place(tuple(spans), line.loops)
-    return Emitted("\n".join(texts) + "\n", emitter.expressions.namespace, line_map, stateful)
+    return Emitted("\n".join(texts) + "\n", out.expressions.namespace, line_map, stateful)
 
 
 def _nodes(graph: Graph) -> Iterator[Node]:

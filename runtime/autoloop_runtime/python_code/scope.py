@@ -7,7 +7,7 @@ from ..base.dtypes import variant
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
-from .templates import Expr
+from .templates import Expr, local
 from .uses import Uses, places
 
 #: expressions longer than this get a variable
@@ -43,6 +43,12 @@ class Scope:
     fresh: set[str] = field(default_factory=set)
     mine: set[str] = field(default_factory=set)
     result_length: int = RESULT_LENGTH
+
+    def bind(self, tensor: Tensor, name: str) -> None:
+        """Let the variable ``name`` hold ``tensor``."""
+        self.env[tensor] = local(name)
+        self.owner[name] = tensor
+        self.fresh.discard(name)
 
     def may_overwrite(self, name: str, node: Node, position: int, init: int | None = None) -> bool:
         """Return whether ``node`` may store one of its results in ``name``.

@@ -1,0 +1,79 @@
+"""Nodes without graphs inside them as Python: expressions, assignments, writes in place and chains over blocks."""
+
+from __future__ import annotations
+
+from ..ir.graph import Node
+from ..ops.indexing import SET_ITEM
+from .fused_function import block_function, call_of
+from .fusion import Chain
+from .lines import Line
+from .scope import INLINE_LENGTH, Scope
+from .shared_output import Output
+from .templates import closed
+from .uses import END
+
+
+def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:
+    """Write ``node``, or note its expression where its value is read."""
+    if node in out.decided.owned.in_place:
+        _write_in_place(out, node, scope)
+        return
+    if node in out.decided.owned.spare:
+        expr = out.expressions.into(node, scope.env, out.spare(node.outputs[0]))
+    else:
+        expr = out.expressions.call(node, scope.env, scope.uses)
+    outputs = node.outputs
+    if node.op.effect:
+        scope.env[outputs[-1]] = out.expressions.true()
+        outputs = outputs[:-1]
+    limit = scope.result_length if scope.uses.last_read.get(node.outputs[0]) == END else INLINE_LENGTH
+    if node in scope.uses.inline and expr.length <= limit:
+        scope.env[outputs[0]] = expr
+        return
+    if node.declared and not node.op.several:
+        expr = out.promise(node, 0, expr)
+    targets = [out.target(node, t, position, scope) for t in outputs]
+    if not any(targets):
+        out.lines.add(expr, node=node)
+    elif node.op.several:
+        out.lines.unpack([t or "_" for t in targets], expr)
+    else:
+        out.lines.assign([t for t in targets if t], expr)
+    if node.op.several:
+        out.promise_all(node, targets)
+
+
+def write_chain(out: Output, chain: Chain, position: int, scope: Scope) -> None:
+    """Write a function over one block, and a call of it over all of them."""
+    function = block_function(chain, out.names, out.expressions, scope.env)
+    out.functions.append(function.lines)
+    arrays = [scope.env[t] for t in chain.arrays]
+    results = [
+        out.spare(t) if t.op in out.decided.owned.spare else out.expressions.empty(t.shape.as_tuple(), t.dtype)
+        for t in chain.results
+    ]
+    between = out.names.new_local("between")
+    out.prologue.append(Line(f"{between} = {out.expressions.between(function.between)}", 1))
+    call = call_of(function, chain, out.expressions, arrays, results, between)
+    out.lines.assign([out.target(t.op, t, position, scope) or "_" for t in chain.results], call)
+
+
+def _write_in_place(out: Output, node: Node, scope: Scope) -> None:
+    """Write ``x[i] = value`` or ``np.add(x, y, out=x)``: the variable of the array now holds the result."""
+    array, output = node.inputs[out.decided.owned.in_place[node]], node.outputs[0]
+    held = scope.env[array]
+    assert held.name is not None
+    if node.op is SET_ITEM:
+        out.lines.add(*out.expressions.set_item(node, scope.env), node=node)
+    elif node.op.appends is not None:
+        place, value = scope.env[node.inputs[1]], scope.env[node.inputs[2]]
+        if node.op.appends.waits:
+            out.lines.add("if ", *closed(place, 6), " == ", held, ".due:", node=node)
+            out.lines.add(held, ".add(", place, ", ", value, ")", indent=1, node=node)
+        else:
+            out.lines.add(held, ".append(", value, ")", node=node)
+    else:
+        out.lines.add(out.expressions.into(node, scope.env, held), node=node)
+    scope.env[output] = held
+    if held.name in scope.owner:
+        scope.owner[held.name] = output
