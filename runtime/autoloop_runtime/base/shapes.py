@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 Dim: TypeAlias = int | None
 Dims: TypeAlias = tuple[Dim, ...]
-ShapeLike: TypeAlias = "TensorShape | Iterable[Any] | int | None"
 
 
 def _as_dim(value: Any) -> Dim:
@@ -191,6 +190,10 @@ class TensorShape:
 
     def __repr__(self) -> str:
         return f"TensorShape({None if self._dims is None else list(self._dims)})"
+
+
+#: what a static shape may be made of
+ShapeLike: TypeAlias = TensorShape | Iterable[Any] | int | None
 
 
 UNKNOWN = TensorShape(None)

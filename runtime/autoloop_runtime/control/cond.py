@@ -335,6 +335,7 @@ def _if_asserted(condition: Tensor, message: str, build: Callable[[], Any]) -> A
     graph = current_graph()
     if graph is None or graph.ordered:
         return build()
+    assert check is not None
     with graph.control_dependencies([check]):
         leaves, structure = nest.flatten_with_structure(build(), expand_composites=True)
         # what build only passes on was made before, and does not wait

@@ -95,6 +95,7 @@ class BackwardBody(BackwardGraph):
         step, start = constant_step(self.loop, k, rewriting.FIXED), self.loop.inputs[k]
         with self.as_default():
             n = ops.cast(self.t, start.dtype)
+            assert step is not None
             if step != 1:
                 n = ops.multiply(n, step)
             known = start.fixed_value()

@@ -11,9 +11,9 @@ from ..base import dtypes
 from ..ir.op import Neutral
 from ..ir.traits import FUNCTION, NO_GRADIENT
 from .complex_numbers import conj, real
-from .define import Function, op_of
+from .define import op_of
 from .dtype_rules import floating, inexact, numeric, real_arithmetic
-from .elementwise import binary, unary
+from .elementwise import Binary, binary, unary
 from .filled import zeros_like
 from .logic import equal
 from .operands import cast
@@ -114,7 +114,7 @@ abs = unary(
     doc="The absolute value; real for complex numbers.", numpy=(np.abs, np.fabs),
     llvm={"bu": "=$x", "i": "call $t @llvm.abs.$s($t $x, i1 false)", "f": "call $t @llvm.fabs.$s($t $x)"},
 )  # fmt: skip
-copysign: Function = binary(
+copysign: Binary = binary(
     "copysign", np.copysign, "np.copysign({0}, {1})",
     lambda g, z, x, y: (g * copysign(1.0, x) * copysign(1.0, y), None),
     rule=floating, doc="``x`` with the sign of ``y``.", numpy=np.copysign,

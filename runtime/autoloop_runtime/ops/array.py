@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, Axes, DimsLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, VIEWING
@@ -49,7 +50,7 @@ RESHAPE = primitive(
 
 
 @public(numpy=np.reshape)
-def reshape(x: Any, shape: Any, name: str | None = None) -> Any:
+def reshape(x: ArrayLike, shape: DimsLike, name: str | None = None) -> Tensor:
     """Return ``x`` in another shape with the same number of elements.
 
     Parameters
@@ -70,7 +71,7 @@ def reshape_like(g: Tensor, x: Tensor) -> Tensor:
 
 
 @public(numpy=np.ravel)
-def ravel(x: Any, name: str | None = None) -> Any:
+def ravel(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x`` as a vector.
 
     Parameters
@@ -81,7 +82,7 @@ def ravel(x: Any, name: str | None = None) -> Any:
     return reshape(x, [-1], name)
 
 
-def flatten(x: Any, name: str | None = None) -> Any:
+def flatten(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return the same as ``ravel``."""
     return ravel(x, name)
 
@@ -98,14 +99,15 @@ def _expand_infer(x: Tensor, axis: Any) -> Any:
     return x.dtype, TensorShape([1 if i in where else next(rest) for i in range(full)])
 
 
-EXPAND = primitive(
-    "expand_dims", _expand_infer, lambda x, axis: np.expand_dims(x, axis),
-    lambda g, outputs, inputs, attrs: [squeeze(g, attrs["axis"])], traits=VIEWING,
-)  # fmt: skip
+def _expand_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
+    return [squeeze(g, attrs["axis"])]
+
+
+EXPAND = primitive("expand_dims", _expand_infer, lambda x, axis: np.expand_dims(x, axis), _expand_vjp, traits=VIEWING)
 
 
 @public(numpy=np.expand_dims)
-def expand_dims(x: Any, axis: Any, name: str | None = None) -> Any:
+def expand_dims(x: ArrayLike, axis: Axes, name: str | None = None) -> Tensor:
     """Return ``x`` with new axes of extent 1.
 
     Parameters
@@ -141,7 +143,7 @@ SQUEEZE = primitive(
 
 
 @public(numpy=np.squeeze)
-def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Any:
+def squeeze(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` without axes of extent 1.
 
     Parameters
@@ -176,7 +178,7 @@ TRANSPOSE = primitive(
 
 
 @public(numpy=np.transpose)
-def transpose(x: Any, axes: Any = None, name: str | None = None, *, perm: Any = None) -> Any:
+def transpose(x: ArrayLike, axes: Axes | None = None, name: str | None = None, *, perm: Axes | None = None) -> Tensor:
     """Return ``x`` with its axes in another order.
 
     Parameters
@@ -196,7 +198,7 @@ def transpose(x: Any, axes: Any = None, name: str | None = None, *, perm: Any = 
 
 
 @public(numpy=np.swapaxes)
-def swapaxes(x: Any, axis1: int, axis2: int, name: str | None = None) -> Any:
+def swapaxes(x: ArrayLike, axis1: int, axis2: int, name: str | None = None) -> Tensor:
     """Return ``x`` with two axes exchanged.
 
     Parameters
@@ -213,7 +215,7 @@ def swapaxes(x: Any, axis1: int, axis2: int, name: str | None = None) -> Any:
 
 
 @public(numpy=np.moveaxis)
-def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> Any:
+def moveaxis(x: ArrayLike, source: Axes, destination: Axes, name: str | None = None) -> Tensor:
     """Return ``x`` with axes moved to other places; the rest keep their order.
 
     Parameters
@@ -238,14 +240,17 @@ def needed_rank(x: Tensor, name: str) -> int:
     return x.shape.rank
 
 
+def _flip_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
+    return [flip(g, attrs["axis"])]
+
+
 FLIP = primitive(
-    "flip", lambda x, axis: (x.dtype, x.shape), lambda x, axis: np.flip(x, axis),
-    lambda g, outputs, inputs, attrs: [flip(g, attrs["axis"])], traits=VIEWING,
-)  # fmt: skip
+    "flip", lambda x, axis: (x.dtype, x.shape), lambda x, axis: np.flip(x, axis), _flip_vjp, traits=VIEWING
+)
 
 
 @public(numpy=np.flip)
-def flip(x: Any, axis: Any = None, name: str | None = None) -> Any:
+def flip(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` with its elements in reverse order along axes.
 
     Parameters
@@ -263,14 +268,15 @@ def _roll_kernel(x: Any, shift: Any, axis: Any) -> Any:
     return np.roll(x, shift if np.ndim(shift) == 0 else tuple(shift), axis)
 
 
-ROLL = primitive(
-    "roll", lambda x, shift, axis: (x.dtype, x.shape), _roll_kernel,
-    lambda g, outputs, inputs, attrs: [roll(g, -inputs[1], attrs["axis"]), None], traits=MADE,
-)  # fmt: skip
+def _roll_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
+    return [roll(g, -inputs[1], attrs["axis"]), None]
+
+
+ROLL = primitive("roll", lambda x, shift, axis: (x.dtype, x.shape), _roll_kernel, _roll_vjp, traits=MADE)
 
 
 @public(numpy=np.roll)
-def roll(x: Any, shift: Any, axis: Any = None, name: str | None = None) -> Any:
+def roll(x: ArrayLike, shift: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` with its elements moved along axes; what leaves at one end comes in at the other.
 
     Parameters

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.tensor import Tensor
 from .complex_numbers import complex, imag, real
-from .define import Function, op_of, public
+from .define import op_of, public
 from .dtype_rules import ordered, real_arithmetic
-from .elementwise import binary, unary
+from .elementwise import Binary, binary, unary
 from .identities import identity
 from .logic import equal, isnan
 from .operands import operands
@@ -65,7 +66,7 @@ relu = unary(
 
 
 @public(numpy=np.clip)
-def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Any:
+def clip(x: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` with its values limited to ``[min, max]``; either bound may be ``None``.
 
     Parameters
@@ -82,7 +83,7 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> A
     return _within(minimum, _within(maximum, x, min, numbers), max, numbers, name)
 
 
-def _within(limit: Function, x: Tensor, bound: Any, is_number: bool, name: str | None = None) -> Any:
+def _within(limit: Binary, x: Tensor, bound: ArrayLike, is_number: bool, name: str | None = None) -> Tensor:
     """Return ``limit`` of ``x`` and one of two bounds: where they are equal ``x`` stays if both bounds are numbers.
 
     So it is in NumPy; 0.0 and -0.0 show it. Of equal operands maximum and minimum give the second, and the first of
@@ -95,8 +96,8 @@ def _within(limit: Function, x: Tensor, bound: Any, is_number: bool, name: str |
 
 @public(numpy=np.nan_to_num)
 def nan_to_num(
-    x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None
-) -> Any:
+    x: ArrayLike, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None
+) -> Tensor:
     """Return ``x`` with finite numbers in place of nan and the infinities.
 
     Parameters
@@ -110,7 +111,7 @@ def nan_to_num(
     x = convert_to_tensor(x)
     if x.dtype.kind == "c":
         parts = [nan_to_num(part(x), nan, posinf, neginf) for part in (real, imag)]
-        return complex(*parts)
+        return complex(parts[0], parts[1])
     if x.dtype.kind != "f":
         return identity(x)
     info = np.finfo(x.dtype)

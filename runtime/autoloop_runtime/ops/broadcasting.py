@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.shapes import Dim, TensorShape, broadcast_shapes
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, DimsLike
 from ..ir.convert import convert_to_tensor
 from ..ir.op import call
 from ..ir.tensor import Tensor
@@ -49,7 +50,7 @@ BROADCAST_TO = primitive(
 
 
 @public(numpy=np.broadcast_to)
-def broadcast_to(x: Any, shape: Any, name: str | None = None) -> Any:
+def broadcast_to(x: ArrayLike, shape: DimsLike, name: str | None = None) -> Tensor:
     """Return ``x`` broadcast to a shape.
 
     Parameters

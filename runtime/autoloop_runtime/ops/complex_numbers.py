@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..base import dtypes
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS, PASSING
 from .broadcasting import broadcast_static, unbroadcast
-from .define import Function, primitive, public
+from .define import primitive, public
 from .dtype_rules import floating, numeric
-from .elementwise import unary
+from .elementwise import Unary, unary
 from .filled import zeros_like
 from .operands import as_dtype, cast, operands
 
@@ -39,9 +41,9 @@ _complex_conj = unary(
 )  # fmt: skip
 
 
-def _part(name: str, of_complex: Any, of_real: Any, numpy: Any) -> Any:
+def _part(name: str, of_complex: Unary, of_real: Callable[[Tensor], Tensor], numpy: Any) -> Unary:
     @public(name=name, numpy=numpy)
-    def f(x: Any, name: str | None = None) -> Any:
+    def f(x: ArrayLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
         return of_complex(x, name) if x.dtype.kind == "c" else of_real(x)
 
@@ -53,7 +55,7 @@ real = _part("real", _complex_real, lambda x: x, np.real)
 
 imag = _part("imag", _complex_imag, zeros_like, np.imag)
 
-conj: Function = _part("conj", _complex_conj, lambda x: x, (np.conj, np.conjugate))
+conj: Unary = _part("conj", _complex_conj, lambda x: x, (np.conj, np.conjugate))
 
 
 def _complex_infer(re: Tensor, im: Tensor) -> Any:
@@ -74,7 +76,7 @@ COMPLEX = primitive(
 
 
 @public()
-def complex(real: Any, imag: Any, name: str | None = None) -> Any:
+def complex(real: ArrayLike, imag: ArrayLike, name: str | None = None) -> Tensor:
     """Return complex numbers from their parts.
 
     Parameters

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..ir.argument_types import ArrayLike, Axes, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from .arithmetic import abs as absolute
@@ -37,8 +38,8 @@ __all__ = [
 
 @public(numpy=np.isclose)
 def isclose(
-    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
-) -> Any:
+    a: ArrayLike, b: ArrayLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
+) -> Tensor:
     """Return true where ``abs(a - b) <= atol + rtol * abs(b)``.
 
     Parameters
@@ -51,18 +52,18 @@ def isclose(
     """
     a, b = operands("isclose", a, b)
     dtype = inexact(a.dtype)[0]
-    a, b = cast(a, dtype), cast(b, dtype)
-    near = isfinite(b) & (absolute(a - b) <= atol + rtol * absolute(b))
-    near = near | equal(a, b)
+    x, y = cast(a, dtype), cast(b, dtype)
+    near = isfinite(y) & (absolute(x - y) <= atol + rtol * absolute(y))
+    near = near | equal(x, y)
     if equal_nan:
-        near = near | (isnan(a) & isnan(b))
+        near = near | (isnan(x) & isnan(y))
     return identity(near, name=name)
 
 
 @public(numpy=np.allclose)
 def allclose(
-    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
-) -> Any:
+    a: ArrayLike, b: ArrayLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
+) -> Tensor:
     """Return whether all elements are close, see ``isclose``.
 
     Parameters
@@ -76,7 +77,7 @@ def allclose(
 
 
 @public(numpy=np.count_nonzero)
-def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+def count_nonzero(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """Return how many elements are not zero; int32.
 
     Parameters
@@ -91,7 +92,7 @@ def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False, name: str | 
 
 
 @public(numpy=np.nonzero)
-def nonzero(x: Any, name: str | None = None) -> Any:
+def nonzero(x: ArrayLike, name: str | None = None) -> tuple[Tensor, ...]:
     """Return the indices of the elements that are not zero, one int64 vector per axis, as a tuple.
 
     Parameters
@@ -103,7 +104,7 @@ def nonzero(x: Any, name: str | None = None) -> Any:
 
 
 @public(numpy=np.diff)
-def diff(x: Any, n: int = 1, axis: int = -1, name: str | None = None) -> Any:
+def diff(x: ArrayLike, n: int = 1, axis: Axis = -1, name: str | None = None) -> Tensor:
     """Return the difference of each element and the one before it along an axis.
 
     Parameters
@@ -131,7 +132,7 @@ def _rows(values: Any) -> list[Tensor]:
 
 
 @public(numpy=np.vstack)
-def vstack(values: Any, name: str | None = None) -> Any:
+def vstack(values: ArrayLike, name: str | None = None) -> Tensor:
     """Return tensors one above another: vectors count as rows.
 
     Parameters
@@ -143,7 +144,7 @@ def vstack(values: Any, name: str | None = None) -> Any:
 
 
 @public(numpy=np.hstack)
-def hstack(values: Any, name: str | None = None) -> Any:
+def hstack(values: ArrayLike, name: str | None = None) -> Tensor:
     """Return tensors side by side: vectors one after another.
 
     Parameters
@@ -156,7 +157,7 @@ def hstack(values: Any, name: str | None = None) -> Any:
 
 
 @public(numpy=np.meshgrid)
-def meshgrid(*vectors: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
+def meshgrid(*vectors: ArrayLike, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
     """Return the coordinates of a grid, one tensor per vector.
 
     Parameters
@@ -177,14 +178,14 @@ def meshgrid(*vectors: Any, indexing: str = "xy", name: str | None = None) -> li
         form = [1] * count
         form[axis] = -1
         spread.append(reshape(vector, form))
-    shape = [0] * count
+    shape: list[ArrayLike] = [0] * count
     for axis, vector in zip(order, vectors):
         shape[axis] = size(vector)
     return [broadcast_to(part, shape, name=name) for part in spread]
 
 
 @public(numpy=np.inner)
-def inner(a: Any, b: Any, name: str | None = None) -> Any:
+def inner(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return the sum of products over the last axes.
 
     Parameters
@@ -199,7 +200,7 @@ def inner(a: Any, b: Any, name: str | None = None) -> Any:
 
 
 @public(numpy=np.vdot)
-def vdot(a: Any, b: Any, name: str | None = None) -> Any:
+def vdot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return the sum of the products of all elements, those of ``a`` conjugated.
 
     Parameters
@@ -212,7 +213,7 @@ def vdot(a: Any, b: Any, name: str | None = None) -> Any:
 
 
 @public(numpy=np.array_equal)
-def array_equal(a: Any, b: Any, name: str | None = None) -> Any:
+def array_equal(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return whether the shapes and all elements are equal; the shapes must be known while the graph is built.
 
     Parameters
@@ -229,7 +230,9 @@ def array_equal(a: Any, b: Any, name: str | None = None) -> Any:
 
 
 @public(numpy=np.average)
-def average(x: Any, axis: Any = None, weights: Any = None, name: str | None = None) -> Any:
+def average(
+    x: ArrayLike, axis: Axis | None = None, weights: ArrayLike | None = None, name: str | None = None
+) -> Tensor:
     """Return the mean, weighted if ``weights`` are given.
 
     Parameters
@@ -253,7 +256,7 @@ def average(x: Any, axis: Any = None, weights: Any = None, name: str | None = No
 
 
 @public(numpy=np.ptp)
-def ptp(x: Any, axis: Any = None, name: str | None = None) -> Any:
+def ptp(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Tensor:
     """Return the largest element minus the smallest.
 
     Parameters
@@ -267,7 +270,7 @@ def ptp(x: Any, axis: Any = None, name: str | None = None) -> Any:
 
 
 @public(numpy=np.cross)
-def cross(a: Any, b: Any, name: str | None = None) -> Any:
+def cross(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return the cross product of vectors of three along the last axis.
 
     Parameters

@@ -12,6 +12,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
@@ -68,7 +69,13 @@ RANGE = primitive(
 
 
 @public(name="range")
-def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
+def range(
+    start: ArrayLike,
+    limit: ArrayLike | None = None,
+    delta: ArrayLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return numbers from ``start`` up to, not including, ``limit`` in steps of ``delta``.
 
     Parameters
@@ -90,7 +97,13 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     return apply(RANGE, parts, None, name)
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
+def arange(
+    start: ArrayLike,
+    stop: ArrayLike | None = None,
+    step: ArrayLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the same as ``range``, with NumPy's names."""
     return range(start, stop, step, dtype, name)
 
@@ -117,7 +130,9 @@ LINSPACE = primitive(
 
 
 @public(numpy=np.linspace)
-def linspace(start: Any, stop: Any, num: int = 50, dtype: Any = None, name: str | None = None) -> Any:
+def linspace(
+    start: ArrayLike, stop: ArrayLike, num: int = 50, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Return ``num`` evenly spaced numbers from ``start`` to ``stop``, both included.
 
     Parameters
@@ -136,7 +151,7 @@ def linspace(start: Any, stop: Any, num: int = 50, dtype: Any = None, name: str 
 
 
 @public()
-def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+def eye(n: int, m: int | None = None, k: int = 0, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Return a matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
@@ -157,9 +172,9 @@ def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = dtypes.float32, n
 
 @public()
 def one_hot(
-    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: int = -1,
-    dtype: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    indices: ArrayLike, depth: ArrayLike, on_value: ArrayLike | None = None, off_value: ArrayLike | None = None,
+    axis: int = -1, dtype: DTypeLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return ``on_value`` at the places that ``indices`` name along a new axis, ``off_value`` elsewhere.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from ..ir.tensor import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from ..ir.traits import NoRule, Traits
 
 Function: TypeAlias = Callable[..., Any]
+_F = TypeVar("_F", bound=Function)
 
 
-def publish(name: str, f: Function, doc: str | None = None, numpy: Any = None) -> Function:
+def publish(name: str, f: _F, doc: str | None = None, numpy: Any = None) -> _F:
     """Register ``f`` as the public function ``name`` and as what NumPy's ``numpy`` means on tensors."""
     f.__name__ = f.__qualname__ = name
     if doc is not None:
@@ -26,10 +27,11 @@ def publish(name: str, f: Function, doc: str | None = None, numpy: Any = None) -
                 NUMPY_UFUNCS[counterpart] = f
             else:
                 NUMPY_FUNCTIONS[counterpart] = Counterpart(counterpart, f)
-    return function(name, f)
+    function(name, f)
+    return f
 
 
-def public(*, numpy: Any = None, name: str | None = None) -> Callable[[Function], Function]:
+def public(*, numpy: Any = None, name: str | None = None) -> Callable[[_F], _F]:
     """Return the decorator form of ``publish``, for functions written out."""
     return lambda f: publish(name or f.__name__, f, numpy=numpy)
 

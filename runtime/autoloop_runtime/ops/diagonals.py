@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.prices import Price
@@ -29,14 +30,20 @@ def _matrix(x: Tensor) -> Any:
     return x.dtype, x.shape
 
 
-def _triangle(name: str, kernel: Any, doc: str) -> Any:
+class Triangle(Protocol):
+    """A public function of what lies on one side of a diagonal."""
+
+    def __call__(self, x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor: ...
+
+
+def _triangle(name: str, kernel: Any, doc: str) -> Triangle:
     op = primitive(
         name, lambda x, k: _matrix(x), lambda x, k: kernel(x, k),
         lambda g, outputs, inputs, attrs: [f(g, attrs["k"])], traits=MADE,
     )  # fmt: skip
 
     @public(name=name, numpy=kernel)
-    def f(x: Any, k: int = 0, name: str | None = None) -> Any:
+    def f(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
         return apply(op, [convert_to_tensor(x)], {"k": int(k)}, name)
 
     f.__doc__ = f"{doc}\n\nParameters\n----------\nx : tensor-like\nk : int\n    The diagonal.\nname : str, optional\n"
@@ -74,19 +81,24 @@ DIAGONAL = primitive(
     "diagonal", _diagonal_infer, lambda x, k: np.diagonal(x, k, -2, -1).copy(),
     lambda g, outputs, inputs, attrs: [_embedded(g, shape(inputs[0]), attrs["k"])], traits=MADE.but(price=Price.PICK),
 )  # fmt: skip
+
+
+def _embed_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
+    return [diagonal(g, attrs["k"]), *[None] * (len(inputs) - 1)]
+
+
 EMBED = primitive(
-    "embed_diagonal", lambda d, *dims, known, k: (d.dtype, TensorShape(known)), _embed_kernel,
-    lambda g, outputs, inputs, attrs: [diagonal(g, attrs["k"]), *[None] * (len(inputs) - 1)], traits=MADE,
-)  # fmt: skip
+    "embed_diagonal", lambda d, *dims, known, k: (d.dtype, TensorShape(known)), _embed_kernel, _embed_vjp, traits=MADE
+)
 
 
-def _embedded(d: Tensor, dims: Any, k: int) -> Any:
+def _embedded(d: Tensor, dims: Any, k: int) -> Tensor:
     places = extents(dims, "diag")
     return apply(EMBED, [d, *places.inputs], {"known": places.known, "k": k})
 
 
 @public()
-def diagonal(x: Any, k: int = 0, name: str | None = None) -> Any:
+def diagonal(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
     """Return the ``k``-th diagonal of the last two axes.
 
     Parameters
@@ -99,7 +111,7 @@ def diagonal(x: Any, k: int = 0, name: str | None = None) -> Any:
 
 
 @public(numpy=np.diag)
-def diag(x: Any, k: int = 0, name: str | None = None) -> Any:
+def diag(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
     """Return the matrix with the vector ``x`` on its ``k``-th diagonal; the diagonal of a matrix ``x``.
 
     Parameters
@@ -119,7 +131,7 @@ def diag(x: Any, k: int = 0, name: str | None = None) -> Any:
 
 
 @public()
-def trace(x: Any, name: str | None = None) -> Any:
+def trace(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return the sum of the main diagonal of the last two axes.
 
     Parameters

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from ..base.forks import Kind
 from ..base.locations import Location
 from ..base.shapes import SCALAR, UNKNOWN
 from ..ir.apply import apply, apply_several
+from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import convert_to_tensor
+from ..ir.graph import Node
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE
@@ -138,7 +140,9 @@ PRINT = primitive(
 
 
 @public()
-def print(*values: Any, sep: str = " ", end: str = "\n", output_stream: Any = None, name: str | None = None) -> Any:
+def print(
+    *values: object, sep: str = " ", end: str = "\n", output_stream: object = None, name: str | None = None
+) -> Node | None:
     """Print values when they are there: in a function once per execution, in program order.
 
     Parameters
@@ -156,7 +160,10 @@ def print(*values: Any, sep: str = " ", end: str = "\n", output_stream: Any = No
         The operation, in a graph that a session runs: fetch it or depend on it.
     """
     text = Text(values, sep, end)
-    return apply_several(PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name)
+    made: Node | None = apply_several(
+        PRINT, text.take_tensors(), {"text": text, "stream": _stream(output_stream)}, name
+    )
+    return made
 
 
 def _format_kernel(*values: Any, template: str, text: Text) -> Any:
@@ -169,7 +176,7 @@ FORMAT = primitive(
 
 
 @public(name="format")
-def format_string(template: str, *values: Any, name: str | None = None) -> Any:
+def format_string(template: str, *values: object, name: str | None = None) -> Tensor:
     """Return ``template.format(*values)`` as a string tensor: an f-string whose values come later.
 
     Parameters
@@ -225,9 +232,9 @@ PRINT_THROUGH = primitive(
 
 @public()
 def Print(
-    input_: Any, data: Any, message: str | None = None, first_n: int | None = None,
+    input_: ArrayLike, data: Sequence[ArrayLike], message: str | None = None, first_n: int | None = None,
     summarize: int | None = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return ``input_``; prints ``data`` to the standard error stream whenever it is computed (1.x).
 
     Parameters
@@ -269,7 +276,7 @@ ASSERT = primitive("assert", _assert_infer, _assert_kernel, NO_GRADIENT, effect=
 
 
 @public()
-def assert_true(condition: Any, *message: Any, name: str | None = None) -> Any:
+def assert_true(condition: ArrayLike, *message: object, name: str | None = None) -> Node | None:
     """Raise ``AssertionError`` unless all of ``condition`` is true, when it is there; gives what ``print`` gives.
 
     Parameters
@@ -282,11 +289,12 @@ def assert_true(condition: Any, *message: Any, name: str | None = None) -> Any:
     """
     condition = as_dtype(convert_to_tensor(condition), dtypes.bool_)
     text = Text(message) if message else None
-    return apply_several(ASSERT, [condition, *(text.take_tensors() if text else ())], {"text": text}, name)
+    made: Node | None = apply_several(ASSERT, [condition, *(text.take_tensors() if text else ())], {"text": text}, name)
+    return made
 
 
 @public()
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
+def Assert(condition: ArrayLike, data: object, summarize: int | None = None, name: str | None = None) -> Node | None:
     """Raise ``AssertionError`` with ``data`` unless all of ``condition`` is true; gives what ``print`` gives.
 
     Parameters
@@ -313,8 +321,8 @@ RAISE = primitive(
 
 @public()
 def raise_error(
-    factory: Callable[..., BaseException], *values: Any, name: str | None = None, location: Location | None = None
-) -> Any:
+    factory: Callable[..., BaseException], *values: ArrayLike, name: str | None = None, location: Location | None = None
+) -> Node | None:
     """Raise what ``factory`` makes of the values of tensors, when they are there; gives what ``print`` gives.
 
     Parameters
@@ -326,7 +334,10 @@ def raise_error(
     location : tuple of Line, optional
         The user's lines that lead to the ``raise``, if it is not what is being run.
     """
-    return apply_several(RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location)
+    made: Node | None = apply_several(
+        RAISE, [convert_to_tensor(v) for v in values], {"factory": factory}, name, location
+    )
+    return made
 
 
 # -- the user's own functions -----------------------------------------------------------------------------
@@ -394,8 +405,31 @@ PY_FUNCTION = primitive(
 )
 
 
+@overload
+def py_function(  # type: ignore[overload-overlap]  # the name of a dtype is a sequence, too
+    func: Callable[..., Any], inp: Sequence[ArrayLike], Tout: DTypeLike, name: str | None = None
+) -> Tensor: ...
+
+
+@overload
+def py_function(
+    func: Callable[..., Any], inp: Sequence[ArrayLike], Tout: Sequence[DTypeLike], name: str | None = None
+) -> list[Tensor]: ...
+
+
+@overload
+def py_function(
+    func: Callable[..., Any], inp: Sequence[ArrayLike], Tout: None, name: str | None = None
+) -> Node | None: ...
+
+
 @public()
-def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None = None) -> Any:
+def py_function(
+    func: Callable[..., Any],
+    inp: Sequence[ArrayLike],
+    Tout: DTypeLike | Sequence[DTypeLike] | None,
+    name: str | None = None,
+) -> Tensor | list[Tensor] | Node | None:
     """Call a Python function on values, as an operation.
 
     Parameters
@@ -419,9 +453,11 @@ def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: s
         When it runs, if a result has not the promised dtype.
     """
     single = not isinstance(Tout, (list, tuple)) and Tout is not None
-    types = tuple([dtypes.as_dtype(t) for t in ([Tout] if single else Tout or ())])
+    wanted: Any = [Tout] if single else Tout or ()
+    types = tuple([dtypes.as_dtype(t) for t in wanted])
     attrs = {"func": func, "types": types, "single": single}
     made = apply_several(PY_FUNCTION, [convert_to_tensor(v) for v in inp], attrs, name)
-    if not types:
-        return made
-    return made[0] if single else list(made)
+    found: Tensor | list[Tensor] | Node | None = made
+    if types:
+        found = made[0] if single else list(made)
+    return found

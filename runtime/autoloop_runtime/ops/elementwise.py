@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.op import call
 from ..ir.tensor import Tensor
@@ -25,6 +26,18 @@ def conjugated(x: Tensor) -> Tensor:
         return x
     conj: Tensor = call("conj", x)
     return conj
+
+
+class Unary(Protocol):
+    """A public function of one tensor."""
+
+    def __call__(self, x: ArrayLike, name: str | None = None) -> Tensor: ...
+
+
+class Binary(Protocol):
+    """A public function of two tensors that promote and broadcast."""
+
+    def __call__(self, x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor: ...
 
 
 _OPERATORS: dict[Any, Any] = {
@@ -56,7 +69,7 @@ def unary(
     traits: Traits = ELEMENTS,
     holomorphic: bool = True,
     **options: Any,
-) -> Function:
+) -> Unary:
     """Declare an elementwise function of one argument.
 
     Parameters
@@ -96,7 +109,7 @@ def unary(
         **{"into": _into(kernel), **options},
     )  # fmt: skip
 
-    def f(x: Any, name: str | None = None) -> Any:
+    def f(x: ArrayLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
         return apply(op, [as_dtype(x, ruled(rule, x.dtype, op.name)[0])], None, name)
 
@@ -114,7 +127,7 @@ def binary(
     numpy: Any = None,
     traits: Traits = ELEMENTS,
     **options: Any,
-) -> Function:
+) -> Binary:
     """Declare an elementwise function of two arguments that promotes and broadcasts.
 
     Parameters
@@ -141,7 +154,7 @@ def binary(
         **{"into": _into(kernel), **options},
     )  # fmt: skip
 
-    def f(x: Any, y: Any, name: str | None = None) -> Any:
+    def f(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
         x, y = operands(op.name, x, y)
         dtype = ruled(rule, x.dtype, op.name)[0]
         return apply(op, [as_dtype(x, dtype), as_dtype(y, dtype)], None, name)

@@ -10,6 +10,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
@@ -55,7 +56,7 @@ def _checked_extents(shape: Any, name: str) -> Any:
 
 
 @public(name="full")
-def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def full(shape: DimsLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return a tensor with all elements equal.
 
     Parameters
@@ -84,7 +85,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
 
 
 @public()
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+def zeros(shape: DimsLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Return a tensor of zeros.
 
     Parameters
@@ -97,7 +98,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> A
 
 
 @public()
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+def ones(shape: DimsLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Return a tensor of ones.
 
     Parameters
@@ -110,7 +111,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> An
 
 
 @public(numpy=np.full_like)
-def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return a tensor of the shape (and, by default, dtype) of ``x`` with all elements equal.
 
     Parameters
@@ -125,7 +126,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = Non
 
 
 @public(numpy=np.zeros_like)
-def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+def zeros_like(x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return zeros in the shape (and, by default, dtype) of ``x``.
 
     Parameters
@@ -138,7 +139,7 @@ def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
 
 
 @public(numpy=np.ones_like)
-def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+def ones_like(x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return ones in the shape (and, by default, dtype) of ``x``.
 
     Parameters

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, Axis, DimsLike
 from ..ir.convert import convert_to_tensor
 from ..ir.op import Op
 from ..ir.tensor import Tensor
@@ -59,7 +60,7 @@ def _integers(value: Any, name: str) -> Tensor:
 
 
 @public()
-def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) -> Any:
+def gather(params: ArrayLike, indices: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
     """Return slices of ``params`` along an axis.
 
     Parameters
@@ -81,7 +82,7 @@ def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) ->
 
 
 @public(numpy=np.take)
-def take(x: Any, indices: Any, axis: int | None = None, name: str | None = None) -> Any:
+def take(x: ArrayLike, indices: ArrayLike, axis: Axis | None = None, name: str | None = None) -> Tensor:
     """Return as ``gather``, but without ``axis`` from the flattened tensor, as NumPy.
 
     Parameters
@@ -119,15 +120,18 @@ def _put_along(x: Tensor, indices: Tensor, g: Tensor, axis: int) -> Any:
     return apply(PUT_ALONG, [shape(x), indices, g], {"axis": axis, "static": x.shape})
 
 
+def _put_along_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    return [None, None, take_along_axis(g, inputs[1], attrs["axis"])]
+
+
 PUT_ALONG: Op = primitive(
     "put_along_axis", lambda shape, indices, values, axis, static: (values.dtype, static), _put_along_kernel,
-    lambda g, outputs, inputs, attrs: [None, None, take_along_axis(g, inputs[1], attrs["axis"])],
-    traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
+    _put_along_vjp, traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
 )  # fmt: skip
 
 
 @public(numpy=np.take_along_axis)
-def take_along_axis(x: Any, indices: Any, axis: int = -1, name: str | None = None) -> Any:
+def take_along_axis(x: ArrayLike, indices: ArrayLike, axis: Axis = -1, name: str | None = None) -> Tensor:
     """Return elements of ``x`` at ``indices`` along an axis, the other axes side by side.
 
     Parameters
@@ -184,20 +188,26 @@ def _scatter_kernel(indices: Any, updates: Any, dims: Any = None, *, known: Any)
     return out
 
 
+def _gather_nd_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    return [scatter(inputs[1], g, shape(inputs[0])), None]
+
+
+def _scatter_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    return [None, gather_nd(g, inputs[0]), *[None] * (len(inputs) - 2)]
+
+
 GATHER_ND = primitive(
-    "gather_nd", _gather_nd_infer, lambda x, indices: x[_places(indices)],
-    lambda g, outputs, inputs, attrs: [scatter(inputs[1], g, shape(inputs[0])), None],
+    "gather_nd", _gather_nd_infer, lambda x, indices: x[_places(indices)], _gather_nd_vjp,
     traits=PICKING.but(memory=Memory.ANY),
 )  # fmt: skip
 SCATTER = primitive(
-    "scatter", _scatter_infer, _scatter_kernel,
-    lambda g, outputs, inputs, attrs: [None, gather_nd(g, inputs[0]), *[None] * (len(inputs) - 2)],
+    "scatter", _scatter_infer, _scatter_kernel, _scatter_vjp,
     traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
 )  # fmt: skip
 
 
 @public()
-def gather_nd(params: Any, indices: Any, name: str | None = None) -> Any:
+def gather_nd(params: ArrayLike, indices: ArrayLike, name: str | None = None) -> Tensor:
     """Return elements or slices of ``params`` at points.
 
     Parameters
@@ -211,7 +221,7 @@ def gather_nd(params: Any, indices: Any, name: str | None = None) -> Any:
 
 
 @public()
-def scatter(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
+def scatter(indices: ArrayLike, updates: ArrayLike, shape: DimsLike, name: str | None = None) -> Tensor:
     """Return zeros with ``updates`` added at points; what falls on one point twice sums up.
 
     Parameters
@@ -260,7 +270,7 @@ SCATTER_UPDATE = primitive(
 
 
 @public()
-def scatter_update(x: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+def scatter_update(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x`` with the elements or slices at points replaced: a new tensor.
 
     Parameters
@@ -277,7 +287,7 @@ def scatter_update(x: Any, indices: Any, updates: Any, name: str | None = None) 
 
 
 @public()
-def scatter_add(x: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+def scatter_add(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x`` with ``updates`` added at points: a new tensor.
 
     Parameters

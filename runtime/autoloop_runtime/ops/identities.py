@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.shapes import ShapeLike
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, PASSING, VIEWING, Fails
@@ -34,7 +36,7 @@ STOP_GRADIENT = primitive(
 
 
 @public()
-def identity(x: Any, name: str | None = None) -> Any:
+def identity(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x`` itself, as a tensor of its own.
 
     Parameters
@@ -46,7 +48,7 @@ def identity(x: Any, name: str | None = None) -> Any:
 
 
 @public()
-def stop_gradient(x: Any, name: str | None = None) -> Any:
+def stop_gradient(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x``, through which no gradient flows; what has no other way to a result has the gradient ``None``.
 
     Parameters
@@ -80,7 +82,7 @@ ENSURE_SHAPE = primitive(
 
 
 @public()
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+def ensure_shape(x: ArrayLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Return ``x``, checked to have a shape that fits ``shape``.
 
     Parameters

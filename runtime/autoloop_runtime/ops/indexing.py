@@ -10,6 +10,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, Axis, DimsLike, IndexLike
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
@@ -78,7 +79,7 @@ INDEX_ADD = primitive(
 
 
 @public()
-def getitem(x: Any, index: Any, name: str | None = None) -> Any:
+def getitem(x: ArrayLike, index: IndexLike, name: str | None = None) -> Tensor:
     """Return ``x[index]``.
 
     Parameters
@@ -106,7 +107,9 @@ def getitem(x: Any, index: Any, name: str | None = None) -> Any:
 
 
 @public()
-def index_add(shape: Any, index: Any, values: Any, static: Any = None, name: str | None = None) -> Any:
+def index_add(
+    shape: DimsLike, index: IndexLike, values: ArrayLike, static: TensorShape | None = None, name: str | None = None
+) -> Tensor:
     """Return zeros of a shape with ``values`` added at ``[index]``; what is added twice at one place sums up.
 
     Parameters
@@ -182,7 +185,7 @@ SET_ITEM = primitive(
 
 
 @public()
-def set_item(x: Any, index: Any, value: Any, name: str | None = None) -> Any:
+def set_item(x: ArrayLike, index: IndexLike, value: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x`` with ``x[index] = value`` done: a new tensor, ``x`` does not change.
 
     Parameters
@@ -228,7 +231,7 @@ def element_of(dtype: dtypes.DType, value: Any, name: str) -> Tensor:
 
 
 @public()
-def boolean_mask(x: Any, mask: Any, axis: int = 0, name: str | None = None) -> Any:
+def boolean_mask(x: ArrayLike, mask: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
     """Return the elements (or slices) of ``x`` where ``mask`` is true, one after another.
 
     Parameters

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.shapes import TensorShape
 from ..ir.apply import apply, apply_several
+from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
@@ -76,7 +77,7 @@ def _parts(values: Any, name: str) -> list[Tensor]:
     return operands(name, *values)
 
 
-def _concat_rows(rows: Tensor, axis: Any, name: str | None) -> Any:
+def _concat_rows(rows: Tensor, axis: Axis, name: str | None) -> Tensor:
     """Return the rows of one tensor joined along an axis they have."""
     axis = axis_of(axis, needed_rank(rows, "concat") - 1, "concat")
     rest = [dim(rows, a) for a in range(1, len(rows.shape))]
@@ -85,7 +86,7 @@ def _concat_rows(rows: Tensor, axis: Any, name: str | None) -> Any:
 
 
 @public(numpy=np.concatenate)
-def concat(values: Any, axis: Any = 0, name: str | None = None) -> Any:
+def concat(values: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
     """Return tensors joined along an axis they have.
 
     Parameters
@@ -109,14 +110,15 @@ def _stack_infer(*values: Tensor, axis: int) -> Any:
     return values[0].dtype, TensorShape([*common.known[:axis], len(values), *common.known[axis:]])
 
 
-STACK = primitive(
-    "stack", _stack_infer, lambda *values, axis: np.stack(values, axis),
-    lambda g, outputs, inputs, attrs: unstack(g, len(inputs), attrs["axis"]), traits=MADE,
-)  # fmt: skip
+def _stack_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
+    return unstack(g, len(inputs), attrs["axis"])
+
+
+STACK = primitive("stack", _stack_infer, lambda *values, axis: np.stack(values, axis), _stack_vjp, traits=MADE)
 
 
 @public(numpy=np.stack)
-def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
+def stack(values: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
     """Return tensors of one shape joined along a new axis.
 
     Parameters
@@ -162,7 +164,7 @@ UNSTACK = primitive(
 
 
 @public(numpy=getattr(np, "unstack", None))
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
+def unstack(value: ArrayLike, num: int | None = None, axis: Axis = 0, name: str | None = None) -> list[Tensor]:
     """Return the slices along an axis, as a list.
 
     Parameters
@@ -209,7 +211,12 @@ SPLIT = primitive(
 
 
 @public()
-def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None = None) -> Any:
+def split(
+    value: ArrayLike,
+    num_or_size_splits: int | list[int] | tuple[int, ...] | np.ndarray[Any, Any],
+    axis: Axis = 0,
+    name: str | None = None,
+) -> list[Tensor]:
     """Return pieces of a tensor along an axis, as a list.
 
     Parameters

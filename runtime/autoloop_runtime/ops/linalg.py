@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.shapes import Dim, TensorShape, broadcast_shapes
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, Axes
 from ..ir.convert import convert_to_tensor
 from ..ir.prices import TYPICAL, Products, elements
 from ..ir.tensor import Tensor
@@ -19,7 +20,7 @@ from .broadcasting import unbroadcast
 from .define import Function, op_of, primitive, public
 from .diagonals import tril, triu
 from .dtype_rules import inexact, numeric, ruled
-from .elementwise import conjugated
+from .elementwise import Unary, conjugated
 from .extents import axes_of
 from .filled import ones_like, zeros_like
 from .operands import as_dtype, operands
@@ -104,7 +105,9 @@ MATMUL = primitive(
 
 
 @public(numpy=np.matmul)
-def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None) -> Any:
+def matmul(
+    a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None
+) -> Tensor:
     """Return the matrix product ``a @ b``; leading axes broadcast.
 
     Parameters
@@ -123,7 +126,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
 
 
 @public(numpy=np.dot)
-def dot(a: Any, b: Any, name: str | None = None) -> Any:
+def dot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return NumPy's ``dot``: the product of scalars, vectors and matrices.
 
     Parameters
@@ -142,7 +145,7 @@ def dot(a: Any, b: Any, name: str | None = None) -> Any:
 
 
 @public(numpy=np.outer)
-def outer(a: Any, b: Any, name: str | None = None) -> Any:
+def outer(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return all products of an element of ``a`` and one of ``b``, as a matrix.
 
     Parameters
@@ -220,7 +223,7 @@ EINSUM = primitive(
 
 
 @public(numpy=np.einsum)
-def einsum(equation: str, *tensors: Any, name: str | None = None) -> Any:
+def einsum(equation: str, *tensors: ArrayLike, name: str | None = None) -> Tensor:
     """Return a sum of products, written with one label per axis: ``einsum("ij,jk->ik", a, b)``.
 
     Parameters
@@ -259,7 +262,7 @@ def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
 
 
 @public(numpy=np.tensordot)
-def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Any:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Axes] = 2, name: str | None = None) -> Tensor:
     """Return the sum of products over axes of ``a`` and of ``b``.
 
     Parameters
@@ -307,7 +310,7 @@ def _square(x: Tensor, name: str) -> TensorShape:
     return x.shape
 
 
-def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc: str, numpy: Any) -> Function:
+def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc: str, numpy: Any) -> Unary:
     """Declare a function of one square matrix (or of a stack of them)."""
     op = primitive(
         name, lambda x: (x.dtype, shape(_square(x, name))), kernel,
@@ -316,7 +319,7 @@ def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc
     )  # fmt: skip
 
     @public(name=name, numpy=numpy)
-    def f(x: Any, name: str | None = None) -> Any:
+    def f(x: ArrayLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
         return apply(op, [as_dtype(x, ruled(inexact, x.dtype, op.name)[0])], None, name)
 
@@ -406,7 +409,7 @@ SOLVE = primitive(
 
 
 @public(numpy=np.linalg.solve)
-def solve(a: Any, b: Any, name: str | None = None) -> Any:
+def solve(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return the ``x`` with ``a @ x == b``.
 
     Parameters

@@ -11,7 +11,7 @@ from ..ir.op import Neutral
 from ..ir.traits import NO_GRADIENT
 from .define import op_of
 from .dtype_rules import bits, comparison, equality, integers, logical, predicate
-from .elementwise import binary, unary
+from .elementwise import Binary, binary, unary
 
 __all__ = [
     "bitwise_and", "bitwise_or", "bitwise_xor", "equal", "greater", "greater_equal", "invert", "isfinite",
@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str, rule: Any = comparison) -> Any:
+def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str, rule: Any = comparison) -> Binary:
     """Declare a comparison; ``llvm``: how LLVM calls it for signed, for unsigned numbers and for floats."""
     signed, unsigned, ordered = llvm.split()
     templates = {

@@ -10,6 +10,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.dtypes import DType
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS
@@ -33,7 +34,7 @@ CAST = primitive("cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_
 
 
 @public(numpy=getattr(np, "astype", None))
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Return ``x`` with its elements converted to ``dtype``.
 
     Floats are truncated towards zero on the way to integers; integers that do not fit wrap; a complex number

@@ -10,14 +10,15 @@ import numpy as np
 
 from ..base import dtypes
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike
 from ..ir.op import Neutral
 from ..ir.tensor import Tensor
 from ..ir.traits import FUNCTION, Fails
 from . import error_function
 from .broadcasting import broadcast_static, unbroadcast
-from .define import Function, op_of, primitive, public
+from .define import op_of, primitive, public
 from .dtype_rules import arithmetic, floating, inexact
-from .elementwise import binary, conjugated, unary
+from .elementwise import Unary, binary, conjugated, unary
 from .logic import equal, isinf, logical_and
 from .operands import as_dtype, operands
 from .selection import where
@@ -84,7 +85,7 @@ def _logaddexp_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
     return g * sigmoid(gap), g * sigmoid(-gap)
 
 
-sigmoid: Function = unary(
+sigmoid: Unary = unary(
     "sigmoid", lambda x: 1 / (1 + np.exp(-x)), "1 / (1 + np.exp(-{0}))", lambda g, y, x: g * y * (1 - y),
     rule=inexact, doc="``1 / (1 + exp(-x))``.",
     into="np.divide(1, np.add(1, np.exp(np.negative({0}, out={out}), out={out}), out={out}), out={out})",
@@ -144,7 +145,7 @@ POW = primitive(
 
 
 @public(numpy=np.power)
-def pow(x: Any, y: Any, name: str | None = None) -> Any:
+def pow(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x ** y``. An integer to a negative integer power is a ``ValueError``.
 
     Parameters

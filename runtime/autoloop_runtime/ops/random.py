@@ -15,6 +15,7 @@ from ..base import dtypes
 from ..base.forks import Kind, in_child
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
 from ..ir.convert import convert_to_tensor
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
@@ -110,7 +111,7 @@ FOLD_IN = primitive(
 )  # fmt: skip
 
 
-def key(seed: Any, name: str | None = None) -> Any:
+def key(seed: ArrayLike, name: str | None = None) -> Tensor:
     """Return a key made of a seed.
 
     Parameters
@@ -129,7 +130,7 @@ def key(seed: Any, name: str | None = None) -> Any:
     return apply(MAKE_KEY, [as_dtype(seed, dtypes.int64)], None, name)
 
 
-def split(key: Any, n: int = 2, name: str | None = None) -> Any:
+def split(key: ArrayLike, n: int = 2, name: str | None = None) -> Tensor:
     """Return ``n`` independent keys, one per row.
 
     Parameters
@@ -141,7 +142,7 @@ def split(key: Any, n: int = 2, name: str | None = None) -> Any:
     return apply(SPLIT, [_checked_key(key)], {"n": int(n)}, name)
 
 
-def fold_in(key: Any, data: Any, name: str | None = None) -> Any:
+def fold_in(key: ArrayLike, data: ArrayLike, name: str | None = None) -> Tensor:
     """Return a key made of a key and an integer, such as the number of a step.
 
     Parameters
@@ -193,7 +194,7 @@ class _Distribution:
 
     def __call__(
         self, shape: Any, dtype: Any, key: Any, name: str | None, inputs: Sequence[Tensor] = (), **options: Any
-    ) -> Any:
+    ) -> Tensor:
         dims = shape if isinstance(shape, Extents) else extents(shape, f"random.{self.name}")
         parts = [*([] if key is None else [_checked_key(key)]), *inputs, *dims.inputs]
         attrs = {"known": dims.known, "dtype": dtypes.as_dtype(dtype), "keyed": key is not None, **options}
@@ -223,7 +224,7 @@ def _floating(dtype: Any, name: str) -> dtypes.DType:
     return wanted
 
 
-def _scaled(x: Any, scale: Any, offset: Any) -> Any:
+def _scaled(x: Tensor, scale: Any, offset: Any) -> Tensor:
     """Return ``x * scale + offset``; trivial parts are left out."""
     if not (is_weak(scale) and scale == 1):
         x = x * (as_dtype(scale, x.dtype) if isinstance(scale, Tensor) else scale)
@@ -233,9 +234,9 @@ def _scaled(x: Any, scale: Any, offset: Any) -> Any:
 
 
 def normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, key: Any = None,
-    name: str | None = None,
-) -> Any:  # fmt: skip
+    shape: DimsLike, mean: ArrayLike = 0.0, stddev: ArrayLike = 1.0, dtype: DTypeLike = dtypes.float32,
+    key: ArrayLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return normally distributed numbers.
 
     Parameters
@@ -252,9 +253,9 @@ def normal(
 
 
 def uniform(
-    shape: Any, low: Any = 0, high: Any = None, dtype: Any = dtypes.float32, key: Any = None,
-    name: str | None = None,
-) -> Any:  # fmt: skip
+    shape: DimsLike, low: ArrayLike = 0, high: ArrayLike | None = None, dtype: DTypeLike = dtypes.float32,
+    key: ArrayLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return numbers equally likely anywhere in ``[low, high)``.
 
     Parameters
@@ -274,13 +275,19 @@ def uniform(
             raise ValueError("random.uniform: integers need high")
         bounds = [as_dtype(convert_to_tensor(b), dtype) for b in (low, high)]
         return _INTEGERS(shape, dtype, key, name, bounds)
-    high = 1 if high is None else high
-    return _scaled(_UNIFORM(shape, _floating(dtype, "uniform"), key, name), high - low, low)
+    first: Any = low
+    width = (1 if high is None else high) - first
+    return _scaled(_UNIFORM(shape, _floating(dtype, "uniform"), key, name), width, low)
 
 
 def randint(
-    shape: Any, low: Any, high: Any, dtype: Any = dtypes.int32, key: Any = None, name: str | None = None
-) -> Any:
+    shape: DimsLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    dtype: DTypeLike = dtypes.int32,
+    key: ArrayLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return integers equally likely anywhere in ``[low, high)``.
 
     Parameters
@@ -294,7 +301,7 @@ def randint(
     return uniform(shape, low, high, dtype, key, name)
 
 
-def bernoulli(shape: Any, p: Any = 0.5, key: Any = None, name: str | None = None) -> Any:
+def bernoulli(shape: DimsLike, p: ArrayLike = 0.5, key: ArrayLike | None = None, name: str | None = None) -> Tensor:
     """Return booleans that are true with probability ``p``.
 
     Parameters
@@ -307,7 +314,7 @@ def bernoulli(shape: Any, p: Any = 0.5, key: Any = None, name: str | None = None
     return uniform(shape, key=key, name=name) < p
 
 
-def permutation(n: Any, key: Any = None, name: str | None = None) -> Any:
+def permutation(n: ArrayLike, key: ArrayLike | None = None, name: str | None = None) -> Tensor:
     """Return the integers below ``n`` in random order, int32.
 
     Parameters
@@ -319,7 +326,7 @@ def permutation(n: Any, key: Any = None, name: str | None = None) -> Any:
     return _PERMUTATION([n], dtypes.int32, key, name)
 
 
-def shuffle(x: Any, key: Any = None, name: str | None = None) -> Any:
+def shuffle(x: ArrayLike, key: ArrayLike | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` with its rows in random order.
 
     Parameters

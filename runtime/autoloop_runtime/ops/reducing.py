@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, Axes
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import REDUCING, NoRule, Traits
@@ -52,10 +53,18 @@ def restore(y: Tensor, x: Tensor, attrs: Any) -> Tensor:
     return expanded
 
 
+class Reduction(Protocol):
+    """A public function that reduces axes."""
+
+    def __call__(
+        self, x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None
+    ) -> Tensor: ...
+
+
 def reduction(
     name: str, kernel: Function, grad: Function | NoRule, *, rule: Rule, doc: str, numpy: Any = None,
     traits: Traits = REDUCING,
-) -> Function:  # fmt: skip
+) -> Reduction:  # fmt: skip
     """Declare a reduction.
 
     Parameters
@@ -83,7 +92,7 @@ def reduction(
         grad if isinstance(grad, NoRule) else vjp, doc=doc, traits=traits,
     )  # fmt: skip
 
-    def f(x: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    def f(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
         x = as_dtype(x, ruled(rule, x.dtype, op.name)[0])
         attrs = {"axis": axes_of(axis, x.shape.rank, op.name), "keepdims": bool(keepdims)}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..base import dtypes
 from ..base.dtypes import DType
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, Axes, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
@@ -173,14 +174,20 @@ def _log_softmax_kernel(x: Any, axis: int) -> Any:
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
 
 
-def _normalisation(name: str, kernel: Function, grad: Function, doc: str) -> Function:
+class Normalisation(Protocol):
+    """A public function of all elements along an axis, as many as there are."""
+
+    def __call__(self, x: ArrayLike, axis: Axis = -1, name: str | None = None) -> Tensor: ...
+
+
+def _normalisation(name: str, kernel: Function, grad: Function, doc: str) -> Normalisation:
     op = primitive(
         name, lambda x, axis: (x.dtype, x.shape), kernel,
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], attrs["axis"])], doc=doc,
         traits=MADE.but(fails=Fails.NO_ELEMENTS, price=Price.FUNCTION),
     )  # fmt: skip
 
-    def f(x: Any, axis: int = -1, name: str | None = None) -> Any:
+    def f(x: ArrayLike, axis: Axis = -1, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
         x = as_dtype(x, ruled(floating, x.dtype, op.name)[0])
         return apply(op, [x], {"axis": axis_of(axis, x.shape.rank, op.name)}, name)
@@ -200,7 +207,9 @@ log_softmax = _normalisation(
 
 
 @public(numpy=np.var)
-def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: str | None = None) -> Any:
+def var(
+    x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: int = 0, name: str | None = None
+) -> Tensor:
     """Return the variance.
 
     Parameters
@@ -225,7 +234,9 @@ def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: s
 
 
 @public(numpy=np.std)
-def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: str | None = None) -> Any:
+def std(
+    x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: int = 0, name: str | None = None
+) -> Tensor:
     """Return the standard deviation: the square root of ``var``.
 
     Parameters
@@ -240,7 +251,13 @@ def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0, name: s
 
 
 @public()
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+def norm(
+    x: ArrayLike,
+    ord: float | str | None = None,
+    axis: Axes | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Return the norm of vectors, or the Frobenius norm of the whole tensor.
 
     Parameters

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.shapes import Dim, TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, Axis, DimsLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, Fails
@@ -58,7 +59,7 @@ TILE = primitive("tile", _tile_infer, _tile_kernel, _tile_vjp, traits=MADE)
 
 
 @public(numpy=np.tile)
-def tile(x: Any, multiples: Any, name: str | None = None) -> Any:
+def tile(x: ArrayLike, multiples: DimsLike, name: str | None = None) -> Tensor:
     """Return ``x`` repeated as a whole along its axes.
 
     Parameters
@@ -102,7 +103,7 @@ REPEAT = primitive(
 
 
 @public(numpy=np.repeat)
-def repeat(x: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
+def repeat(x: ArrayLike, repeats: ArrayLike, axis: Axis | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` with each element repeated along an axis.
 
     Parameters
@@ -156,7 +157,9 @@ _PAD_MODES = {"constant": "constant", "reflect": "reflect", "symmetric": "symmet
 
 
 @public(numpy=np.pad)
-def pad(x: Any, paddings: Any, mode: str = "constant", constant_values: Any = 0, name: str | None = None) -> Any:
+def pad(
+    x: ArrayLike, paddings: ArrayLike, mode: str = "constant", constant_values: ArrayLike = 0, name: str | None = None
+) -> Tensor:
     """Return ``x`` with elements added at the ends of its axes.
 
     Parameters

@@ -8,24 +8,26 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
-from .define import Function, public
+from ..ir.tensor import Tensor
+from .define import public
 from .dtype_rules import floating
-from .elementwise import unary
+from .elementwise import Unary, unary
 from .filled import zeros_like
 from .operands import cast
 
 __all__ = ["ceil", "floor", "rint", "round", "trunc"]
 
 
-def _rounding(name: str, kernel: Any, doc: str) -> Any:
+def _rounding(name: str, kernel: Any, doc: str) -> Unary:
     rounded = unary(
         name, kernel, f"np.{kernel.__name__}({{0}})", lambda g, y, x: zeros_like(g), rule=floating, doc=doc,
         llvm={"f": f"call $t @llvm.{name}.$s($t $x)"},
     )  # fmt: skip
 
     @public(name=name, numpy=kernel)
-    def f(x: Any, name: str | None = None) -> Any:
+    def f(x: ArrayLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
         return x if x.dtype.kind in "biu" else rounded(x, name)
 
@@ -33,7 +35,7 @@ def _rounding(name: str, kernel: Any, doc: str) -> Any:
     return f
 
 
-floor: Function = _rounding("floor", np.floor, "The largest integer not above ``x``.")
+floor = _rounding("floor", np.floor, "The largest integer not above ``x``.")
 
 ceil = _rounding("ceil", np.ceil, "The smallest integer not below ``x``.")
 
@@ -43,7 +45,7 @@ rint = _rounding("rint", np.rint, "The nearest integer, halves to even.")
 
 
 @public(numpy=np.round)
-def round(x: Any, decimals: int = 0, name: str | None = None) -> Any:
+def round(x: ArrayLike, decimals: int = 0, name: str | None = None) -> Tensor:
     """Return ``x`` rounded to ``decimals`` places, halves to even.
 
     Parameters

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE
@@ -36,13 +37,24 @@ def _scan_kernel(ufunc: Any) -> Function:
     return kernel
 
 
-def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any) -> Function:
+class RunningSum(Protocol):
+    """A public function of all that comes before, along an axis."""
+
+    def __call__(
+        self, x: ArrayLike, axis: Axis | None = None, exclusive: bool = False, reverse: bool = False,
+        name: str | None = None,
+    ) -> Tensor: ...  # fmt: skip
+
+
+def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any) -> RunningSum:
     op = primitive(
         name, lambda x, axis, exclusive, reverse: (x.dtype, x.shape), _scan_kernel(ufunc),
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], inputs[0], attrs)], doc=doc, traits=MADE,
     )  # fmt: skip
 
-    def f(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
+    def f(
+        x: ArrayLike, axis: Axis | None = None, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    ) -> Tensor:
         x = convert_to_tensor(x)
         x = as_dtype(x, ruled(_summed, x.dtype, op.name)[0])
         if axis is None:

@@ -10,6 +10,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
@@ -28,7 +29,7 @@ ARGWHERE = primitive(
 
 
 @public(numpy=np.argwhere)
-def argwhere(condition: Any, name: str | None = None) -> Any:
+def argwhere(condition: ArrayLike, name: str | None = None) -> Tensor:
     """Return the indices of the true (or not zero) elements, one per row, int64.
 
     Parameters
@@ -62,7 +63,9 @@ WHERE = primitive(
 
 
 @public()
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+def where(
+    condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None, name: str | None = None
+) -> Tensor:
     """Return elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; all three broadcast.
 
     Without ``x`` and ``y``: the indices of the true elements, of shape (number, rank) and dtype int64.

@@ -9,6 +9,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
@@ -34,7 +35,7 @@ RANK = primitive("rank", lambda x: (dtypes.int32, SCALAR), lambda x: np.int32(x.
 
 
 @public()
-def shape(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+def shape(x: ArrayLike, dtype: DTypeLike = dtypes.int32, name: str | None = None) -> Tensor:
     """Return the shape of ``x`` as a vector.
 
     Parameters
@@ -50,7 +51,7 @@ def shape(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
 
 
 @public()
-def size(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+def size(x: ArrayLike, dtype: DTypeLike = dtypes.int32, name: str | None = None) -> Tensor:
     """Return the number of elements of ``x``.
 
     Parameters
@@ -67,7 +68,7 @@ def size(x: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
 
 
 @public()
-def rank(x: Any, name: str | None = None) -> Any:
+def rank(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return the number of dimensions of ``x``.
 
     Parameters

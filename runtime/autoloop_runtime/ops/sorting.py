@@ -10,6 +10,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
@@ -67,7 +68,7 @@ def _sortable(x: Any, axis: Any, name: str) -> tuple[Tensor, int]:
 
 
 @public(numpy=np.sort)
-def sort(x: Any, axis: int | None = -1, descending: bool = False, name: str | None = None) -> Any:
+def sort(x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | None = None) -> Tensor:
     """Return ``x`` sorted along an axis; nan goes last (first if ``descending``).
 
     Parameters
@@ -83,7 +84,7 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False, name: str | No
 
 
 @public(numpy=np.argsort)
-def argsort(x: Any, axis: int | None = -1, descending: bool = False, name: str | None = None) -> Any:
+def argsort(x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | None = None) -> Tensor:
     """Return the indices that sort ``x`` along an axis, int64; equal elements keep their order.
 
     Parameters
@@ -101,12 +102,12 @@ def argsort(x: Any, axis: int | None = -1, descending: bool = False, name: str |
 class TopK(NamedTuple):
     """The largest elements and where they were."""
 
-    values: Any
-    indices: Any
+    values: Tensor
+    indices: Tensor
 
 
 @public()
-def top_k(x: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> TopK:
+def top_k(x: ArrayLike, k: int = 1, sorted: bool = True, name: str | None = None) -> TopK:
     """Return the ``k`` largest elements along the last axis, largest first, and their indices (int32).
 
     Parameters
@@ -137,7 +138,7 @@ SEARCHSORTED = primitive(
 
 
 @public(numpy=np.searchsorted)
-def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", name: str | None = None) -> Any:
+def searchsorted(sorted_sequence: ArrayLike, values: ArrayLike, side: str = "left", name: str | None = None) -> Tensor:
     """Return where ``values`` would go into a sorted vector, int64.
 
     Parameters
@@ -161,7 +162,7 @@ UNIQUE = primitive(
 
 
 @public(numpy=np.unique)
-def unique(x: Any, name: str | None = None) -> Any:
+def unique(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return the distinct elements of ``x``, in ascending order.
 
     Parameters
@@ -173,7 +174,7 @@ def unique(x: Any, name: str | None = None) -> Any:
 
 
 @public(numpy=np.bincount)
-def bincount(x: Any, minlength: int = 0, name: str | None = None) -> Any:
+def bincount(x: ArrayLike, minlength: int = 0, name: str | None = None) -> Tensor:
     """Return how often each of 0, 1, 2, ... occurs in a vector of integers; int32.
 
     Parameters

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
+from ..ir.tensor import Tensor
 from ..ir.traits import FUNCTION
 from .complex_numbers import imag, real
-from .define import Function, public
+from .define import public
 from .dtype_rules import floating, inexact
-from .elementwise import binary, unary
+from .elementwise import Unary, binary, unary
 from .powers import sqrt
 
 __all__ = [
@@ -24,7 +24,7 @@ sin = unary(
     traits=FUNCTION,
     libm="sin",
 )  # fmt: skip
-cos: Function = unary(
+cos: Unary = unary(
     "cos", np.cos, "np.cos({0})", lambda g, y, x: -g * sin(x),
     rule=inexact, doc="The cosine.", numpy=np.cos, traits=FUNCTION,
     libm="cos",
@@ -54,7 +54,7 @@ sinh = unary(
     rule=inexact, doc="The hyperbolic sine.", numpy=np.sinh, traits=FUNCTION,
     libm="sinh",
 )  # fmt: skip
-cosh: Function = unary(
+cosh: Unary = unary(
     "cosh", np.cosh, "np.cosh({0})", lambda g, y, x: g * sinh(x),
     rule=inexact, doc="The hyperbolic cosine.", numpy=np.cosh, traits=FUNCTION,
     libm="cosh",
@@ -89,7 +89,7 @@ arctan2 = binary(
 
 
 @public(numpy=np.angle)
-def angle(x: Any, name: str | None = None) -> Any:
+def angle(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return the angle of complex numbers in the plane, in radians.
 
     Parameters

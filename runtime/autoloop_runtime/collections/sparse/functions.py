@@ -312,10 +312,10 @@ def _getitem(x: SparseTensor, index: Any) -> SparseTensor:
 
     def bound(given: Any, default: Any) -> Tensor:
         if given is None:
-            return ops.identity(default)  # type: ignore[no-any-return]
+            return ops.identity(default)
         at = ops.cast(convert_to_tensor(given), dtypes.int64)
         at = ops.where(at < 0, at + count, at)
-        return ops.minimum(ops.maximum(at, np.int64(0)), count)  # type: ignore[no-any-return]
+        return ops.minimum(ops.maximum(at, np.int64(0)), count)
 
     first, end = bound(index.start, convert_to_tensor(np.int64(0))), bound(index.stop, count)
     rest = x.dense_shape[1:]
