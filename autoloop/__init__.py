@@ -2,6 +2,8 @@
 
 Write an ordinary function, decorate it with ``function``, and its ``while``, ``for``, ``if``, ``break``,
 ``continue`` and ``return`` on tensor values become graph loops that run in parallel.
+
+``import x as x`` tells checkers that a name is public.
 """
 
 from __future__ import annotations
@@ -11,61 +13,75 @@ import os as _os
 import typing as _typing
 
 from autoloop_runtime import ops as _ops
-from autoloop_runtime.base import config, nest, profiler
+from autoloop_runtime.base import config as config
 from autoloop_runtime.base import locations as _locations
-from autoloop_runtime.base.dtypes import (
-    as_dtype,
-    bool_,
-    complex64,
-    complex128,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    string,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from autoloop_runtime.base.native_extra import UnusableCacheWarning
-from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.collections import sparse
-from autoloop_runtime.collections.sparse import IndexedSlices, IndexedSlicesSpec, SparseTensor, SparseTensorSpec
-from autoloop_runtime.collections.tensor_array import TensorArray
-from autoloop_runtime.collections.variables import Variable
-from autoloop_runtime.control.map_scan import foldl, foldr, map_fn, scan
-from autoloop_runtime.control.vectorized_map import vectorized_map
-from autoloop_runtime.control.while_loop import case, cond, switch_case, while_loop
-from autoloop_runtime.ir.convert import constant, convert_to_tensor
-from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+from autoloop_runtime.base import nest as nest
+from autoloop_runtime.base import profiler as profiler
+from autoloop_runtime.base.dtypes import as_dtype as as_dtype
+from autoloop_runtime.base.dtypes import bool_ as bool_
+from autoloop_runtime.base.dtypes import complex64 as complex64
+from autoloop_runtime.base.dtypes import complex128 as complex128
+from autoloop_runtime.base.dtypes import float16 as float16
+from autoloop_runtime.base.dtypes import float32 as float32
+from autoloop_runtime.base.dtypes import float64 as float64
+from autoloop_runtime.base.dtypes import int8 as int8
+from autoloop_runtime.base.dtypes import int16 as int16
+from autoloop_runtime.base.dtypes import int32 as int32
+from autoloop_runtime.base.dtypes import int64 as int64
+from autoloop_runtime.base.dtypes import string as string
+from autoloop_runtime.base.dtypes import uint8 as uint8
+from autoloop_runtime.base.dtypes import uint16 as uint16
+from autoloop_runtime.base.dtypes import uint32 as uint32
+from autoloop_runtime.base.dtypes import uint64 as uint64
+from autoloop_runtime.base.native_extra import UnusableCacheWarning as UnusableCacheWarning
+from autoloop_runtime.base.shapes import TensorShape as TensorShape
+from autoloop_runtime.collections import sparse as sparse
+from autoloop_runtime.collections.sparse import IndexedSlices as IndexedSlices
+from autoloop_runtime.collections.sparse import IndexedSlicesSpec as IndexedSlicesSpec
+from autoloop_runtime.collections.sparse import SparseTensor as SparseTensor
+from autoloop_runtime.collections.sparse import SparseTensorSpec as SparseTensorSpec
+from autoloop_runtime.collections.tensor_array import TensorArray as TensorArray
+from autoloop_runtime.collections.variables import Variable as Variable
+from autoloop_runtime.control.map_scan import foldl as foldl
+from autoloop_runtime.control.map_scan import foldr as foldr
+from autoloop_runtime.control.map_scan import map_fn as map_fn
+from autoloop_runtime.control.map_scan import scan as scan
+from autoloop_runtime.control.vectorized_map import vectorized_map as vectorized_map
+from autoloop_runtime.control.while_loop import case as case
+from autoloop_runtime.control.while_loop import cond as cond
+from autoloop_runtime.control.while_loop import switch_case as switch_case
+from autoloop_runtime.control.while_loop import while_loop as while_loop
+from autoloop_runtime.ir.convert import constant as constant
+from autoloop_runtime.ir.convert import convert_to_tensor as convert_to_tensor
+from autoloop_runtime.ir.graph import Graph as Graph
+from autoloop_runtime.ir.tensor import Tensor as Tensor
+from autoloop_runtime.ir.tensor import TensorSpec as TensorSpec
 from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
-from autoloop_runtime.running.automatic import MissingNativeWarning
-from autoloop_runtime.running.session import Session, get_default_graph, placeholder
+from autoloop_runtime.running.automatic import MissingNativeWarning as MissingNativeWarning
+from autoloop_runtime.running.session import Session as Session
+from autoloop_runtime.running.session import get_default_graph as get_default_graph
+from autoloop_runtime.running.session import placeholder as placeholder
 
-from .concrete import ConcreteFunction
-from .conversion.pipeline import convert, do_not_convert, to_code
-from .function import Function, function
-from .operators import set_loop_options
+from .concrete import ConcreteFunction as ConcreteFunction
+from .conversion.pipeline import convert as convert
+from .conversion.pipeline import do_not_convert as do_not_convert
+from .conversion.pipeline import to_code as to_code
+from .function import Function as Function
+from .function import function as function
+from .operators import set_loop_options as set_loop_options
 
 if _typing.TYPE_CHECKING:
-    from . import compat
-    from .differentiation import (
-        GradientTape,
-        custom_gradient,
-        grad,
-        gradients,
-        hessian_vector_product,
-        jacobian,
-        jvp,
-        value_and_grad,
-        vjp,
-    )
-    from .explanation import explain
+    from . import compat as compat
+    from .differentiation import GradientTape as GradientTape
+    from .differentiation import custom_gradient as custom_gradient
+    from .differentiation import grad as grad
+    from .differentiation import gradients as gradients
+    from .differentiation import hessian_vector_product as hessian_vector_product
+    from .differentiation import jacobian as jacobian
+    from .differentiation import jvp as jvp
+    from .differentiation import value_and_grad as value_and_grad
+    from .differentiation import vjp as vjp
+    from .explanation import explain as explain
 
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses

@@ -17,8 +17,9 @@ from autoloop.errors import ConversionError, NeverReturnsError, is_refusal
 from autoloop.operators.constructs.raising import Raising, flat_kinds
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.ir.graph import Node, current_graph
-from autoloop_runtime.ops.effects import ASSERT, PY_FUNCTION, RAISE
+from autoloop_runtime.ops.effects import ASSERT, RAISE
 from autoloop_runtime.ops.gathering import SCATTER
+from autoloop_runtime.ops.python_functions import PY_FUNCTION
 
 _NUMBERS = "biufc"
 

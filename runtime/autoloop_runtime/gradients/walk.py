@@ -20,7 +20,7 @@ from ..ir.graph import Graph, Node, current_graph
 from ..ir.op import Op
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NoRule
-from ..ops.effects import PY_FUNCTION
+from ..ops.python_functions import PY_FUNCTION
 from .activity import Key, Marks
 from .rematerialize import BackwardGraph
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from . import norms, random
+from . import norms
+from . import random as random
 from .arithmetic import *
 from .array import *
 from .bounds import *
@@ -28,6 +29,7 @@ from .linalg import *
 from .logic import *
 from .operands import *
 from .powers import *
+from .python_functions import *
 from .reducing import *
 from .reductions import *
 from .repeating import *

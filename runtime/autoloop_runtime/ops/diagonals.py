@@ -16,7 +16,7 @@ from ..ir.prices import Price
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
 from ..ir.traits import MADE
 from .array import moveaxis
-from .define import op_of, primitive, public
+from .define import document, op_of, primitive, public
 from .extents import extents
 from .reducing import sum
 from .shape_queries import shape, size
@@ -46,7 +46,7 @@ def _triangle(name: str, kernel: Any, doc: str) -> Triangle:
     def f(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
         return apply(op, [convert_to_tensor(x)], {"k": int(k)}, name)
 
-    f.__doc__ = f"{doc}\n\nParameters\n----------\nx : tensor-like\nk : int\n    The diagonal.\nname : str, optional\n"
+    f.__doc__ = document(doc, [("x", "tensor-like"), ("k", "int\n    The diagonal.")])
     return f
 
 

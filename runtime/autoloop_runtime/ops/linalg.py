@@ -17,7 +17,7 @@ from ..ir.traits import MADE, OPAQUE, Batching
 from .arithmetic import multiply
 from .array import expand_dims, flip, reshape, roll, squeeze, swapaxes
 from .broadcasting import unbroadcast
-from .define import Function, op_of, primitive, public
+from .define import Function, document, op_of, primitive, public
 from .diagonals import tril, triu
 from .dtype_rules import inexact, numeric, ruled
 from .elementwise import Unary, conjugated
@@ -323,7 +323,7 @@ def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc
         x = convert_to_tensor(x)
         return apply(op, [as_dtype(x, ruled(inexact, x.dtype, op.name)[0])], None, name)
 
-    f.__doc__ = f"{doc}\n\nParameters\n----------\nx : tensor-like\nname : str, optional\n"
+    f.__doc__ = document(doc, [("x", "tensor-like")])
     return f
 
 

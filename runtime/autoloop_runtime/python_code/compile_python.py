@@ -18,7 +18,7 @@ from ..ir.failures import annotate, annotate_further, is_annotated
 from ..ir.graph import Graph, Node, eager
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
-from ..ops.effects import PY_FUNCTION
+from ..ops.python_functions import PY_FUNCTION
 from .appending import find_appended
 from .counted_loops import find_counted
 from .emitter import Emitter

@@ -1,0 +1,76 @@
+"""Array functions say what they take and what they give: to checkers, to editors and to ``help``."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import runpy
+import subprocess
+import sys
+import types
+import typing
+from pathlib import Path
+
+import autoloop as al
+import pytest
+from api import ops
+
+HERE = Path(__file__).parent
+_RANDOM = {name: f for name, f in vars(al.random).items() if isinstance(f, types.FunctionType) and name[0] != "_"}
+FUNCTIONS = {
+    **{name: getattr(ops, name) for name in ops.__all__ if isinstance(getattr(ops, name), types.FunctionType)},
+    **{f"random.{name}": f for name, f in _RANDOM.items() if f.__module__ == al.random.__name__},
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_parameter_and_no_result_is_anything(name):
+    f = FUNCTIONS[name]
+    hints = typing.get_type_hints(f)
+    assert {*inspect.signature(f).parameters, "return"} == hints.keys()
+    assert typing.Any not in hints.values()
+    assert hints["return"] != typing.Callable[..., typing.Any]
+
+
+def _shown(f):
+    return str(inspect.signature(f)).replace("'", "")
+
+
+def test_functions_made_by_families_have_signatures_of_their_own():
+    assert _shown(al.add) == "(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor"
+    assert _shown(al.exp) == _shown(al.floor) == _shown(al.conj) == "(x: ArrayLike, name: str | None = None) -> Tensor"
+    assert _shown(al.sum) == (
+        "(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None) -> Tensor"
+    )
+
+
+def test_all_functions_say_what_they_return():
+    for name, f in FUNCTIONS.items():
+        first = f.__doc__.partition("\n")[0]
+        assert first.startswith("Return ") or name in ACTS, name
+
+
+#: these do something
+ACTS = {"print", "assert_true", "Assert", "raise_error", "py_function", "random.set_seed"}
+
+
+def test_values_have_the_types_that_checkers_are_told(monkeypatch):
+    seen = []
+
+    def assert_type(value, kind):
+        seen.append(kind)
+        outer, *inner = typing.get_origin(kind) or kind, *typing.get_args(kind)
+        assert isinstance(value, outer)
+        assert not inner or all(isinstance(part, inner[0]) for part in value)
+
+    monkeypatch.setattr(typing, "assert_type", assert_type)
+    runpy.run_path(str(HERE / "typing" / "typed_calls.py"))
+    assert len(seen) >= 30
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="needs mypy")
+def test_a_checker_knows_the_types(tmp_path):
+    command = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path), "tests/typing"]
+    found = subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout

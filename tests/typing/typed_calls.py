@@ -1,0 +1,56 @@
+"""What a checker knows of public functions: ``mypy tests/typing`` holds each line, and the values have the types."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import autoloop as al
+import numpy as np
+
+A = np.arange(6.0).reshape(2, 3)
+t = al.constant(A)
+
+# made by families
+assert_type(al.add(A, 1), al.Tensor)
+assert_type(al.add(x=[1, 2], y=t[0, :2], name="sum"), al.Tensor)
+assert_type(al.exp(t), al.Tensor)
+assert_type(al.less(t, A), al.Tensor)
+assert_type(al.sum(t, axis=(0, 1), keepdims=True), al.Tensor)
+assert_type(al.argmax(A, np.int64(0)), al.Tensor)
+assert_type(al.cumsum(t, 0, reverse=True), al.Tensor)
+assert_type(al.softmax(t), al.Tensor)
+assert_type(al.tril(A, 1), al.Tensor)
+assert_type(al.inv(np.eye(2)), al.Tensor)
+assert_type(al.floor(2.5), al.Tensor)
+assert_type(al.real(1j), al.Tensor)
+
+# written out
+assert_type(al.reshape(A, [al.size(t), 1]), al.Tensor)
+assert_type(al.unstack(A), list[al.Tensor])
+assert_type(al.nonzero(A), tuple[al.Tensor, ...])
+assert_type(al.top_k(A, 2).indices, al.Tensor)
+assert_type(al.zeros((2, 3), np.int32), al.Tensor)
+assert_type(al.cast(t, "float32"), al.Tensor)
+assert_type(al.getitem(A, (0, ..., slice(None, 2))), al.Tensor)
+assert_type(al.where(t > 0, t, 0), al.Tensor)
+assert_type(al.concat([A, t], 0), al.Tensor)
+assert_type(al.random.normal([2, 3], key=al.random.key(1)), al.Tensor)
+assert_type(al.py_function(np.sin, [t], al.float64), al.Tensor)
+assert_type(al.py_function(np.frexp, [t], [al.float64, al.int32]), list[al.Tensor])
+
+# operators and methods
+assert_type(2.0 * t + A, al.Tensor)
+assert_type(t[0, 1:], al.Tensor)
+assert_type(t == 1, al.Tensor)
+assert_type(-t @ A.T, al.Tensor)
+assert_type(t.sum(0), al.Tensor)
+assert_type(t.T.reshape(-1).astype(np.float32), al.Tensor)
+
+
+def mistakes() -> None:
+    """Do nothing: this is for checkers only."""
+    al.add(A, None)  # type: ignore[arg-type]
+    al.add(A)  # type: ignore[call-arg]
+    al.sum(A, axis="rows")  # type: ignore[arg-type]
+    al.exp(A, where=True)  # type: ignore[call-arg]
+    al.zeros((2, 3), 1.0)  # type: ignore[arg-type]
