@@ -19,7 +19,7 @@ from ..base.shapes import SCALAR
 from ..ir.apply import apply, apply_several
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
-from ..ir.graph import Node
+from ..ir.node import Node
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE
 from .define import primitive, public

@@ -14,7 +14,7 @@ from ..base.shapes import UNKNOWN
 from ..ir.apply import apply_several
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import convert_to_tensor
-from ..ir.graph import Node
+from ..ir.node import Node
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_RULE, OPAQUE
