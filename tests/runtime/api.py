@@ -53,6 +53,8 @@ from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.gradients.mincut import cheapest_cut
 from autoloop_runtime.gradients.rewriting import FIXED
 from autoloop_runtime.ir.apply import apply, apply_several
+from autoloop_runtime.ir.composite import Composite, composite_of
+from autoloop_runtime.ir.composite import register as register_composite
 from autoloop_runtime.ir.convert import constant, convert_to_tensor
 from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from autoloop_runtime.ir.numpy_arguments import _SIGNATURES, Counterpart

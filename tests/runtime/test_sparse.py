@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import Graph, ops
+from api import Graph, composite_of, ops
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ops_checks import check_gradient
@@ -277,8 +277,8 @@ def test_a_sparse_loop_variable_may_change_its_number_of_entries(executor):
 
 def test_rule_a_the_invariant_of_a_sparse_tensor_is_the_shape_of_its_dense_shape():
     x = sparse()
-    assert x.__autoloop_invariants__(al.TensorShape([2])) == [[None, 2], [None], [2]]
-    assert x.__autoloop_invariants__(None) == [[None, 2], [None], [2]]
+    assert composite_of(x).invariants(x, al.TensorShape([2])) == [[None, 2], [None], [2]]
+    assert composite_of(x).invariants(x, None) == [[None, 2], [None], [2]]
 
     def run_with(invariant):
         body = lambda i, x: (i + 1, x * 2.0)
@@ -305,9 +305,9 @@ def test_the_rank_of_a_sparse_loop_variable_cannot_change():
 
 def test_rule_b_the_invariant_of_indexed_slices_is_that_of_their_values():
     x = al.IndexedSlices(al.ones([2, 3]), [0, 4], [5, 3])
-    assert x.__autoloop_invariants__(al.TensorShape([None, 3])) == [[None, 3], [None], [2]]
-    assert x.__autoloop_invariants__(al.TensorShape([2, 3])) == [[2, 3], [2], [2]]
-    assert x.__autoloop_invariants__(None) == [[2, 3], [2], [2]]
+    assert composite_of(x).invariants(x, al.TensorShape([None, 3])) == [[None, 3], [None], [2]]
+    assert composite_of(x).invariants(x, al.TensorShape([2, 3])) == [[2, 3], [2], [2]]
+    assert composite_of(x).invariants(x, None) == [[2, 3], [2], [2]]
     cond = lambda i, x: i < 2
     grow = lambda i, x: (i + 1, x + x)
     kept = al.while_loop(cond, lambda i, x: (i + 1, x * 2.0), (0, x))[1]

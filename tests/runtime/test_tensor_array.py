@@ -14,6 +14,7 @@ from api import (
     Graph,
     TensorArray,
     TensorShape,
+    composite_of,
     cond,
     constant,
     dtypes,
@@ -233,7 +234,7 @@ def test_a_composite():
     assert flow is a.flow and again.element_shape == [3] and again.stack().shape == [2, 3]
     other = TensorArray(dtypes.float32, 2, element_shape=[3], name="b")
     assert nest.structure_of(a, True) == nest.structure_of(other, True)
-    assert a.__autoloop_invariants__(None) == [TensorShape([])]
+    assert composite_of(a).invariants(a, None) == [TensorShape([])]
 
 
 def test_in_loops():

@@ -15,6 +15,7 @@ from autoloop.operators.staging.undefined import MaybeUnset, Undefined, spoken
 from autoloop_runtime.base import nest
 from autoloop_runtime.collections.tensor_array import TensorArray
 from autoloop_runtime.control.while_loop import BranchValues
+from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
@@ -258,7 +259,7 @@ def _settled(one: Any, other: Any) -> Any:
 def _is_numeric(leaf: Any) -> bool:
     if isinstance(leaf, Tensor | np.ndarray | np.generic | bool | int | float | complex):
         return True
-    return hasattr(leaf, "__autoloop_tensor__") or not nest.structure_of(leaf, True).is_leaf()
+    return hasattr(leaf, "__autoloop_tensor__") or composite_of(leaf) is not None
 
 
 def blank(leaf: Any) -> Any:
@@ -267,7 +268,7 @@ def blank(leaf: Any) -> Any:
         return leaf.empty()
     if isinstance(leaf, TensorArray):
         return leaf.unread()
-    if not nest.structure_of(leaf, True).is_leaf():
+    if composite_of(leaf) is not None:
         return nest.map_structure(blank, leaf, expand_composites=True)
     if isinstance(leaf, bool | int | float | complex):
         return type(leaf)()

@@ -18,6 +18,7 @@ from autoloop.operators.mutation.heap_snapshot import has_changed, is_random, pu
 from autoloop.operators.mutation.side_effects import changed_attributes, has_attributes
 from autoloop.operators.staging.standins import StandIn
 from autoloop_runtime.base import nest
+from autoloop_runtime.ir.composite import composite_of
 
 
 def guarded(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -123,6 +124,6 @@ class Threshold:
 
 
 def _as_result(leaf: Any) -> Any:
-    if not isinstance(leaf, StandIn) or not nest.structure_of(leaf, True).is_leaf():
+    if not isinstance(leaf, StandIn) or composite_of(leaf) is not None:
         return leaf
     return nest.map_structure(_as_result, leaf.leaving())

@@ -6,7 +6,7 @@ same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +15,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor, TensorSpec
 
@@ -326,11 +327,6 @@ def refuse_moved(value: Any) -> None:
         value[0].refuse()
 
 
-def _children(value: GrowingList) -> tuple[list[Tensor], Any]:
-    static = (value.name, value.structure, tuple(_Template(array) for array in value.arrays))
-    return [array.flow for array in value.arrays], static
-
-
 class _Template:
     """A TensorArray without its value; alike if the elements are."""
 
@@ -347,16 +343,24 @@ class _Template:
         return TensorArray(self.dtype, dynamic_size=True, flow=flow, element_shape=self.element_shape)
 
 
-def _rebuilt(static: Any, flows: Sequence[Any]) -> Any:
-    name, structure, templates = static
-    if not all(isinstance(flow, Tensor) for flow in flows):
-        return list(flows)
-    arrays = [template.array(flow) for template, flow in zip(templates, flows, strict=True)]
-    if any(flow.node is not None for flow in flows):
-        return GrowingList(name, arrays, structure)
-    # A result of a run: the caller gets the list that Python would have made.
-    count = int(arrays[0].size())
-    return [nest.unflatten(structure, [array.read(index) for array in arrays]) for index in range(count)]
+class _AsComposite(Composite[GrowingList]):
+    """The TensorArrays; a result of a run is the list that Python would have made."""
+
+    def components(self, value: GrowingList) -> Sequence[Tensor]:
+        return [array.flow for array in value.arrays]
+
+    def spec(self, value: GrowingList) -> Hashable:
+        return value.name, value.structure, tuple(_Template(array) for array in value.arrays)
+
+    def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
+        name, structure, templates = spec
+        if not all(isinstance(flow, Tensor) for flow in components):
+            return list(components)
+        arrays = [template.array(flow) for template, flow in zip(templates, components, strict=True)]
+        if any(flow.node is not None for flow in components):
+            return GrowingList(name, arrays, structure)
+        count = int(arrays[0].size())
+        return [nest.unflatten(structure, [array.read(index) for array in arrays]) for index in range(count)]
 
 
-nest.register(GrowingList, _children, _rebuilt, composite=True)
+register(GrowingList, _AsComposite())

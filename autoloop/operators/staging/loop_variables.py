@@ -21,7 +21,8 @@ from autoloop.operators.staging.undefined import MaybeUnset, Undefined, spoken
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.collections.tensor_array import TensorArray
+from autoloop_runtime.control.loop_leaf import LoopLeaf, leaf_names
+from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
@@ -51,16 +52,10 @@ class Leaf:
 
     Attributes
     ----------
-    name : str
-        What messages call it.
-    init : object
-        The value on entry.
+    entry : LoopLeaf
+        Its name, its value on entry, and the tensors that the loop carries for it: none for "outside".
     kind : str
         "tensor", "number" (a Python number, whose dtype may still settle), "composite" or "outside".
-    tensors : tuple of Tensor
-        The value on entry as tensors: none for "outside", the parts of a composite, else one.
-    structure : object
-        How the parts of a composite go together.
     shape : TensorShape or None
         The invariant, if the user gave one.
     changes : bool
@@ -69,48 +64,56 @@ class Leaf:
         Whether the own dtype of a NumPy scalar was tried, because the body gives it no other.
     """
 
-    name: str
-    init: Any
+    entry: LoopLeaf
     kind: str
-    tensors: tuple[Tensor, ...]
-    structure: Any = None
     shape: Any = None
     changes: bool = False
     own: bool = False
 
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.entry.name
+
+    @property
+    def init(self) -> Any:
+        """The value on entry."""
+        return self.entry.value
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The value on entry as tensors."""
+        return self.entry.tensors
+
     def loop_vars(self) -> list[LoopVar]:
         """Return the declarations of its tensors."""
-        if self.kind == "composite" and (invariants := getattr(self.init, "__autoloop_invariants__", None)):
-            shapes = invariants(self.shape)
-        else:
-            shapes = [TensorShape(self.shape) if self.shape is not None else t.shape for t in self.tensors]
-        components = getattr(self.init, "__autoloop_components__", None) if self.kind == "composite" else None
-        name = spoken(self.name)
-        names = [name] * len(shapes) if components is None else [f"{name}.{part}" for part in components]
-        rule = getattr(self.init, "__autoloop_rule__", "") if self.kind == "composite" else ""
-        return [LoopVar(*one, rule) for one in zip(names, self.tensors, shapes, strict=True)]
+        return [] if self.kind == "outside" else self.entry.declared(self.shape)
 
     def value(self, tensors: Sequence[Tensor]) -> Any:
         """Return the leaf made of the tensors that now stand for it."""
-        if self.kind == "outside":
-            return self.init
-        if self.kind == "composite":
-            return nest.unflatten(self.structure, tensors)
-        return tensors[0]
+        return self.init if self.kind == "outside" else self.entry.packed(tensors)
+
+    def starting_with(self, *tensors: Tensor) -> Leaf:
+        """Return the leaf with other tensors on entry."""
+        return replace(self, entry=replace(self.entry, tensors=tensors))
 
 
 def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
     """Classify one leaf of a variable."""
-    if not nest.structure_of(value, True).is_leaf():
-        parts, structure = nest.flatten_with_structure(value, True)
-        return Leaf(name, value, "composite", tuple(map(convert_to_tensor, parts)), structure, shape)
+    name = spoken(name)
+    if composite_of(value) is not None:
+        return Leaf(LoopLeaf.of(name, value), "composite", shape)
     if isinstance(value, _NUMBERS):
-        return Leaf(name, value, "number", (_number(value),), shape=shape)
+        return Leaf(LoopLeaf(name, value, (_number(value),)), "number", shape)
     if is_provisional(value):
-        return Leaf(name, value, "number", (value,), shape=shape)
+        return Leaf(LoopLeaf(name, value, (value,)), "number", shape)
     if isinstance(value, Tensor | np.ndarray) or hasattr(value, "__autoloop_tensor__"):
-        return Leaf(name, value, "tensor", (convert_to_tensor(value),), shape=shape)
-    return Leaf(name, value, "outside", ())
+        return Leaf(LoopLeaf.of(name, value), "tensor", shape)
+    return _outside(name, value)
+
+
+def _outside(name: str, value: Any) -> Leaf:
+    return Leaf(LoopLeaf(name, value, ()), "outside")
 
 
 def _number(value: Any, dtype: Any = None) -> Tensor:
@@ -232,7 +235,7 @@ class Variable:
         """Return the variable with the type that the body gave it; its entry value is never read."""
         values, structure = nest.flatten_with_structure(result)
         leaves = []
-        for name, value in zip(_leaf_names(spoken(self.name), structure), values, strict=True):
+        for name, value in zip(leaf_names(spoken(self.name), structure), values, strict=True):
             leaf = make_leaf(name, value)
             if leaf.kind == "composite":
                 leaves.append(self._born_composite(name, value))
@@ -240,7 +243,7 @@ class Variable:
             unread = tuple(blank_tensor(t.dtype, t.shape) for t in leaf.tensors)
             shape = leaf.tensors[0].shape if leaf.tensors else None
             kind = "tensor" if leaf.kind == "number" and isinstance(value, Tensor) else leaf.kind
-            leaves.append(replace(leaf, tensors=unread, shape=shape, kind=kind))
+            leaves.append(replace(leaf.starting_with(*unread), shape=shape, kind=kind))
         return replace(self, structure=structure, leaves=tuple(leaves), flag=False)
 
     @staticmethod
@@ -286,43 +289,30 @@ def make_variable(name: str, value: Any, shape: Any = None) -> Variable:
     if type(value) in (MaybeUnset, MaybeNone):
         value, flag = value.value, value.is_set
     values, structure = nest.flatten_with_structure(value)
-    names = _leaf_names(name, structure)
+    names = leaf_names(name, structure)
     leaves = tuple(make_leaf(one, leaf, shape) for one, leaf in zip(names, values, strict=True))
     return Variable(name, value, structure, leaves, flag, optional)
-
-
-def _leaf_names(name: str, structure: Any) -> list[str]:
-    return [name + "".join(f"[{step!r}]" for step in path) for path in structure.paths()]
 
 
 def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf, list[Tensor]]:
     if leaf.kind == "outside":
         return _accept_outside(leaf, value), []
     if leaf.kind == "composite":
-        parts, structure = nest.flatten_with_structure(value, True)
-        if structure.type is not leaf.structure.type or len(parts) != len(leaf.tensors):
-            raise StructureError(
-                f"{leaf.name!r} is a {type(leaf.init).__name__} before the loop and a {type(value).__name__} "
-                f"after one iteration"
-            )
-        if len(parts) == 1 and (was := getattr(leaf.init, "dtype", None)) != getattr(value, "dtype", None):
-            raise TypeError(
-                f"{leaf.name!r} is a {type(value).__name__} of {was} before the loop and of {value.dtype} after one "
-                f"iteration"
-            )
-        if isinstance(value, TensorArray) and structure != leaf.structure:
-            # the body shows what shape the elements have, and whether there is always the same number of them
-            either = value.__autoloop_either__(nest.unflatten(leaf.structure, leaf.tensors), True, False)
-            if (structure := nest.structure_of(either, True)) != leaf.structure:
-                return replace(leaf, structure=structure), []
-        return leaf, [convert_to_tensor(part) for part in parts]
+        parts, structure = leaf.entry.next(value, "before the loop")
+        composite = composite_of(value)
+        if composite is not None and structure != leaf.entry.structure:
+            # the body shows what is known of it, e.g. what shape the elements of a TensorArray have
+            either = composite.either(value, leaf.entry.packed(leaf.tensors), True, False)
+            if either is not value and (structure := nest.structure_of(either, True)) != leaf.entry.structure:
+                return replace(leaf, entry=replace(leaf.entry, structure=structure)), []
+        return leaf, parts
     if value is None or not _is_numeric(value):
         raise TypeError(
             f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration"
         )
     if value is params[0] and leaf.kind == "number" and not leaf.changes:
         # The body leaves the number alone: it can stay the Python number it is.
-        return Leaf(leaf.name, leaf.init, "outside", ()), []
+        return _outside(leaf.name, leaf.init), []
     init = leaf.tensors[0]
     if isinstance(value, _NUMBERS) and _holds(init.dtype, value):
         result = _number(value, init.dtype)
@@ -349,7 +339,7 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value):
         # It does change after all: make it a tensor again, for good.
         tensor = leaf.init if isinstance(leaf.init, Tensor) else _number(leaf.init)
-        return Leaf(leaf.name, leaf.init, "number", (tensor,), changes=True)
+        return Leaf(LoopLeaf(leaf.name, leaf.init, (tensor,)), "number", changes=True)
     raise TypeError(
         f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
         f"only tensors, numbers and structures of them, dataclasses among them, may change"
@@ -381,17 +371,17 @@ def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
         return replace(leaf, shape=TensorShape(None)), [result]
     if _has_its_own(leaf) and result.dtype == init.dtype and not meets_tensor(result):
         own = np.broadcast_to(leaf.init, init.shape.as_tuple()).copy()[()]
-        return replace(leaf, tensors=(Tensor(own),), own=True), [result]
+        return replace(leaf.starting_with(Tensor(own)), own=True), [result]
     if result.dtype == init.dtype and (result.shape == init.shape or leaf.shape is not None):
         return leaf, [result]
     if result.dtype != init.dtype and not _fits(leaf, result.dtype):
         return leaf, [result]  # refused with the names of both dtypes when the loop is closed
     if isinstance(leaf.init, Tensor):
-        return replace(leaf, tensors=(settled_as(leaf.init, result.dtype),)), [result]
+        return leaf.starting_with(settled_as(leaf.init, result.dtype)), [result]
     value = np.asarray(_number(leaf.init, result.dtype).value)
     if leaf.shape is None and result.shape.is_fully_defined():
         value = np.broadcast_to(value, result.shape.as_tuple()).copy()
-    return replace(leaf, tensors=(Tensor(value[()]),)), [result]
+    return leaf.starting_with(Tensor(value[()])), [result]
 
 
 def _has_its_own(leaf: Leaf) -> bool:

@@ -7,7 +7,7 @@ its use is checked at run time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar, Token
 from typing import Any
 
@@ -17,6 +17,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.control.while_loop import cond
+from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
 
 Ids = frozenset[int]
@@ -152,19 +153,22 @@ class knowing:
 # -- as the result of a function ------------------------------------------------------------------------------
 
 
-def _children(one: MaybeNone) -> tuple[list[Any], Any]:
-    leaves, structure = nest.flatten_with_structure(one.value, True)
-    return [*leaves, one.is_set], (one.name, structure)
+class _AsComposite(Composite[MaybeNone]):
+    """The value's tensors, and whether it is there; of a result of a run that is known."""
+
+    def components(self, value: MaybeNone) -> Sequence[Any]:
+        return [*nest.flatten(value.value, True), value.is_set]
+
+    def spec(self, value: MaybeNone) -> Hashable:
+        return value.name, nest.structure_of(value.value, True)
+
+    def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
+        name, structure = spec
+        *values, is_set = components
+        value = nest.unflatten(structure, values)
+        if isinstance(is_set, Tensor) and is_set.node is None:
+            return value if bool(is_set) else None
+        return MaybeNone(name, value, is_set)
 
 
-def _rebuilt(static: Any, leaves: Sequence[Any]) -> Any:
-    name, structure = static
-    *values, is_set = leaves
-    value = nest.unflatten(structure, values)
-    if isinstance(is_set, Tensor) and is_set.node is None:
-        # A result of a run.
-        return value if bool(is_set) else None
-    return MaybeNone(name, value, is_set)
-
-
-nest.register(MaybeNone, _children, _rebuilt, composite=True)
+register(MaybeNone, _AsComposite())

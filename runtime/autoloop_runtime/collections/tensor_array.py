@@ -7,17 +7,18 @@ Gradients of flows are tables of slots, see ``array_gradients``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from ..base import dtypes, nest
+from ..base import dtypes
 from ..base.dataclass import replace
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, UNKNOWN, ShapeLike, TensorShape
 from ..ir.apply import apply
+from ..ir.composite import Composite, register
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
 from ..ir.tensor import Tensor
@@ -414,34 +415,6 @@ class TensorArray:
     def mark_used(self) -> None:
         """Do nothing (1.x)."""
 
-    def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
-        """Return the shape invariants of the component tensors; element shapes are checked by every write."""
-        given = TensorShape(given)
-        if given.rank:
-            raise ValueError(
-                f"the shape invariant {given!r} was given for a TensorArray, which is a scalar to the loop; the "
-                f"shape of its elements is element_shape={given!r}"
-            )
-        return [SCALAR]
-
-    def __autoloop_either__(self, other: TensorArray, mine: bool = True, its: bool = True) -> TensorArray:
-        """Return this array, as far as what is known of it holds for ``other``, which may be in its place, as well.
-
-        ``mine``, ``its``: whether they may have elements of any shape where none is known. A branch that leaves an
-        array alone has none that the other branch, which writes to it, would not have found to differ.
-        """
-        a, b = self.element_shape, other.element_shape
-        if a.rank is not None and b.rank is not None:
-            shape = a.most_general(b)
-        else:
-            known, free = (a, its) if b.rank is None else (b, mine)
-            shape = UNKNOWN if free else known
-        made = self._after(self.flow)
-        dynamic = self.dynamic_size or other.dynamic_size
-        made._spec = replace(self._spec, element_shape=shape, dynamic_size=dynamic)
-        made._count = self._count if self._count == other._count else None
-        return made
-
     def __autoloop_tensor__(self) -> Tensor:
         raise TypeError("a TensorArray is no tensor; use .stack() or .concat() for one of all its elements")
 
@@ -473,16 +446,62 @@ def _named(index: Tensor) -> str:
     return index.name if known is None else str(known)
 
 
-def _children(array: TensorArray) -> tuple[Sequence[Tensor], Any]:
-    return (array.flow,), (array._spec, array._count)
+class _AsComposite(Composite[TensorArray]):
+    """The flow; what is known of the elements is no tensor."""
+
+    def components(self, value: TensorArray) -> Sequence[Tensor]:
+        return (value.flow,)
+
+    def spec(self, value: TensorArray) -> Hashable:
+        return value._spec, value._count
+
+    def from_components(self, spec: Any, components: Sequence[Any]) -> TensorArray:
+        made = object.__new__(TensorArray)
+        made._spec, made._count = spec
+        made.name = "TensorArray"
+        (made.flow,) = components
+        return made
+
+    def invariants(self, value: TensorArray, given: TensorShape | None) -> list[TensorShape]:
+        """Return the invariant of the flow; element shapes are checked by every write."""
+        if given is not None and given.rank:
+            raise ValueError(
+                f"the shape invariant {given!r} was given for a TensorArray, which is a scalar to the loop; the "
+                f"shape of its elements is element_shape={given!r}"
+            )
+        return [SCALAR]
+
+    def either(self, value: TensorArray, other: TensorArray, free: bool = True, other_free: bool = True) -> TensorArray:
+        """Return ``value`` as far as what is known of its elements holds for those of ``other`` as well.
+
+        A branch that leaves an array alone has none that the other branch, which writes to it, would not have found
+        to differ.
+        """
+        a, b = value.element_shape, other.element_shape
+        if a.rank is not None and b.rank is not None:
+            shape = a.most_general(b)
+        else:
+            known, may_be_any = (a, other_free) if b.rank is None else (b, free)
+            shape = UNKNOWN if may_be_any else known
+        count = value.count if value.count == other.count else None
+        spec = replace(value._spec, element_shape=shape, dynamic_size=value.dynamic_size or other.dynamic_size)
+        return self.from_components((spec, count), (value.flow,))
+
+    def carried(self, value: TensorArray, entry: TensorArray, name: str) -> TensorArray:
+        """Return the array after the loop: the number and the shape of its elements stay what they were on entry."""
+        either = self.either(value, entry, True, False)
+        if entry.count not in (None, either.count):
+            now = "an unknown number" if value.count is None else value.count
+            raise ValueError(
+                f"loop variable {name!r} is a TensorArray of {entry.count} elements on entry and of {now} after one "
+                f"iteration; make the one on entry with dynamic_size=True"
+            )
+        if not either.element_shape.is_subsumed_by(entry.element_shape):
+            raise ValueError(
+                f"the elements of loop variable {name!r}, a TensorArray, have shape {entry.element_shape} on entry and "
+                f"{value.element_shape} after one iteration; give the one on entry no element_shape"
+            )
+        return either
 
 
-def _rebuilt(static: Any, children: Sequence[Tensor]) -> TensorArray:
-    made = object.__new__(TensorArray)
-    made._spec, made._count = static
-    made.name = "TensorArray"
-    (made.flow,) = children
-    return made
-
-
-nest.register(TensorArray, _children, _rebuilt, composite=True)
+register(TensorArray, _AsComposite())

@@ -12,6 +12,7 @@ from .. import ops
 from ..base import dtypes, nest
 from ..base.callbacks import calls_back
 from ..collections.variables import group
+from ..ir.composite import composite_of, is_free
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.structured import StructureError, check_predicate, finish_cond, subgraph
@@ -135,21 +136,19 @@ class BranchValues:
                 continue
             if leaf is None or other is None:
                 raise TypeError(f"{self.what}: one gives a value, the other None; both must give a value")
-            if not nest.structure_of(leaf, True).is_leaf():
+            composite = composite_of(leaf)
+            if composite is not None:
                 parts, structure = nest.flatten_with_structure(leaf, True)
                 _check_composites(leaf, other, self.what)
             else:
-                parts, structure = [_common(leaf, other, self.what)], nest.structure_of(0)
+                parts, structure = [_common(leaf, other, self.what)], nest.LEAF
             if side == 0:
                 self.parts.append(structure)
-            elif hasattr(leaf, "__autoloop_either__"):
-                self.parts[position] = nest.structure_of(other.__autoloop_either__(leaf, *self._made_here(pair)), True)
+            elif composite is not None:
+                either = composite.either(other, leaf, is_free(other, self.then), is_free(leaf, current_graph()))
+                self.parts[position] = nest.structure_of(either, True)
             out.extend(parts)
         return out
-
-    def _made_here(self, pair: tuple[Any, Any]) -> list[bool]:
-        """Return for each side whether the branch made the composite, or only passes it on."""
-        return [leaf.graph is graph for leaf, graph in zip(pair, (self.then, current_graph()))]
 
     def pack(self, tensors: Sequence[Tensor]) -> Any:
         """Return the conditional's value made of the node's outputs."""
@@ -171,9 +170,10 @@ def _check_composites(leaf: Any, other: Any, what: str) -> None:
         raise StructureError(
             f"{what} must return the same types: {nest.describe_composite(mine)} and {nest.describe_composite(theirs)}"
         )
-    if leaf.dtype != other.dtype:
+    one, another = getattr(leaf, "dtype", None), getattr(other, "dtype", None)
+    if one != another:
         raise TypeError(
-            f"{what} must return the same dtypes, they return {type(leaf).__name__}s of {leaf.dtype} and {other.dtype}"
+            f"{what} must return the same dtypes, they return {type(leaf).__name__}s of {one} and {another}"
         )
 
 

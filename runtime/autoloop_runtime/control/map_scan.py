@@ -21,6 +21,7 @@ from ..base.shapes import SCALAR, TensorShape
 from ..collections.sparse.indexed_slices import IndexedSlices
 from ..collections.sparse.sparse_tensor import SparseTensor
 from ..collections.tensor_array import TensorArray
+from ..ir.composite import composite_of
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, current_graph
 from ..ir.structured import LoopOptions, LoopVar, body_and_cond, check_result, finish_while
@@ -130,9 +131,9 @@ def _growing(form: LoopForm) -> dict[str, TensorShape]:
     """Return invariants by which IndexedSlices may change their number of rows,
     since there is no place to ask for it."""
     return {
-        name: TensorShape([None]).concatenate(leaf.values.shape[1:])
-        for name, leaf in zip(form.leaf_names, form.leaves)
-        if isinstance(leaf, IndexedSlices) and leaf.values.shape.rank is not None
+        leaf.name: TensorShape([None]).concatenate(leaf.value.values.shape[1:])
+        for leaf in form.leaves
+        if isinstance(leaf.value, IndexedSlices) and leaf.value.values.shape.rank is not None
     }
 
 
@@ -154,7 +155,7 @@ def _emission(value: Any, index: Any, like: Any = None) -> _Emission:
         row = ops.cast(index, dtypes.int64)
         places = ops.pad(value.indices, [[0, 0], [1, 0]], constant_values=row)
         return _Emission((places, value.values, value.dense_shape), _stack_sparse, alike=False)
-    if not nest.structure_of(value, True).is_leaf():
+    if composite_of(value) is not None:
         raise TypeError(
             f"the values that fn gives at each row are stacked, and a {type(value).__name__} cannot be; foldl and "
             f"foldr give the last one alone"

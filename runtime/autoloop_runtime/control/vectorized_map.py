@@ -15,6 +15,7 @@ from ..analysis.needed import needed_nodes
 from ..base import nest
 from ..base.callbacks import calls_back
 from ..ir.apply import apply, apply_several
+from ..ir.composite import composite_of
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from ..ir.structured import subgraph
@@ -65,7 +66,7 @@ def vectorized_map(
             row = subgraph(graph, "row", [(r.dtype, r.shape[1:], "row") for r in tensors])
             with row.as_default():
                 leaves, form = nest.flatten_with_structure(fn(nest.unflatten(structure, row.inputs)))
-                plain = [leaf for leaf in leaves if nest.structure_of(leaf, True).is_leaf()]
+                plain = [leaf for leaf in leaves if composite_of(leaf) is None]
                 outputs = [row.capture(convert_to_tensor(leaf)) for leaf in plain]
             composite = len(outputs) < len(leaves)
             obstacle = "a value that is no tensor" if composite else _obstacle(row, outputs, len(rows))

@@ -16,9 +16,10 @@ from ..base import dtypes, nest
 from ..base.contexts import Entered, Setting
 from ..base.forks import Kind
 from ..base.shapes import ShapeLike, TensorShape
-from ..collections.sparse import IndexedSlices, SparseTensor
+from ..collections.sparse import SparseTensor
 from ..collections.variables import Variable
 from ..dataflow.compile_dataflow import compile_dataflow
+from ..ir.composite import composite_of
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.op import function
@@ -314,9 +315,11 @@ class _Fetches:
 
 def _feed_parts(key: Any, value: Any) -> list[tuple[Any, Any]]:
     """Return what is fed, and the values: one tensor, or the parts of a composite, whose values must fit each other."""
-    if not isinstance(key, (SparseTensor, IndexedSlices)):
+    composite = composite_of(key)
+    names = () if composite is None else composite.names(key)
+    if composite is None or "values" not in names:
         return [(key, value)]
-    keys, names = nest.flatten(key, expand_composites=True), key.__autoloop_components__
+    keys = composite.components(key)
     given = list(value) if isinstance(value, tuple) else nest.flatten(value, expand_composites=True)
     if len(given) != len(keys) or not isinstance(value, (tuple, type(key))):
         raise TypeError(

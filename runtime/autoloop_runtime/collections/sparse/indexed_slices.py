@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from ... import ops
-from ...base import nest
 from ...base.dtypes import DType
-from ...base.shapes import ShapeLike, TensorShape
+from ...base.shapes import TensorShape
+from ...ir.composite import Composite, register
 from ...ir.convert import convert_to_tensor
 from ...ir.tensor import Tensor
 from .sparse_tensor import as_places
@@ -40,10 +41,6 @@ class IndexedSlices:
 
     __slots__ = ("dense_shape", "indices", "values")
     __array_ufunc__ = None
-    __autoloop_rule__ = (
-        "IndexedSlices is the shape of its values; allow it with shape_invariants={{{name!r}: {relaxed!r}}} (in a "
-        "converted loop: set_loop_options(shape_invariants=[({name}, {relaxed!r})]))"
-    )
 
     values: Tensor
     indices: Tensor
@@ -83,11 +80,6 @@ class IndexedSlices:
         return made
 
     @property
-    def __autoloop_components__(self) -> tuple[str, ...]:
-        """Names of the component tensors, for messages and nodes."""
-        return ("values", "indices") if self.dense_shape is None else ("values", "indices", "dense_shape")
-
-    @property
     def dtype(self) -> DType:
         """The dtype of the rows."""
         return self.values.dtype
@@ -117,20 +109,6 @@ class IndexedSlices:
         shape: Any = self.shape.as_tuple() if self.shape.is_fully_defined() else self.dense_shape
         made: Tensor = ops.scatter(ops.expand_dims(self.indices, 1), self.values, shape)
         return made
-
-    def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
-        """Return the invariants of the parts: rule (b) of the reference."""
-        parts = [self.values, self.indices, self.dense_shape]
-        if given is None:
-            return [p.shape for p in parts if p is not None]
-        given = TensorShape(given)
-        if given.rank is None:
-            shapes = [given, TensorShape([None]), TensorShape([None])]
-        elif given.rank == 0:
-            raise ValueError("the shape invariant of IndexedSlices is that of its values, which are rows; got ()")
-        else:
-            shapes = [given, TensorShape([given[0]]), TensorShape([given.rank])]
-        return shapes if self.dense_shape is not None else shapes[:2]
 
     def numpy(self) -> Any:
         """Return the whole tensor as an array."""
@@ -181,10 +159,38 @@ class IndexedSlices:
         return f"IndexedSlices(values={self.values!r}, indices={self.indices!r}, dense_shape={self.dense_shape!r})"
 
 
-def _children(value: IndexedSlices) -> tuple[tuple[Tensor, ...], Any]:
-    if value.dense_shape is None:
-        return (value.values, value.indices), None
-    return (value.values, value.indices, value.dense_shape), None
+class _AsComposite(Composite[IndexedSlices]):
+    """Values, indices and, if there is one, dense shape."""
+
+    rule = (
+        "IndexedSlices is the shape of its values; allow it with shape_invariants={{{name!r}: {relaxed!r}}} (in a "
+        "converted loop: set_loop_options(shape_invariants=[({name}, {relaxed!r})]))"
+    )
+
+    def components(self, value: IndexedSlices) -> Sequence[Tensor]:
+        parts = (value.values, value.indices)
+        return parts if value.dense_shape is None else (*parts, value.dense_shape)
+
+    def spec(self, value: IndexedSlices) -> Hashable:
+        return None
+
+    def from_components(self, spec: Any, components: Sequence[Any]) -> IndexedSlices:
+        return IndexedSlices.of(*components)
+
+    def names(self, value: IndexedSlices) -> Sequence[str]:
+        return ("values", "indices") if value.dense_shape is None else ("values", "indices", "dense_shape")
+
+    def invariants(self, value: IndexedSlices, given: TensorShape | None) -> list[TensorShape]:
+        """Return the invariants of the parts: rule (b) of the reference."""
+        if given is None:
+            return [part.shape for part in self.components(value)]
+        if given.rank is None:
+            shapes = [given, TensorShape([None]), TensorShape([None])]
+        elif given.rank == 0:
+            raise ValueError("the shape invariant of IndexedSlices is that of its values, which are rows; got ()")
+        else:
+            shapes = [given, TensorShape([given[0]]), TensorShape([given.rank])]
+        return shapes if value.dense_shape is not None else shapes[:2]
 
 
-nest.register(IndexedSlices, _children, lambda _, parts: IndexedSlices.of(*parts), composite=True)
+register(IndexedSlices, _AsComposite())

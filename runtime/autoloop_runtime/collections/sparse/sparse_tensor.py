@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ... import ops
-from ...base import dtypes, nest
+from ...base import dtypes
 from ...base.dtypes import DType
-from ...base.shapes import Dim, ShapeLike, TensorShape
+from ...base.shapes import Dim, TensorShape
 from ...ir.apply import apply
+from ...ir.composite import Composite, register
 from ...ir.convert import convert_to_tensor, has_tensor
 from ...ir.op import call
 from ...ir.tensor import Tensor
@@ -77,9 +78,6 @@ class SparseTensor:
     __slots__ = ("dense_shape", "indices", "values")
     #: arithmetic with arrays and tensors is decided here, not by them
     __array_ufunc__ = None
-    #: names of the component tensors, for messages and nodes
-    __autoloop_components__ = ("indices", "values", "dense_shape")
-    __autoloop_rule__ = "a SparseTensor is TensorShape([rank]): its rank cannot change in a loop"
 
     indices: Tensor
     values: Tensor
@@ -152,24 +150,6 @@ class SparseTensor:
     def __autoloop_tensor__(self) -> Tensor:
         raise TypeError("a SparseTensor is no tensor of all its entries; use sparse.to_dense(x)")
 
-    def __autoloop_invariants__(self, given: ShapeLike) -> list[TensorShape]:
-        """Return the invariants of the three parts: rule (a) of the reference."""
-        rank = self.rank
-        given = TensorShape(given)
-        if given.rank is not None:
-            if len(given) != 1:
-                raise ValueError(
-                    f"the shape invariant of a SparseTensor is TensorShape([rank]), the shape of its dense_shape; got "
-                    f"{given!r} for one of rank {rank}"
-                )
-            if rank is not None and given[0] not in (rank, None):
-                raise ValueError(
-                    f"the shape invariant {given!r} says that the SparseTensor has rank {given[0]}, but its "
-                    f"dense_shape has shape {self.dense_shape.shape} (rank {rank})"
-                )
-            rank = given[0]
-        return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
-
     # -- Python's protocols -------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
@@ -219,8 +199,39 @@ class SparseTensor:
         return f"SparseTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape!r})"
 
 
-def _children(value: SparseTensor) -> tuple[Sequence[Tensor], Any]:
-    return (value.indices, value.values, value.dense_shape), None
+class _AsComposite(Composite[SparseTensor]):
+    """Indices, values and dense shape."""
+
+    rule = "a SparseTensor is TensorShape([rank]): its rank cannot change in a loop"
+
+    def components(self, value: SparseTensor) -> Sequence[Tensor]:
+        return value.indices, value.values, value.dense_shape
+
+    def spec(self, value: SparseTensor) -> Hashable:
+        return None
+
+    def from_components(self, spec: Any, components: Sequence[Any]) -> SparseTensor:
+        return SparseTensor.of(*components)
+
+    def names(self, value: SparseTensor) -> Sequence[str]:
+        return "indices", "values", "dense_shape"
+
+    def invariants(self, value: SparseTensor, given: TensorShape | None) -> list[TensorShape]:
+        """Return the invariants of the three parts: rule (a) of the reference."""
+        rank = value.rank
+        if given is not None and given.rank is not None:
+            if len(given) != 1:
+                raise ValueError(
+                    f"the shape invariant of a SparseTensor is TensorShape([rank]), the shape of its dense_shape; got "
+                    f"{given!r} for one of rank {rank}"
+                )
+            if rank is not None and given[0] not in (rank, None):
+                raise ValueError(
+                    f"the shape invariant {given!r} says that the SparseTensor has rank {given[0]}, but its "
+                    f"dense_shape has shape {value.dense_shape.shape} (rank {rank})"
+                )
+            rank = given[0]
+        return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
 
 
-nest.register(SparseTensor, _children, lambda _, parts: SparseTensor.of(*parts), composite=True)
+register(SparseTensor, _AsComposite())

@@ -6,10 +6,12 @@ together again, of tensors, they are a value.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from ...base import dtypes, nest
 from ...base.shapes import ShapeLike, TensorShape
+from ...ir.composite import Composite, register
 from ...ir.tensor import TensorSpec
 from .indexed_slices import IndexedSlices
 from .sparse_tensor import SparseTensor
@@ -162,9 +164,21 @@ class IndexedSlicesSpec(CompositeSpec):
         return (*parts, TensorSpec([self.shape.rank], dtypes.int64)) if self.has_shape else parts
 
 
-def _children(spec: CompositeSpec) -> tuple[tuple[TensorSpec, ...], Any]:
-    return spec.components, None
+class _AsComposite(Composite[CompositeSpec]):
+    """The specs of the parts; put together again, of tensors, they are a value."""
+
+    def __init__(self, of: Callable[..., Any]) -> None:
+        self.of = of
+
+    def components(self, value: CompositeSpec) -> Sequence[TensorSpec]:
+        return value.components
+
+    def spec(self, value: CompositeSpec) -> Hashable:
+        return None
+
+    def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
+        return self.of(*components)
 
 
-nest.register(SparseTensorSpec, _children, lambda _, parts: SparseTensor.of(*parts), composite=True)
-nest.register(IndexedSlicesSpec, _children, lambda _, parts: IndexedSlices.of(*parts), composite=True)
+register(SparseTensorSpec, _AsComposite(SparseTensor.of))
+register(IndexedSlicesSpec, _AsComposite(IndexedSlices.of))
