@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from autoloop_runtime import gradients as runtime
@@ -22,6 +22,9 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from .conversion.pipeline import convert, do_not_convert
 from .function import BoundFunction, Function
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 __all__ = [
     "GradientTape", "custom_gradient", "grad", "gradients", "hessian_vector_product", "jacobian", "jvp",
@@ -44,7 +47,7 @@ def _staged(f: Callable[..., Any]) -> Callable[..., Any]:
     return do_not_convert(staged)
 
 
-def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[P, Any]:
     apart = runtime.grad(_staged(f), argnums, has_aux)
 
     def gradient(whole: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -55,8 +58,8 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool 
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
-) -> Callable[..., Any]:
+    f: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[P, tuple[R, Any]]:
     apart = runtime.value_and_grad(_staged(f), argnums, has_aux)
     return do_not_convert(_in_one_graph(f, apart, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs)))
 
@@ -110,15 +113,16 @@ def _whole(function: Function, argnums: int | Sequence[int], has_aux: bool) -> F
     return known
 
 
-def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def jacobian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
     return do_not_convert(runtime.jacobian(_staged(f), argnums))
 
 
-def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    return runtime.vjp(_staged(f), *primals, has_aux=has_aux)
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    made: tuple[Any, ...] = runtime.vjp(_staged(f), *primals, has_aux=has_aux)
+    return made
 
 
-def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(f: Callable[..., R], primals: Sequence[Any], directions: Sequence[Any]) -> tuple[R, R]:
     return runtime.jvp(_staged(f), primals, directions)
 
 
@@ -126,7 +130,7 @@ def hessian_vector_product(f: Callable[..., Any], primal: Any, vector: Any) -> A
     return runtime.hessian_vector_product(_staged(f), primal, vector)
 
 
-def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(f: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]:
     return do_not_convert(runtime.custom_gradient(_staged(f)))
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import operator
 import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 from autoloop_runtime.base import dtypes, nest
@@ -32,6 +32,11 @@ from .operators.constructs.call_expression import staged_for
 from .parameters import Parameters
 from .tracing import RETRACE_WARNING, placeholders, traced, warn_of_retracing
 
+if TYPE_CHECKING:
+    from .typing import Decorated
+
+P = ParamSpec("P")
+R = TypeVar("R")
 _KIND = Kind("Function._lock", "a trace is added when it is there; one that was being made is made again")
 
 #: how many keys of calls are remembered besides the traces: with an input_signature there is no end to them
@@ -278,10 +283,34 @@ def _raw(leaf: Any) -> Any:
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
+@overload
+def function(
+    f: Callable[P, R],
+    *,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    executor: str = "auto",
+    name: str | None = None,
+    gradient_memory: str | int | None = None,
+) -> Decorated[P, R]: ...
+
+
+@overload
+def function(
+    f: None = None,
+    *,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    executor: str = "auto",
+    name: str | None = None,
+    gradient_memory: str | int | None = None,
+) -> Callable[[Callable[P, R]], Decorated[P, R]]: ...
+
+
 def function(
     f: Callable[..., Any] | None = None,
     *,
-    input_signature: Any = None,
+    input_signature: Sequence[Any] | None = None,
     autograph: bool = True,
     executor: str = "auto",
     name: str | None = None,

@@ -10,7 +10,7 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import gast
 from autoloop.conversion.callables import (
@@ -34,6 +34,8 @@ from autoloop.errors import ConversionError, SourceNotFoundError, user_stackleve
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import Kind
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _GENERATED = ("loop_test", "loop_body", "item", "then", "orelse")
 
 
@@ -223,7 +225,7 @@ class _Cache:
 _CACHE = _Cache()
 
 
-def convert(f: Callable[..., Any]) -> Callable[..., Any]:
+def convert(f: Callable[P, R]) -> Callable[P, R]:
     """Return the converted twin of a callable, without tracing it.
 
     Parameters
@@ -334,7 +336,7 @@ def to_code(f: Callable[..., Any]) -> str:
     return convert_text(function)
 
 
-def do_not_convert(f: Callable[..., Any]) -> Callable[..., Any]:
+def do_not_convert(f: Callable[P, R]) -> Callable[P, R]:
     """Mark a function so that converted code calls it as it is; usable as a decorator.
 
     Parameters

@@ -6,6 +6,7 @@ from typing import assert_type
 
 import autoloop as al
 import numpy as np
+from autoloop.typing import ArrayLike
 
 A = np.arange(6.0).reshape(2, 3)
 t = al.constant(A)
@@ -47,6 +48,37 @@ assert_type(t.sum(0), al.Tensor)
 assert_type(t.T.reshape(-1).astype(np.float32), al.Tensor)
 
 
+def norm_of(x: ArrayLike) -> al.Tensor:
+    return al.sqrt(al.sum(al.square(x)))
+
+
+assert_type(norm_of([3.0, t[0, 0]]), al.Tensor)
+
+
+# decorated functions keep their signatures
+@al.function
+def scaled(x: al.Tensor, by: float = 2.0) -> al.Tensor:
+    return x * by
+
+
+@al.function(executor="sequential")
+def halves(x: al.Tensor) -> tuple[al.Tensor, ...]:
+    return x / 2, x / 2
+
+
+class Model:
+    @al.function
+    def step(self, x: al.Tensor) -> al.Tensor:
+        return x + 1
+
+
+assert_type(scaled(t, by=3.0), al.Tensor)
+assert_type(halves(t), tuple[al.Tensor, ...])
+assert_type(Model().step(t), al.Tensor)
+assert_type(scaled.tracing_count, int)
+assert_type(al.value_and_grad(lambda x: al.sum(x))(t)[0], al.Tensor)
+
+
 def mistakes() -> None:
     """Do nothing: this is for checkers only."""
     al.add(A, None)  # type: ignore[arg-type]
@@ -54,3 +86,6 @@ def mistakes() -> None:
     al.sum(A, axis="rows")  # type: ignore[arg-type]
     al.exp(A, where=True)  # type: ignore[call-arg]
     al.zeros((2, 3), 1.0)  # type: ignore[arg-type]
+    scaled("x", "y")  # type: ignore[arg-type]
+    scaled(t, of=2.0)  # type: ignore[call-arg]
+    Model().step()  # type: ignore[call-arg]
