@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from autoloop_runtime.analysis.needed import Needed
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.locations import Location
-from autoloop_runtime.dataflow.lowering import FlatNode, FrameInfo, Kind, Lowered, Port, lower
+from autoloop_runtime.dataflow.flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
+from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.tensor import Tensor
 

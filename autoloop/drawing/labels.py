@@ -8,7 +8,7 @@ import numpy as np
 from autoloop_runtime.base.dtypes import DType
 from autoloop_runtime.base.locations import Location
 from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.dataflow.lowering import Kind, Lowered, Port
+from autoloop_runtime.dataflow.flat_graph import Kind, Lowered, Port
 from autoloop_runtime.ir.tensor import Tensor
 
 #: longer descriptions of a type are cut down to the rank

@@ -25,7 +25,8 @@ from statistics import median
 import autoloop as al
 import numpy as np
 from autoloop_runtime.base import native_extra as extra
-from autoloop_runtime.dataflow.lowering import Kind, lower
+from autoloop_runtime.dataflow.flat_graph import Kind
+from autoloop_runtime.dataflow.lowering import lower
 from page import markdown, replace
 from threadpoolctl import threadpool_limits
 

@@ -42,10 +42,11 @@ from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import Executable, workers
 from autoloop_runtime.dataflow.execution_plan import Plan
+from autoloop_runtime.dataflow.flat_graph import Kind, Lowered
 from autoloop_runtime.dataflow.frames import State
 from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.kernels import call as call_kernel
-from autoloop_runtime.dataflow.lowering import Kind, Lowered, lower
+from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
 from autoloop_runtime.dataflow.testing import SeededExecutor
 from autoloop_runtime.gradients import checkpoints, compiled_calls

@@ -13,9 +13,9 @@ from ..base.fp_warnings import restore, silence
 from ..ir.graph import current_graph, eager
 from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
+from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import Watch, call, explained
-from .lowering import Lowered
 from .workers import SharedRun
 
 

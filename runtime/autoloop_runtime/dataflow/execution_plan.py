@@ -20,7 +20,7 @@ import numpy as np
 
 from ..analysis.weight import Weight, holds_memory, weigh
 from ..ir.graph import Node
-from .lowering import FlatNode, FrameInfo, Kind, Lowered, Port
+from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
 from .overlap import overlapping
 
 MISSING: Final = object()

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from ..analysis.weight import ELEMENTS, Weight
 from ..ir.graph import Node
 from .execution_plan import CONTROL, ENTER, EXIT, FETCH, INHERIT, MISSING, NEXT, Edges, FramePlan, Plan, Step
-from .lowering import Port
+from .flat_graph import Port
 
 #: a kernel to run: its iteration and its step
 Item = tuple["Iteration", Step]
@@ -169,10 +169,8 @@ class State:
                             stack.append((it, otherwise, token))
                     else:
                         it.outstanding += 1
-                        if heavy is not None and step.weight and _is_heavy(step, values):
-                            heavy.append((it, step))
-                        else:
-                            light.append((it, step))
+                        ready = heavy if heavy is not None and step.weight and _is_heavy(step, values) else light
+                        ready.append((it, step))
                 for what, arg in edges.rest:
                     if what == NEXT:
                         following = it.next

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ..base.dataclass import dataclass, field
-from .lowering import FlatNode, Kind, Lowered, Port
+from .flat_graph import FlatNode, Kind, Lowered, Port
 
 #: overlap is assumed, rather than proved, for a kernel that is not ordered with more than this many others by need
 MANY = 200

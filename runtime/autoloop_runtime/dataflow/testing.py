@@ -12,9 +12,9 @@ from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
 from .executable import results_of
 from .execution_plan import Plan
+from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import call, explained
-from .lowering import Lowered
 
 
 class SeededExecutor:
