@@ -1,8 +1,8 @@
 """TensorArrays: arrays that a loop fills, or reads, element by element.
 
 A ``TensorArray`` is a thin, immutable description around one tensor, its *flow*, of dtype ``variant``; the value of
-the flow is an ``array_values.ArrayValue``. To loops and branches it is a structure with the flow as its one leaf.
-Gradients of flows are tables of slots, see ``array_gradients``.
+the flow is a ``versioned_array.ArrayValue``. To loops and branches it is a structure with the flow as its one leaf.
+Gradients of flows are adjoint tables, see ``adjoint_table``.
 """
 
 from __future__ import annotations
@@ -22,105 +22,13 @@ from ..ir.composite import Composite, register
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
 from ..ir.tensor import Tensor
-from ..ir.traits import NO_GRADIENT, OPAQUE
-from ..ops.define import primitive
 from ..ops.extents import known_entries, known_int
-from ..ops.operands import is_weak
-from . import tensor_array_vjps as rules
-from .versioned_array import ArraySpec, ArrayValue
-
-# -- primitives -------------------------------------------------------------------------------------------
+from .described_flow import DescribedFlow, index_of, indices_of, named
+from .tensor_array_ops import CONCAT, GATHER, NEW, READ, READ_ONCE, SCATTER, SIZE, SPLIT, STACK, UNSTACK, WRITE
+from .versioned_array import ArraySpec
 
 
-def _flow(*_: Tensor, **__: Any) -> Any:
-    return dtypes.variant, SCALAR
-
-
-def _element(*_: Tensor, dtype: DType, shape: TensorShape) -> Any:
-    return dtype, shape
-
-
-def _rows(flow: Tensor, *_: Tensor, dtype: DType, shape: TensorShape, count: int | None) -> Any:
-    return dtype, TensorShape([count]) + shape
-
-
-def _new_kernel(size: Any, spec: ArraySpec) -> Any:
-    return ArrayValue.empty(spec, int(size))
-
-
-def _split_kernel(array: ArrayValue, value: Any, lengths: Any) -> Any:
-    if lengths.sum() != len(value):
-        raise ValueError(f"TensorArray.split: lengths {lengths.tolist()} do not add up to {len(value)} rows")
-    pieces = np.split(value, np.cumsum(lengths)[:-1]) if len(lengths) else []
-    return array.write_all(range(len(lengths)), pieces)
-
-
-def _concat_kernel(array: ArrayValue, dtype: DType, shape: TensorShape) -> Any:
-    items = array.items(shape)
-    if any(item.ndim == 0 for item in items):
-        raise ValueError("TensorArray.concat: the elements are scalars; use stack")
-    return np.concatenate(items) if items else np.zeros((0, *array.extents(shape, 1)), dtype)
-
-
-def _tail(shape: TensorShape) -> Sequence[int | None]:
-    return shape.known[1:] if shape.rank else ()
-
-
-NEW = primitive("tensor_array", _flow, _new_kernel, NO_GRADIENT, traits=OPAQUE)
-WRITE = primitive(
-    "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write,
-    positions=slice(1, 2), traits=OPAQUE,
-)  # fmt: skip
-
-
-def _read_kernel(array: ArrayValue, index: Any, dtype: DType, shape: TensorShape) -> Any:
-    return array.read(int(index), shape)
-
-
-READ = primitive(
-    "tensor_array_read", _element, _read_kernel, rules.read,
-    positions=slice(1, 2), traits=OPAQUE.but(rematerialise=True, raises=IndexError),
-)  # fmt: skip
-#: with ``clear_after_read``: two reads of one index are an error, so they must not be merged
-READ_ONCE = primitive("tensor_array_read_once", _element, _read_kernel, rules.read, effect=True, traits=OPAQUE)
-STACK = primitive(
-    "tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack, traits=OPAQUE
-)
-UNSTACK = primitive(
-    "tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack, traits=OPAQUE
-)
-GATHER = primitive(
-    "tensor_array_gather", _rows,
-    lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape), rules.gather, traits=OPAQUE,
-)  # fmt: skip
-SCATTER = primitive(
-    "tensor_array_scatter",
-    _flow,
-    lambda array, indices, rows: array.write_all(indices.tolist(), rows),
-    rules.scatter,
-    traits=OPAQUE,
-)
-CONCAT = primitive(
-    "tensor_array_concat",
-    lambda flow, dtype, shape: (dtype, TensorShape([None, *_tail(shape)]) if shape.rank else UNKNOWN),
-    _concat_kernel,
-    rules.concat,
-    traits=OPAQUE,
-)
-SPLIT = primitive("tensor_array_split", _flow, _split_kernel, rules.split, traits=OPAQUE)
-SIZE = primitive(
-    "tensor_array_size",
-    lambda flow: (dtypes.int32, SCALAR),
-    lambda array: np.int32(array.size),
-    NO_GRADIENT,
-    traits=OPAQUE.but(rematerialise=True),
-)
-
-
-# -- the public class -------------------------------------------------------------------------------------
-
-
-class TensorArray:
+class TensorArray(DescribedFlow):
     """An array of tensors, written once per element.
 
     Parameters
@@ -155,10 +63,7 @@ class TensorArray:
     end is an ``IndexError``.
     """
 
-    __slots__ = ("_count", "_spec", "flow", "name")
-
-    #: the value, a tensor of dtype ``variant``
-    flow: Tensor
+    __slots__ = ()
 
     def __init__(
         self,
@@ -182,8 +87,7 @@ class TensorArray:
             bool(clear_after_read), bool(infer_shape),
         )  # fmt: skip
         self.name = name or tensor_array_name or "TensorArray"
-        #: the number of elements, where it is known and cannot change
-        self._count: int | None = None
+        self._count = None
         if flow is not None:
             self.flow = flow
             return
@@ -209,65 +113,6 @@ class TensorArray:
         made.flow = apply(NEW, [extent], {"spec": made._spec}, made.name)
         return made
 
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the elements."""
-        return self._spec.dtype
-
-    @property
-    def element_shape(self) -> TensorShape:
-        """What is known of the shape of the elements."""
-        return self._spec.element_shape
-
-    @property
-    def dynamic_size(self) -> bool:
-        """Whether writing behind the end makes the array longer."""
-        return self._spec.dynamic_size
-
-    @property
-    def count(self) -> int | None:
-        """The number of elements, where it is known and cannot change."""
-        return self._count
-
-    @property
-    def graph(self) -> Any:
-        """The graph of the value, ``None`` for a concrete one."""
-        return self.flow.graph
-
-    @property
-    def handle(self) -> None:
-        """Always ``None``."""
-        return None
-
-    def _after(self, flow: Tensor, element: TensorShape | None = None) -> TensorArray:
-        """Return this array with another value, and its elements known to have the shape ``element``."""
-        made = object.__new__(TensorArray)
-        spec = self._spec
-        if element is not None and spec.infer_shape:
-            spec = replace(spec, element_shape=spec.element_shape.merge_with(element))
-        made._spec, made._count, made.name, made.flow = spec, self._count, self.name, flow
-        return made
-
-    def _tensor(self, value: Any, what: str) -> Tensor:
-        """Return ``value`` in the array's dtype; Python numbers take it, anything else must have it."""
-        plain = value.item() if isinstance(value, np.generic) else value
-        if is_weak(plain) or isinstance(plain, (list, tuple)):
-            try:
-                tensor = convert_to_tensor(plain, self.dtype)
-            except TypeError as error:
-                raise TypeError(f"TensorArray of dtype {self.dtype}: {what}: {error}") from None
-        else:
-            tensor = convert_to_tensor(value)
-        if tensor.dtype != self.dtype and not tensor.dtype.kind == self.dtype.kind == "U":
-            raise TypeError(
-                f"TensorArray of dtype {self.dtype}: {what} has dtype {tensor.dtype}; use cast(value, {self.dtype})"
-            )
-        return tensor
-
-    def _check_shape(self, shape: TensorShape, what: str) -> None:
-        if not shape.is_compatible_with(self.element_shape):
-            raise ValueError(f"TensorArray: {what} has shape {shape}, the elements have shape {self.element_shape}")
-
     def unread(self) -> TensorArray:
         """Return an array like this one, for a place that nobody reads."""
         return self._after(TensorArray(self.dtype, self._count or 0, True, element_shape=self.element_shape).flow)
@@ -288,8 +133,8 @@ class TensorArray:
         TypeError, ValueError, IndexError
             For a wrong dtype; a wrong shape or an index that was written before; an index out of range.
         """
-        position = _index(index, "write")
-        what = f"the value for index {_named(position)}"
+        position = index_of(index, "write")
+        what = f"the value for index {named(position)}"
         tensor = self._tensor(value, what)
         self._check_shape(tensor.shape, what)
         return self._after(apply(WRITE, [self.flow, position, tensor], None, name), tensor.shape)
@@ -304,7 +149,7 @@ class TensorArray:
         """
         attrs = {"dtype": self.dtype, "shape": self.element_shape}
         op = READ_ONCE if self._spec.clear_after_read else READ
-        return apply(op, [self.flow, _index(index, "read")], attrs, name)
+        return apply(op, [self.flow, index_of(index, "read")], attrs, name)
 
     # -- many elements ------------------------------------------------------------------------------------
 
@@ -326,7 +171,7 @@ class TensorArray:
         indices : vector of integers
         name : str, optional
         """
-        vector = _indices(indices, "gather")
+        vector = indices_of(indices, "gather")
         count = vector.shape.known[0] if vector.shape.rank is not None else None
         attrs = {"dtype": self.dtype, "shape": self.element_shape, "count": count}
         return apply(GATHER, [self.flow, vector], attrs, name)
@@ -362,7 +207,7 @@ class TensorArray:
         name : str, optional
         """
         rows, element = self._check_rows(value, "scatter")
-        return self._after(apply(SCATTER, [self.flow, _indices(indices, "scatter"), rows], None, name), element)
+        return self._after(apply(SCATTER, [self.flow, indices_of(indices, "scatter"), rows], None, name), element)
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """Return the array with consecutive pieces of ``value`` written to it.
@@ -375,20 +220,11 @@ class TensorArray:
         name : str, optional
         """
         rows, row = self._check_rows(value, "split", check=False)
-        vector = _indices(lengths, "split")
+        vector = indices_of(lengths, "split")
         known = set(known_entries(vector) or (None,))
         element = UNKNOWN if row.rank is None else TensorShape([known.pop() if len(known) == 1 else None]) + row
         self._check_shape(element, "a piece of the value for split")
         return self._after(apply(SPLIT, [self.flow, rows, vector], None, name), element)
-
-    def _check_rows(self, value: Any, method: str, check: bool = True) -> tuple[Tensor, TensorShape]:
-        rows = self._tensor(value, f"the value for {method}")
-        if rows.shape.rank == 0:
-            raise ValueError(f"TensorArray.{method}: the value needs rows, got a scalar")
-        element = UNKNOWN if rows.shape.rank is None else TensorShape(rows.shape.known[1:])
-        if check:
-            self._check_shape(element, f"a row of the value for {method}")
-        return rows, element
 
     # -- the whole ----------------------------------------------------------------------------------------
 
@@ -414,36 +250,6 @@ class TensorArray:
 
     def mark_used(self) -> None:
         """Do nothing (1.x)."""
-
-    def __autoloop_tensor__(self) -> Tensor:
-        raise TypeError("a TensorArray is no tensor; use .stack() or .concat() for one of all its elements")
-
-    def __repr__(self) -> str:
-        return f"<TensorArray {self.name!r} dtype={self.dtype} element_shape={self.element_shape}>"
-
-
-def _index(value: Any, method: str) -> Tensor:
-    tensor = convert_to_tensor(value)
-    if tensor.dtype.kind not in "iu":
-        raise TypeError(f"TensorArray.{method}: the index must be an integer, got dtype {tensor.dtype}")
-    if tensor.shape.rank not in (0, None):
-        raise ValueError(f"TensorArray.{method}: the index must be a scalar, got shape {tensor.shape}")
-    return tensor
-
-
-def _indices(value: Any, method: str) -> Tensor:
-    empty = isinstance(value, (list, tuple)) and not value
-    tensor = convert_to_tensor(np.zeros(0, np.int32) if empty else value)
-    if tensor.dtype.kind not in "iu" or tensor.shape.rank not in (1, None):
-        raise TypeError(
-            f"TensorArray.{method}: a vector of integers is needed, got dtype {tensor.dtype}, shape {tensor.shape}"
-        )
-    return tensor
-
-
-def _named(index: Tensor) -> str:
-    known = known_int(index)
-    return index.name if known is None else str(known)
 
 
 class _AsComposite(Composite[TensorArray]):

@@ -15,7 +15,7 @@ from ..analysis.needed import needed_nodes
 from ..base import dtypes
 from ..base.locations import Location
 from ..collections import saved_stacks as stacks
-from ..collections import tensor_array
+from ..collections.tensor_array_ops import READ
 from ..ir.graph import CONST, Graph, Node
 from ..ir.op import Op
 from ..ir.tensor import Tensor
@@ -192,7 +192,7 @@ class BackwardGraph(Graph):
             if other is not None:
                 self._become(tensor, *self.saved_alias(tensor, other))
             else:
-                self._become(tensor, stacks.PEEK if node.op is tensor_array.READ else node.op, node.inputs, node.attrs)
+                self._become(tensor, stacks.PEEK if node.op is READ else node.op, node.inputs, node.attrs)
 
     def _again(self, cut: set[Tensor]) -> set[Tensor]:
         """Return those of ``cut`` that are dear to save and not very dear to compute."""

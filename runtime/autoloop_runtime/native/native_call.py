@@ -13,7 +13,7 @@ import numpy as np
 from ..base.config import get_num_threads
 from ..base.forks import Kind, generation
 from ..collections import saved_stacks as saved_ops
-from ..collections import tensor_array as array_ops
+from ..collections import tensor_array_ops as array_ops
 from ..collections.variables import READ, checked
 from ..collections.versioned_array import ArrayValue
 from ..ir.failures import annotate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...collections import saved_stacks as saved_ops
-from ...collections import tensor_array as array_ops
+from ...collections import tensor_array_ops as array_ops
 from ...ir.graph import Node
 from ..ir.casts import cast
 from ..ir.elements import INT32, INT64

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...collections import saved_stacks as saved_ops
-from ...collections import tensor_array as array_ops
+from ...collections import tensor_array_ops as array_ops
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ...ops.reductions import ANY

@@ -12,7 +12,7 @@ from ...base.dtypes import DType, variant
 from ...collections import adjoint_table as table_ops
 from ...collections import checkpoint_store as checkpoint_ops
 from ...collections import saved_stacks as saved_ops
-from ...collections import tensor_array as array_ops
+from ...collections import tensor_array_ops as array_ops
 from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
