@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 CASES: list[tuple[object, list[tuple[object, ...]]]] = []
@@ -25,6 +27,24 @@ def least(xs):
         if best is None or x < best:
             best = x
     return best
+
+
+class Entry(NamedTuple):
+    """Its fields have names that a stand-in of ours might have, too."""
+
+    name: object
+    value: object
+    is_set: object
+    parts: object
+
+
+@on((X,))
+def fields_with_any_name(xs):
+    best = None
+    for x in xs:
+        if best is None or best.value < x:
+            best = Entry(x * 2, x, x * 3, x * 4)
+    return best.name, best.value, best.is_set + best.parts
 
 
 @on((X,), (NONE,))

@@ -58,6 +58,14 @@ def optional_and(n):
     return best and best + 1
 
 
+def optional_set(n):
+    best = None
+    for i in range(n):
+        best = i
+    best.size = 3
+    return best
+
+
 def none_or_nothing(n):
     if n > 1:
         y = None
@@ -102,6 +110,7 @@ EXPRESSIONS = [
     (list_sorted, TypeError, "the list 'out' grows in a loop on tensors, where `sort` does not work"),
     (list_iterated, TypeError, "the list 'out' grows in a loop on tensors: run over it with a `for` statement"),
     (optional_and, TypeError, "`best and ...` would be None if 'best' is: write `best is not None and ...`"),
+    (optional_set, TypeError, "setting 'size' would change 'best', of which only the run tells whether it is None"),
     (raises_text, TypeError, "exceptions must derive from BaseException"),
     (unset, UnboundLocalError, "cannot access local variable 'y' where it is not associated with a value"),
 ]

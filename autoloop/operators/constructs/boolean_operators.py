@@ -13,6 +13,7 @@ from autoloop.operators.staging.branch_merge import staged_branch
 from autoloop.operators.staging.growing_list import GrowingList
 from autoloop.operators.staging.optional import MaybeNone, joined, knowing, negated, told_by
 from autoloop.operators.staging.staged_values import asked, is_staged, truth
+from autoloop.operators.staging.standins import opened
 from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
 
@@ -87,10 +88,9 @@ def _first(value: Any, is_and: bool) -> Any:
     """Return the first operand, as it is where it is the result."""
     if type(value) is MaybeNone:
         if is_and:
-            raise TypeError(
-                f"`{value.name} and ...` would be None if {value.name!r} is: write `{value.name} is not None and ...`"
-            )
-        return convert_to_tensor(value.value)
+            name = opened(value).name
+            raise TypeError(f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...`")
+        return convert_to_tensor(opened(value).value)
     first = convert_to_tensor(asked(value))
     return ops.reshape(first, ()) if first.shape.rank not in (0, None) else first
 

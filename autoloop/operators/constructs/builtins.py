@@ -39,7 +39,7 @@ from autoloop.operators.constructs.text import holds_staged as holds_text_to_com
 from autoloop.operators.staging.growing_list import GrowingList, refuse_moved
 from autoloop.operators.staging.optional import MaybeNone
 from autoloop.operators.staging.staged_values import asked, is_staged, truth
-from autoloop.operators.staging.standins import Maybe, StandIn, present
+from autoloop.operators.staging.standins import Maybe, StandIn, opened, present
 from autoloop.operators.staging.undefined import MaybeUnset
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
@@ -205,10 +205,11 @@ def _isinstance(value: Any, classes: Any) -> Any:
     if isinstance(value, GrowingList):
         return isinstance([], classes)
     if isinstance(value, MaybeNone):
-        there, absent = _isinstance(value.value, classes), isinstance(None, classes)
-        return there if there == absent else value.is_set if there else ops.logical_not(value.is_set)
+        there, absent = _isinstance(opened(value).value, classes), isinstance(None, classes)
+        is_set = opened(value).is_set
+        return there if there == absent else is_set if there else ops.logical_not(is_set)
     if isinstance(value, Maybe):
-        return _isinstance(value.needed(), classes)
+        return _isinstance(present(value), classes)
     every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
     kinds = {bool: "b", int: "iub", float: "f", complex: "c"}
     if isinstance(value, classes):
@@ -228,7 +229,7 @@ def _isinstance_of(value: Any, classes: Any) -> Any:
 def _type(*args: Any, **kwargs: Any) -> Any:
     if len(args) != 1 or not isinstance(args[0], StandIn):
         return type(*args, **kwargs)
-    return list if isinstance(args[0], GrowingList) else type(args[0].leaving())
+    return list if isinstance(args[0], GrowingList) else type(opened(args[0]).leaving())
 
 
 def _hasattr(value: Any, name: str) -> Any:

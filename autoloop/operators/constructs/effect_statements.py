@@ -10,7 +10,7 @@ from typing import Any
 from autoloop.errors import ConversionError, EndlessRecursionError, NeverReturnsError, is_refusal, passes_handlers
 from autoloop.operators.constructs.raising import Raising, flat_kinds
 from autoloop.operators.staging.staged_values import is_staged, truth
-from autoloop.operators.staging.standins import StandIn
+from autoloop.operators.staging.standins import StandIn, opened
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.locations import raised_at
@@ -202,7 +202,8 @@ def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:
 def _parts(leaf: Any) -> tuple[list[Any], Callable[..., Any]]:
     """Return the tensors that a part of an exception is made of, and what makes it of their values."""
     if isinstance(leaf, StandIn):
-        return leaf.parts()
+        parts: tuple[list[Any], Callable[..., Any]] = opened(leaf).parts()
+        return parts
     if not isinstance(leaf, Tensor):
         return [], lambda: leaf
     return [leaf], lambda value: str(value) if getattr(value, "dtype", None) and value.dtype.kind == "U" else value

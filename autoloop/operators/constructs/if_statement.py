@@ -9,6 +9,7 @@ from autoloop.operators.mutation.side_effects import NewPlaces, Outside, Places
 from autoloop.operators.staging.branch_merge import RETURN, Grown, Side, copied, staged_branch, written_back
 from autoloop.operators.staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from autoloop.operators.staging.staged_values import asked, is_staged, truth
+from autoloop.operators.staging.standins import opened
 from autoloop.operators.staging.undefined import MaybeUnset
 
 Branch = Callable[..., Any]
@@ -196,7 +197,7 @@ def _return_side(
         with knowing(known):
             result = outside.watch(branch)(*map(copied, values))
             if type(result) is MaybeNone and is_(result, None) is False:
-                result = result.value
+                result = opened(result).value
         return (result.value if type(result) is MaybeUnset else result, *outside.read())
 
     return trace

@@ -9,7 +9,7 @@ from typing import Any
 from autoloop.operators.staging.growing_list import GrowingList
 from autoloop.operators.staging.optional import MaybeNone
 from autoloop.operators.staging.staged_values import is_staged
-from autoloop.operators.staging.standins import StandIn
+from autoloop.operators.staging.standins import StandIn, opened
 from autoloop_runtime.base import nest
 from autoloop_runtime.ops import format_string
 
@@ -99,9 +99,9 @@ def _shown_leaf(value: Any) -> Any:
     if isinstance(value, GrowingList):
         return _Elements(value.structure, [array.stack() for array in value.arrays])
     if type(value) is MaybeNone:
-        return _ValueOrNone(value.is_set, shown(value.value))
+        return _ValueOrNone(opened(value).is_set, shown(opened(value).value))
     if isinstance(value, StandIn):
-        return shown(value.leaving())
+        return shown(opened(value).leaving())
     return value
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from autoloop.conversion.callables import is_library_file, is_users_class
 from autoloop.operators.staging.growing_list import GrowingList
-from autoloop.operators.staging.standins import StandIn
+from autoloop.operators.staging.standins import StandIn, opened
 from autoloop.operators.staging.undefined import Undefined
 from autoloop_runtime.base.dataclass import dataclass
 
@@ -186,7 +186,7 @@ class _Walker:
             return
         self._seen[id(value)] = value
         if isinstance(value, StandIn):
-            self.stand_ins.append((value, name))
+            self.stand_ins.append((opened(value), name))
         self._todo.append((value, name, slot))
 
     def run(self) -> None:

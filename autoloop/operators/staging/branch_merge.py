@@ -11,6 +11,7 @@ from autoloop.operators.constructs.effect_statements import is_run_time_error, r
 from autoloop.operators.staging.growing_list import GrowingList, Moved, as_growing, lengths_differ, with_growing
 from autoloop.operators.staging.optional import MaybeNone
 from autoloop.operators.staging.staged_values import is_provisional, settled_as
+from autoloop.operators.staging.standins import opened
 from autoloop.operators.staging.undefined import MaybeUnset, Undefined, spoken
 from autoloop_runtime.base import nest
 from autoloop_runtime.collections.tensor_array import TensorArray
@@ -108,7 +109,7 @@ class _Merge:
             # A value that no `return` has given is asked for where no `return` was reached: never.
             a, b = (_NEVER if type(one) is Undefined else one for one in (a, b))
         self.is_set = _set_flags(a, b) if not self.optional else tuple(map(_is_there, (a, b)))
-        a, b = (one.value if type(one) in (MaybeUnset, MaybeNone) else one for one in (a, b))
+        a, b = (opened(one).value if type(one) in (MaybeUnset, MaybeNone) else one for one in (a, b))
         self.absent = [one is _NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
         self.pairs: list[BranchValues | None] = []
         self.fixed: list[Any] = []
@@ -202,7 +203,7 @@ def _is_optional(a: Any, b: Any) -> bool:
 
 def _is_there(value: Any) -> Any:
     if type(value) is MaybeNone:
-        return value.is_set
+        return opened(value).is_set
     return value is not None and value is not _NEVER
 
 

@@ -16,7 +16,7 @@ from autoloop.errors import is_own_file
 from autoloop.operators.constructs.effect_statements import in_staged_block
 from autoloop.operators.mutation.heap_snapshot import has_changed, is_random, put_back, snapshots, stand_ins
 from autoloop.operators.mutation.side_effects import changed_attributes, has_attributes
-from autoloop.operators.staging.standins import StandIn
+from autoloop.operators.staging.standins import StandIn, opened
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.composite import composite_of
 
@@ -62,7 +62,7 @@ def _check_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Raise if there is a stand-in among arguments; they are handed on as they are, as lists may be changed."""
     for leaf in nest.flatten((args, kwargs)):
         if isinstance(leaf, StandIn):
-            leaf.leaving()
+            opened(leaf).leaving()
 
 
 def is_outside(f: Any) -> bool:
@@ -126,4 +126,4 @@ class Threshold:
 def _as_result(leaf: Any) -> Any:
     if not isinstance(leaf, StandIn) or composite_of(leaf) is not None:
         return leaf
-    return nest.map_structure(_as_result, leaf.leaving())
+    return nest.map_structure(_as_result, opened(leaf).leaving())

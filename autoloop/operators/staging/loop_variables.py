@@ -17,6 +17,7 @@ from autoloop.operators.staging.branch_merge import blank, blank_tensor
 from autoloop.operators.staging.growing_list import as_growing, with_growing
 from autoloop.operators.staging.optional import MaybeNone
 from autoloop.operators.staging.staged_values import is_provisional, meets_tensor, settled_as
+from autoloop.operators.staging.standins import opened
 from autoloop.operators.staging.undefined import MaybeUnset, Undefined, spoken
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
@@ -199,9 +200,9 @@ class Variable:
         if self._turns_optional(result):
             return self._optional(result), []
         if self.optional and result is None:
-            is_set, result = False, self.value([*params]).value
+            is_set, result = False, opened(self.value([*params])).value
         elif type(result) is MaybeUnset or (self.optional and type(result) is MaybeNone):
-            result, is_set = result.value, result.is_set
+            result, is_set = opened(result).value, opened(result).is_set
         elif type(result) is Undefined:
             if self.structure is None:
                 return self, []
@@ -226,7 +227,7 @@ class Variable:
         return (self.init is None) != (result is None) or type(result) is MaybeNone
 
     def _optional(self, result: Any) -> Variable:
-        value = result.value if type(result) is MaybeNone else result
+        value = opened(result).value if type(result) is MaybeNone else result
         if self.init is None:
             return replace(self._born(value), optional=True)
         return replace(self, flag=True, optional=True)
@@ -287,7 +288,7 @@ def make_variable(name: str, value: Any, shape: Any = None) -> Variable:
         return Variable(name, value, None, ())
     optional = type(value) is MaybeNone
     if type(value) in (MaybeUnset, MaybeNone):
-        value, flag = value.value, value.is_set
+        value, flag = opened(value).value, opened(value).is_set
     values, structure = nest.flatten_with_structure(value)
     names = leaf_names(name, structure)
     leaves = tuple(make_leaf(one, leaf, shape) for one, leaf in zip(names, values, strict=True))

@@ -12,7 +12,7 @@ from contextvars import ContextVar, Token
 from typing import Any
 
 from autoloop.operators.constructs.raising import Raising
-from autoloop.operators.staging.standins import Maybe
+from autoloop.operators.staging.standins import Maybe, StandIn
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
@@ -27,8 +27,8 @@ _KNOWN: ContextVar[Ids] = ContextVar("autoloop_known_values", default=_NOTHING)
 
 
 @dataclass(frozen=True, eq=False)
-class MaybeNone(Maybe):
-    """The value of a variable that may be None when the graph runs.
+class _NoneOrValue(StandIn):
+    """What a :class:`MaybeNone` knows.
 
     Attributes
     ----------
@@ -60,11 +60,38 @@ class MaybeNone(Maybe):
         leaves, structure = nest.flatten_with_structure(self.value)
         return [self.is_set, *leaves], lambda is_set, *values: nest.unflatten(structure, values) if is_set else None
 
+
+class MaybeNone(Maybe):
+    """The value of a variable that may be None when the graph runs; ``opened`` tells name, value and flag.
+
+    To converted code it is the value: whatever attribute it is asked for, ``best.name``, is the value's.
+    """
+
+    __slots__ = ("__record__",)
+    __record__: _NoneOrValue
+
+    def __init__(self, name: str, value: Any, is_set: Any) -> None:
+        object.__setattr__(self, "__record__", _NoneOrValue(name, value, is_set))
+
+    def __getattribute__(self, name: str) -> Any:
+        if name[:2] == "__":
+            return object.__getattribute__(self, name)
+        return getattr(self.__record__.needed(), name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        return getattr(self.__record__.value, name)  # raises what reading it raised
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__record__.refuse_leaving(f"setting {name!r} would change")
+
     def __autoloop_truth__(self) -> Any:
-        return ops.logical_and(self.is_set, ops.cast(self.value, bool))
+        record = self.__record__
+        return ops.logical_and(record.is_set, ops.cast(record.value, bool))
 
     def __repr__(self) -> str:
-        return f"<{self.name}: None or {self.value!r}>"
+        return f"<{self.__record__.name}: None or {self.__record__.value!r}>"
 
 
 def _raise_none(name: str) -> tuple[()]:
@@ -76,18 +103,20 @@ def _raise_none(name: str) -> tuple[()]:
 def is_(one: Any, other: Any) -> Any:
     """Return ``one is None``, where only the run may know."""
     if other is None and type(one) is MaybeNone:
-        if id(one.is_set) in _KNOWN.get():
+        is_set = one.__record__.is_set
+        if id(is_set) in _KNOWN.get():
             return False
-        return _stating(ops.logical_not(one.is_set), (_NOTHING, frozenset((id(one.is_set),))))
+        return _stating(ops.logical_not(is_set), (_NOTHING, frozenset((id(is_set),))))
     return one is other
 
 
 def is_not(one: Any, other: Any) -> Any:
     """Return ``one is not None``, where only the run may know."""
     if other is None and type(one) is MaybeNone:
-        if id(one.is_set) in _KNOWN.get():
+        is_set = one.__record__.is_set
+        if id(is_set) in _KNOWN.get():
             return True
-        return _stating(ops.logical_and(one.is_set, True), (frozenset((id(one.is_set),)), _NOTHING))
+        return _stating(ops.logical_and(is_set, True), (frozenset((id(is_set),)), _NOTHING))
     return one is not other
 
 
@@ -157,10 +186,11 @@ class _AsComposite(Composite[MaybeNone]):
     """The value's tensors, and whether it is there; of a result of a run that is known."""
 
     def components(self, value: MaybeNone) -> Sequence[Any]:
-        return [*nest.flatten(value.value, True), value.is_set]
+        record = value.__record__
+        return [*nest.flatten(record.value, True), record.is_set]
 
     def spec(self, value: MaybeNone) -> Hashable:
-        return value.name, nest.structure_of(value.value, True)
+        return value.__record__.name, nest.structure_of(value.__record__.value, True)
 
     def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
         name, structure = spec

@@ -61,10 +61,10 @@ class Maybe(StandIn):
         raise NotImplementedError
 
     def __autoloop_tensor__(self) -> Any:
-        return convert_to_tensor(self.needed())
+        return convert_to_tensor(present(self))
 
     def __autoloop_truth__(self) -> Any:
-        return ops.cast(self.needed(), bool)
+        return ops.cast(present(self), bool)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return function(*map(present, args), **kwargs)
@@ -78,18 +78,18 @@ class Maybe(StandIn):
         return getattr(self.needed(), name)
 
     def __iter__(self) -> Any:
-        return iter(self.needed())
+        return iter(present(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.needed()(*args, **kwargs)
+        return present(self)(*args, **kwargs)
 
 
 def _forwarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, *args: function(self.needed(), *map(present, args))
+    return lambda *args: function(*map(present, args))
 
 
 def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda self, other: function(other, self.needed())
+    return lambda self, other: function(other, present(self))
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
@@ -101,6 +101,11 @@ for _name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert",
 Maybe.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
+def opened(value: Any) -> Any:
+    """Return a stand-in as we ask it: one whose attributes are all those of the user's value has a record behind it."""
+    return value.__record__ if hasattr(type(value), "__record__") else value
+
+
 def present(value: Any) -> Any:
     """Return the value of what may not be there, checked at run time; anything else as it is."""
-    return value.needed() if isinstance(value, Maybe) else value
+    return opened(value).needed() if isinstance(value, Maybe) else value
