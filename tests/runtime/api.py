@@ -6,11 +6,14 @@ Modules are modules here, for what is replaced in them.
 from __future__ import annotations
 
 from autoloop_runtime import native, ops
-from autoloop_runtime.analysis import cost, sizes, weight
+from autoloop_runtime.analysis import cost, ownership, sizes, weight
+from autoloop_runtime.analysis.aliasing import is_fresh, looked_at, only_looks, with_views
 from autoloop_runtime.analysis.cost import choose, estimate, is_heavy
 from autoloop_runtime.analysis.failure import can_fail, graph_can_fail
 from autoloop_runtime.analysis.induction import Induction, constant_step, most_trips, trip_count
+from autoloop_runtime.analysis.observable import has_effect, is_barrier
 from autoloop_runtime.analysis.sizes import LARGE, SMALL, bytes_of, is_large, may_hold_memory
+from autoloop_runtime.analysis.uses import CONTROL, END, Readers, readers
 from autoloop_runtime.base import (
     background,
     config,
@@ -111,7 +114,7 @@ from autoloop_runtime.passes.regions import form_regions, is_region
 from autoloop_runtime.passes.resume import resumable
 from autoloop_runtime.passes.rewrite import gathered
 from autoloop_runtime.passes.strength import reduce_strength
-from autoloop_runtime.python_code import block_loop, fusion, ownership, templates
+from autoloop_runtime.python_code import block_loop, fusion, templates
 from autoloop_runtime.python_code.block_loop import Between, in_blocks
 from autoloop_runtime.python_code.buffer_reuse import Spare as BufferSpare
 from autoloop_runtime.python_code.compile_python import compile_graph, compile_region, emit

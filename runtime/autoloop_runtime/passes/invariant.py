@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ..analysis.cost import estimate
 from ..analysis.failure import can_fail
+from ..analysis.uses import readers
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
@@ -57,9 +58,9 @@ def _move(copy: Copy, graph: Graph, n_vars: int, inputs: Sequence[Tensor], limit
         made = copy.keep(node, args)
         outer.update(zip(node.outputs, made.outputs))
         moved.add(node)
-    staying = {t for node in graph.nodes if node not in moved for t in (*node.inputs, *node.control_inputs)}
-    staying.update(graph.outputs)
-    return {t: outer[t] for node in graph.nodes if node in moved for t in node.outputs if t in staying}
+    reading = readers(graph)
+    made_outside = [t for node in graph.nodes if node in moved for t in node.outputs]
+    return {t: outer[t] for t in made_outside if not moved.issuperset(reading.nodes(t))}
 
 
 def _can_move(node: Node, outer: dict[Tensor, Tensor], limit: float | None) -> bool:

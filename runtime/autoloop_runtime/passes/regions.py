@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..analysis.cost import HEAVY, estimate
+from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.op import Op
@@ -200,8 +201,8 @@ class _Former:
     def graph(self, graph: Graph, parent: Graph | None) -> Graph:
         """Return ``graph``, and the graphs inside it, with regions."""
         copy = Copy(graph, Copy.keep, parent)
-        groups = self._groups(graph)
-        readers = _readers(graph)
+        reading = readers(graph)
+        groups = self._groups(graph, reading)
         serial = 0
         for unit in _in_order(graph, groups):
             first = unit[0]
@@ -209,14 +210,14 @@ class _Former:
                 self._keep(copy, first)
             else:
                 serial += 1
-                self._region(copy, unit, readers, serial)
+                self._region(copy, unit, reading, serial)
         return copy.finish()
 
     def _keep(self, copy: Copy, node: Node) -> None:
         subs = {key: self.graph(sub, copy.graph) for key, sub in node.attrs.items() if isinstance(sub, Graph)}
         copy.keep(node, None, {**node.attrs, **subs} if subs else node.attrs)
 
-    def _groups(self, graph: Graph) -> dict[Node, _Group]:
+    def _groups(self, graph: Graph, reading: Readers) -> dict[Node, _Group]:
         """Return the group of each node of ``graph`` that is in one."""
         groups: dict[Node, _Group] = {}
         open_groups: dict[int, _Group] = {}
@@ -228,34 +229,31 @@ class _Former:
             if group is None or group.cost + cost > LIMIT:
                 group = open_groups[key] = _Group()
             _add(groups, node, group, cost)
-        self._absorb(graph, groups)
+        self._absorb(graph, groups, reading)
         return groups
 
     def _joins(self, node: Node) -> bool:
         return self.waits.whole[node] if node.subgraphs else self.waits.cheap(node)
 
-    def _absorb(self, graph: Graph, groups: dict[Node, _Group]) -> None:
+    def _absorb(self, graph: Graph, groups: dict[Node, _Group], reading: Readers) -> None:
         """Move nodes that only one other group reads into that group."""
-        readers: dict[Tensor, set[Any]] = {t: {None} for t in graph.outputs}
         for node in reversed(graph.nodes):
             group = groups.get(node)
-            around = _union_of([readers.get(t, set()) for t in node.outputs])
+            around = {None if n is None else groups.get(n, n) for t in node.outputs for n in reading.nodes(t)}
             if group is not None and not _loops(node) and len(around) == 1:
                 (reader,) = around
                 if isinstance(reader, _Group) and reader is not group and reader.cost + _cost(node) <= LIMIT:
                     group.nodes.remove(node)
                     group.cost -= _cost(node)
                     _add(groups, node, reader, _cost(node))
-            for tensor in (*node.inputs, *node.control_inputs):
-                readers.setdefault(tensor, set()).add(groups.get(node, node))
 
-    def _region(self, copy: Copy, nodes: list[Node], readers: dict[Tensor, list[Node | None]], serial: int) -> None:
+    def _region(self, copy: Copy, nodes: list[Node], reading: Readers, serial: int) -> None:
         """Put one node in place of ``nodes``."""
         graph, members = copy.source, set(nodes)
         feeds = list(dict.fromkeys(
             t for node in nodes for t in node.inputs if t.op not in members and t.op.op is not CONST
         ))  # fmt: skip
-        fetches = [t for node in nodes for t in node.outputs if not members.issuperset(readers.get(t, ()))]
+        fetches = [t for node in nodes for t in node.outputs if not members.issuperset(reading.nodes(t))]
         if not fetches:
             return
         inner = gathered(graph, nodes, feeds, fetches)
@@ -278,15 +276,6 @@ class _Former:
         copy.of.update(zip(fetches, made.outputs))
 
 
-def _readers(graph: Graph) -> dict[Tensor, list[Node | None]]:
-    """Return the nodes that read each tensor; ``None`` among them if it is an output."""
-    readers: dict[Tensor, list[Node | None]] = {t: [None] for t in graph.outputs}
-    for node in graph.nodes:
-        for tensor in (*node.inputs, *node.control_inputs):
-            readers.setdefault(tensor, []).append(node)
-    return readers
-
-
 def _cost(node: Node) -> float:
     return sum(map(_cost, [n for sub in node.subgraphs for n in sub.nodes])) if node.subgraphs else estimate(node)
 
@@ -295,13 +284,6 @@ def _add(groups: dict[Node, _Group], node: Node, group: _Group, cost: float) -> 
     groups[node] = group
     group.nodes.append(node)
     group.cost += cost
-
-
-def _union_of(sets: Iterable[set[Any]]) -> set[Any]:
-    union: set[Any] = set()
-    for one in sets:
-        union |= one
-    return union
 
 
 def _summary(nodes: list[Node]) -> str:

@@ -10,11 +10,10 @@ A store of checkpoints keeps what it is waiting for: ``if i == checkpoints.due: 
 from __future__ import annotations
 
 from ..analysis.induction import counts_from
+from ..analysis.ownership import Ownership
+from ..analysis.uses import places, readers
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import WHILE
-from ..ir.tensor import Tensor
-from .ownership import Ownership
-from .uses import places
 
 
 def find_appended(graph: Graph, owned: Ownership) -> None:
@@ -49,10 +48,6 @@ def _appended(node: Node, k: int) -> Node | None:
         counters = places(body.inputs[: node.attrs["n_vars"]], step.inputs[1])
         if not counters or counts_from(node, counters[0]) != 0:
             return None
-    alone = _readers(body, held) == 1 and _readers(body, after) == 1 and _readers(cond, cond.inputs[k]) == 0
+    inside = readers(body)
+    alone = inside.count(held) == 1 and inside.count(after) == 1 and cond.inputs[k] not in readers(cond)
     return step if alone else None
-
-
-def _readers(graph: Graph, tensor: Tensor) -> int:
-    read = sum(len(places((*n.inputs, *n.control_inputs), tensor)) for n in graph.nodes)
-    return read + len(places(graph.outputs, tensor))

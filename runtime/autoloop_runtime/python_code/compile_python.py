@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.ownership import find_owned
 from ..base.dataclass import dataclass
 from ..base.fp_warnings import restore, silence
 from ..base.profiler import Recorder, active
@@ -25,7 +26,6 @@ from .emitter import Emitter
 from .fusion import find_chains
 from .lines import Line, Place
 from .loop_sites import SiteFactory
-from .ownership import find_owned
 from .scope import token_tensors
 from .shared_output import Decided
 from .timeline import iterations, recorded

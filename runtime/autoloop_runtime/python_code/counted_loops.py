@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 
 from ..analysis.failure import graph_can_fail
 from ..analysis.induction import Induction, inductions
+from ..analysis.uses import CONTROL, Readers, places, readers
 from ..base.dataclass import dataclass
 from ..base.dtypes import DType
 from ..ir.graph import Graph, Node
@@ -22,7 +23,6 @@ from ..passes.prune import prune
 from ..passes.rewrite import Copy, constant_of, rewrite
 from .scope import proved
 from .templates import Expr
-from .uses import places
 
 # nanoseconds that a Python number saves: in the loop itself, as a position, in a cast; and what it costs to meet a
 # NumPy scalar
@@ -76,10 +76,11 @@ def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, C
     pending = [graph]
     while pending:
         current = pending.pop(0)
+        reading = readers(current)
         for node in current.nodes:
             if node.op is WHILE:
                 cond = node.attrs["cond"]
-                counted = None if _is_kept(cond, planned) else _counted(node, _read(current), numbers)
+                counted = None if _is_kept(cond, planned) else _counted(node, reading, numbers)
                 if counted is not None:
                     found[node] = counted
             pending += node.subgraphs
@@ -90,11 +91,7 @@ def _is_kept(cond: Graph, planned: Set[Node]) -> bool:
     return any(node in planned or node.subgraphs for node in cond.nodes)
 
 
-def _read(graph: Graph) -> set[Tensor]:
-    return {*graph.outputs, *(t for node in graph.nodes for t in (*node.inputs, *node.control_inputs))}
-
-
-def _counted(node: Node, read: set[Tensor], numbers: set[Tensor]) -> Counted | None:
+def _counted(node: Node, reading: Readers, numbers: set[Tensor]) -> Counted | None:
     """Return how ``node`` counts, if it does; adds what is then a Python number to ``numbers``."""
     cond, body = node.attrs["cond"], node.attrs["body"]
     if len(cond.outputs) != 1 or cond.outputs[0].shape.rank != 0 or graph_can_fail(cond):
@@ -107,7 +104,7 @@ def _counted(node: Node, read: set[Tensor], numbers: set[Tensor]) -> Counted | N
         k = by.variable
         # the counter is read by the test, and by what makes its next value; the rest must take a Python number
         rest = _without(cond, test)
-        if node.outputs[k] in read and (rest is not None or not _tells_its_end(by)):
+        if node.outputs[k] in reading and (rest is not None or not _tells_its_end(by)):
             continue
         users = _Users(numbers)
         step = body.outputs[k].op
@@ -148,21 +145,16 @@ class _Users:
     def graph(self, graph: Graph, counter: Tensor, step: Node | None) -> float:
         """Return the gain in ``graph``; ``step``: the node that makes the next value, which is not needed."""
         self.seen.add(counter)
-        gain = 0.0
-        for node in graph.nodes:
-            if node is step and not self._is_read_besides(graph, node):
+        gain, reading = 0.0, readers(graph)
+        unneeded = step is not None and not any(n is not None and i != CONTROL for n, i in reading.of(step.outputs[0]))
+        for node, index in reading.of(counter):
+            if node is step and unneeded:
                 continue
-            for index in places(node.inputs, counter):
-                gain += self._use(node, index, counter)
-            if places(node.control_inputs, counter):
+            if node is None or index == CONTROL:
                 self.fine = False
-        if places(graph.outputs, counter):
-            self.fine = False
+            else:
+                gain += self._use(node, index, counter)
         return gain
-
-    def _is_read_besides(self, graph: Graph, step: Node) -> bool:
-        readers = [n for n in graph.nodes if places(n.inputs, step.outputs[0])]
-        return bool(readers)
 
     def _use(self, node: Node, index: int, counter: Tensor) -> float:
         op = node.op

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analysis.uses import places
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from . import names
 from .lines import Lines
 from .scope import INLINE_LENGTH, Scope
 from .shared_output import Output
 from .templates import Expr, closed, negated
-from .uses import places
 
 
 def write_branch(out: Output, node: Node, position: int, scope: Scope) -> None:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analysis.aliasing import is_fresh
 from ..analysis.failure import graph_can_fail
 from ..analysis.induction import counts_from
+from ..analysis.uses import places
 from ..base.dtypes import variant
 from ..base.shapes import TensorShape
 from ..ir.checks import CHECK_INVARIANT
 from ..ir.graph import Graph, Node
 from ..ir.tensor import Tensor
 from . import names
+from .inlining import Uses
 from .lines import Line, Lines, Loop
 from .loop_sites import LoopSites
-from .ownership import is_fresh
 from .scope import INLINE_LENGTH, Scope, proved
 from .shared_output import Output
 from .templates import Expr, local, negated
-from .uses import Uses, places
 
 
 def write_loop(out: Output, sites: LoopSites, node: Node, position: int, scope: Scope) -> None:

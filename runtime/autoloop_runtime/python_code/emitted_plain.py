@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis.uses import END
 from ..ir.graph import Node
 from ..ops.indexing import SET_ITEM
 from .fused_function import block_function, call_of
@@ -10,7 +11,6 @@ from .lines import Line
 from .scope import INLINE_LENGTH, Scope
 from .shared_output import Output
 from .templates import closed
-from .uses import END
 
 
 def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..analysis.uses import Readers
 from ..base.dataclass import dataclass
 from ..base.dtypes import DType
 from ..ir.graph import Node
@@ -68,7 +69,7 @@ class _Between:
         self.made: list[tuple[str, DType]] = []
         self.free: list[tuple[str, DType]] = []
         self.mine = {node.outputs[0] for node in chain.nodes} - set(chain.results)
-        self.last = {t: node for node in chain.nodes for t in node.inputs}
+        self.reading = Readers(chain.nodes)
 
     def place(self, node: Node, env: Mapping[Tensor, Expr]) -> Expr:
         """Return where the result of ``node`` goes: over an operand that it is the last to read, if it can."""
@@ -85,7 +86,7 @@ class _Between:
     def _release(self, node: Node, env: Mapping[Tensor, Expr]) -> None:
         for tensor in dict.fromkeys(node.inputs):
             name = env[tensor].name
-            if tensor in self.mine and self.last[tensor] is node and name is not None:
+            if tensor in self.mine and self.reading.last(tensor) == self.reading.place[node] and name is not None:
                 self.free.append((name, tensor.dtype))
 
 

@@ -18,8 +18,8 @@ from ..ops.operands import CAST
 from . import names
 from .block_loop import Between, in_blocks
 from .buffer_reuse import Spare
+from .inlining import Uses
 from .templates import ATOM, Expr, constant, parse
-from .uses import Uses
 
 #: op -> the template for a node whose code depends on attributes, ``None`` where the kernel is called
 TEMPLATES: dict[Op, Callable[[Node], str | None]] = {}

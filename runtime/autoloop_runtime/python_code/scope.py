@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ..analysis.uses import places
 from ..base.dataclass import dataclass, field
 from ..base.dtypes import variant
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
+from .inlining import Uses
 from .templates import Expr, local
-from .uses import Uses, places
 
 #: expressions longer than this get a variable
 INLINE_LENGTH = 56

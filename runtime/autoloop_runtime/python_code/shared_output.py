@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ..analysis.ownership import Ownership
 from ..analysis.sizes import may_hold_memory
 from ..base.dataclass import dataclass
 from ..ir.checks import CHECK_PREDICATE, CHECK_PROMISE
@@ -15,12 +16,11 @@ from ..ir.tensor import Tensor
 from . import names
 from .counted_loops import Counted
 from .fusion import Chain
+from .inlining import Uses, analyse
 from .lines import Line, Lines
 from .node_expressions import Expressions
-from .ownership import Ownership
 from .scope import Scope
 from .templates import Expr, local
-from .uses import Uses, analyse
 
 
 @dataclass(frozen=True)

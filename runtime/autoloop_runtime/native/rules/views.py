@@ -137,7 +137,7 @@ def _pieces(ctx: Context, node: Node, value: Value, sizes: Sequence[int], drop: 
     strides = x.strides[:axis] + x.strides[axis + 1 :] if drop else x.strides
     for k, size in enumerate(sizes):
         piece = shifted(ctx, x, start * x.strides[axis], ctx.shape_of(node.outputs[k]), strides)
-        used = ctx.block.plan.uses.get(node.outputs[k], 0)
+        used = ctx.block.plan.uses.count(node.outputs[k])
         out.append(seen(ctx, piece) if used else piece)
         start += size
     return out

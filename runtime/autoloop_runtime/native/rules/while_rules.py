@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...analysis.uses import Readers, readers
 from ...base.dataclass import dataclass, field, replace
 from ...ir.graph import Graph, Node
 from ...ir.structured import WHILE
@@ -133,12 +134,12 @@ def borrowed(value: Value) -> Value:
     return with_parts(value, [replace(a, owned=False) for a in parts_of(value)])
 
 
-def spread_targets(graph: Graph, targets: dict[Tensor, Target], uses: dict[Tensor, int]) -> dict[Tensor, Target]:
+def spread_targets(graph: Graph, targets: dict[Tensor, Target], uses: Readers) -> dict[Tensor, Target]:
     """Let what is only made to become a value with a target have the same target."""
     for node in reversed(graph.nodes):
         if overwrites(node):
             for tensor, source in zip(node.outputs, node.inputs):
-                if tensor in targets and uses.get(source) == 1 and source not in targets:
+                if tensor in targets and uses.count(source) == 1 and source not in targets:
                     targets[source] = targets[tensor]
     return targets
 
@@ -211,8 +212,7 @@ def _kept(ctx: Context, value: Value, inside: Tensor) -> Value:
 
 
 def _is_multiplied(tensor: Tensor) -> bool:
-    nodes = tensor.op.graph.nodes
-    return any(n.op in (MATMUL, EINSUM) and any(t is tensor for t in n.inputs) for n in nodes)
+    return any(n is not None and n.op in (MATMUL, EINSUM) for n in readers(tensor.op.graph).nodes(tensor))
 
 
 class _Running:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...analysis.uses import readers
 from ...base.dtypes import DType, variant
 from ...collections import adjoint_table as table_ops
 from ...collections import checkpoint_store as checkpoint_ops
@@ -264,8 +265,7 @@ class Collections:
 def _only_returned(node: Node) -> bool:
     """Return whether the value of ``node`` is a result of the whole function and is not used otherwise."""
     graph, tensor = node.graph, node.outputs[0]
-    used = any(t is tensor for n in graph.nodes for t in n.inputs)
-    return graph.parent is None and not used and any(t is tensor for t in graph.outputs)
+    return graph.parent is None and readers(graph).nodes(tensor) == {None}
 
 
 def grown(before: Count | None, inside: Tensor, result: Count | None, trips: int | None) -> Count | None:

@@ -24,7 +24,8 @@ def open_block(
 ) -> Block:
     """Start writing ``graph`` with ``values`` for its inputs; the caller pops the block when it is done with it."""
     plan = make_plan(graph, ctx.types)
-    block = Block(graph, plan, dict(zip(graph.inputs, values)), dict(plan.uses), dict(targets or {}))
+    left = {t: plan.uses.count(t) for t in plan.uses}
+    block = Block(graph, plan, dict(zip(graph.inputs, values)), left, dict(targets or {}))
     ctx.blocks.append(block)
     return block
 

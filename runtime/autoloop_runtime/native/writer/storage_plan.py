@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...analysis.needed import needed_nodes
+from ...analysis.observable import has_effect
+from ...analysis.uses import Readers
 from ...base.dataclass import dataclass, field
 from ...base.dtypes import variant
 from ...ir.graph import CONST, PARAMETER, Graph, Node
@@ -27,13 +29,13 @@ class Plan:
         Nodes that must be written at all.
     stored : set of Tensor
         Element-wise values that get memory.
-    uses : dict
-        How often each tensor is read.
+    uses : Readers
+        What reads each tensor, of the nodes that are written.
     """
 
     needed: set[Node] = field(default_factory=set)
     stored: set[Tensor] = field(default_factory=set)
-    uses: dict[Tensor, int] = field(default_factory=dict)
+    uses: Readers = field(default_factory=lambda: Readers(()))
 
 
 def is_pointwise(node: Node) -> bool:
@@ -63,24 +65,11 @@ def make_plan(graph: Graph, types: Types) -> Plan:
 
 
 def _find_needed(graph: Graph, types: Types, plan: Plan) -> None:
-    effects = [n for n in graph.nodes if n.op.effect or n.op.stateful or _has_effect(n)]
+    effects = [n for n in graph.nodes if has_effect(n)]
     found = needed_nodes(graph.outputs, types.constants, effects)
-    plan.needed.update(node for node in graph.nodes if node in found and node.op is not PARAMETER)
-    for tensor in graph.outputs:
-        plan.uses[tensor] = plan.uses.get(tensor, 0) + 1
-    for node in plan.needed:
-        for tensor in node.inputs:
-            plan.uses[tensor] = plan.uses.get(tensor, 0) + 1
-
-
-def _has_effect(node: Node) -> bool:
-    pending = list(node.subgraphs)
-    while pending:
-        for inner in pending.pop().nodes:
-            if inner.op.effect or inner.op.stateful:
-                return True
-            pending.extend(inner.subgraphs)
-    return False
+    written = [node for node in graph.nodes if node in found and node.op is not PARAMETER]
+    plan.needed.update(written)
+    plan.uses = Readers(written, graph.outputs, control=False)
 
 
 def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
@@ -90,12 +79,6 @@ def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
         k for k, n in enumerate(graph.nodes)
         if n in plan.needed and n.op is not CONST and not is_pointwise(n) and not is_view(n)
     ]  # fmt: skip
-    readers: dict[Tensor, list[Node]] = {}
-    for node in graph.nodes:
-        if node in plan.needed:
-            for tensor in node.inputs:
-                readers.setdefault(tensor, []).append(node)
-    outputs = set(graph.outputs)
     ends: dict[Tensor, set[object]] = {}
     for node in reversed(graph.nodes):
         if node not in plan.needed or not is_pointwise(node):
@@ -104,12 +87,11 @@ def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
         shape = types.shapes.get(tensor, ())
         if shape == () or tensor.dtype == variant:
             continue
-        reading = readers.get(tensor, [])
         found: set[object] = set()
-        for reader in reading:
-            found |= _ends_of(reader, shape, types, plan, ends)
+        for reader in plan.uses.nodes(tensor):
+            found |= {"memory"} if reader is None else _ends_of(reader, shape, types, plan, ends)
         alone = len(found) == 1 or _one_loop(found, order, barriers, types)
-        if tensor in outputs or "memory" in found or not (alone or _cheap(node)):
+        if "memory" in found or not (alone or _cheap(node)):
             plan.stored.add(tensor)
             ends[tensor] = {tensor}
         else:

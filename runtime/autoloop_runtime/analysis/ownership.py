@@ -12,21 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ..analysis.sizes import is_large
 from ..base.dataclass import dataclass, field
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
-from ..ir.traits import Memory
-from ..ops.indexing import GETITEM, SET_ITEM
-from .uses import places
-
-_END = None
+from ..ops.indexing import SET_ITEM
+from .aliasing import is_fresh, looked_at, looks, only_looks
+from .sizes import is_large
+from .uses import Readers, places, readers
 
 
 @dataclass
 class Ownership:
-    """What the emitter needs.
+    """What may be written to.
 
     Attributes
     ----------
@@ -54,13 +52,8 @@ def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:
         _search(graph, found, set(), False)
         for node in apart:
             del found.in_place[node]
-        _find_spare(_Inside(_Chains(graph)), found, apart)
+        _find_spare(_Inside(graph, readers(graph)), found, apart)
     return found
-
-
-def is_fresh(tensor: Tensor) -> bool:
-    """Return whether the value is an array that only this tensor can see, as long as it is read once."""
-    return tensor.op.op.traits.memory is Memory.FRESH
 
 
 def _worth_a_search(graph: Graph) -> bool:
@@ -78,7 +71,8 @@ def _worth_a_search(graph: Graph) -> bool:
 class _Inside:
     """A graph inside a structured node: who reads what in it, its node, and what is around that."""
 
-    chains: _Chains
+    graph: Graph
+    reading: Readers
     node: Node | None = None
     around: _Inside | None = None
     in_loop: bool = False
@@ -86,12 +80,12 @@ class _Inside:
 
 def _find_spare(here: _Inside, found: Ownership, apart: Collection[Node]) -> None:
     """Find the nodes, here and further inside, whose results are soon let go of."""
-    for node in here.chains.graph.nodes:
+    for node in here.graph.nodes:
         candidate = here.in_loop and node not in found.in_place and (node in apart or _gives_large(node))
         if candidate and _let_go(here, node.outputs[0], found):
             found.spare.add(node)
         for sub in node.subgraphs:
-            _find_spare(_Inside(_Chains(sub), node, here, here.in_loop or node.op is WHILE), found, apart)
+            _find_spare(_Inside(sub, readers(sub), node, here, here.in_loop or node.op is WHILE), found, apart)
 
 
 def _gives_large(node: Node) -> bool:
@@ -107,21 +101,21 @@ def _let_go(here: _Inside, tensor: Tensor, found: Ownership) -> bool:
     while pending:
         here, tensor = pending.pop()
         following: list[tuple[_Inside, Tensor]] = []
-        for node, index in here.chains.readers.get(tensor, []):
+        for node, index in here.reading.of(tensor):
             if node is None:
                 owner, around = here.node, here.around
-                if owner is None or around is None or here.chains.graph is owner.attrs.get("cond"):
+                if owner is None or around is None or here.graph is owner.attrs.get("cond"):
                     return False
                 if owner.op is COND:
                     following.append((around, owner.outputs[index]))
                     continue
                 cond = owner.attrs["cond"]
-                if not _looked_at(_Chains(cond), cond.inputs[index]):
+                if not looked_at(readers(cond), cond.inputs[index]):
                     return False
-                following.append((here, here.chains.graph.inputs[index]))
+                following.append((here, here.graph.inputs[index]))
             elif found.in_place.get(node) == index:
                 following.append((here, node.outputs[0]))
-            elif not _only_looks(node, index):
+            elif not only_looks(node, index):
                 return False
         pending += [(place, t) for place, t in following if t not in seen]
         seen.update(t for _, t in following)
@@ -135,7 +129,7 @@ def _writes(node: Node) -> bool:
 
 def _search(graph: Graph, found: Ownership, entered: set[tuple[Node, int]], in_loop: bool) -> None:
     """Find chains that start in ``graph``; ``entered``: loop variables that are owned on entry."""
-    chains = _Chains(graph)
+    reading = readers(graph)
     for node in graph.nodes:
         if node.op is WHILE:
             for k in range(node.attrs["n_vars"]):
@@ -145,19 +139,19 @@ def _search(graph: Graph, found: Ownership, entered: set[tuple[Node, int]], in_l
                 found.in_place |= marks.in_place
                 found.copied.add((node, k))
                 entered |= marks.entered | {(node, k)}
-                _follow(chains, node.outputs[k], found, entered)
+                _follow(reading, node.outputs[k], found, entered)
         elif node not in found.in_place and (
             node.op is SET_ITEM or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
         ):
-            _follow(chains, node.outputs[0], found, entered)
+            _follow(reading, node.outputs[0], found, entered)
         for sub in node.subgraphs:
             _search(sub, found, entered, in_loop or node.op is WHILE)
 
 
-def _follow(chains: _Chains, tensor: Tensor, found: Ownership, entered: set[tuple[Node, int]]) -> None:
+def _follow(reading: Readers, tensor: Tensor, found: Ownership, entered: set[tuple[Node, int]]) -> None:
     """Mark what comes after a value that is owned where it is made; the chain need not lead anywhere."""
     marks = _Marks(taken=found.in_place)
-    _walk(chains, tensor, marks)
+    _walk(reading, tensor, marks)
     found.in_place |= marks.in_place
     entered |= marks.entered
 
@@ -171,33 +165,16 @@ class _Marks:
     taken: Mapping[Node, int] = field(default_factory=dict)
 
 
-class _Chains:
-    """Who reads what in one graph: ``(node, input)`` in order, ``(None, output)`` for the graph's outputs."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.place = {node: position for position, node in enumerate(graph.nodes)}
-        self.readers: dict[Tensor, list[tuple[Node | None, int]]] = {}
-        for node in graph.nodes:
-            for i, tensor in enumerate(node.inputs):
-                self.readers.setdefault(tensor, []).append((node, i))
-            for tensor in node.control_inputs:
-                self.readers.setdefault(tensor, []).append((node, -1))
-        for j, tensor in enumerate(graph.outputs):
-            self.readers.setdefault(tensor, []).append((_END, j))
-
-
-def _walk(chains: _Chains, tensor: Tensor, marks: _Marks) -> int | None:
+def _walk(reading: Readers, tensor: Tensor, marks: _Marks) -> int | None:
     """Follow the chain that starts with the owned ``tensor``; gives the output it ends in, if it ends in one."""
     while True:
-        readers = chains.readers.get(tensor, [])
-        if not readers:
+        if tensor not in reading:
             return None
-        *before, (last, index) = readers
+        *before, (last, index) = reading.of(tensor)
         if last is not None and _writes(last):
             before = [(n, i) for n, i in before if n is not last]  # it reads before it writes
-        end = len(chains.place) if last is None else chains.place[last] - bool(last.subgraphs)
-        if not all(n is not None and n is not last and _looks(chains, n, i, end) for n, i in before):
+        end = len(reading.place) if last is None else reading.place[last] - bool(last.subgraphs)
+        if not all(n is not None and n is not last and looks(reading, n, i, end) for n, i in before):
             return None
         if last is None:
             return index
@@ -223,7 +200,7 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
         inner = _Marks(taken={**marks.taken, **marks.in_place})
         ends = []
         for sub in (node.attrs["then"], node.attrs["else"]):
-            ends.append(_walk(_Chains(sub), sub.inputs[index - 1], inner))
+            ends.append(_walk(readers(sub), sub.inputs[index - 1], inner))
         if ends[0] is None or ends[0] != ends[1] or ends[0] in node.declared:
             return None
         _merge(marks, inner)
@@ -250,41 +227,8 @@ def _merge(marks: _Marks, inner: _Marks) -> None:
 def _through_loop(node: Node, k: int, taken: Mapping[Node, int]) -> _Marks | None:
     """Return the chain through variable ``k`` of a loop, if it leads from the body's parameter to its next value."""
     cond, body = node.attrs["cond"], node.attrs["body"]
-    if not _looked_at(_Chains(cond), cond.inputs[k]):
+    if not looked_at(readers(cond), cond.inputs[k]):
         return None
     marks = _Marks(taken=taken)
-    end = _walk(_Chains(body), body.inputs[k], marks)
+    end = _walk(readers(body), body.inputs[k], marks)
     return marks if end == k else None
-
-
-def _only_looks(node: Node, index: int) -> bool:
-    """Return whether ``node`` keeps nothing of its input ``index``: no view, no reference."""
-    if node.op is WHILE:
-        n = node.attrs["n_vars"]
-        subs = (node.attrs["cond"], node.attrs["body"])
-        return index >= n and all(_looked_at(_Chains(g), g.inputs[index]) for g in subs)
-    if node.op is COND:
-        subs = (node.attrs["then"], node.attrs["else"])
-        return index > 0 and all(_looked_at(_Chains(g), g.inputs[index - 1]) for g in subs)
-    if node.op is GETITEM:
-        return index > 0 or (node.inputs[0].shape.rank is not None and node.outputs[0].shape.rank == 0)
-    if node.op is SET_ITEM:
-        return index != 0
-    return node.op.traits.memory is Memory.FRESH or index == -1
-
-
-def _looked_at(chains: _Chains, tensor: Tensor, end: int | None = None) -> bool:
-    """Return whether all that read ``tensor`` only look at it; through views too,
-    none of them after the node at ``end``."""
-    limit = len(chains.place) if end is None else end
-    return all(
-        n is not None and chains.place[n] <= limit and _looks(chains, n, i, limit)
-        for n, i in chains.readers.get(tensor, [])
-    )
-
-
-def _looks(chains: _Chains, node: Node, index: int, end: int) -> bool:
-    """Return as ``_only_looks``; or ``node`` makes a view which, up to the node at ``end``, others only look at."""
-    if _only_looks(node, index):
-        return True
-    return node.op.traits.memory is Memory.VIEW and index == 0 and all(_looked_at(chains, t, end) for t in node.outputs)

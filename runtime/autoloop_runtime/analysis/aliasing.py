@@ -1,0 +1,64 @@
+"""Which tensors may share memory, as the rows say it (``Traits.memory``), and who keeps hold of an array.
+
+A node *looks* at an input if nothing of that input's memory can be seen after it through its outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..ir.graph import Graph, Node
+from ..ir.structured import COND, WHILE
+from ..ir.tensor import Tensor
+from ..ir.traits import Memory
+from ..ops.indexing import GETITEM, SET_ITEM
+from .uses import CONTROL, Readers, readers
+
+
+def is_fresh(tensor: Tensor) -> bool:
+    """Return whether the value is an array that only this tensor can see, as long as it is read once."""
+    return tensor.op.op.traits.memory is Memory.FRESH
+
+
+def with_views(graph: Graph, tensors: Iterable[Tensor]) -> set[Tensor]:
+    """Return ``tensors``, and what may be a view of one of them in ``graph``."""
+    found = set(tensors)
+    if found:
+        for node in graph.nodes:
+            if node.op.traits.memory is Memory.VIEW and node.inputs[0] in found:
+                found.update(node.outputs)
+    return found
+
+
+def only_looks(node: Node, index: int) -> bool:
+    """Return whether ``node`` keeps nothing of its input ``index``: no view, no reference."""
+    if node.op is WHILE:
+        return index >= node.attrs["n_vars"] and all(_parameter_looked_at(g, index) for g in node.subgraphs)
+    if node.op is COND:
+        return index > 0 and all(_parameter_looked_at(g, index - 1) for g in node.subgraphs)
+    if node.op is GETITEM:
+        return index > 0 or (node.inputs[0].shape.rank is not None and node.outputs[0].shape.rank == 0)
+    if node.op is SET_ITEM:
+        return index != 0
+    return node.op.traits.memory is Memory.FRESH or index == CONTROL
+
+
+def _parameter_looked_at(graph: Graph, index: int) -> bool:
+    return looked_at(readers(graph), graph.inputs[index])
+
+
+def looked_at(reading: Readers, tensor: Tensor, end: int | None = None) -> bool:
+    """Return whether all that read ``tensor`` only look at it; through views too,
+    none of them after the node at ``end``."""
+    limit = len(reading.place) if end is None else end
+    return all(
+        n is not None and reading.place[n] <= limit and looks(reading, n, i, limit) for n, i in reading.of(tensor)
+    )
+
+
+def looks(reading: Readers, node: Node, index: int, end: int) -> bool:
+    """Return as ``only_looks``; or ``node`` makes a view which, up to the node at ``end``, others only look at."""
+    if only_looks(node, index):
+        return True
+    is_view = node.op.traits.memory is Memory.VIEW and index == 0
+    return is_view and all(looked_at(reading, t, end) for t in node.outputs)

@@ -1,0 +1,137 @@
+"""What is written where its value is read: the analysis of one graph that decides which values get a variable.
+
+A value that is read once, by a plain operation with no effect in between, is not given a variable but written where it
+is read; its own operands are then read there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from ..analysis.aliasing import with_views
+from ..analysis.failure import can_fail
+from ..analysis.observable import is_barrier
+from ..analysis.uses import CONTROL, Readers, readers
+from ..base.dataclass import dataclass, field
+from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.structured import COND, WHILE
+from ..ir.tensor import Tensor
+from .fusion import Chain
+from .templates import parse
+
+
+@dataclass
+class Uses:
+    """What one graph's emitter wants to know.
+
+    Attributes
+    ----------
+    last_read : dict
+        Position of the last read, where that is written; a tensor that is missing is never read.
+    inline : set of Node
+        Nodes that may be written where their value is read.
+    truth : set of Node
+        Nodes giving a boolean scalar of which only the truth is asked.
+    dying : dict
+        Position -> tensors read there for the last time.
+    """
+
+    last_read: dict[Tensor, int] = field(default_factory=dict)
+    inline: set[Node] = field(default_factory=set)
+    truth: set[Node] = field(default_factory=set)
+    dying: dict[int, list[Tensor]] = field(default_factory=dict)
+
+
+def analyse(
+    graph: Graph,
+    in_place: Mapping[Node, int] = MappingProxyType({}),
+    chains: Mapping[Node, Chain] = MappingProxyType({}),
+    predicate: bool = False,
+) -> Uses:
+    """Return the uses of ``graph``.
+
+    Parameters
+    ----------
+    in_place : mapping
+        Nodes that overwrite one of their inputs -> which.
+    chains : mapping
+        Nodes that are computed together, where the last of them stands.
+    predicate : bool
+        The first output is a loop's condition.
+    """
+    uses, reading = Uses(), readers(graph)
+    epochs = _epochs(graph, is_barrier)
+    writes = _epochs(graph, in_place.__contains__) if in_place else epochs
+    overwritten = {n.inputs[in_place[n]] for n in graph.nodes if n in in_place}
+    changing = with_views(graph, overwritten)
+    asked = {graph.outputs[0]} if predicate else set()
+    ends: dict[Chain, int] = {}
+    at: dict[Node, int] = {}
+    for position in range(len(graph.nodes) - 1, -1, -1):
+        node = graph.nodes[position]
+        at[node] = position
+        if node in chains:
+            at[node] = ends.setdefault(chains[node], position)
+        elif node not in in_place and _can_inline(node, reading):
+            there = reading.last(node.outputs[0], at)
+            target = min(there, len(graph.nodes))
+            still = epochs[position] == epochs[target] or _moves_freely(node)
+            if changing and any(t in changing for t in node.inputs):
+                still = still and writes[position] == writes[target]
+            if still and node.outputs[0] not in overwritten:
+                uses.inline.add(node)
+                at[node] = there
+        truths = _asked_by(node, asked, reading)
+        asked.update(truths)
+        if truths and node.op is not COND:
+            uses.truth.add(node)
+    uses.last_read = {tensor: reading.last(tensor, at) for tensor in reading}
+    for tensor, position in uses.last_read.items():
+        uses.dying.setdefault(position, []).append(tensor)
+    return uses
+
+
+def _epochs(graph: Graph, ends: Callable[[Node], bool]) -> list[int]:
+    """Return a number per position, and one for the end, that grows after each node that ``ends`` an epoch."""
+    epochs, epoch = [], 0
+    for node in graph.nodes:
+        epochs.append(epoch)
+        epoch += ends(node)
+    return [*epochs, epoch]
+
+
+def _asked_by(node: Node, asked: set[Tensor], reading: Readers) -> tuple[Tensor, ...]:
+    """Return the inputs of which ``node`` asks only the truth; ``asked``: those of which others do."""
+    if node.op is COND:
+        return node.inputs[:1]
+    result = node.outputs[0] if node.outputs else None
+    if result is None or result not in asked or reading.only(result) is None or node.op.truth is None:
+        return ()
+    return () if any(t.shape.rank != 0 or t.dtype.kind != "b" for t in (result, *node.inputs)) else node.inputs
+
+
+def _can_inline(node: Node, reading: Readers) -> bool:
+    if is_barrier(node) or node.op.several or node.op in (CONST, PARAMETER) or node.declared or node.control_inputs:
+        return False
+    read = reading.only(node.outputs[0])
+    return read is not None and _takes(*read)
+
+
+def _moves_freely(node: Node) -> bool:
+    """Return true for scalar numbers that cannot fail: it makes no difference when they are computed."""
+    tensors = (*node.inputs, *node.outputs)
+    return all(t.shape.rank == 0 and t.dtype.kind != "O" for t in tensors) and not can_fail(node)
+
+
+def _takes(reader: Node | None, index: int) -> bool:
+    """Return whether ``reader`` can have an expression for its input ``index`` in place of a variable."""
+    if reader is None:
+        return True
+    if index == CONTROL:
+        return False
+    if reader.op is WHILE:
+        return index < int(reader.attrs["n_vars"])
+    if reader.op is COND:
+        return index == 0
+    return reader.op.code is None or index not in parse(reader.op.code).repeated

@@ -1,0 +1,118 @@
+"""Who reads what, what shares memory, what may be noticed: the facts that passes and executors ask for."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import (
+    CONTROL,
+    END,
+    Graph,
+    Readers,
+    TensorShape,
+    call,
+    cond,
+    control_flow,
+    float64,
+    has_effect,
+    is_barrier,
+    is_fresh,
+    looked_at,
+    only_looks,
+    readers,
+    set_outputs,
+    with_views,
+)
+
+
+@pytest.fixture
+def graph():
+    graph = Graph(ordered=True)
+    with graph.as_default():
+        yield graph
+
+
+def parameter(graph, shape=(4,)):
+    return graph.parameter(np.dtype(float64), TensorShape(shape), "x")
+
+
+def test_who_reads_what(graph):
+    x = parameter(graph)
+    y = x * x
+    z = y + x
+    set_outputs(graph, [z, y, z])
+    found = readers(graph)
+    multiply, add = y.op, z.op
+    assert list(found.of(x)) == [(multiply, 0), (multiply, 1), (add, 1)]
+    assert list(found.of(y)) == [(add, 0), (None, 1)] and list(found.of(z)) == [(None, 0), (None, 2)]
+    assert [found.count(t) for t in (x, y, z)] == [3, 2, 2]
+    assert found.nodes(y) == {add, None} and found.only(y) is None
+    assert set(found) == {x, y, z} and x in found
+    assert found.last(x) == graph.nodes.index(add) and found.last(y) == found.last(z) == END
+    assert found.last(x, {multiply: 7, add: 5}) == 7
+    alone = Readers([add])
+    assert alone.only(y) == (add, 0) and alone.last(z) == -1 and z not in alone and alone.of(z) == ()
+
+
+def test_to_wait_is_to_read(graph):
+    x = parameter(graph)
+    other = Graph()
+    with other.as_default():
+        a = parameter(other)
+        b = a + 1.0
+        with other.control_dependencies([b]):
+            c = a * a
+    assert list(readers(other).of(b)) == [(c.op, CONTROL)]
+    assert b not in Readers(other.nodes, control=False)
+    assert x not in readers(other)
+
+
+def test_what_shares_memory(graph):
+    x = parameter(graph)
+    row, turned, made = x[1:], call("reshape", x, [2, 2]), x + 1.0
+    element = x[0]
+    of_row = call("reshape", row, [3, 1])
+    set_outputs(graph, [row, turned, made, element, of_row])
+    assert is_fresh(made) and not any(map(is_fresh, (row, turned)))
+    assert with_views(graph, [row]) == {row, of_row}
+    assert {row, turned, of_row} <= with_views(graph, [x]) and made not in with_views(graph, [x])
+    assert with_views(graph, []) == set()
+    assert only_looks(made.op, 0) and only_looks(element.op, 0) and only_looks(made.op, CONTROL)
+    assert not only_looks(row.op, 0) and not only_looks(turned.op, 0)
+
+
+def test_who_keeps_hold_of_an_array(graph):
+    x, y = parameter(graph), parameter(graph)
+    looks = call("sum", x[1:]) + call("sum", x)
+    kept = call("reshape", y, [2, 2])
+    set_outputs(graph, [looks, kept])
+    found = readers(graph)
+    assert looked_at(found, x) and not looked_at(found, y)
+    assert not looked_at(found, x, found.place[looks.op] - 3)
+
+
+def test_who_keeps_hold_of_an_array_in_loops_and_branches(graph):
+    x, y = parameter(graph), parameter(graph)
+    total = control_flow.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s + call("sum", x)), (0, np.float64(0)))[1]
+    last = control_flow.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, y), (0, x + 1.0))[1]
+    chosen = cond(total > 1.0, lambda: call("sum", x), lambda: total)
+    same = cond(total > 1.0, lambda: y, lambda: y + 1.0)
+    set_outputs(graph, [total, last, chosen, same])
+    nodes = [t.op for t in (total, last, chosen, same)]
+    captured = [next(i for i, t in enumerate(n.inputs) if t is x or t is y) for n in nodes]
+    assert [only_looks(n, i) for n, i in zip(nodes, captured)] == [True, False, True, False]
+    assert not only_looks(nodes[0], 1) and not only_looks(nodes[2], 0)
+
+
+def test_what_may_be_noticed(graph):
+    x = parameter(graph)
+    (quiet,) = control_flow.while_loop(lambda i: i < 3, lambda i: i + 1, (0,))
+
+    def telling(i):
+        return cond(i < 1, lambda: (al.print(i), i + 1)[1], lambda: i + 1)
+
+    (told,) = control_flow.while_loop(lambda i: i < 3, telling, (0,))
+    plain = x + 1.0
+    assert has_effect(told.op) and not has_effect(quiet.op) and not has_effect(plain.op)
+    assert is_barrier(told.op) and is_barrier(quiet.op) and not is_barrier(plain.op)
