@@ -51,6 +51,30 @@ def pytest_runtest_teardown() -> None:
         background.wait()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def every_stage() -> Iterator[list[str]]:
+    """What was wrong with a graph that reached a stage, in the thread of the tests: each is verified there."""
+    from api import verify, watch
+
+    found: list[str] = []
+
+    def verified(graph: Any, stage: Any) -> None:
+        faults = [f"{stage.name.lower()}: {fault}" for fault in verify(graph, stage)]
+        found.extend(faults)
+        assert not faults, "\n".join(faults)
+
+    with watch(verified):
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def every_graph_is_right(every_stage: list[str]) -> Iterator[None]:
+    """A graph that broke a rule fails its test, also where somebody caught the error."""
+    every_stage.clear()
+    yield
+    assert not every_stage, "\n".join(every_stage)
+
+
 def _always(wanted: str) -> None:
     from api import NativeRefusal, execution
 

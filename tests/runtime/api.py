@@ -44,6 +44,7 @@ from autoloop_runtime.control.cond import cond
 from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import Executable, workers
+from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow.execution_plan import Plan
 from autoloop_runtime.dataflow.flat_graph import Kind, Lowered
 from autoloop_runtime.dataflow.frames import State
@@ -52,10 +53,11 @@ from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping
 from autoloop_runtime.dataflow.testing import SeededExecutor
-from autoloop_runtime.gradients import checkpoints, compiled_calls
+from autoloop_runtime.gradients import checkpoints, compiled_calls, extension_rules
 from autoloop_runtime.gradients.api import gradients, value_and_grad
 from autoloop_runtime.gradients.mincut import cheapest_cut
 from autoloop_runtime.gradients.rewriting import FIXED
+from autoloop_runtime.ir import verify as verifying
 from autoloop_runtime.ir.apply import apply, apply_several
 from autoloop_runtime.ir.composite import Composite, composite_of
 from autoloop_runtime.ir.composite import register as register_composite
@@ -66,6 +68,7 @@ from autoloop_runtime.ir.op import FUNCTIONS, OPS, Op, call, register
 from autoloop_runtime.ir.prices import Price, Products
 from autoloop_runtime.ir.records import LoopRecord, loop_records, record_loop
 from autoloop_runtime.ir.run_state import EAGER, RunState
+from autoloop_runtime.ir.stages import Stage, watch
 from autoloop_runtime.ir.structured import COND, WHILE
 from autoloop_runtime.ir.tensor import NUMPY_FUNCTIONS, Tensor, TensorSpec
 from autoloop_runtime.ir.traits import (
@@ -81,7 +84,7 @@ from autoloop_runtime.ir.traits import (
     NoRule,
     Traits,
 )
-from autoloop_runtime.ir.verify import Stage, verify
+from autoloop_runtime.ir.verify import verify
 from autoloop_runtime.native import NativeRefusal, compile_native, native_call
 from autoloop_runtime.native.kernels import elimination, ll_files, spare_memory, stack_code, swap_file, thread_pool
 from autoloop_runtime.native.kernels.spare_memory import CLASSES as SPARE_CLASSES

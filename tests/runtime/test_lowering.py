@@ -26,24 +26,6 @@ def vector(graph: Graph, size=None, name: str = "v"):
     return graph.parameter(np.dtype("float64"), TensorShape([size]), name)
 
 
-def check_wiring(lowered: Lowered) -> None:
-    """Every edge leads to an output that exists, within a frame or through a node that may cross it."""
-    frames = lowered.frames
-    assert [f.index for f in frames] == list(range(len(frames)))
-    assert all(f.parent < f.index for f in frames)
-    assert len({n.name for n in lowered.nodes}) == len(lowered.nodes)
-    for node in lowered.nodes:
-        for index, output in (*node.inputs, *node.controls):
-            source = lowered.nodes[index]
-            assert output < source.outputs
-            inside = frames[source.frame].parent if source.kind is Kind.EXIT else source.frame
-            outside = frames[node.frame].parent if node.kind is Kind.ENTER else node.frame
-            assert source.kind is Kind.CONST or inside == outside, (node, source)
-        waits = node.kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY)
-        tokens = [p for p in (*node.inputs, *node.controls) if not lowered.nodes[p[0]].resting]
-        assert tokens or not waits or node.frame == 0, f"{node.name} would never run"
-
-
 # -- the picture in the books -----------------------------------------------------------------------------
 
 
@@ -57,7 +39,6 @@ def book_example():
 
 def test_a_loop_is_drawn_as_in_the_books():
     lowered = lower(*book_example(), keep_variables=True)
-    check_wiring(lowered)
     assert kinds(lowered) == {
         Kind.FEED: 2, Kind.CONST: 3, Kind.KERNEL: 4, Kind.LOOP_COND: 1,
         Kind.ENTER: 2, Kind.MERGE: 2, Kind.SWITCH: 2, Kind.NEXT_ITERATION: 2, Kind.EXIT: 2,
@@ -71,7 +52,6 @@ def test_a_loop_is_drawn_as_in_the_books():
 
 def test_a_variable_that_never_changes_is_an_invariant():
     lowered = lower(*book_example())
-    check_wiring(lowered)
     assert kinds(lowered)[Kind.NEXT_ITERATION] == 1
     assert [n.constant for n in lowered.nodes if n.kind is Kind.ENTER] == [False, True]
 
@@ -87,7 +67,6 @@ def test_a_loop_whose_variables_never_change_still_asks_its_condition():
     x = scalar(graph)
     out = loop(graph, lambda g, x: call(LESS, x, const(g, 0)), lambda g, x: [x], [x])
     lowered = lower(graph, out, [x])
-    check_wiring(lowered)
     assert Executable(lowered).run([5]) == [5]
 
 
@@ -143,7 +122,6 @@ def test_pruning_goes_through_nested_loops_and_branches():
 
     i, x, y = counted(graph, 3, body, [const(graph, 0), const(graph, 0)])
     lowered = lower(graph, [x])
-    check_wiring(lowered)
     assert "failing" not in kernels(lowered)
     assert Executable(lowered).run([]) == [9]
 
@@ -157,7 +135,6 @@ def test_a_branch_output_that_is_not_needed_is_not_computed():
         lambda g: [g.capture(x), call(failing("else"), g.capture(x))],
     )  # fmt: skip
     lowered = lower(graph, [good], [p, x])
-    check_wiring(lowered)
     run = Executable(lowered).run
     assert run([np.True_, 5]) == [6] and run([np.False_, 5]) == [5]
 
@@ -208,7 +185,6 @@ def test_a_loop_waits_for_its_control_inputs():
             lambda g, i: [call(ADD, call(note, i), const(g, 1))], [const(graph, 0)],
         )  # fmt: skip
     lowered = lower(graph, out, [x])
-    check_wiring(lowered)
     Executable(lowered).run([1])
     assert seen == ["first", "body", "body"]
 
@@ -262,7 +238,6 @@ def test_every_node_of_a_loop_has_a_token_to_wait_for():
 
     i, y, z = counted(graph, 3, body, [const(graph, 0), const(graph, 0)])
     lowered = lower(graph, [i, y, z], [x])
-    check_wiring(lowered)
     assert Executable(lowered).run([5]) == [3, 28, 5]
 
 
@@ -280,7 +255,6 @@ def test_a_loop_of_constants_inside_a_branch_runs_only_there():
 
     (out,) = branch(graph, p, then, orelse)
     lowered = lower(graph, [out], [p])
-    check_wiring(lowered)
     run = Executable(lowered).run
     assert run([np.True_]) == [3] and seen == []
     assert run([np.False_]) == [1] and seen == [0, 1]
@@ -301,7 +275,6 @@ def test_branches_of_constants_and_of_invariants():
 
     _, y = counted(graph, 3, body, [const(graph, 0)])
     lowered = lower(graph, [y], [x])
-    check_wiring(lowered)
     assert Executable(lowered).run([7]) == [100 + 8 + 100 + 8 + 7 + 8]
 
 

@@ -1,4 +1,7 @@
-"""What holds of a graph at each stage: after every pass, of programs and gradients, and that each rule can fail."""
+"""What holds of a graph at each stage: after every pass, of programs and gradients, and that each rule can fail.
+
+``conftest`` has the whole suite's graphs verified, wherever one comes to a stage.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,43 @@ from typing import Any
 
 import numpy as np
 import pytest
-from api import PASSES, Graph, Stage, TensorShape, cond, gradients, ops, set_outputs, verify, while_loop
+from api import (
+    PASSES,
+    Graph,
+    Kind,
+    Lowered,
+    Stage,
+    TensorShape,
+    cond,
+    extension_rules,
+    flat_rules,
+    gradients,
+    lower,
+    ops,
+    optimize,
+    replace,
+    set_outputs,
+    verify,
+    verifying,
+    watch,
+    while_loop,
+)  # fmt: skip
 from random_programs import Program
 
 
 def verified(graph: Graph) -> Graph:
-    """``graph`` after all passes, each of which gave what holds at its stage."""
-    assert verify(graph, Stage.STRUCTURED) == []
-    for k, transform in enumerate(PASSES, 1):
-        graph = transform(graph)
-        assert verify(graph, Stage.STRUCTURED if k < len(PASSES) else Stage.OPTIMISED) == [], transform
-    return graph
+    """``graph`` after all passes, and lowered; each of them gave what holds at its stage."""
+    stages: list[Stage] = []
+
+    def look(graph: Any, stage: Stage) -> None:
+        stages.append(stage)
+        assert verify(graph, stage) == []
+
+    with watch(look):
+        made = optimize(graph)
+        lower(made, made.outputs, made.inputs)
+    assert stages == [Stage.STRUCTURED] * (1 + len(PASSES)) + [Stage.OPTIMISED, Stage.LOWERED]
+    return made
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -87,6 +116,28 @@ def _unread(graph: Graph) -> None:
     graph.constant(np.float32(0.0))
 
 
+def _stale(graph: Graph) -> None:
+    _node(graph, "While").instead()
+
+
+def _foreign(graph: Graph) -> None:
+    graph.nodes.insert(0, Graph().constant(np.float32(0.0)).op)
+
+
+def _adopted(graph: Graph) -> None:
+    _node(graph, "While").attrs["body"].parent = Graph()
+
+
+def _version(graph: Graph) -> None:
+    other = Graph()
+    other.lineage = graph.lineage
+    _node(graph, "While").attrs["body"].parent = other
+
+
+def _dropped_result(graph: Graph) -> None:
+    graph.outputs.clear()
+
+
 BROKEN: list[tuple[Callable[[Any], Any], Callable[[Graph], None], str]] = [
     (_loop, lambda g: g.nodes.reverse(), "read after it was made"),
     (_loop, lambda g: g.nodes.append(g.nodes[-1]), "stands in its graph once"),
@@ -97,6 +148,11 @@ BROKEN: list[tuple[Callable[[Any], Any], Callable[[Graph], None], str]] = [
     (_loop, _other_predicate, "a predicate is a boolean"),
     (_branch, _fewer_results, "a branch takes the captured values"),
     (_loop, _unread, "a node is read"),
+    (_loop, _stale, "which result it is"),
+    (_loop, _foreign, "or an earlier version"),
+    (_loop, _adopted, "or an earlier version"),
+    (_loop, _version, "the very graph it stands in"),
+    (_branch, _dropped_result, "a result of a conditional is read"),
 ]
 
 
@@ -104,7 +160,8 @@ BROKEN: list[tuple[Callable[[Any], Any], Callable[[Graph], None], str]] = [
 def test_every_rule_can_fail(build: Callable[[Any], Any], spoil: Callable[[Graph], None], says: str) -> None:
     graph = verified(graph_of(build))
     spoil(graph)
-    assert any(says in fault for fault in verify(graph, Stage.OPTIMISED))
+    found = verify(graph, Stage.OPTIMISED)
+    assert found and any(says in fault for fault in found)
 
 
 def test_a_variable_of_another_dtype_is_found() -> None:
@@ -160,3 +217,123 @@ def test_gradients_leave_the_nodes_that_were_there_as_they_were(build: Callable[
     assert y.op in graph.nodes and node not in graph.nodes
     assert y.op.outputs[y.index] is y and len(y.op.outputs) > len(node.outputs)
     assert y2.op is y2.op.now
+
+
+# -- the flat form ------------------------------------------------------------------------------------------
+
+
+def _flat(build: Callable[[Any], Any]) -> Lowered:
+    made = verified(graph_of(build))
+    return lower(made, made.outputs, made.inputs)
+
+
+def _with(flat: Lowered, of: Kind, **changes: Any) -> Lowered:
+    """``flat`` with the first node of a kind changed."""
+    node = next(n for n in flat.nodes if n.kind is of)
+    nodes = list(flat.nodes)
+    nodes[node.index] = replace(node, **changes)
+    return replace(flat, nodes=tuple(nodes))
+
+
+FLAT: list[tuple[Callable[[Lowered], Lowered], str]] = [
+    (lambda f: replace(f, fetches=((len(f.nodes), 0),)), "an output that there is"),
+    (lambda f: _with(f, Kind.KERNEL, inputs=((0, 5),)), "an output that there is"),
+    (lambda f: replace(f, nodes=f.nodes[::-1]), "numbered in order"),
+    (lambda f: _with(f, Kind.KERNEL, name=f.nodes[0].name), "a name is given once"),
+    (lambda f: _with(f, Kind.SWITCH, inputs=((0, 0),)), "as many inputs and outputs"),
+    (lambda f: _with(f, Kind.KERNEL, op=None), "an op if it is a kernel"),
+    (lambda f: _with(f, Kind.EXIT, frame=0), "through Enter and Exit"),
+    (lambda f: _with(f, Kind.SWITCH, inputs=((0, 0), (0, 0)), controls=()), "through Enter and Exit"),
+    (lambda f: _with(f, Kind.KERNEL, inputs=(), controls=()), "gets a token"),
+    (lambda f: _with(f, Kind.NEXT_ITERATION, kind=Kind.IDENTITY), "Enter and NextIteration"),
+    (lambda f: _with(f, Kind.LOOP_COND, kind=Kind.IDENTITY), "has one condition"),
+    (lambda f: replace(f, feeds=()), "nothing else, is a Feed"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "says"), FLAT)
+def test_every_rule_of_the_flat_form_can_fail(spoil: Callable[[Lowered], Lowered], says: str) -> None:
+    flat = _flat(_loop)
+    assert verify(flat, Stage.LOWERED) == []
+    assert any(says in fault for fault in verify(spoil(flat), Stage.LOWERED))
+
+
+def test_each_rule_of_the_flat_form_is_spoiled_here() -> None:
+    assert all(any(says in rule.says for _, says in FLAT) for rule in flat_rules.FLAT_RULES)
+
+
+# -- gradients ----------------------------------------------------------------------------------------------
+
+
+def _differentiated(build: Callable[[Any], Any]) -> Graph:
+    graph = graph_of(build, 1)
+    assert verify(graph, Stage.DIFFERENTIATED) == []
+    return graph
+
+
+def _known(graph: Graph, name: str, part: str) -> Any:
+    return _node(graph, name).attrs[part].record(extension_rules.Extension)
+
+
+def _lost_counter(graph: Graph) -> None:
+    _known(graph, "While", "body").trips = 99
+
+
+def _no_counter(graph: Graph) -> None:
+    _known(graph, "While", "body").trips = 1
+
+
+def _lost_store(graph: Graph) -> None:
+    _known(graph, "While", "body").stores = _node(graph, "While").attrs["n_vars"] - 1
+    _known(graph, "While", "body").original = 2
+
+
+def _no_stack(graph: Graph) -> None:
+    known = _known(graph, "While", "body")
+    known.saved = dict.fromkeys(known.saved, 0)
+
+
+def _foreign_stack(graph: Graph) -> None:
+    known = _known(graph, "While", "body")
+    known.saved = {graph.inputs[0]: position for position in known.saved.values()}
+
+
+def _foreign_result(graph: Graph) -> None:
+    _known(graph, "Cond", "then").results[graph.inputs[0]] = 0
+
+
+def _placeholder(graph: Graph) -> None:
+    node = graph.outputs[0].op
+    graph.exchange(node, node.instead(extension_rules.PLACEHOLDER))
+
+
+@pytest.mark.parametrize(
+    ("build", "spoil", "says"),
+    [
+        (_loop, _lost_counter, "among its variables"), (_loop, _no_counter, "among its variables"),
+        (_loop, _lost_store, "among its variables"), (_loop, _no_stack, "its own, and handed out"),
+        (_loop, _foreign_stack, "its own, and handed out"), (_branch, _foreign_result, "its own, and handed out"),
+        (_loop, _placeholder, "defined in the end"),
+    ],
+)  # fmt: skip
+def test_every_rule_of_gradients_can_fail(
+    build: Callable[[Any], Any], spoil: Callable[[Graph], None], says: str
+) -> None:
+    graph = _differentiated(build)
+    spoil(graph)
+    assert any(says in fault for fault in verify(graph, Stage.DIFFERENTIATED))
+
+
+def test_a_stage_of_which_nobody_has_said_anything_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifying, "_rules", [])
+    with pytest.raises(LookupError, match="nobody has said what holds of a graph that is lowered"):
+        verify(Graph(), Stage.LOWERED)
+
+
+def test_the_suite_is_told_of_a_graph_that_breaks_a_rule(every_stage: list[str]) -> None:
+    graph = graph_of(_loop)
+    graph.nodes.append(graph.nodes[-1])
+    with pytest.raises(AssertionError, match="a node stands in its graph once"):
+        optimize(graph)
+    assert "stands in its graph once" in every_stage[0]
+    every_stage.clear()

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from ..analysis.needed import Needed
 from ..ir.checks import CHECK_PROMISE
 from ..ir.graph import CONST, PARAMETER, Graph, Node
+from ..ir.stages import Stage, come_to
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from .flat_graph import Kind, Lowered, Port
@@ -46,7 +47,9 @@ def lower(
     for tensor in (*fetches, *feeds):
         if tensor.node is not None and tensor.node.graph is not graph:
             raise ValueError(f"tensor {tensor.name!r} does not belong to this graph and cannot be fetched or fed")
-    return _Lowering(Needed(fetches, feeds), feeds, keep_variables).run(graph, fetches)
+    flat = _Lowering(Needed(fetches, feeds), feeds, keep_variables).run(graph, fetches)
+    come_to(flat, Stage.LOWERED)
+    return flat
 
 
 class _Lowering:

@@ -10,6 +10,7 @@ from ..base import nest
 from ..collections.variables import Variable
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node
+from ..ir.stages import Stage, come_to
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from . import cond_vjp as branches
@@ -68,7 +69,10 @@ def build(
         for there, here in links(g):
             for part in walk.adjoints.parts(here):
                 walk.add(there, part)
-    return [_result(walk.adjoints, x, sparse) for x in xs]
+    results = [_result(walk.adjoints, x, sparse) for x in xs]
+    for g in spans:
+        come_to(g, Stage.DIFFERENTIATED)
+    return results
 
 
 def _result(adjoints: Adjoints, x: Key, sparse: bool) -> Any:

@@ -22,6 +22,7 @@ from ..base.dtypes import variant
 from ..base.forks import Kind, in_child, is_mine
 from ..collections.variables import READ, Variable
 from ..ir.graph import Graph
+from ..ir.stages import Stage, come_to
 from ..ir.tensor import Tensor
 from ..ops.identities import IDENTITY
 from ..running.automatic import Automatic
@@ -310,5 +311,7 @@ def _split(graph: Graph, outputs: Sequence[Tensor], sources: Sequence[Key]) -> S
     results = [(x, backward.capture(g)) for x, g in totals if g is not None]
     backward.finish([g for _, g in results])
     set_outputs(backward, [g for _, g in results])
+    for one in (graph, backward):
+        come_to(one, Stage.DIFFERENTIATED)
     found_for = tuple([x for x, _ in results])
     return Split(graph, tuple(outputs), tuple(backward.taken), backward, tuple(given), found_for, marks)

@@ -17,6 +17,7 @@ from ..base import nest
 from ..collections import accumulators
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import PARAMETER, Graph, Node, current_graph
+from ..ir.stages import Stage, come_to
 from ..ir.structured import COND, WHILE, LoopVar, StructureError
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
@@ -168,6 +169,7 @@ def tangents(ys: Sequence[Tensor], xs: Sequence[Tensor], directions: Sequence[Te
     marks = Marks([graph], xs)
     push = Pushforward(graph, reached(graph.nodes, xs, marks), marks, dict(zip(xs, directions)))
     push.run()
+    come_to(graph, Stage.DIFFERENTIATED)
     return [push.of(y) for y in ys]
 
 

@@ -35,7 +35,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise AssertionError("a placeholder of a backward graph was not defined")
 
 
-_PLACEHOLDER = Op("Residual", lambda *_, spec: spec, _never, NO_GRADIENT)
+#: the op of what stands for a value of the forward pass until it is known where that comes from
+PLACEHOLDER = Op("Residual", lambda *_, spec: spec, _never, NO_GRADIENT)
 
 #: how to compute a tensor: op, inputs, attributes
 Definition = tuple[Op, Sequence[Tensor], Mapping[str, Any]]
@@ -50,11 +51,14 @@ class BackwardGraph(Graph):
     ----------
     location : Location
         The user's lines of the forward node whose gradient is being built; nodes made meanwhile get them.
+    finished : bool
+        All that stood for values of the forward pass is defined.
     """
 
     def __init__(self, name: str, parent: Graph | None, forward: Graph) -> None:
         super().__init__(name, parent)
         self.forward = forward
+        self.finished = False
         self.location: Location = ()
         #: tensor of the forward graph -> what stands for it here; a placeholder until ``finish``
         self._asked: dict[Tensor, Tensor] = {}
@@ -156,7 +160,7 @@ class BackwardGraph(Graph):
     def _placeholder(self, tensor: Tensor) -> Tensor:
         spec = (tensor.dtype, tensor.shape)
         name = self.unique_name(tensor.op.name.rpartition("/")[2])
-        node = Node(self, _PLACEHOLDER, (), {"spec": spec}, [spec], name, tensor.op.location)
+        node = Node(self, PLACEHOLDER, (), {"spec": spec}, [spec], name, tensor.op.location)
         self.nodes.append(node)
         return node.outputs[0]
 
@@ -170,12 +174,13 @@ class BackwardGraph(Graph):
         """Define the placeholders that ``outputs`` depend on; drop everything else that they do not need."""
         self._drop_dead(outputs)
         kept = set(self.nodes)
-        asked = {t for t, here in self._asked.items() if here.op in kept and here.op.op is _PLACEHOLDER}
+        asked = {t for t, here in self._asked.items() if here.op in kept and here.op.op is PLACEHOLDER}
         if asked:
             self._define(asked)
             self.nodes = [node.now for node in self.nodes]
             self._drop_dead(outputs)
         self.nodes = sorted_nodes(self.nodes)
+        self.finished = True
 
     def _define(self, asked: set[Tensor]) -> None:
         sources, roots = self._recipes(asked)

@@ -69,6 +69,8 @@ class Graph:
         self.parent = parent
         self.root: Graph = self if parent is None else parent.root
         self.ordered: bool = ordered if parent is None else parent.ordered
+        #: the same object in all the graphs that passes make of one another
+        self.lineage = object()
         self.nodes: list[Node] = []
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []

@@ -1,28 +1,20 @@
 """What holds of a graph at each stage, as one table: rules by name, and the stages at which they hold.
 
-A pass, or a gradient, that breaks a rule is wrong, whatever the results are. Tests verify every graph that a pass
-gives; a run does not.
+A pass, or a gradient, that breaks a rule is wrong, whatever the results are. Tests verify every graph that reaches a
+stage (``stages.watch``); a run does not. The rooms of the flat form and of gradients add the rules of theirs.
 """
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ..base.dataclass import dataclass
 from ..base.shapes import SCALAR
 from .graph import PARAMETER, Graph, Node
+from .stages import Stage
 from .structured import COND, WHILE
 from .tensor import Tensor
-
-
-class Stage(enum.Enum):
-    """How far a graph has come."""
-
-    #: traced, extended by gradients, or between two passes
-    STRUCTURED = enum.auto()
-    #: after the last pass
-    OPTIMISED = enum.auto()
 
 
 @dataclass(frozen=True)
@@ -36,26 +28,38 @@ class Rule:
     wrong : callable
         Gives, for a graph, what breaks the rule in it, but not in the graphs inside it.
     stages : tuple of Stage
-        When it holds.
+        When it holds; by default of all graphs with structured nodes.
     """
 
     says: str
-    wrong: Callable[[Graph], Iterator[object]]
-    stages: tuple[Stage, ...] = tuple(Stage)
+    wrong: Callable[[Any], Iterator[object]]
+    stages: tuple[Stage, ...] = (Stage.STRUCTURED, Stage.DIFFERENTIATED, Stage.OPTIMISED)
 
 
-def verify(graph: Graph, stage: Stage) -> list[str]:
-    """Return what breaks the rules of ``stage`` in ``graph``, and the graphs inside it: which rule, where, and what."""
+def verify(graph: Any, stage: Stage) -> list[str]:
+    """Return what breaks the rules of ``stage`` in ``graph``, and the graphs inside it: which rule, where, and what.
+
+    ``graph`` is a ``Graph``, or at ``Stage.LOWERED`` the flat form that was made of one.
+    """
     found: list[str] = []
+    rules = [rule for rule in _rules if stage in rule.stages]
+    if not rules:
+        raise LookupError(f"nobody has said what holds of a graph that is {stage.name.lower()}")
     pending = [graph]
     while pending:
         current = pending.pop()
-        for rule in RULES:
-            if stage in rule.stages:
-                found += [f"in the graph {current.prefix!r}: {rule.says}, but not {w!r}" for w in rule.wrong(current)]
-        for node in current.nodes:
-            pending += node.subgraphs
+        where = f"in the graph {current.prefix!r}: " if isinstance(current, Graph) else ""
+        for rule in rules:
+            found += [f"{where}{rule.says}, but not {w!r}" for w in rule.wrong(current)]
+        if isinstance(current, Graph):
+            for node in current.nodes:
+                pending += node.subgraphs
     return found
+
+
+def add_rules(rules: Iterable[Rule]) -> None:
+    """Let ``rules`` hold, too."""
+    _rules.extend(rules)
 
 
 def _read_too_early(graph: Graph) -> Iterator[object]:
@@ -73,6 +77,28 @@ def _made_twice(graph: Graph) -> Iterator[object]:
         if node in seen:
             yield node
         seen.add(node)
+
+
+def _not_its_own(graph: Graph) -> Iterator[object]:
+    for node in graph.nodes:
+        if any(t.node is not node or t.index != k for k, t in enumerate(node.outputs)):
+            yield node
+
+
+def _belongs_elsewhere(graph: Graph) -> Iterator[object]:
+    for node in graph.nodes:
+        if node.graph.lineage is not graph.lineage:
+            yield node
+        for sub in node.subgraphs:
+            if sub.parent is None or sub.parent.lineage is not graph.lineage:
+                yield sub
+
+
+def _shared(graph: Graph) -> Iterator[object]:
+    for node in graph.nodes:
+        if node.graph is not graph:
+            yield node
+        yield from (sub for sub in node.subgraphs if sub.parent is not graph)
 
 
 def _no_parameters(graph: Graph) -> Iterator[object]:
@@ -146,7 +172,10 @@ def _results_not_read(graph: Graph) -> Iterator[object]:
 RULES: tuple[Rule, ...] = (
     Rule("a tensor is read after it was made, in its own graph", _read_too_early),
     Rule("a node stands in its graph once", _made_twice),
-    Rule("the inputs of a graph are parameters, each once", _no_parameters, (Stage.OPTIMISED,)),
+    Rule("the inputs of a graph are parameters, each once", _no_parameters),
+    Rule("a result is told of the node that gives it, and which result it is", _not_its_own),
+    Rule("a node, and a graph inside one, is told of the graph it stands in or an earlier version", _belongs_elsewhere),
+    Rule("a node, and a graph inside one, is told of the very graph it stands in", _shared, (Stage.OPTIMISED,)),
     Rule("an effect takes a token last, and gives one last", _effects_without_token),
     Rule("a loop says as much of each variable, and hands all inputs to both graphs", _loops_of_other_form),
     Rule("a loop variable, and a captured value, has one dtype", _variables_of_other_dtype),
@@ -155,3 +184,4 @@ RULES: tuple[Rule, ...] = (
     Rule("a node is read, or is a parameter", _not_read, (Stage.OPTIMISED,)),
     Rule("a result of a conditional is read", _results_not_read, (Stage.OPTIMISED,)),
 )  # fmt: skip
+_rules: list[Rule] = list(RULES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.graph import Graph
+from ..ir.stages import Stage, come_to
 from .cse import eliminate_common
 from .fold import fold
 from .invariant import hoist_invariants
@@ -21,6 +22,10 @@ PASSES: tuple[Pass, ...] = (prune, fold, reduce_strength, hoist_invariants, elim
 def optimize(graph: Graph) -> Graph:
     """Return ``graph`` after all passes; the given graph is not changed,
     nor does a later change of it change the result."""
+    come_to(graph, Stage.STRUCTURED)
     for transform in PASSES:
         graph = transform(graph)
-    return detached(graph)
+        come_to(graph, Stage.STRUCTURED)
+    graph = detached(graph)
+    come_to(graph, Stage.OPTIMISED)
+    return graph

@@ -1,8 +1,8 @@
 """Changing a graph by making another: the one way passes make new graphs of old ones.
 
 What a pass leaves as it is, nodes and whole sub-graphs, is in both graphs afterwards, so that a pass costs little more
-than a look at each node. Between passes, therefore, ``Node.graph`` and ``Graph.parent`` may name a graph that a node
-came from; ``detached`` makes a graph that shares nothing with any other, in which they are right again.
+than a look at each node. Between passes, therefore, ``Node.graph`` and ``Graph.parent`` may name an earlier version of
+a graph, of the same ``lineage``; ``detached`` makes a graph that shares nothing with any other.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Copy:
         self.source = source
         self.visit = visit
         self.graph = Graph(source.prefix, parent, source.ordered)
-        self.graph.collections, self.graph.records = source.collections, source.records
+        self.graph.lineage = self.lineage = source.lineage
         self.of: dict[Tensor, Tensor] = {}
 
     def stands(self, tensor: Tensor) -> Tensor:
@@ -63,7 +63,8 @@ class Copy:
         outputs : sequence of int, optional
             Which outputs the node has in the new graph; by default all.
         """
-        if inputs is None and attrs is None and outputs is None and self._untouched(node):
+        own = node.graph.lineage is self.lineage  # else it stood in a graph inside this one, or outside
+        if own and inputs is None and attrs is None and outputs is None and self._untouched(node):
             self.graph.nodes.append(node)
             return node
         if inputs is None:
@@ -74,7 +75,8 @@ class Copy:
             outputs = range(len(node.outputs))
         control = self._control(node)
         if (
-            len(outputs) == len(node.outputs)
+            own
+            and len(outputs) == len(node.outputs)
             and _identical(inputs, node.inputs)
             and _equal(attrs, node.attrs)
             and _identical(control, node.control_inputs)
@@ -149,13 +151,20 @@ class Copy:
             Tensors of the old graph to be those of the new one; by default all.
         """
         source, graph = self.source, self.graph
-        graph.inputs = [self.stands(t) for t in (source.inputs if inputs is None else inputs)]
+        graph.inputs = [self._parameter(t) for t in (source.inputs if inputs is None else inputs)]
         graph.outputs = [self.stands(t) for t in (source.outputs if outputs is None else outputs)]
         ends = (graph.inputs, source.inputs), (graph.outputs, source.outputs)
-        if graph.nodes == source.nodes and all(_identical(a, b) for a, b in ends):
+        up, before = graph.parent, source.parent
+        stays = up is before or (up is not None and before is not None and up.lineage is before.lineage)
+        if stays and graph.nodes == source.nodes and all(_identical(a, b) for a, b in ends):
             return source
         graph.token = None if source.token is None else self.stands(source.token)
         return graph
+
+    def _parameter(self, tensor: Tensor) -> Tensor:
+        """Return the parameter in place of ``tensor``: itself, if what is read in its place is a constant."""
+        made = self.stands(tensor)
+        return made if made.op.op is PARAMETER else tensor
 
 
 Visit = Callable[[Copy, Node], object]
