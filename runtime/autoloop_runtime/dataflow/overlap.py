@@ -13,8 +13,9 @@ needed again by what comes back.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
+from ..base.bits import members
 from ..base.dataclass import dataclass, field
 from .flat_graph import FlatNode, Kind, Lowered, Port
 
@@ -48,7 +49,7 @@ def overlapping(lowered: Lowered, heavy: Collection[int]) -> set[int]:
         unordered = ~facts.heavy[index] & ((1 << rank) - 1)
         if unordered.bit_count() > MANY:
             return set(order)
-        for other in [order[r] for r in _bits(unordered)]:
+        for other in [order[r] for r in members(unordered)]:
             if not any((predicate, 1 - side) in facts.guards[other] for predicate, side in facts.guards[index]):
                 found |= {index, other}
     for frame in range(1, len(lowered.frames)):
@@ -126,7 +127,7 @@ class _Analysis:
             merges &= facts.merges[index]
         common = frozenset.intersection(*guards)
         for (index, _), guard in zip(arms, guards):
-            for r in _bits(facts.heavy[index] & ~heavy):
+            for r in members(facts.heavy[index] & ~heavy):
                 if facts.guards[self.order[r]] & (guard - common):
                     heavy |= 1 << r
         return heavy, merges
@@ -135,7 +136,7 @@ class _Analysis:
         """Return what leaves a loop needs what the last iteration brought,
         of the kernels that ran only if there was one."""
         heavy = 0
-        for index in _bits(merges):
+        for index in members(merges):
             merge = self.nodes[index]
             if merge.frame == node.frame:
                 heavy |= facts.heavy[merge.inputs[-1][0]]
@@ -156,7 +157,7 @@ def _overlapping_iterations(lowered: Lowered, frame: int, order: list[int], fact
                 waited |= heavy
         missing = everything & ~waited
         if missing:
-            found |= {order[rank], *(order[r] for r in _bits(missing))}
+            found |= {order[rank], *(order[r] for r in members(missing))}
     return found
 
 
@@ -168,10 +169,3 @@ def _is_inside(lowered: Lowered, frame: int, outer: int) -> bool:
     while frame > outer:  # parents come before children
         frame = lowered.frames[frame].parent
     return frame == outer
-
-
-def _bits(bits: int) -> Iterator[int]:
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest

@@ -7,9 +7,10 @@ an unused result needs are gone with it; one that never changes becomes a captur
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from ..base.bits import members
 from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
@@ -26,13 +27,6 @@ def prune(graph: Graph) -> Graph:
         graph = pruner.graph(graph, graph.outputs, graph.inputs, None)
         if not pruner.replaced:
             return graph
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
 
 
 class _Pruner:
@@ -123,7 +117,7 @@ class _Pruner:
             inputs = [masks[t] for t in node.inputs]
             for tensor, needs in zip(node.outputs, self.relation(node)):
                 mask = first
-                for i in _bits(needs):
+                for i in members(needs):
                     mask |= inputs[i]
                 masks[tensor] = mask
         return [masks[t] for t in graph.outputs]
@@ -141,7 +135,7 @@ class _Pruner:
             seen = 0
             while rest := mask & variables & ~seen:
                 seen |= rest
-                for k in _bits(rest):
+                for k in members(rest):
                     mask |= step[k]
             return mask
 
@@ -206,7 +200,7 @@ class _Pruner:
             for j in wanted:
                 mask |= self.relation(node)[j]
             needs[node] = mask
-            live.update(node.inputs[i] for i in _bits(mask))
+            live.update(node.inputs[i] for i in members(mask))
             self._wanted[node] = wanted
         return needs
 
@@ -219,7 +213,7 @@ class _Pruner:
         if all(self.fixed(node, k) for k in self._wanted[node]):
             return
         variables = [k for k in range(n) if mask >> k & 1 and not self.fixed(node, k)]
-        held = [i for i in _bits(mask) if i >= n or self.fixed(node, i)]
+        held = [i for i in members(mask) if i >= n or self.fixed(node, i)]
         token = attrs["token"]
         keeps_token = token is not None and mask >> token & 1
         held, same = _without_twins(copy, node, held, (attrs["cond"], attrs["body"]), 0)
@@ -251,7 +245,7 @@ class _Pruner:
         if not outputs:
             return
         subs = {key: node.attrs[key] for key in ("then", "else")}
-        held, same = _without_twins(copy, node, [i for i in _bits(mask) if i > 0], tuple(subs.values()), 1)
+        held, same = _without_twins(copy, node, [i for i in members(mask) if i > 0], tuple(subs.values()), 1)
         made: dict[str, Any] = dict(node.attrs)
         for (key, sub), twins in zip(subs.items(), same):
             made[key] = self.graph(

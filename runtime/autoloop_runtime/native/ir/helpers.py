@@ -35,6 +35,18 @@ define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none
 }}"""
 
 
+def _shift(instruction: str) -> str:
+    """Return a shift that brings in zeros, and leaves only them for a number of bits that the type has not."""
+    return f"""
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {{
+  %fits = icmp ult $t %y, $bits
+  %n = select i1 %fits, $t %y, $t 0
+  %v = {instruction} $t %x, %n
+  %a = select i1 %fits, $t %v, $t 0
+  ret $t %a
+}}"""
+
+
 #: name -> text; the name's last letter says for which kind of type
 TEXTS: dict[str, str] = {
     # NumPy: 0 for a zero divisor, the quotient rounded down, and the smallest integer by -1 wraps
@@ -148,22 +160,8 @@ end:
   ret $t %next
 }""",
     # a shift by as many bits as there are, or more, or by a negative number, leaves nothing (or the sign)
-    "shl_iu": """
-define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
-  %fits = icmp ult $t %y, $bits
-  %n = select i1 %fits, $t %y, $t 0
-  %v = shl $t %x, %n
-  %a = select i1 %fits, $t %v, $t 0
-  ret $t %a
-}""",
-    "shr_u": """
-define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
-  %fits = icmp ult $t %y, $bits
-  %n = select i1 %fits, $t %y, $t 0
-  %v = lshr $t %x, %n
-  %a = select i1 %fits, $t %v, $t 0
-  ret $t %a
-}""",
+    "shl_iu": _shift("shl"),
+    "shr_u": _shift("lshr"),
     "shr_i": """
 define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
   %last = sub $t $bits, 1

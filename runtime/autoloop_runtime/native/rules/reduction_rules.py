@@ -23,7 +23,7 @@ from ..ir.casts import cast
 from ..ir.elements import BOOL, DOUBLE, FLOAT, HALF, INT64, LType, literal
 from ..writer.context import Context
 from ..writer.memory import reverse, seen
-from ..writer.nests import Nest, accumulate, accumulate_all, apply, store_all
+from ..writer.nests import Nest, accumulate, accumulate_all, apply, over_kept, store_all
 from ..writer.node_writer import array_of
 from ..writer.outlining import apart, registers_of
 from ..writer.registry import rule
@@ -101,16 +101,8 @@ def _reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array 
         return ""
     order = [a for a in range(len(shape)) if a not in axes] + list(axes)
     nest = Nest(ctx, shape, [value, spread], axes, order)
-    _inner(ctx, op, t, nest, value, spread)
+    over_kept(nest, lambda: nest.store(spread, _total(ctx, op, t, nest, value)))
     return ""
-
-
-def _inner(ctx: Context, op: Op, t: LType, nest: Nest, value: Value, out: Array) -> None:
-    if len(nest._indices) < len(nest.extents) and not nest.reduces[len(nest._indices)]:
-        with nest.level():
-            _inner(ctx, op, t, nest, value, out)
-        return
-    nest.store(out, _total(ctx, op, t, nest, value))
 
 
 def _by_rows(
@@ -123,7 +115,7 @@ def _by_rows(
     nest = Nest(ctx, spread.shape, [value, spread], axes, order)
 
     def level() -> None:
-        depth = len(nest._indices)
+        depth = nest.depth
         if depth == len(nest.extents):
             text = nest.element(value)
             nest.store(spread, step(ctx, nest.load(spread), text))
@@ -139,7 +131,7 @@ def _total(ctx: Context, op: Op, t: LType, nest: Nest, value: Value) -> str:
     if op is SUM and t.kind == "f":
         return _float_sum(ctx, t, nest, value)
     extreme = t.kind == "f" and op in _EXTREMES
-    if extreme and (t is HALF or size_of(tuple(nest.extents[len(nest._indices) :])) <= IN_ORDER):
+    if extreme and (t is HALF or size_of(tuple(nest.extents[nest.depth :])) <= IN_ORDER):
         identity, step = _fold(op, t)
         return accumulate(nest, t, identity, lambda total, nest: step(ctx, total, nest.element(value)))
     narrow, t = t, FLOAT if t is HALF else t
@@ -178,7 +170,7 @@ def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
     def combine(total: str, nest: Nest) -> str:
         return step(ctx, total, cast(writer, module, nest.element(value), t, part))
 
-    remaining = nest.extents[len(nest._indices) :]
+    remaining = nest.extents[nest.depth :]
     if size_of(tuple(remaining)) <= CHUNK:
         return cast(writer, module, accumulate(nest, part, identity, combine), part, t)
     nest.split(CHUNK)
@@ -193,7 +185,7 @@ def _float_sum(ctx: Context, t: LType, nest: Nest, value: Value) -> str:
 
 def _outer(nest: Nest, start: str, step: Callable[[str, Nest], str], until: int) -> str:
     """Do as ``accumulate`` does, for doubles, up to the loop ``until``."""
-    if len(nest._indices) == until:
+    if nest.depth == until:
         return step(start, nest)
     with nest.level() as loop:
         phi = loop.carry(nest.writer, "double", start)
@@ -285,15 +277,7 @@ def _position(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     order = [a for a in range(len(full)) if a not in axes] + list(axes)
     nest = Nest(ctx, full, [value, spread, place], axes, order)
 
-    def level() -> None:
-        depth = len(nest._indices)
-        if depth < len(nest.extents) and not nest.reduces[depth]:
-            with nest.level():
-                level()
-        else:
-            nest.store(spread, _first_extreme(ctx, node, nest, value, place))
-
-    level()
+    over_kept(nest, lambda: nest.store(spread, _first_extreme(ctx, node, nest, value, place)))
     return [out]
 
 
@@ -372,15 +356,10 @@ def _along(
     order = [a for a in range(len(shape)) if a != axis] + [axis]
     nest = Nest(ctx, shape, [*sources, target], [axis], order)
 
-    def level() -> None:
-        depth = len(nest._indices)
-        if depth < len(nest.extents) and not nest.reduces[depth]:
-            with nest.level():
-                level()
-        else:
-            accumulate(nest, t, literal(start, t), lambda number, nest: step(number, nest, sources, target), True)
+    def along(number: str, nest: Nest) -> str:
+        return step(number, nest, sources, target)
 
-    level()
+    over_kept(nest, lambda: accumulate(nest, t, literal(start, t), along, True))
     return [out]
 
 

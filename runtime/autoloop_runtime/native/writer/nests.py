@@ -93,6 +93,11 @@ class Nest:
 
     # -- loops --------------------------------------------------------------------------------------------
 
+    @property
+    def depth(self) -> int:
+        """How many loops are open."""
+        return len(self._indices)
+
     @contextmanager
     def level(self, sequential: bool = False) -> Iterator[Loop]:
         """Write the next inner loop; its rounds do not depend on each other unless ``sequential``."""
@@ -350,6 +355,15 @@ def same_place(ctx: Context, values: Sequence[Value], shape: Shape) -> list[Arra
     ]
 
 
+def over_kept(nest: Nest, write: Callable[[], object]) -> None:
+    """Write the loops before the first one over reduced axes, and in them what ``write`` writes."""
+    if nest.depth < len(nest.extents) and not nest.reduces[nest.depth]:
+        with nest.level():
+            over_kept(nest, write)
+    else:
+        write()
+
+
 #: writes what is to become of an accumulator: (accumulator, nest) -> new accumulator
 Step = Callable[[str, Nest], str]
 
@@ -366,7 +380,7 @@ def accumulate_all(
     sequential: bool = False,
 ) -> list[str]:
     """Carry several values through all loops that are not open yet."""
-    if len(nest._indices) == len(nest.extents):
+    if nest.depth == len(nest.extents):
         return step([text for _, text in starts], nest)
     with nest.level(sequential) as loop:
         phis = [loop.carry(nest.writer, t.name, text) for t, text in starts]
