@@ -221,6 +221,55 @@ def test_what_is_too_long_is_found():
     assert _too_long(f'"""Say it.\n\n{WHY_LONG} a table."""\n' + 450 * "x = 1\n") == []
 
 
+#: attributes of others that begin with an underscore and are documented, or have no other name
+FOREIGN_PRIVATE = {
+    "_fields",  # of ast's nodes
+    "_getframe", "_exit", "_lru_cache_wrapper", "_is_owned", "_at_fork_reinit",  # the standard library's
+    "_dispose",  # llvmlite's
+}  # fmt: skip
+
+
+def _private_reads(text: str) -> list[str]:
+    """The names with one underscore that a module reads of something of another module's."""
+    tree = ast.parse(text)
+    own = {"_"}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            own.add(node.name)
+        elif isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Store):
+            of_self = isinstance(node, ast.Name) or getattr(node.value, "id", None) in ("self", "cls")
+            own |= {getattr(node, "attr", None) or node.id} if of_self else set()
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            own.add(node.value)  # __slots__
+    found = []
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) not in ("self", "cls"):
+            names = [node.attr] if node.attr not in own | FOREIGN_PRIVATE else []
+        elif isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names]
+        found += [name for name in names if name.startswith("_") and not name.startswith("__")]
+    return found
+
+
+def test_no_module_reads_what_is_private_to_another():
+    wrong = {module: names for module, path in MODULES.items() if (names := _private_reads(path.read_text()))}
+    assert not wrong, "let the class that owns it say it: a method, a property, a public attribute"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("graph._control", ["_control"]), ("graph._control = []", ["_control"]), ("self._control", []),
+        ("from .define import _ruled", ["_ruled"]), ("from .define import ruled as _ruled", []),
+        ("class A:\n def f(self, other): self._x = other._x", []), ("sys._getframe(1)", []), ("x.__dict__", []),
+        ("class A:\n __slots__ = ('_x',)\ndef f(a): return a._x", []),
+    ],
+)  # fmt: skip
+def test_what_is_private_to_another_is_found(text, found):
+    assert _private_reads(text) == found
+
+
 def _gives_op_name(node: ast.AST, known: set[str]) -> bool:
     """Whether an expression is the name of an op: ``op.name``, ``node.op.name``, or a variable that was given one."""
     if isinstance(node, ast.Attribute) and node.attr == "name":

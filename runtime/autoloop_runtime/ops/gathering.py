@@ -21,7 +21,7 @@ from .define import primitive, public
 from .extents import axis_of, extents
 from .filled import zeros_like
 from .index import Index, Input, Slice, result_shape
-from .indexing import _added, _may_repeat, element_of
+from .indexing import added_at, element_of, may_repeat
 from .logic import equal
 from .selection import where
 from .shape_queries import shape, size
@@ -44,7 +44,7 @@ def _gather_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
     if axis < 0:
         raise ValueError("the gradient of gather along a negative axis needs the rank of the tensor")
     index = Index([*[Slice(None, None, None)] * axis, Input(0)])
-    return [_added(x, index, [indices], g), None]
+    return [added_at(x, index, [indices], g), None]
 
 
 GATHER = primitive(
@@ -253,7 +253,7 @@ def _scatter_update_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs
     _, indices, updates = inputs
     cleared = apply(SCATTER_UPDATE, [g, indices, zeros_like(updates)])
     part = gather_nd(g, indices)
-    if _may_repeat(indices):
+    if may_repeat(indices):
         numbers = reshape_like(arange(size(part)), part)
         written = apply(SCATTER_UPDATE, [zeros_like(g, numbers.dtype), indices, numbers])
         part = where(equal(gather_nd(written, indices), numbers), part, g.dtype.type(0))

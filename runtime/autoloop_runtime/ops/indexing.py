@@ -37,10 +37,10 @@ def _getitem_kernel(x: Any, *inputs: Any, index: Index) -> Any:
 
 def _getitem_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     x, *rest = inputs
-    return [_added(x, attrs["index"], rest, g), *[None] * len(rest)]
+    return [added_at(x, attrs["index"], rest, g), *[None] * len(rest)]
 
 
-def _added(x: Tensor, index: Index, rest: Sequence[Tensor], g: Tensor) -> Any:
+def added_at(x: Tensor, index: Index, rest: Sequence[Tensor], g: Tensor) -> Any:
     return apply(INDEX_ADD, [shape(x), g, *rest], {"index": index, "static": x.shape})
 
 
@@ -158,7 +158,7 @@ def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
     zero = convert_to_tensor(g.dtype.type(0))
     cleared = apply(SET_ITEM, [g, zero, *rest], attrs)
     part = apply(GETITEM, [g, *rest], attrs)
-    if any(map(_may_repeat, rest)):
+    if any(map(may_repeat, rest)):
         # of values assigned to one place only the last counts: it finds its own number there
         numbers = reshape_like(arange(size(part)), part)
         written = apply(SET_ITEM, [zeros_like(g, numbers.dtype), numbers, *rest], attrs)
@@ -166,7 +166,7 @@ def _set_item_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
     return [cleared, unbroadcast(part, value), *[None] * len(rest)]
 
 
-def _may_repeat(index: Tensor) -> bool:
+def may_repeat(index: Tensor) -> bool:
     """Return true unless all positions in ``index`` are known to differ."""
     if index.dtype.kind not in "iu" or index.shape.rank == 0:
         return False

@@ -26,7 +26,7 @@ from .operands import as_dtype
 __all__ = ["sum"]
 
 
-def _summed(dtype: DType) -> tuple[DType, DType]:
+def sum_dtypes(dtype: DType) -> tuple[DType, DType]:
     """Return numbers keep their dtype, booleans are counted as int32."""
     if dtype.kind not in "biufc":
         raise TypeError(f"dtype {dtype} has no arithmetic")
@@ -106,13 +106,13 @@ def reduction(
     return publish(name, f, document(doc, parameters), numpy)
 
 
-def _accumulated(ufunc: Any) -> Function:
+def accumulated(ufunc: Any) -> Function:
     """Return a reduction in the dtype of its input, where NumPy would widen integers."""
     return lambda x, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
 sum = reduction(
-    "sum", _accumulated(np.add), lambda g, y, x, attrs: g, rule=_summed,
+    "sum", accumulated(np.add), lambda g, y, x, attrs: g, rule=sum_dtypes,
     doc="The sum; integers keep their dtype, booleans count as int32.", numpy=np.sum,
 )  # fmt: skip
 

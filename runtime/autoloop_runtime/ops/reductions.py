@@ -24,7 +24,7 @@ from .extents import axis_of, product
 from .logic import equal, isinf, not_equal
 from .operands import as_dtype, cast
 from .powers import exp, length
-from .reducing import _accumulated, _summed, reduction, sum
+from .reducing import accumulated, reduction, sum, sum_dtypes
 from .running_sums import cumprod
 from .selection import where
 from .shape_queries import dim, size
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def _extreme(dtype: DType) -> tuple[DType, DType]:
-    return _summed(ordered(dtype)[0])
+    return sum_dtypes(ordered(dtype)[0])
 
 
 def _position(dtype: DType) -> tuple[DType, DType]:
@@ -127,7 +127,7 @@ def _others(x: Tensor, axis: int = -1) -> Any:
 
 
 prod = reduction(
-    "prod", _accumulated(np.multiply), _prod_grad, rule=_summed,
+    "prod", accumulated(np.multiply), _prod_grad, rule=sum_dtypes,
     doc="The product; integers keep their dtype.", numpy=np.prod,
 )  # fmt: skip
 max = reduction(

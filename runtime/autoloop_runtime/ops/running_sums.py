@@ -19,7 +19,7 @@ from .dtype_rules import ruled
 from .elementwise import conjugated
 from .extents import axis_of
 from .operands import as_dtype
-from .reducing import _summed
+from .reducing import sum_dtypes
 
 __all__ = ["cumprod", "cumsum"]
 
@@ -56,7 +56,7 @@ def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any) -> Runnin
         x: ArrayLike, axis: Axis | None = None, exclusive: bool = False, reverse: bool = False, name: str | None = None
     ) -> Tensor:
         x = convert_to_tensor(x)
-        x = as_dtype(x, ruled(_summed, x.dtype, op.name)[0])
+        x = as_dtype(x, ruled(sum_dtypes, x.dtype, op.name)[0])
         if axis is None:
             axis, x = 0, reshape(x, [-1])
         attrs = {

@@ -25,7 +25,7 @@ from ..writer.nests import Nest, apply, store, store_all
 from ..writer.node_writer import array_of, flush
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, buffers, resolve, size_of
-from .views import _same, _splat
+from .views import is_one_value, splat
 
 # -- brackets ---------------------------------------------------------------------------------------------
 
@@ -152,8 +152,8 @@ def only_rows(ctx: Context, node: Node, first: int) -> int | None:
 @rule(GETITEM, view=True, partly=True)
 def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if is_basic(ctx, node, 1):
-        if _same(values[0]) and not _indices(node, 1):
-            return [_splat(ctx, node, values[0])]
+        if is_one_value(values[0]) and not _indices(node, 1):
+            return [splat(ctx, node, values[0])]
         values = [array_of(ctx, values[0]), *values[1:]]
         return [seen(ctx, Basic(ctx, node, 1, values, values[0]).part())]  # type: ignore[arg-type]
     axis = only_rows(ctx, node, 1)

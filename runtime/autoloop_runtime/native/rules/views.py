@@ -25,12 +25,12 @@ from ..writer.registry import rule
 from ..writer.values import Array, Count, Scalar, Shape, Splat, Value, dense, is_dense, resolve, size_of
 
 
-def _same(value: Value) -> bool:
+def is_one_value(value: Value) -> bool:
     """Return whether all elements are known to be equal, so that only the shape matters."""
     return isinstance(resolve(value), (Scalar, Splat))
 
 
-def _splat(ctx: Context, node: Node, value: Value, index: int = 0) -> Value:
+def splat(ctx: Context, node: Node, value: Value, index: int = 0) -> Value:
     value = resolve(value)
     assert isinstance(value, (Scalar, Splat))
     shape = ctx.shape_of(node.outputs[index])
@@ -42,8 +42,8 @@ def _splat(ctx: Context, node: Node, value: Value, index: int = 0) -> Value:
 
 @rule(TRANSPOSE, view=True)
 def _transpose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    if _same(values[0]):
-        return [_splat(ctx, node, values[0])]
+    if is_one_value(values[0]):
+        return [splat(ctx, node, values[0])]
     x = array_of(ctx, values[0])
     axes = node.attrs["axes"]
     order = tuple(reversed(range(len(x.shape)))) if axes is None else axes
@@ -53,8 +53,8 @@ def _transpose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
 @rule(EXPAND, SQUEEZE, RESHAPE, view=True, overwrites=True)
 def _reshape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shape = ctx.shape_of(node.outputs[0])
-    if _same(values[0]):
-        return [_splat(ctx, node, values[0])]
+    if is_one_value(values[0]):
+        return [splat(ctx, node, values[0])]
     x = array_of(ctx, values[0])
     strides = _restrided(x, shape)
     if strides is None:
@@ -77,8 +77,8 @@ def _restrided(x: Array, shape: Shape) -> Shape | None:
 
 @rule(FLIP, view=True)
 def _flip(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    if _same(values[0]):
-        return [_splat(ctx, node, values[0])]
+    if is_one_value(values[0]):
+        return [splat(ctx, node, values[0])]
     x = array_of(ctx, values[0])
     axes = range(len(x.shape)) if node.attrs["axis"] is None else node.attrs["axis"]
     if 0 in x.shape:
@@ -90,8 +90,8 @@ def _flip(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 @rule(DIAGONAL, view=True)
 def _diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    if _same(values[0]):
-        return [_splat(ctx, node, values[0])]
+    if is_one_value(values[0]):
+        return [splat(ctx, node, values[0])]
     x, k = array_of(ctx, values[0]), node.attrs["k"]
     rows, columns = x.strides[-2:]
     offset = max(-k, 0) * rows + max(k, 0) * columns
@@ -130,8 +130,8 @@ def _split(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 
 def _pieces(ctx: Context, node: Node, value: Value, sizes: Sequence[int], drop: bool) -> list[Value]:
-    if _same(value):
-        return [_splat(ctx, node, value, k) for k in range(len(sizes))]
+    if is_one_value(value):
+        return [splat(ctx, node, value, k) for k in range(len(sizes))]
     x, out, start = array_of(ctx, value), [], 0
     axis = node.attrs["axis"] % len(x.shape)
     strides = x.strides[:axis] + x.strides[axis + 1 :] if drop else x.strides
@@ -211,8 +211,8 @@ def _pad(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 @rule(TILE)
 def _tile(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    if _same(values[0]):
-        return [_splat(ctx, node, values[0])]
+    if is_one_value(values[0]):
+        return [splat(ctx, node, values[0])]
     tensor = node.outputs[0]
     x, out = array_of(ctx, values[0]), ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     inner = (1,) * (len(out.shape) - len(x.shape)) + x.shape
@@ -233,8 +233,8 @@ def _repeat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if times is None:
         ctx.refuse(node, "how often to repeat must be known")
         return []
-    if _same(values[0]):
-        return [_splat(ctx, node, values[0])]
+    if is_one_value(values[0]):
+        return [splat(ctx, node, values[0])]
     x, out = array_of(ctx, values[0]), ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     axis %= len(x.shape)
     step, rows = out.strides[axis], np.broadcast_to(np.ravel(times), x.shape[axis : axis + 1]).tolist()
