@@ -48,20 +48,20 @@ def _staged(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[P, Any]:
-    apart = runtime.grad(_staged(f), argnums, has_aux)
+    alone = runtime.grad(_staged(f), argnums, has_aux)
 
     def gradient(whole: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         value, found = whole(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
-    return do_not_convert(_in_one_graph(f, apart, argnums, has_aux, gradient))
+    return do_not_convert(_in_one_graph(f, alone, argnums, has_aux, gradient))
 
 
 def value_and_grad(
     f: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[P, tuple[R, Any]]:
-    apart = runtime.value_and_grad(_staged(f), argnums, has_aux)
-    return do_not_convert(_in_one_graph(f, apart, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs)))
+    alone = runtime.value_and_grad(_staged(f), argnums, has_aux)
+    return do_not_convert(_in_one_graph(f, alone, argnums, has_aux, lambda whole, args, kwargs: whole(*args, **kwargs)))
 
 
 #: the leaves of arguments of which a trace is made as the function's own is
@@ -70,23 +70,23 @@ _LEAVES = (Tensor, np.ndarray, np.generic, bool, int, float, complex, str, type(
 
 def _in_one_graph(
     f: Callable[..., Any],
-    apart: Callable[..., Any],
+    alone: Callable[..., Any],
     argnums: int | Sequence[int],
     has_aux: bool,
     call: Callable[[Function, Sequence[Any], dict[str, Any]], Any],
 ) -> Callable[..., Any]:
-    """Return ``apart``, but where ``f`` is decorated and nobody records, ``call`` with the traced function of both."""
+    """Return ``alone``, but where ``f`` is decorated and nobody records, ``call`` with the traced function of both."""
     if not isinstance(f, (Function, BoundFunction)):
-        return apart
+        return alone
     function = f.function if isinstance(f, BoundFunction) else f
     positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
-    @functools.wraps(apart)
+    @functools.wraps(alone)
     def together(*args: Any, **kwargs: Any) -> Any:
         leaves = nest.flatten([args, kwargs])
         known = all(isinstance(x, _LEAVES) and not (isinstance(x, Tensor) and x.is_symbolic) for x in leaves)
         if not known or current_graph() is not None or recorders():
-            return apart(*args, **kwargs)
+            return alone(*args, **kwargs)
         made = list(args)
         for k in positions:
             # a number that changes from call to call is no reason to trace again

@@ -57,7 +57,7 @@ def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Return the frame at which a node's chain of user lines begins (``locations.TRACE_ENTRY``)."""
+    """Call ``f``: in this frame a node's chain of user lines begins (``locations.TRACE_ENTRY``)."""
     try:
         return f(*args, **kwargs)
     except BaseException as error:

@@ -68,7 +68,7 @@ def _picture(target: Target, concrete: ConcreteFunction, stage: str) -> Picture:
 
 
 def _hint(concrete: ConcreteFunction) -> None:
-    """Python numbers are known while tracing, so that loops on them leave no loop in the graph."""
+    """Print what to try where loops on Python numbers, known while tracing, left no loop in the graph."""
     unrolled = any(not record.converted for record in loop_records(concrete.graph))
     if unrolled and not concrete.inputs:
         print(

@@ -65,7 +65,7 @@ compat = types.SimpleNamespace(v1=sys.modules[__name__])
 
 
 def _building(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``f`` in the implicit default graph where no other is active."""
+    """Return ``f``, to be called in the implicit default graph where no other is active."""
 
     @functools.wraps(f)
     def build(*args: Any, **kwargs: Any) -> Any:
@@ -90,7 +90,7 @@ def while_loop(
     maximum_iterations: Any = None,
     return_same_structure: Any = False,
 ) -> Any:
-    """Return ``autoloop.while_loop`` with the result convention of 1.x.
+    """Repeat ``body`` while ``cond`` is true, as ``autoloop.while_loop`` does, with the result convention of 1.x.
 
     Returns
     -------

@@ -19,7 +19,7 @@ class ItemTargets:
         make = Maker(target)
         array = self.expressions.rewrite(make.load(target.value.id), around)
         index = self.expressions.rewrite(as_index(target.slice), around)
-        if is_quiet(target.slice) or isinstance(value, SIMPLE):
+        if has_no_effect(target.slice) or isinstance(value, SIMPLE):
             call = make.call(self.expressions.operator(make, "set_item"), array, index, value)
         else:
             # Python evaluates the value before the index; keywords keep that order.
@@ -59,7 +59,7 @@ class ItemTargets:
         name = make.constant(target.value.attr)
         index = self.expressions.rewrite(as_index(target.slice), around)
         function = self.expressions.operator(make, "set_item_of")
-        if isinstance(value, SIMPLE) or (is_quiet(target.slice) and isinstance(owner, SIMPLE)):
+        if isinstance(value, SIMPLE) or (has_no_effect(target.slice) and isinstance(owner, SIMPLE)):
             return make.call(function, owner, name, index, value)
         return make.call(function, value=value, owner=owner, name=name, index=index)
 
@@ -87,12 +87,12 @@ class ItemTargets:
         return make.set_name(node.target.value.id, call)
 
 
-def is_quiet(node: Node) -> bool:
+def has_no_effect(node: Node) -> bool:
     """Return whether evaluating an index has no effect of its own, so that its place in the order does not matter."""
     if isinstance(node, SIMPLE):
         return True
     if isinstance(node, gast.Tuple | gast.Slice | gast.UnaryOp | gast.BinOp):
-        return all(is_quiet(one) for one in children(node) if isinstance(one, gast.expr))
+        return all(has_no_effect(one) for one in children(node) if isinstance(one, gast.expr))
     return False
 
 

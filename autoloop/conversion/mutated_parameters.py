@@ -12,7 +12,7 @@ from autoloop.conversion.scopes import FUNCTIONS, parameter_names
 _ASKED = frozenset(("dtype", "ndim", "shape", "size"))
 
 
-def lent_parameters(nodes: Sequence[Node]) -> tuple[str, ...]:
+def mutated_parameters(nodes: Sequence[Node]) -> tuple[str, ...]:
     """Return the parameters whose elements a function sets, and which it neither returns nor hands on.
 
     What it sets can then only be meant for its caller, who keeps another value where the parameter is a tensor.

@@ -23,7 +23,7 @@ from autoloop.conversion.callables import (
 )
 from autoloop.conversion.control_flow import rewrite_function
 from autoloop.conversion.loading import compile_function, instantiate
-from autoloop.conversion.mutated_parameters import lent_parameters
+from autoloop.conversion.mutated_parameters import mutated_parameters
 from autoloop.conversion.nodes import Node, walk
 from autoloop.conversion.scopes import optional_variables
 from autoloop.conversion.source import FunctionSource, find_source
@@ -51,14 +51,14 @@ class Conversion:
         The name of the operators in it.
     environment : Environment
         What was assumed about global names.
-    lent : tuple of str
+    mutated : tuple of str
         The parameters whose elements it sets for its caller.
     """
 
     code: types.CodeType
     ops: str
     environment: Environment
-    lent: tuple[str, ...] = ()
+    mutated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class _ConvertedTree:
     tree: Node
     names: Names
     environment: Environment
-    lent: tuple[str, ...]
+    mutated: tuple[str, ...]
 
 
 def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
@@ -81,16 +81,16 @@ def _convert_tree(function: types.FunctionType) -> _ConvertedTree:
     environment = Environment(function.__globals__, _enclosed(function, nodes), _inner_members(nodes))
     free = frozenset(function.__code__.co_freevars) - {"__class__"}
     environment.optional = optional_variables(nodes, lambda called: environment.is_plain_call(called, free))
-    lent = lent_parameters(nodes)
+    mutated = mutated_parameters(nodes)
     # scopes -> jumps -> flow -> plan, each once per function, then loops, branches and expressions
-    return _ConvertedTree(source, rewrite_function(tree, names, environment, outer=free), names, environment, lent)
+    return _ConvertedTree(source, rewrite_function(tree, names, environment, outer=free), names, environment, mutated)
 
 
 def convert_code(function: types.FunctionType) -> Conversion:
     """Convert one function: this is the whole way, in order."""
     made = _convert_tree(function)
     code = compile_function(made.tree, made.source, function.__code__, made.names.ops, made.names.functions)
-    return Conversion(code, made.names.ops, made.environment, made.lent)
+    return Conversion(code, made.names.ops, made.environment, made.mutated)
 
 
 def convert_text(function: types.FunctionType) -> str:
@@ -215,11 +215,11 @@ class _Cache:
             self._codes[key] = (reference, conversion)
             return conversion
 
-    def lent(self, function: types.FunctionType) -> tuple[str, ...]:
+    def mutated(self, function: types.FunctionType) -> tuple[str, ...]:
         """Return the parameters whose elements a function sets for its caller; none if it is not converted yet."""
         code = function.__code__
         entry = self._codes.get(id(code))
-        return entry[1].lent if entry is not None and entry[0]() is code and entry[1] is not None else ()
+        return entry[1].mutated if entry is not None and entry[0]() is code and entry[1] is not None else ()
 
 
 _CACHE = _Cache()
@@ -282,10 +282,10 @@ def convert_callee(f: Any, *, explicit: bool = False) -> Any:
     return f
 
 
-def lent_by(f: Any) -> tuple[str, ...]:
+def mutated_parameters_of(f: Any) -> tuple[str, ...]:
     """Return the parameters whose elements a converted function or method sets for its caller."""
     function = getattr(f, "__func__", f)
-    return _CACHE.lent(function) if isinstance(function, types.FunctionType) else ()
+    return _CACHE.mutated(function) if isinstance(function, types.FunctionType) else ()
 
 
 def _call_method(f: Any) -> Any:

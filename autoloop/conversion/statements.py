@@ -8,7 +8,7 @@ import gast
 from autoloop.conversion.decided_expressions import AUGMENTED, METHODS
 from autoloop.conversion.expression_walk import Surroundings
 from autoloop.conversion.expressions import ExpressionRewriter
-from autoloop.conversion.item_targets import ItemTargets, is_quiet
+from autoloop.conversion.item_targets import ItemTargets, has_no_effect
 from autoloop.conversion.jumps import Jumps
 from autoloop.conversion.liveness import Flow
 from autoloop.conversion.nodes import Block, Maker, Node, copy_tree
@@ -131,7 +131,7 @@ class SimpleStatements:
             return False
         nested = isinstance(target.value, gast.Subscript)
         while isinstance(target, gast.Subscript):
-            if nested and not is_quiet(target.slice):
+            if nested and not has_no_effect(target.slice):
                 return False  # Python evaluates an index after what stands before it is fetched
             target = target.value
         name = getattr(target, "id", None)

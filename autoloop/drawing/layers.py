@@ -242,7 +242,7 @@ def _join(upper: Item, upper_port: float, lower: Item, lower_port: float) -> Non
 
 
 def _assign_rows(items: Sequence[Item], links: Sequence[Link]) -> None:
-    """Longest path from the sources; then sources go down to what they feed, and ranks are enforced."""
+    """Assign rows by the longest path from the sources; sources then go down to what they feed, ranks are enforced."""
     order = _topological(items, links)
     forward = [link for link in links if not link.back]
     below: dict[Item, list[Item]] = {i: [] for i in items}
@@ -395,7 +395,7 @@ def _apart(left: Item, right: Item) -> float:
 
 
 def _place(row: list[Item], wishes: list[tuple[float, float]]) -> None:
-    """Coordinates nearest to the wishes (weighted squares) that keep the order and the gaps of ``row``."""
+    """Return the coordinates nearest to the wishes (weighted squares) that keep the order and the gaps of ``row``."""
     shifts: list[float] = []
     for before, item in zip([None, *row], row):
         shifts.append(0.0 if before is None else shifts[-1] + _apart(before, item))

@@ -100,7 +100,7 @@ class _Place:
     pills: dict[int, tuple[str, float, float]] = field(default_factory=dict)
 
     def port(self, end: Port) -> float:
-        """Return offset from the centre of one of the inputs or outputs along the side of the box."""
+        """Return the offset from the centre of one of the inputs or outputs along the side of the box."""
         index, count = end
         return ((index + 0.5) / count - 0.5) * self.width * 0.7
 

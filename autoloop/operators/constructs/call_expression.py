@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from autoloop.conversion.callables import function_parameters, is_foreign
-from autoloop.conversion.pipeline import convert_callee, lent_by
+from autoloop.conversion.pipeline import convert_callee, mutated_parameters_of
 from autoloop.operators.constructs.builtins import STAGED
 from autoloop.operators.constructs.text import formatted
 from autoloop.operators.staging.door import guarded, is_outside, shielded
@@ -43,7 +43,7 @@ def call(f: Any) -> Any:
         return converted
     if converted is f:
         return guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
-    return _borrowing(converted, lent) if (lent := lent_by(f)) else converted
+    return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
 
 
 def staged_for(f: Any) -> Any:
@@ -84,7 +84,7 @@ def _converted(value: Any) -> Any:
     return convert_callee(value) if callable(value) else value
 
 
-def _borrowing(f: Any, lent: tuple[str, ...]) -> Any:
+def _refusing_tensors(f: Any, mutated: tuple[str, ...]) -> Any:
     """Return ``f``, refusing tensors where it would set elements for its caller, who would not see it."""
 
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -92,7 +92,7 @@ def _borrowing(f: Any, lent: tuple[str, ...]) -> Any:
         given = args if function is f else (f.__self__, *args)
         code = function.__code__
         values = dict(zip(code.co_varnames[: code.co_argcount], given, strict=False)) | kwargs
-        for name in lent:
+        for name in mutated:
             array = values.get(name)
             others = [value for value in values.values() if value is not array]
             # an array of the caller's that is only given numbers changes in place, as it always does
@@ -138,7 +138,7 @@ def attribute(owner: Any, name: str) -> Any:
 
 
 def _cached(f: Any) -> Any:
-    """Return a cached function keeps its cache for Python values; with tensors it is converted and called."""
+    """Return a cached function that keeps its cache for Python values, and is converted and called with tensors."""
     inner = convert_callee(f.__wrapped__)
     if inner is f.__wrapped__:
         return f

@@ -54,7 +54,7 @@ def elements(iterable: Any) -> Any:
 
 
 def has_known_length(iterable: Any) -> bool:
-    """Return whether a comprehension could run over something that is for the graph."""
+    """Return whether a comprehension could run over something that is for the graph: its length is known."""
     staged = as_staged(iterable)
     return staged is not None and staged.keep is None and isinstance(staged.length, int)
 
