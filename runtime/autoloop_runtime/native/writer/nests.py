@@ -95,11 +95,7 @@ class Nest:
 
     @property
     def depth(self) -> int:
-<<<<<<< HEAD
         """How many loops are open."""
-=======
-        """How many of the loops are open."""
->>>>>>> 98e5e55 (No module reads what is private to another)
         return len(self._indices)
 
     @contextmanager
