@@ -101,8 +101,11 @@ _LATER = {
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names or (module.rpartition(".")[2],)}
 if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, which is the same
-    __all__ = [name for name in globals() if not name.startswith("_")]
-    __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations", "conversion", "errors", "operators"})  # noqa: PLE0605
+    # importing any module of the package puts its name here: only those listed are public
+    _MODULES = {"config", "nest", "profiler", "random", "sparse"}
+    _type = type(_os)
+    __all__ = [n for n, v in globals().items() if n[0] != "_" and (n in _MODULES or type(v) is not _type)]
+    __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations"})  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> _typing.Any:

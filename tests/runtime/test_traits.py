@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 
 import autoloop as al
@@ -10,6 +11,7 @@ import pytest
 from api import (
     CONST,
     ELEMENTS,
+    FUNCTIONS,
     MADE,
     NO_GRADIENT,
     NO_RULE,
@@ -28,6 +30,7 @@ from api import (
     TensorShape,
     Traits,
     can_fail,
+    ops,
     primitive,
     register,
 )
@@ -101,8 +104,17 @@ def test_every_op_states_everything():
         assert all(isinstance(getattr(traits, name), kind) for name, kind in kinds.items())
         assert isinstance(traits.price, Price | Products) or callable(traits.price)
         assert issubclass(traits.raises, Exception)
-        assert all(type(b) is bool for b in (traits.rematerialise, traits.describes, traits.blas))
+        assert all(type(b) is bool for b in (traits.rematerialise, traits.describes, traits.blas, traits.overwrites))
         assert callable(op.vjp) or isinstance(op.vjp, NoRule)
+        assert not traits.elementwise or (op.llvm is None) != (op.libm is None)
+
+
+def test_each_trait_is_stated_by_a_family_or_by_the_row():
+    """A family that leaves one out is an error as the module is imported; a row without a family is, too."""
+    for name in inspect.signature(Traits).parameters:
+        stated = {field: getattr(MADE, field) for field in inspect.signature(Traits).parameters if field != name}
+        with pytest.raises(TypeError, match=name):
+            Traits(**stated)
 
 
 def test_a_row_that_leaves_something_out_is_an_error():
@@ -115,8 +127,8 @@ def test_a_row_that_leaves_something_out_is_an_error():
         register(Op("unstated", infer, np.exp, NO_GRADIENT))
     with pytest.raises(TypeError, match="the row of the op 'unstated' must state a gradient rule, NO_GRADIENT or NO_R"):
         register(Op("unstated", infer, np.exp, traits=ELEMENTS))
-    with pytest.raises(TypeError):
-        Traits(Batching.NONE, Memory.ANY)
+    with pytest.raises(TypeError, match="'unstated' must state its machine code: llvm, libm or NO_TEMPLATE"):
+        register(Op("unstated", infer, np.exp, NO_GRADIENT, traits=ELEMENTS))
     assert "unstated" not in OPS
 
 
@@ -161,6 +173,24 @@ def test_what_describes_its_input_does_not_look_at_the_elements():
     for name, given in attrs.items():
         op = OPS[name]
         np.testing.assert_array_equal(op.kernel(A, **given), op.kernel(np.full_like(A, np.nan), **given))
+
+
+def test_what_takes_over_memory_gives_as_much_as_it_takes():
+    seen = set()
+    for op, ins, _, outs in _cases(lambda traits: traits.overwrites):
+        if not _of_numbers([ins[0], outs[0]]):
+            continue
+        seen.add(op.name)
+        assert ins[0].size == outs[0].size and ins[0].dtype == outs[0].dtype
+        if op.traits.memory is Memory.VIEW:
+            assert np.shares_memory(ins[0], outs[0]) or np.ndim(outs[0]) == 0
+    assert seen == {"set_item", "scatter_update", "reshape", "expand_dims", "squeeze"}
+
+
+def test_other_spellings_stand_in_the_rows():
+    assert ops.ALIASES["reduce_sum"] == "sum" and ops.ALIASES["concatenate"] == "concat"
+    for alias, name in ops.ALIASES.items():
+        assert getattr(al, alias) is getattr(al, name) is FUNCTIONS[name]
 
 
 def test_derivatives_that_are_said_to_be_zero_are():

@@ -54,7 +54,7 @@ def _tail(shape: TensorShape) -> Sequence[int | None]:
 NEW = primitive("tensor_array", _flow, _new_kernel, NO_GRADIENT, traits=OPAQUE)
 WRITE = primitive(
     "tensor_array_write", _flow, lambda array, index, item: array.write(int(index), item), rules.write,
-    positions=slice(1, 2), traits=OPAQUE,
+    positions=slice(1, 2), traits=OPAQUE.but(overwrites=True),
 )  # fmt: skip
 
 
@@ -69,11 +69,13 @@ READ = primitive(
 #: with ``clear_after_read``: two reads of one index are an error, so they must not be merged
 READ_ONCE = primitive("tensor_array_read_once", _element, _read_kernel, rules.read, effect=True, traits=OPAQUE)
 STACK = primitive(
-    "tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack, traits=OPAQUE
-)
+    "tensor_array_stack", _rows, lambda array, dtype, shape, count: array.stack(shape), rules.stack,
+    traits=OPAQUE.but(overwrites=True),
+)  # fmt: skip
 UNSTACK = primitive(
-    "tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack, traits=OPAQUE
-)
+    "tensor_array_unstack", _flow, lambda array, rows: array.unstack(rows), rules.unstack,
+    traits=OPAQUE.but(overwrites=True),
+)  # fmt: skip
 GATHER = primitive(
     "tensor_array_gather", _rows,
     lambda array, indices, dtype, shape, count: array.gather(indices.tolist(), shape), rules.gather, traits=OPAQUE,
@@ -83,7 +85,7 @@ SCATTER = primitive(
     _flow,
     lambda array, indices, rows: array.write_all(indices.tolist(), rows),
     rules.scatter,
-    traits=OPAQUE,
+    traits=OPAQUE.but(overwrites=True),
 )
 CONCAT = primitive(
     "tensor_array_concat",

@@ -64,6 +64,9 @@ class Op:
         Which inputs are positions: a Python number is as good there as an integer of any dtype.
     numbers : bool
         Of two integers of one dtype, one may be a Python number: ``code`` gives the same, unless both are.
+    entries : callable or None
+        Of what shapes are computed with: ``entries(node, ask)`` gives what is known of the elements of its result, a
+        vector or scalar of integers, of what ``ask(tensor)`` tells of its inputs; see ``ops.extents.known_entries``.
     effect : bool
         The op does something besides computing: it is never pruned from an ordered graph or merged, takes
         an effect token as its last input and gives one as its last output (see ``graph.Graph.token``). The
@@ -111,6 +114,7 @@ class Op:
     idempotent: bool = False
     positions: slice | None = None
     numbers: bool = False
+    entries: Callable[..., Any] | None = None
 
     def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
         """Return the ``(dtype, shape)`` of each output, without the effect token."""
@@ -187,13 +191,23 @@ class Neutral:
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 
+#: what a row must state -> whether it does
+_STATED: dict[str, Callable[[Op], bool]] = {
+    "its traits": lambda op: op.traits is not UNSTATED,
+    "a gradient rule, NO_GRADIENT or NO_RULE": lambda op: op.vjp is not None,
+    "its machine code: llvm, libm or NO_TEMPLATE": lambda op: (
+        not op.traits.elementwise or (op.llvm is None) != (op.libm is None)
+    ),
+}
+
+
 def register(op: Op) -> Op:
     """Add ``op`` to the table; a name may be used once, and every trait must be stated."""
     if op.name in OPS:
         raise ValueError(f"an op named {op.name!r} exists already")
-    if op.vjp is None or op.traits is UNSTATED:
-        what = "its traits" if op.traits is UNSTATED else "a gradient rule, NO_GRADIENT or NO_RULE"
-        raise TypeError(f"the row of the op {op.name!r} must state {what}")
+    missing = next((what for what, states in _STATED.items() if not states(op)), None)
+    if missing is not None:
+        raise TypeError(f"the row of the op {op.name!r} must state {missing}")
     OPS[op.name] = op
     return op
 

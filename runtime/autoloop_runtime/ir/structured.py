@@ -38,7 +38,9 @@ def _no_kernel(*_: Any, **__: Any) -> Any:
     raise AssertionError("a structured node has no kernel; it is lowered or emitted")
 
 
-WHILE = register(Op("While", _specs, _no_kernel, NO_RULE, graphs=("cond", "body"), several=True, traits=OPAQUE))
+WHILE = register(
+    Op("While", _specs, _no_kernel, NO_RULE, graphs=("cond", "body"), several=True, traits=OPAQUE.but(overwrites=True))
+)
 COND = register(Op("Cond", _specs, _no_kernel, NO_RULE, graphs=("then", "else"), several=True, traits=OPAQUE))
 
 

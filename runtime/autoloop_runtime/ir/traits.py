@@ -6,6 +6,7 @@ Every row of the table of ops states all traits; most by the name of a family be
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
 from ..base.dataclass import dataclass, replace
 from .prices import Price, Pricing
@@ -84,6 +85,9 @@ class Traits:
         Its value does not depend on the elements of its input, only on the shape.
     blas : bool
         The kernel calls BLAS, whose own threads must then be limited.
+    overwrites : bool
+        Each result may take over the memory of the input at its place, where nobody else reads that. So may what
+        works element by element, for which ``Op.into`` says how.
     """
 
     batching: Batching
@@ -94,6 +98,7 @@ class Traits:
     rematerialise: bool
     describes: bool
     blas: bool
+    overwrites: bool
 
     @property
     def elementwise(self) -> bool:
@@ -106,11 +111,13 @@ class Traits:
 
 
 #: of which nothing is known
-OPAQUE = Traits(Batching.NONE, Memory.ANY, Fails.MAYBE, ValueError, Price.ARITHMETIC, False, False, False)
+OPAQUE = Traits(Batching.NONE, Memory.ANY, Fails.MAYBE, ValueError, Price.ARITHMETIC, False, False, False, False)
 #: the same, of ops outside the table, which need not state anything
 UNSTATED = OPAQUE.but()
 #: arithmetic on each element
-ELEMENTS = Traits(Batching.ELEMENTS, Memory.FRESH, Fails.SHAPES, ValueError, Price.ARITHMETIC, True, False, False)
+ELEMENTS = Traits(
+    Batching.ELEMENTS, Memory.FRESH, Fails.SHAPES, ValueError, Price.ARITHMETIC, True, False, False, False
+)  # fmt: skip
 #: a function of each element
 FUNCTION = ELEMENTS.but(price=Price.FUNCTION)
 #: gives its input, or a part of each element
@@ -119,8 +126,14 @@ PASSING = ELEMENTS.but(memory=Memory.VIEW, price=Price.VIEW)
 MADE = OPAQUE.but(memory=Memory.FRESH, fails=Fails.UNKNOWN_SHAPES)
 #: combines the elements along the axes of the attribute ``axis``
 REDUCING = MADE.but(batching=Batching.AXES)
+#: what an element-wise op states that has no template for its machine code: it has a rule of its own, or none
+NO_TEMPLATE: Mapping[str, str] = {}
 #: the same elements in another form
 VIEWING = OPAQUE.but(memory=Memory.VIEW, fails=Fails.UNKNOWN_SHAPES, price=Price.VIEW, rematerialise=True)
+#: the same elements in the same order
+RESHAPING = VIEWING.but(overwrites=True)
+#: the first input with some elements changed
+UPDATING = OPAQUE.but(memory=Memory.FRESH, raises=IndexError, overwrites=True)
 #: looks only at the shape
 DESCRIBING = OPAQUE.but(
     memory=Memory.FRESH, fails=Fails.NEVER, price=Price.VIEW, rematerialise=True, describes=True

@@ -18,6 +18,7 @@ from .broadcasting import *
 from .complex_numbers import *
 from .composed import *
 from .creation import *
+from .define import ALIASES as ALIASES
 from .diagonals import *
 from .effects import *
 from .filled import *
@@ -39,57 +40,6 @@ from .selection import *
 from .shape_queries import *
 from .sorting import *
 from .trigonometry import *
-
-#: TensorFlow's spelling -> our name
-ALIASES = {
-    "reduce_sum": "sum",
-    "reduce_mean": "mean",
-    "reduce_max": "max",
-    "reduce_min": "min",
-    "reduce_prod": "prod",
-    "reduce_any": "any",
-    "reduce_all": "all",
-    "reduce_logsumexp": "logsumexp",
-    "reduce_variance": "var",
-    "reduce_std": "std",
-    "mul": "multiply",
-    "sub": "subtract",
-    "div": "divide",
-    "truediv": "divide",
-    "floordiv": "floor_divide",
-    "floormod": "mod",
-    "neg": "negative",
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "asinh": "arcsinh",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-    "is_nan": "isnan",
-    "is_inf": "isinf",
-    "is_finite": "isfinite",
-    "clip_by_value": "clip",
-    "permute_dims": "transpose",
-    "concatenate": "concat",
-    "reverse": "flip",
-    "fill": "full",
-    "remainder": "mod",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "bitwise_invert": "invert",
-    "cumulative_sum": "cumsum",
-    "cumulative_prod": "cumprod",
-    "is_close": "isclose",
-    "astype": "cast",
-    "scatter_nd": "scatter",
-    "tensor_scatter_nd_update": "scatter_update",
-    "tensor_scatter_nd_add": "scatter_add",
-    "diag_part": "diagonal",
-    "matrix_inverse": "inv",
-    "matrix_solve": "solve",
-    "matrix_determinant": "det",
-}
 
 if not TYPE_CHECKING:  # checkers take every public name of this file, which is the same
     _OTHERS = {"TYPE_CHECKING", "ModuleType", "annotations"}

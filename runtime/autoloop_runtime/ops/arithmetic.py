@@ -34,13 +34,14 @@ add = binary(
 )  # fmt: skip
 subtract = binary(
     "subtract", operator.sub, "{0} - {1}", lambda g, z, x, y: (g, -g), doc="``x - y``.", numpy=np.subtract,
+    aliases=("sub",),
     neutral=Neutral(0, "iuf", negative_zero=False),
     numbers=True,
     llvm={"iu": "sub $t $x, $y", "f": "fsub $t $x, $y"},
 )  # fmt: skip
 multiply = binary(
     "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
-    rule=numeric, doc="``x * y``.", numpy=np.multiply,
+    rule=numeric, doc="``x * y``.", numpy=np.multiply, aliases=("mul",),
     neutral=Neutral(1, swaps=True),
     numbers=True,
     llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y"},
@@ -48,14 +49,14 @@ multiply = binary(
 divide = binary(
     "divide", operator.truediv, "{0} / {1}", lambda g, z, x, y: (g / y, -g * z / y),
     rule=inexact, doc="``x / y``; integers are divided as floats (``dtypes.division``).",
-    numpy=(np.divide, np.true_divide),
+    numpy=(np.divide, np.true_divide), aliases=("div", "truediv"),
     neutral=Neutral(1, "f"),
     llvm={"f": "fdiv $t $x, $y"},
 )  # fmt: skip
 floor_divide = binary(
     "floor_divide", operator.floordiv, "{0} // {1}", NO_GRADIENT,
     rule=real_arithmetic, doc="``x // y``, rounded down; an integer divided by zero gives 0.",
-    numpy=np.floor_divide, traits=FUNCTION,
+    numpy=np.floor_divide, aliases=("floordiv",), traits=FUNCTION,
     neutral=Neutral(1, "iu"),
     numbers=True,
     llvm={"i": "@floordiv_i $x, $y", "u": "@floordiv_u $x, $y", "f": "@floordiv_f $x, $y"},
@@ -63,12 +64,12 @@ floor_divide = binary(
 mod = binary(
     "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * floor(x / y)),
     rule=real_arithmetic, doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
-    numpy=(np.mod, np.remainder), traits=FUNCTION,
+    numpy=(np.mod, np.remainder), aliases=("floormod", "remainder"), traits=FUNCTION,
     numbers=True,
     llvm={"i": "@mod_i $x, $y", "u": "@mod_u $x, $y", "f": "@mod_f $x, $y"},
 )  # fmt: skip
 negative = unary(
-    "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative,
+    "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative, aliases=("neg",),
     undoes_itself=True,
     llvm={"iu": "sub $t 0, $x", "f": "fneg $t $x"},
 )  # fmt: skip

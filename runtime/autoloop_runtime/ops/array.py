@@ -11,7 +11,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axes, DimsLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
-from ..ir.traits import MADE, VIEWING
+from ..ir.traits import MADE, RESHAPING, VIEWING
 from .define import primitive, public
 from .extents import axes_of, axis_of, extents, product
 from .shape_queries import shape_of
@@ -45,7 +45,7 @@ def _reshape_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
 
 RESHAPE = primitive(
     "reshape", _reshape_infer, _reshape_kernel,
-    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0]), *[None] * (len(inputs) - 1)], traits=VIEWING,
+    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0]), *[None] * (len(inputs) - 1)], traits=RESHAPING,
 )  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def _expand_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
     return [squeeze(g, attrs["axis"])]
 
 
-EXPAND = primitive("expand_dims", _expand_infer, lambda x, axis: np.expand_dims(x, axis), _expand_vjp, traits=VIEWING)
+EXPAND = primitive("expand_dims", _expand_infer, lambda x, axis: np.expand_dims(x, axis), _expand_vjp, traits=RESHAPING)
 
 
 @public(numpy=np.expand_dims)
@@ -138,7 +138,7 @@ def _squeeze_infer(x: Tensor, axis: Any) -> Any:
 
 SQUEEZE = primitive(
     "squeeze", _squeeze_infer, lambda x, axis: np.squeeze(x, axis)[()],
-    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0])], traits=VIEWING,
+    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0])], traits=RESHAPING,
 )  # fmt: skip
 
 
@@ -177,7 +177,7 @@ TRANSPOSE = primitive(
 )
 
 
-@public(numpy=np.transpose)
+@public(numpy=np.transpose, aliases=("permute_dims",))
 def transpose(x: ArrayLike, axes: Axes | None = None, name: str | None = None, *, perm: Axes | None = None) -> Tensor:
     """Return ``x`` with its axes in another order.
 
@@ -249,7 +249,7 @@ FLIP = primitive(
 )
 
 
-@public(numpy=np.flip)
+@public(numpy=np.flip, aliases=("reverse",))
 def flip(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` with its elements in reverse order along axes.
 

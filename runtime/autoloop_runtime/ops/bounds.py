@@ -65,7 +65,7 @@ relu = unary(
 )  # fmt: skip
 
 
-@public(numpy=np.clip)
+@public(numpy=np.clip, aliases=("clip_by_value",))
 def clip(x: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` with its values limited to ``[min, max]``; either bound may be ``None``.
 

@@ -12,7 +12,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
-from ..ir.traits import ELEMENTS, PASSING
+from ..ir.traits import ELEMENTS, NO_TEMPLATE, PASSING
 from .broadcasting import broadcast_static, unbroadcast
 from .define import primitive, public
 from .dtype_rules import floating, numeric
@@ -30,14 +30,16 @@ def _part_rule(dtype: Any) -> Any:
 _complex_real = unary(
     "real", lambda x: x.real, "{0}.real", lambda g, y, x: cast(g, x.dtype),
     rule=_part_rule, doc="The real part.", holomorphic=False, traits=PASSING,
+    llvm=NO_TEMPLATE,
 )  # fmt: skip
 _complex_imag = unary(
     "imag", lambda x: x.imag, "{0}.imag", lambda g, y, x: cast(g, x.dtype) * 1j,
     rule=_part_rule, doc="The imaginary part.", holomorphic=False, traits=PASSING,
+    llvm=NO_TEMPLATE,
 )  # fmt: skip
 _complex_conj = unary(
     "conj", np.conjugate, "np.conjugate({0})", lambda g, y, x: conj(g),
-    rule=numeric, doc="The complex conjugate.", holomorphic=False,
+    rule=numeric, doc="The complex conjugate.", holomorphic=False, llvm=NO_TEMPLATE,
 )  # fmt: skip
 
 
@@ -71,7 +73,7 @@ def _complex_kernel(re: Any, im: Any) -> Any:
 COMPLEX = primitive(
     "complex", _complex_infer, _complex_kernel,
     lambda g, outputs, inputs, attrs: [unbroadcast(real(g), inputs[0]), unbroadcast(imag(g), inputs[1])],
-    traits=ELEMENTS,
+    traits=ELEMENTS, llvm=NO_TEMPLATE,
 )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@public(numpy=np.isclose)
+@public(numpy=np.isclose, aliases=("is_close",))
 def isclose(
     a: ArrayLike, b: ArrayLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
 ) -> Tensor:

@@ -14,10 +14,16 @@ from ..ir.traits import NoRule, Traits
 
 Function: TypeAlias = Callable[..., Any]
 _F = TypeVar("_F", bound=Function)
+#: other spelling, TensorFlow's or the array API's -> our name
+ALIASES: dict[str, str] = {}
 
 
-def publish(name: str, f: _F, doc: str | None = None, numpy: Any = None) -> _F:
-    """Register ``f`` as the public function ``name`` and as what NumPy's ``numpy`` means on tensors."""
+def publish(name: str, f: _F, doc: str | None = None, numpy: Any = None, aliases: Sequence[str] = ()) -> _F:
+    """Register ``f`` as the public function ``name`` and as what NumPy's ``numpy`` means on tensors.
+
+    ``aliases`` are what it is called besides, at top level and in ``compat.v1``.
+    """
+    ALIASES.update(dict.fromkeys(aliases, name))
     f.__name__ = f.__qualname__ = name
     if doc is not None:
         f.__doc__ = doc
@@ -31,9 +37,9 @@ def publish(name: str, f: _F, doc: str | None = None, numpy: Any = None) -> _F:
     return f
 
 
-def public(*, numpy: Any = None, name: str | None = None) -> Callable[[_F], _F]:
+def public(*, numpy: Any = None, name: str | None = None, aliases: Sequence[str] = ()) -> Callable[[_F], _F]:
     """Return the decorator form of ``publish``, for functions written out."""
-    return lambda f: publish(name or f.__name__, f, numpy=numpy)
+    return lambda f: publish(name or f.__name__, f, numpy=numpy, aliases=aliases)
 
 
 def primitive(

@@ -97,7 +97,7 @@ def _embedded(d: Tensor, dims: Any, k: int) -> Tensor:
     return apply(EMBED, [d, *places.inputs], {"known": places.known, "k": k})
 
 
-@public()
+@public(aliases=("diag_part",))
 def diagonal(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
     """Return the ``k``-th diagonal of the last two axes.
 

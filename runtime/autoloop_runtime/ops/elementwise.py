@@ -66,6 +66,7 @@ def unary(
     rule: Rule = arithmetic,
     doc: str,
     numpy: Any = None,
+    aliases: Sequence[str] = (),
     traits: Traits = ELEMENTS,
     holomorphic: bool = True,
     **options: Any,
@@ -88,6 +89,8 @@ def unary(
         One sentence.
     numpy : callable or tuple of callables, optional
         NumPy's counterpart.
+    aliases : sequence of str
+        What others call it.
     traits : Traits
         Where they are not those of arithmetic.
     holomorphic : bool
@@ -113,7 +116,7 @@ def unary(
         x = convert_to_tensor(x)
         return apply(op, [as_dtype(x, ruled(rule, x.dtype, op.name)[0])], None, name)
 
-    return publish(name, f, document(doc, [("x", "tensor-like")]), numpy)
+    return publish(name, f, document(doc, [("x", "tensor-like")]), numpy, aliases)
 
 
 def binary(
@@ -125,6 +128,7 @@ def binary(
     rule: Rule = arithmetic,
     doc: str,
     numpy: Any = None,
+    aliases: Sequence[str] = (),
     traits: Traits = ELEMENTS,
     **options: Any,
 ) -> Binary:
@@ -159,4 +163,4 @@ def binary(
         dtype = ruled(rule, x.dtype, op.name)[0]
         return apply(op, [as_dtype(x, dtype), as_dtype(y, dtype)], None, name)
 
-    return publish(name, f, document(doc, [("x, y", "tensor-like, broadcast together")]), numpy)
+    return publish(name, f, document(doc, [("x, y", "tensor-like, broadcast together")]), numpy, aliases)

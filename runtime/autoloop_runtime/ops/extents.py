@@ -117,8 +117,8 @@ def known_int(tensor: Tensor) -> int | None:
 def known_entries(tensor: Tensor, depth: int = _DEPTH) -> tuple[Dim, ...] | None:
     """Return what is known now of the elements of an integer vector or scalar (a scalar gives one entry).
 
-    Follows the computation through ``shape``, ``stack``, ``concat``, ``cast`` and ``getitem``; ``None`` if not
-    even the number of elements is known.
+    Follows the computation through the ops whose rows say how (``Op.entries``); ``None`` if not even the number of
+    elements is known.
     """
     value = tensor.constant_value()
     if value is not None:
@@ -126,22 +126,14 @@ def known_entries(tensor: Tensor, depth: int = _DEPTH) -> tuple[Dim, ...] | None
     length = 1 if tensor.shape.rank == 0 else tensor.shape.num_elements()
     unknown = None if length is None or tensor.shape.rank not in (0, 1) else (None,) * length
     node = tensor.node
-    if node is None or depth == 0:
+    if node is None or depth == 0 or node.op.entries is None:
         return unknown
-    if node.op.name == "shape":
-        dims = node.inputs[0].shape
-        return unknown if dims.rank is None else dims.known
-    if node.op.name in ("identity", "cast", "stop_gradient"):
-        return known_entries(node.inputs[0], depth - 1) if node.inputs[0].dtype.kind in "iu" else unknown
-    if node.op.name in ("stack", "concat") and tensor.shape.rank == 1:
-        parts = [known_entries(t, depth - 1) for t in node.inputs]
-        return unknown if None in parts else tuple([d for part in parts if part is not None for d in part])
-    if node.op.name == "getitem" and len(node.inputs) == 1 and node.inputs[0].shape.rank == 1:
-        source = known_entries(node.inputs[0], depth - 1)
-        if source is not None and len(node.attrs["index"].entries) == 1:
-            picked = source[node.attrs["index"].resolve(())]
-            return picked if isinstance(picked, tuple) else (picked,)
-    return unknown
+
+    def ask(source: Tensor) -> tuple[Dim, ...] | None:
+        return known_entries(source, depth - 1) if source.dtype.kind in "iu" else None
+
+    found: tuple[Dim, ...] | None = node.op.entries(node, ask)
+    return unknown if found is None else found
 
 
 def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:

@@ -55,7 +55,7 @@ def _checked_extents(shape: Any, name: str) -> Any:
     return dims
 
 
-@public(name="full")
+@public(name="full", aliases=("fill",))
 def full(shape: DimsLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return a tensor with all elements equal.
 

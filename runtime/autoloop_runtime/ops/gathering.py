@@ -13,7 +13,7 @@ from ..ir.argument_types import ArrayLike, Axis, DimsLike
 from ..ir.convert import convert_to_tensor
 from ..ir.op import Op
 from ..ir.tensor import Tensor
-from ..ir.traits import OPAQUE, PICKING, Memory
+from ..ir.traits import OPAQUE, PICKING, UPDATING, Memory
 from .arithmetic import add
 from .array import ravel, reshape_like
 from .creation import arange
@@ -220,7 +220,7 @@ def gather_nd(params: ArrayLike, indices: ArrayLike, name: str | None = None) ->
     return apply(GATHER_ND, [convert_to_tensor(params), _integers(indices, "gather_nd")], None, name)
 
 
-@public()
+@public(aliases=("scatter_nd",))
 def scatter(indices: ArrayLike, updates: ArrayLike, shape: DimsLike, name: str | None = None) -> Tensor:
     """Return zeros with ``updates`` added at points; what falls on one point twice sums up.
 
@@ -265,11 +265,11 @@ SCATTER_UPDATE = primitive(
     _scatter_update_infer,
     _scatter_update_kernel,
     _scatter_update_vjp,
-    traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
+    traits=UPDATING,
 )
 
 
-@public()
+@public(aliases=("tensor_scatter_nd_update",))
 def scatter_update(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x`` with the elements or slices at points replaced: a new tensor.
 
@@ -286,7 +286,7 @@ def scatter_update(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: s
     return apply(SCATTER_UPDATE, inputs, None, name)
 
 
-@public()
+@public(aliases=("tensor_scatter_nd_add",))
 def scatter_add(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x`` with ``updates`` added at points: a new tensor.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike, IndexLike
 from ..ir.convert import as_constant, convert_to_tensor, to_array
+from ..ir.node import Node
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
-from ..ir.traits import OPAQUE, VIEWING, Fails, Memory
+from ..ir.traits import OPAQUE, UPDATING, VIEWING, Fails, Memory
 from .array import reshape_like
 from .broadcasting import unbroadcast
 from .creation import arange
@@ -25,7 +26,7 @@ from .index import Index, parse, result_shape
 from .logic import equal
 from .operands import as_dtype, is_weak
 from .selection import where
-from .shape_queries import shape, size
+from .shape_queries import SHAPE, shape, size
 
 __all__ = ["boolean_mask", "getitem", "index_add", "set_item"]
 
@@ -67,9 +68,18 @@ def _index_add_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any
     return [None, unbroadcast(picked, values), *[None] * len(rest)]
 
 
+def _getitem_entries(node: Node, ask: Callable[[Tensor], Any]) -> Any:
+    index = node.attrs["index"]
+    if len(node.inputs) > 1 or len(index.entries) != 1 or node.inputs[0].shape.rank != 1:
+        return None
+    known = ask(node.inputs[0])
+    picked = None if known is None else known[index.resolve(())]
+    return picked if picked is None or isinstance(picked, tuple) else (picked,)
+
+
 GETITEM = primitive(
     "getitem", lambda x, *inputs, index: (x.dtype, result_shape(x.shape, index, inputs)),
-    _getitem_kernel, _getitem_vjp, positions=slice(1, None),
+    _getitem_kernel, _getitem_vjp, positions=slice(1, None), entries=_getitem_entries,
     traits=VIEWING.but(fails=Fails.MAYBE, price=Price.PICK, raises=IndexError),
 )  # fmt: skip
 INDEX_ADD = primitive(
@@ -97,7 +107,7 @@ def getitem(x: ArrayLike, index: IndexLike, name: str | None = None) -> Tensor:
     """
     x = convert_to_tensor(x)
     parsed, inputs = parse(index)
-    follows = x.node is not None and x.node.op.name == "shape" and not x.is_feedable
+    follows = x.node is not None and x.node.op is SHAPE and not x.is_feedable
     if follows and not inputs and len(parsed.entries) == 1:
         known = known_entries(x)
         picked = None if known is None else known[parsed.resolve(())]
@@ -180,7 +190,7 @@ SET_ITEM = primitive(
     _set_item_kernel,
     _set_item_vjp,
     positions=slice(2, None),
-    traits=OPAQUE.but(memory=Memory.FRESH, price=Price.PART, raises=IndexError),
+    traits=UPDATING.but(price=Price.PART),
 )
 
 

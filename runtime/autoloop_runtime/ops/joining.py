@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply, apply_several
 from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
+from ..ir.node import Node
 from ..ir.numpy_arguments import Counterpart
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
 from ..ir.traits import MADE, VIEWING
@@ -33,6 +34,13 @@ def _join(dims: Sequence[TensorShape], name: str) -> TensorShape:
             raise ValueError(f"{name}: shapes {' and '.join(map(str, dims))} do not fit together")
         out = out.merge_with(d)
     return out
+
+
+def _joined_entries(node: Node, ask: Callable[[Tensor], Any]) -> Any:
+    if node.outputs[0].shape.rank != 1:
+        return None
+    parts = [ask(t) for t in node.inputs]
+    return None if None in parts else tuple([d for part in parts for d in part])
 
 
 def _concat_infer(*values: Tensor, axis: int) -> Any:
@@ -66,8 +74,9 @@ def _concat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
 
 
 CONCAT = primitive(
-    "concat", _concat_infer, lambda *values, axis: np.concatenate(values, axis), _concat_vjp, traits=MADE
-)
+    "concat", _concat_infer, lambda *values, axis: np.concatenate(values, axis), _concat_vjp,
+    traits=MADE, entries=_joined_entries,
+)  # fmt: skip
 
 
 def _parts(values: Any, name: str) -> list[Tensor]:
@@ -85,7 +94,7 @@ def _concat_rows(rows: Tensor, axis: Axis, name: str | None) -> Tensor:
     return reshape(moveaxis(rows, 0, axis), rest, name)
 
 
-@public(numpy=np.concatenate)
+@public(numpy=np.concatenate, aliases=("concatenate",))
 def concat(values: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
     """Return tensors joined along an axis they have.
 
@@ -114,7 +123,10 @@ def _stack_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
     return unstack(g, len(inputs), attrs["axis"])
 
 
-STACK = primitive("stack", _stack_infer, lambda *values, axis: np.stack(values, axis), _stack_vjp, traits=MADE)
+STACK = primitive(
+    "stack", _stack_infer, lambda *values, axis: np.stack(values, axis), _stack_vjp, traits=MADE,
+    entries=_joined_entries,
+)  # fmt: skip
 
 
 @public(numpy=np.stack)

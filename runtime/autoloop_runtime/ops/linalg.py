@@ -310,7 +310,10 @@ def _square(x: Tensor, name: str) -> TensorShape:
     return x.shape
 
 
-def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc: str, numpy: Any) -> Unary:
+def _of_matrix(
+    name: str, kernel: Function, shape: Function, grad: Function, doc: str, numpy: Any,
+    aliases: Sequence[str] = (),
+) -> Unary:  # fmt: skip
     """Declare a function of one square matrix (or of a stack of them)."""
     op = primitive(
         name, lambda x: (x.dtype, shape(_square(x, name))), kernel,
@@ -318,7 +321,7 @@ def _of_matrix(name: str, kernel: Function, shape: Function, grad: Function, doc
         traits=FACTORISED,
     )  # fmt: skip
 
-    @public(name=name, numpy=numpy)
+    @public(name=name, numpy=numpy, aliases=aliases)
     def f(x: ArrayLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
         return apply(op, [as_dtype(x, ruled(inexact, x.dtype, op.name)[0])], None, name)
@@ -363,10 +366,12 @@ def _cholesky_grad(g: Any, y: Any, x: Any) -> Any:
     return (half + transposed(half)) / 2
 
 
-inv = _of_matrix("inv", np.linalg.inv, lambda s: s, _inv_grad, "The inverse of a matrix.", np.linalg.inv)
+inv = _of_matrix(
+    "inv", np.linalg.inv, lambda s: s, _inv_grad, "The inverse of a matrix.", np.linalg.inv, ("matrix_inverse",)
+)
 det = _of_matrix(
     "det", np.linalg.det, lambda s: s if s.rank is None else TensorShape(s.known[:-2]), _det_grad,
-    "The determinant of a matrix.", np.linalg.det,
+    "The determinant of a matrix.", np.linalg.det, ("matrix_determinant",),
 )  # fmt: skip
 cholesky = _of_matrix(
     "cholesky", np.linalg.cholesky, lambda s: s, _cholesky_grad,
@@ -408,7 +413,7 @@ SOLVE = primitive(
 )
 
 
-@public(numpy=np.linalg.solve)
+@public(numpy=np.linalg.solve, aliases=("matrix_solve",))
 def solve(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return the ``x`` with ``a @ x == b``.
 

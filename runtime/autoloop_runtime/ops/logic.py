@@ -42,16 +42,17 @@ greater_equal = _compare("greater_equal", operator.ge, ">=", np.greater_equal, "
 # fmt: off
 isnan = unary(
     "isnan", np.isnan, "np.isnan({0})", NO_GRADIENT, rule=predicate, doc="True where ``x`` is nan.", numpy=np.isnan,
+    aliases=("is_nan",),
     llvm={"biu": "=false", "f": "fcmp uno $t $x, $x"},
 )
 isinf = unary(
     "isinf", np.isinf, "np.isinf({0})", NO_GRADIENT, rule=predicate,
-    doc="True where ``x`` is infinite.", numpy=np.isinf,
+    doc="True where ``x`` is infinite.", numpy=np.isinf, aliases=("is_inf",),
     llvm={"biu": "=false", "f": "~abs $x; fcmp oeq $t $1, $inf"},
 )
 isfinite = unary(
     "isfinite", np.isfinite, "np.isfinite({0})", NO_GRADIENT, rule=predicate,
-    doc="True where ``x`` is neither infinite nor nan.", numpy=np.isfinite,
+    doc="True where ``x`` is neither infinite nor nan.", numpy=np.isfinite, aliases=("is_finite",),
     llvm={"biu": "=true", "f": "~abs $x; fcmp olt $t $1, $inf"},
 )
 logical_and = binary(
@@ -98,17 +99,19 @@ bitwise_xor = binary(
 )
 invert = unary(
     "invert", operator.invert, "~{0}", NO_GRADIENT, rule=bits, doc="``~x``; for booleans, logical.",
-    numpy=(np.invert, np.bitwise_not),
+    numpy=(np.invert, np.bitwise_not), aliases=("bitwise_invert",),
     truth="not {0}",
     llvm={"b": "xor $t $x, true", "iu": "xor $t $x, -1"},
 )
 left_shift = binary(
     "left_shift", operator.lshift, "{0} << {1}", NO_GRADIENT, rule=integers, doc="``x << y``.", numpy=np.left_shift,
+    aliases=("bitwise_left_shift",),
     neutral=Neutral(0, "iu"),
     llvm={"iu": "@shl_iu $x, $y"},
 )
 right_shift = binary(
     "right_shift", operator.rshift, "{0} >> {1}", NO_GRADIENT, rule=integers, doc="``x >> y``.", numpy=np.right_shift,
+    aliases=("bitwise_right_shift",),
     neutral=Neutral(0, "iu"),
     llvm={"i": "@shr_i $x, $y", "u": "@shr_u $x, $y"},
 )

@@ -13,7 +13,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.tensor import Tensor
-from ..ir.traits import ELEMENTS
+from ..ir.traits import ELEMENTS, NO_TEMPLATE
 from .define import primitive, public
 
 __all__ = ["cast"]
@@ -30,10 +30,13 @@ def _cast_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return [cast(g, source) if dtypes.is_inexact(source) and dtypes.is_inexact(g.dtype) else None]
 
 
-CAST = primitive("cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp, traits=ELEMENTS)
+CAST = primitive(
+    "cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp, traits=ELEMENTS,
+    llvm=NO_TEMPLATE, entries=lambda node, ask: ask(node.inputs[0]),
+)  # fmt: skip
 
 
-@public(numpy=getattr(np, "astype", None))
+@public(numpy=getattr(np, "astype", None), aliases=("astype",))
 def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Return ``x`` with its elements converted to ``dtype``.
 

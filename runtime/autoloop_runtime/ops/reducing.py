@@ -63,7 +63,7 @@ class Reduction(Protocol):
 
 def reduction(
     name: str, kernel: Function, grad: Function | NoRule, *, rule: Rule, doc: str, numpy: Any = None,
-    traits: Traits = REDUCING,
+    aliases: Sequence[str] = (), traits: Traits = REDUCING,
 ) -> Reduction:  # fmt: skip
     """Declare a reduction.
 
@@ -103,7 +103,7 @@ def reduction(
         ("axis", "int or tuple of int, optional\n    All axes by default."),
         ("keepdims", "bool\n    Keep the reduced axes, with extent 1."),
     ]
-    return publish(name, f, document(doc, parameters), numpy)
+    return publish(name, f, document(doc, parameters), numpy, aliases)
 
 
 def accumulated(ufunc: Any) -> Function:
@@ -113,7 +113,7 @@ def accumulated(ufunc: Any) -> Function:
 
 sum = reduction(
     "sum", accumulated(np.add), lambda g, y, x, attrs: g, rule=sum_dtypes,
-    doc="The sum; integers keep their dtype, booleans count as int32.", numpy=np.sum,
+    doc="The sum; integers keep their dtype, booleans count as int32.", numpy=np.sum, aliases=("reduce_sum",),
 )  # fmt: skip
 
 SUM = op_of(sum)

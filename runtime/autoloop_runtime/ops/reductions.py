@@ -128,25 +128,27 @@ def _others(x: Tensor, axis: int = -1) -> Any:
 
 prod = reduction(
     "prod", accumulated(np.multiply), _prod_grad, rule=sum_dtypes,
-    doc="The product; integers keep their dtype.", numpy=np.prod,
+    doc="The product; integers keep their dtype.", numpy=np.prod, aliases=("reduce_prod",),
 )  # fmt: skip
 max = reduction(
     "max", np.maximum.reduce, _extreme_grad, rule=_extreme, doc="The largest element.", traits=_LARGEST,
-    numpy=(np.max, np.amax),
+    numpy=(np.max, np.amax), aliases=("reduce_max",),
 )  # fmt: skip
 min = reduction(
     "min", np.minimum.reduce, _extreme_grad, rule=_extreme, doc="The smallest element.", traits=_LARGEST,
-    numpy=(np.min, np.amin),
+    numpy=(np.min, np.amin), aliases=("reduce_min",),
 )  # fmt: skip
 mean = reduction(
     "mean", _mean, _mean_grad, rule=inexact,
-    doc="The arithmetic mean; of integers a float.", numpy=np.mean,
+    doc="The arithmetic mean; of integers a float.", numpy=np.mean, aliases=("reduce_mean",),
 )  # fmt: skip
 any = reduction(
     "any", np.logical_or.reduce, NO_GRADIENT, rule=logical, doc="True if any element is true.", numpy=np.any,
+    aliases=("reduce_any",),
 )  # fmt: skip
 all = reduction(
     "all", np.logical_and.reduce, NO_GRADIENT, rule=logical, doc="True if all elements are true.", numpy=np.all,
+    aliases=("reduce_all",),
 )  # fmt: skip
 argmax = reduction(
     "argmax", _arg(np.argmax), NO_GRADIENT, traits=_POSITION, rule=_position,
@@ -160,7 +162,7 @@ argmin = reduction(
 )  # fmt: skip
 logsumexp = reduction(
     "logsumexp", _logsumexp, _logsumexp_grad, rule=floating, traits=_LARGEST.but(price=Price.FUNCTION),
-    doc="``log(sum(exp(x)))``, without overflow.",
+    doc="``log(sum(exp(x)))``, without overflow.", aliases=("reduce_logsumexp",),
 )  # fmt: skip
 
 
@@ -206,7 +208,7 @@ log_softmax = _normalisation(
 )  # fmt: skip
 
 
-@public(numpy=np.var)
+@public(numpy=np.var, aliases=("reduce_variance",))
 def var(
     x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: int = 0, name: str | None = None
 ) -> Tensor:
@@ -233,7 +235,7 @@ def var(
     return spread * (count / (count - ddof))
 
 
-@public(numpy=np.std)
+@public(numpy=np.std, aliases=("reduce_std",))
 def std(
     x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: int = 0, name: str | None = None
 ) -> Tensor:

@@ -46,7 +46,7 @@ class RunningSum(Protocol):
     ) -> Tensor: ...  # fmt: skip
 
 
-def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any) -> RunningSum:
+def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any, aliases: Sequence[str]) -> RunningSum:
     op = primitive(
         name, lambda x, axis, exclusive, reverse: (x.dtype, x.shape), _scan_kernel(ufunc),
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], inputs[0], attrs)], doc=doc, traits=MADE,
@@ -72,7 +72,7 @@ def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any) -> Runnin
         ("exclusive", "bool\n    Leave the element itself out."),
         ("reverse", "bool\n    Start at the end."),
     ]
-    return publish(name, f, document(doc, parameters), numpy)
+    return publish(name, f, document(doc, parameters), numpy, aliases)
 
 
 def _cumsum_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
@@ -117,9 +117,18 @@ def _cumprod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
     return cumprod(x, axis, exclusive=True, reverse=reverse) * (g + _sum_between(x, g * x, axis, not reverse))
 
 
-cumsum = _scan("cumsum", np.add, _cumsum_grad, "The running sum along an axis; integers keep their dtype.", np.cumsum)
+cumsum = _scan(
+    "cumsum",
+    np.add,
+    _cumsum_grad,
+    "The running sum along an axis; integers keep their dtype.",
+    np.cumsum,
+    ("cumulative_sum",),
+)
 
-cumprod = _scan("cumprod", np.multiply, _cumprod_grad, "The running product along an axis.", np.cumprod)
+cumprod = _scan(
+    "cumprod", np.multiply, _cumprod_grad, "The running product along an axis.", np.cumprod, ("cumulative_prod",)
+)
 
 CUMSUM = op_of(cumsum)
 CUMPROD = op_of(cumprod)

@@ -14,7 +14,7 @@ from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
-from ..ir.traits import ELEMENTS, NO_GRADIENT, OPAQUE
+from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE
 from .broadcasting import broadcast_static, unbroadcast
 from .define import primitive, public
 from .joining import unstack
@@ -59,6 +59,7 @@ WHERE = primitive(
     scalar={"biufc": "{1} if {0} else {2}"},
     idempotent=True,
     traits=ELEMENTS,
+    llvm=NO_TEMPLATE,
 )
 
 

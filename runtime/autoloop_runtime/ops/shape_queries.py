@@ -25,6 +25,7 @@ SHAPE = primitive(
     lambda x, dtype: np.array(x.shape, dtype),
     NO_GRADIENT,
     traits=DESCRIBING,
+    entries=lambda node, ask: None if node.inputs[0].shape.rank is None else node.inputs[0].shape.known,
 )
 
 SIZE = primitive(

@@ -36,17 +36,17 @@ tan = unary(
 )  # fmt: skip
 arcsin = unary(
     "arcsin", np.arcsin, "np.arcsin({0})", lambda g, y, x: g / sqrt(1 - x * x),
-    rule=inexact, doc="The angle whose sine is ``x``.", numpy=np.arcsin, traits=FUNCTION,
+    rule=inexact, doc="The angle whose sine is ``x``.", numpy=np.arcsin, aliases=("asin",), traits=FUNCTION,
     libm="asin",
 )  # fmt: skip
 arccos = unary(
     "arccos", np.arccos, "np.arccos({0})", lambda g, y, x: -g / sqrt(1 - x * x),
-    rule=inexact, doc="The angle whose cosine is ``x``.", numpy=np.arccos, traits=FUNCTION,
+    rule=inexact, doc="The angle whose cosine is ``x``.", numpy=np.arccos, aliases=("acos",), traits=FUNCTION,
     libm="acos",
 )  # fmt: skip
 arctan = unary(
     "arctan", np.arctan, "np.arctan({0})", lambda g, y, x: g / (1 + x * x),
-    rule=inexact, doc="The angle whose tangent is ``x``.", numpy=np.arctan, traits=FUNCTION,
+    rule=inexact, doc="The angle whose tangent is ``x``.", numpy=np.arctan, aliases=("atan",), traits=FUNCTION,
     libm="atan",
 )  # fmt: skip
 sinh = unary(
@@ -66,23 +66,24 @@ tanh = unary(
 )  # fmt: skip
 arcsinh = unary(
     "arcsinh", np.arcsinh, "np.arcsinh({0})", lambda g, y, x: g / sqrt(x * x + 1),
-    rule=inexact, doc="The inverse of ``sinh``.", numpy=np.arcsinh, traits=FUNCTION,
+    rule=inexact, doc="The inverse of ``sinh``.", numpy=np.arcsinh, aliases=("asinh",), traits=FUNCTION,
     libm="asinh",
 )  # fmt: skip
 arccosh = unary(
     "arccosh", np.arccosh, "np.arccosh({0})", lambda g, y, x: g / sqrt(x * x - 1),
-    rule=inexact, doc="The inverse of ``cosh``.", numpy=np.arccosh, traits=FUNCTION,
+    rule=inexact, doc="The inverse of ``cosh``.", numpy=np.arccosh, aliases=("acosh",), traits=FUNCTION,
     libm="acosh",
 )  # fmt: skip
 arctanh = unary(
     "arctanh", np.arctanh, "np.arctanh({0})", lambda g, y, x: g / (1 - x * x),
-    rule=inexact, doc="The inverse of ``tanh``.", numpy=np.arctanh, traits=FUNCTION,
+    rule=inexact, doc="The inverse of ``tanh``.", numpy=np.arctanh, aliases=("atanh",), traits=FUNCTION,
     libm="atanh",
 )  # fmt: skip
 arctan2 = binary(
     "arctan2", np.arctan2, "np.arctan2({0}, {1})",
     lambda g, z, x, y: (g * y / (x * x + y * y), -g * x / (x * x + y * y)),
     rule=floating, doc="The angle whose tangent is ``x / y``, in the right quadrant.", numpy=np.arctan2,
+    aliases=("atan2",),
     traits=FUNCTION,
     llvm={"f": "~libm:atan2 $x, $y"},
 )  # fmt: skip

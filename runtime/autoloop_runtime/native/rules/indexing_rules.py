@@ -228,7 +228,7 @@ def writable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) ->
     return out
 
 
-@rule(SET_ITEM, overwrites=True, partly=True)
+@rule(SET_ITEM, partly=True)
 def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, value = values[0], resolve(values[1])
     inputs = _indices(node, 2)

@@ -45,12 +45,12 @@ def _pointwise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [made(ctx, node, node.op, ctx.type_of(node.outputs[0]), values)]
 
 
-@rule(CAST, pointwise=True, cheap=True)
+@rule(CAST, cheap=True)
 def _cast(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [made(ctx, node, CAST, ctx.type_of(node.outputs[0]), values)]
 
 
-@rule(WHERE, pointwise=True, cheap=True)
+@rule(WHERE, cheap=True)
 def _where(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [made(ctx, node, WHERE, ctx.type_of(node.outputs[0]), values)]
 
@@ -68,7 +68,7 @@ def _fill(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Pending(tensor, splat, t, shape) if tensor in ctx.block.plan.stored else splat]
 
 
-@rule(POW, pointwise=True)
+@rule(POW)
 def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t = ctx.type_of(node.outputs[0])
     exponent = ctx.types.constants.get(node.inputs[1])

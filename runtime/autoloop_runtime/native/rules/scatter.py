@@ -72,7 +72,7 @@ def _index_add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [out]
 
 
-@rule(ACCUMULATE_AT, overwrites=True)
+@rule(ACCUMULATE_AT)
 def _accumulate_at(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out = writable(ctx, node, values[0], values[1:])
     _add_at(ctx, node, out, values)
@@ -135,7 +135,7 @@ def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(SCATTER_UPDATE, overwrites=True)
+@rule(SCATTER_UPDATE)
 def _scatter_update(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     out, indices = writable(ctx, node, values[0], values[1:]), array_of(ctx, values[1])
     rows = _rows_of(ctx, indices, values[2], out)

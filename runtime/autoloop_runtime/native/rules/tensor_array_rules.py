@@ -95,7 +95,7 @@ def row_at(ctx: Context, items: Array, at: str) -> Array:
     return shifted(ctx, items, offset, items.shape[1:], items.strides[1:])
 
 
-@rule(array_ops.WRITE, overwrites=True)
+@rule(array_ops.WRITE)
 def _write(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     values = [rows, *values[1:]]
@@ -155,7 +155,7 @@ def zero_unless(ctx: Context, written: str, row: Array) -> None:
     writer.start(done)
 
 
-@rule(array_ops.STACK, overwrites=True)
+@rule(array_ops.STACK)
 def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = values[0]
     assert isinstance(rows, Rows)
@@ -173,7 +173,7 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [rows.items]
 
 
-@rule(array_ops.UNSTACK, overwrites=True)
+@rule(array_ops.UNSTACK)
 def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     rows = changeable(ctx, node, values[0], values[1:])
     if rows.items.shape[0]:
@@ -204,7 +204,7 @@ def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(array_ops.SCATTER, overwrites=True)
+@rule(array_ops.SCATTER)
 def _scatter(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     flush(ctx)
     rows = changeable(ctx, node, values[0], values[1:])

@@ -50,7 +50,7 @@ def _transpose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [replace(x, shape=tuple([x.shape[a] for a in order]), strides=tuple([x.strides[a] for a in order]))]
 
 
-@rule(EXPAND, SQUEEZE, RESHAPE, view=True, overwrites=True)
+@rule(EXPAND, SQUEEZE, RESHAPE, view=True)
 def _reshape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shape = ctx.shape_of(node.outputs[0])
     if is_one_value(values[0]):

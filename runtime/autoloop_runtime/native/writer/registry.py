@@ -26,15 +26,13 @@ class Entry:
     growing : callable or None
         Likewise, of collections that grow.
     pointwise : bool
-        It gives one value per element of what it broadcasts.
+        It gives one value per element of what it broadcasts, as ops do that work element by element.
     cheap : bool
         It is as cheap to do again as to keep.
     reduces : bool
         It takes its operand as that is computed, without storing it.
     view : bool
-        Its result is a way to look at memory that is there.
-    overwrites : bool
-        It may write its results over its first operands.
+        What the rule gives is a way to look at memory that is there, or nothing that is stored: the kernel may copy.
     partly : bool
         It touches no more elements than the smallest of its operands and its result has.
     undecided : bool
@@ -49,7 +47,6 @@ class Entry:
     cheap: bool = False
     reduces: bool = False
     view: bool = False
-    overwrites: bool = False
     partly: bool = False
     undecided: bool = False
     time: Time | None = None
@@ -74,7 +71,7 @@ def rule(*ops: Op, **traits: Any) -> Callable[[Callable[..., Any]], Callable[...
             if known is not None and known.write is not _unknown:
                 raise ValueError(f"op {op.name!r} has a rule already")
             growing = known.growing if known is not None else None
-            _ENTRIES[op] = Entry(f, growing, **traits)
+            _ENTRIES[op] = Entry(f, growing, **{"pointwise": op.traits.elementwise, **traits})
         return f
 
     return add

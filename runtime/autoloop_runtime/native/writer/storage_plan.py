@@ -51,9 +51,8 @@ def is_view(node: Node) -> bool:
 
 
 def overwrites(node: Node) -> bool:
-    """Return whether ``node`` may write its results over its first operands."""
-    entry = entry_of(node.op)
-    return entry is not None and entry.overwrites
+    """Return whether machine code of ``node`` may write its results over its first operands."""
+    return node.op.traits.overwrites and entry_of(node.op) is not None
 
 
 def make_plan(graph: Graph, types: Types) -> Plan:
