@@ -86,10 +86,10 @@ from autoloop_runtime.ir.traits import (
 )
 from autoloop_runtime.ir.verify import verify
 from autoloop_runtime.native import NativeRefusal, compile_native, native_call
-from autoloop_runtime.native.kernels import elimination, ll_files, spare_memory, stack_code, swap_file, thread_pool
-from autoloop_runtime.native.kernels.spare_memory import CLASSES as SPARE_CLASSES
-from autoloop_runtime.native.kernels.spare_memory import SMALLEST as SMALLEST_SPARE
-from autoloop_runtime.native.kernels.spare_memory import Spare, spare
+from autoloop_runtime.native.kernels import block_reuse, elimination, ll_files, stack_code, swap_file, thread_pool
+from autoloop_runtime.native.kernels.block_reuse import CLASSES as BLOCK_CLASSES
+from autoloop_runtime.native.kernels.block_reuse import SMALLEST as SMALLEST_BLOCK
+from autoloop_runtime.native.kernels.block_reuse import ReusedBlocks, reused_blocks
 from autoloop_runtime.native.native_function import write_function
 from autoloop_runtime.native.rules import growing_table, lapack_calls, linalg_rules, products, sorting_rules
 from autoloop_runtime.native.toolchain import cache as caching

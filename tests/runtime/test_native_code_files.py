@@ -6,7 +6,7 @@ import ast
 
 import numpy as np
 import pytest
-from api import elimination, growing_table, ll_files, ops, spare_memory, stack_code, thread_pool, write_function
+from api import block_reuse, elimination, growing_table, ll_files, ops, stack_code, thread_pool, write_function
 from native_checks import graph_of
 
 binding = pytest.importorskip("llvmlite.binding")
@@ -45,8 +45,8 @@ def no_threads():
     return [code("serial_work"), code("without_threads", SIZE=64, name="{name}")]
 
 
-def spare_blocks():
-    return [spare_memory._text()]
+def blocks():
+    return [block_reuse._text()]
 
 
 def pages():
@@ -74,7 +74,7 @@ def sorted_by(*build):
 
 
 MODULES = {
-    "collections": collections, "threads": threads, "no threads": no_threads, "spare": spare_blocks, "pages": pages,
+    "collections": collections, "threads": threads, "no threads": no_threads, "reused blocks": blocks, "pages": pages,
     "dropping": dropping, "matrices": matrices, "sorting": sorted_by(ops.sort, ops.argsort),
     "searching": sorted_by(lambda x: ops.searchsorted(x, x)),
 }  # fmt: skip

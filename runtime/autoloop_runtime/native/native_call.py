@@ -19,7 +19,7 @@ from ..collections.versioned_array import ArrayValue
 from ..ir.failures import annotate
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState, Storage
-from .kernels.spare_memory import SPARE, spare
+from .kernels.block_reuse import REUSE, reused_blocks
 from .kernels.swap_file import GROW, failure, forked
 from .kernels.thread_pool import SHARE, Pool, pool
 from .native_function import ALIGNMENT, DATA_OFFSET, Function, write_function
@@ -94,7 +94,7 @@ def make(graph: Graph, shapes: Sequence[Shape]) -> _Runnable:
     if helpers is not None:
         addresses = addresses | {SHARE: helpers.address}
     if function.stacks:
-        addresses = addresses | {SPARE: spare(cache).address}
+        addresses = addresses | {REUSE: reused_blocks(cache).address}
     return _Runnable(function, compile_ir(function.ir, addresses, cache), helpers)
 
 
@@ -299,13 +299,13 @@ def _seen(owners: object, address: int | None, dtype: Any, shape: Shape) -> Any:
 
 def _grown_value(operand: Operand, slot: int) -> Any:
     """Return a TensorArray with the elements that were appended."""
-    pile = operand.extra
-    value = ArrayValue.empty(pile.spec, 0)
+    stack_type = operand.extra
+    value = ArrayValue.empty(stack_type.spec, 0)
     stack = ctypes.c_void_p.from_address(slot).value
     length = ctypes.c_int64.from_address(slot + 8).value
     if not stack or not length:
         return value
-    dtype, shape = pile.element
+    dtype, shape = stack_type.element
     items = _copied(ctypes.c_void_p.from_address(stack).value, dtype, (length, *shape))
     return value.write_all(range(length), [item[()] for item in items])
 

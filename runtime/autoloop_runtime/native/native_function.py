@@ -37,10 +37,9 @@ from .rules import growing_array as growing
 from .rules import growing_table as spread
 from .rules import indexing_rules as indexing
 from .rules import linalg_rules as linalg
-from .rules import pointwise, products, views
+from .rules import pointwise, products, scatter, views
 from .rules import reduction_rules as reductions
 from .rules import saved_values as stacks
-from .rules import scatter as points
 from .rules import sorting_rules as sorting
 from .rules import tensor_array_rules as rows
 from .rules import while_rules as loops
@@ -56,7 +55,7 @@ from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resol
 
 #: the modules that fill the table of rules
 RULE_MODULES = (
-    branches, effects, growing, indexing, kept, linalg, loops, pointwise, points, products, reductions, rows, sorting,
+    branches, effects, growing, indexing, kept, linalg, loops, pointwise, products, reductions, rows, scatter, sorting,
     spread, stacks, tables, views,
 )  # fmt: skip
 #: scratch memory is handed to the function at an address that is a multiple of this
@@ -165,7 +164,7 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     outputs = tuple([_port(types, t) for t in graph.outputs])
     libraries, module = Libraries(features), Module(helper_text)
     ctx = Context(types, libraries, module)
-    ctx.apart = True if _nodes(graph) > MOST_NODES else None
+    ctx.outlines = True if _nodes(graph) > MOST_NODES else None
     variables, assigned = variables_of(graph)
     inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
     outputs += tuple([_held(v) for v in assigned])
@@ -193,7 +192,7 @@ def _nodes(graph: Graph) -> int:
 def _port(types: Types, tensor: Tensor) -> Port:
     """Return the form of an output."""
     if tensor in types.returned:
-        element = types.piles[tensor].root().element
+        element = types.stacks[tensor].root().element
         assert isinstance(element, tuple)
         return Port(tensor.dtype, element[1], grows=True)
     if tensor.dtype == variant:

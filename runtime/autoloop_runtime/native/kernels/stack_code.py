@@ -3,7 +3,7 @@
 A stack is the address of some words: its elements, how many there are, how many there is room for, the stack that was
 made before it, by which all are found and given back at the end, the interval between checkpoints (``kept``), whether
 it outlives the iteration that ends, whether ``swapped`` knows of it (1) and has its elements (2), and, if its elements
-are in a block that ``spare`` will keep, one more than the block's class. The empty stack is a null address.
+are in a block that ``block_reuse`` will keep, one more than the block's class. The empty stack is a null address.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 
 from . import swap_file as swapped
+from .block_reuse import CLASSES, REUSE, SMALLEST
 from .ll_files import code
-from .spare_memory import CLASSES, SMALLEST, SPARE
 from .swap_file import GROW, RELEASE, STAYS
 
 #: elements that a new stack has room for
@@ -78,7 +78,7 @@ def functions(swaps: bool) -> str:
         calls = code("swap_calls", GROW=GROW, RELEASE=RELEASE, TIMES=_TIMES)
         room = f"{calls}\n\n{room}\n\n{_room('swap', _SWAP.replace('{SMALLEST}', str(swapped.SMALLEST)))}"
     larger = code(
-        "stack_larger", SPARE=SPARE, SMALLEST=SMALLEST, CLASSES=CLASSES, CLASS_MASK=CLASSES - 1, ADDRESS_MASK=-CLASSES
+        "stack_larger", REUSE=REUSE, SMALLEST=SMALLEST, CLASSES=CLASSES, CLASS_MASK=CLASSES - 1, ADDRESS_MASK=-CLASSES
     )
     return code("stacks", HUGE_PAGES=pages, LARGER=larger, ROOM=room, RELEASE=_RELEASE if swaps else "")
 

@@ -1,6 +1,6 @@
 ;; ``@free_data``: give up the memory of a stack's elements; it has none after that. ``@stack_larger``: the stack, with
 ;; room for at least %bytes in place of what it had for %position elements; null if there is no memory
-declare i64 @${SPARE}(ptr, i64)
+declare i64 @${REUSE}(ptr, i64)
 declare i64 @llvm.ctlz.i64(i64, i1)
 
 define internal void @free_data(ptr %stack) noinline nounwind {
@@ -13,7 +13,7 @@ entry:
   br i1 %own, label %free, label %give
 give:
   %its = sub i64 %class, 1
-  %ignored = call i64 @${SPARE}(ptr %data, i64 %its)
+  %ignored = call i64 @${REUSE}(ptr %data, i64 %its)
   ret void
 free:
   call void @free(ptr %data)
@@ -33,7 +33,7 @@ entry:
   %listed = icmp ult i64 %wanted, ${CLASSES}
   br i1 %listed, label %ask, label %move
 ask:
-  %word = call i64 @${SPARE}(ptr null, i64 %wanted)
+  %word = call i64 @${REUSE}(ptr null, i64 %wanted)
   %none = icmp eq i64 %word, 0
   br i1 %none, label %round, label %take
 take:
@@ -57,7 +57,7 @@ move:
   br i1 %failed, label %save, label %ask_pages
 save:
   ; what is kept may be what is missing
-  %ignored = call i64 @${SPARE}(ptr null, i64 -2)
+  %ignored = call i64 @${REUSE}(ptr null, i64 -2)
   %after = call ptr @realloc(ptr %old, i64 %amount)
   %none_left = icmp eq ptr %after, null
   br i1 %none_left, label %fail, label %ask_pages

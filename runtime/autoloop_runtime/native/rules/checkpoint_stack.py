@@ -15,7 +15,7 @@ from ...ir.graph import Node
 from ..ir.elements import INT64, POINTER
 from ..kernels.ll_files import code
 from ..kernels.stack_code import HEAD
-from ..typing.facts import Pile
+from ..typing.facts import StackType
 from ..writer.context import Context
 from ..writer.copy_on_write import COPIES, as_owned, changeable, held
 from ..writer.registry import rule
@@ -30,13 +30,13 @@ def _define(ctx: Context) -> None:
     ctx.module.define("limited", lambda: code("limited_checkpoints", **words))
 
 
-def _extents(pile: Pile) -> str:
-    return f"i64 {pile.root().most}, i64 {element_size(pile)}"
+def _extents(stack_type: StackType) -> str:
+    return f"i64 {stack_type.root().most}, i64 {element_size(stack_type)}"
 
 
-def _copy(ctx: Context, pile: Pile, pointer: str) -> str:
+def _copy(ctx: Context, stack_type: StackType, pointer: str) -> str:
     _define(ctx)
-    return ctx.writer.let(f"call ptr @limited_copy(ptr %stacks, ptr {pointer}, {_extents(pile)})")
+    return ctx.writer.let(f"call ptr @limited_copy(ptr %stacks, ptr {pointer}, {_extents(stack_type)})")
 
 
 COPIES["checkpoints"] = _copy
@@ -45,21 +45,21 @@ COPIES["checkpoints"] = _copy
 @rule(checkpoint_ops.ADD)
 def _add(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     _define(ctx)
-    writer, n, pile = ctx.writer, index_of(ctx, values[1]), ctx.types.piles[node.outputs[0]]
-    if pile.is_owned:
+    writer, n, stack_type = ctx.writer, index_of(ctx, values[1]), ctx.types.stacks[node.outputs[0]]
+    if stack_type.is_owned:
         return [_add_limited(ctx, node, changeable(ctx, node, node.outputs[0], values[0]), n, values[2])]
     stack = ctx.scalar(values[0])
     stack, _ = push(ctx, node, stack, writer.let(f"call i64 @stack_word(ptr {stack}, i64 1, i64 0)"), values[2])
-    writer.do(f"call void @thin_out(ptr {stack}, i64 {n}, i64 {element_size(pile)})")
+    writer.do(f"call void @thin_out(ptr {stack}, i64 {n}, i64 {element_size(stack_type)})")
     return [Scalar(stack, POINTER)]
 
 
 def _add_limited(ctx: Context, node: Node, store: Owned, n: str, value: Value) -> Owned:
-    writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
-    pointer = with_memory(ctx, node, f"call ptr @limited_of(ptr %stacks, ptr {store.pointer}, {_extents(pile)})")
-    place = writer.let(f"call ptr @limited_place(ptr {pointer}, i64 {n}, {_extents(pile)})")
+    writer, stack_type = ctx.writer, ctx.types.stacks[node.outputs[0]]
+    pointer = with_memory(ctx, node, f"call ptr @limited_of(ptr %stacks, ptr {store.pointer}, {_extents(stack_type)})")
+    place = writer.let(f"call ptr @limited_place(ptr {pointer}, i64 {n}, {_extents(stack_type)})")
     with writer.unless_null(place, "keep", "kept"):
-        put_element(ctx, node, pile, value, element_at(ctx, place, pile))
+        put_element(ctx, node, stack_type, value, element_at(ctx, place, stack_type))
     return held(pointer)
 
 
@@ -80,17 +80,17 @@ def _latest(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 @rule(checkpoint_ops.REWIND)
 def _rewind(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     _define(ctx)
-    store, pile = changeable(ctx, node, node.outputs[0], values[0]), ctx.types.piles[node.outputs[0]].root()
-    arguments = f"ptr {store.pointer}, i64 {index_of(ctx, values[1])}, i64 {pile.most}"
+    store, stack_type = changeable(ctx, node, node.outputs[0], values[0]), ctx.types.stacks[node.outputs[0]].root()
+    arguments = f"ptr {store.pointer}, i64 {index_of(ctx, values[1])}, i64 {stack_type.most}"
     ctx.writer.do(f"call void @limited_rewind({arguments})")
     return [store]
 
 
 @rule(checkpoint_ops.GET)
 def _get(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    pile, position = ctx.types.piles[node.inputs[0]].root(), index_of(ctx, values[1])
+    stack_type, position = ctx.types.stacks[node.inputs[0]].root(), index_of(ctx, values[1])
     pointer = registers(resolve(values[0]))[0][1]
-    if pile.is_owned:
+    if stack_type.is_owned:
         _define(ctx)
-        position = ctx.writer.let(f"call i64 @limited_at(ptr {pointer}, i64 {position}, i64 {pile.most})")
+        position = ctx.writer.let(f"call i64 @limited_at(ptr {pointer}, i64 {position}, i64 {stack_type.most})")
     return [read(ctx, node, pointer, position)]

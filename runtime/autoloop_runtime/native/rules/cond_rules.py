@@ -144,7 +144,7 @@ def _own(ctx: Context, node: Node, results: list[Value]) -> None:
         if ctx.types.is_owned(tensor):
             value = as_owned(results[k])
             if not value.owned or value.buffer in needed:
-                value = copied(ctx, node, ctx.types.piles[tensor], value.pointer)
+                value = copied(ctx, node, ctx.types.stacks[tensor], value.pointer)
             needed.add(value.buffer)
             results[k] = value
 

@@ -20,7 +20,7 @@ from .tensor_array_rules import cleared, new_like
 
 @rule(array_ops.NEW)
 def _new(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
-    if node.outputs[0] in ctx.types.piles:
+    if node.outputs[0] in ctx.types.stacks:
         return [Grown("null", "0")]
     return [cleared(ctx, new_like(ctx, node.outputs[0]))]
 
@@ -61,7 +61,7 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if 0 not in shape:
         # the number of elements was found beforehand; that it is right is made sure of
         ctx.check(ctx.writer.let(f"icmp eq i64 {array.length}, {shape[0]}"), node, values)
-        first = place_in(ctx, array.stack, "0", ctx.types.piles[node.inputs[0]])
+        first = place_in(ctx, array.stack, "0", ctx.types.stacks[node.inputs[0]])
         assert isinstance(first, Array)
         whole = Array(first.pointer, t, shape, dense(shape), first.buffer)
         store(ctx, whole, out)

@@ -25,7 +25,7 @@ from ..writer.context import Context
 from ..writer.memory import reverse, seen
 from ..writer.nests import Nest, accumulate, accumulate_all, apply, over_kept, store_all
 from ..writer.node_writer import array_of
-from ..writer.outlining import apart, registers_of
+from ..writer.outlining import outlined, registers_of
 from ..writer.registry import rule
 from ..writer.values import Array, Count, Expr, Scalar, Shape, Splat, Value, dense, resolve, size_of
 
@@ -81,11 +81,11 @@ def _kept(shape: Shape, axes: Sequence[int]) -> Shape:
 
 def reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array | None) -> str:
     """Reduce ``value`` over ``axes`` into ``out``, which has them as 1s; without ``out`` over all, as a register."""
-    if not ctx.apart:
+    if not ctx.outlines:
         return _reduce(ctx, op, value, axes, out)
     operands = [value] if out is None else [value, out]
     result = resolve(value).t.name if out is None else "void"  # type: ignore[union-attr]
-    return apart(ctx, registers_of(operands), result, lambda: _reduce(ctx, op, value, axes, out))
+    return outlined(ctx, registers_of(operands), result, lambda: _reduce(ctx, op, value, axes, out))
 
 
 def _reduce(ctx: Context, op: Op, value: Value, axes: Sequence[int], out: Array | None) -> str:

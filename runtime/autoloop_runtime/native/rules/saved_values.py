@@ -17,7 +17,7 @@ from ..ir.casts import cast
 from ..ir.elements import BOOL, INT64, POINTER
 from ..kernels import swap_file as swapped
 from ..kernels.stack_code import functions
-from ..typing.facts import Pile, Rows
+from ..typing.facts import Rows, StackType
 from ..writer.context import Context
 from ..writer.copy_on_write import as_owned, copied, is_alone
 from ..writer.memory import loaded, put
@@ -50,10 +50,10 @@ def _empty(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Scalar("null", POINTER)]
 
 
-def element_size(pile: Pile) -> int:
+def element_size(stack_type: StackType) -> int:
     """Return bytes of an element."""
-    element = pile.root().element
-    if pile.root().counted:
+    element = stack_type.root().element
+    if stack_type.root().counted:
         return 16
     if isinstance(element, Rows):
         rows = element.root()
@@ -69,15 +69,15 @@ def _items_size(rows: Rows) -> int:
     return (rows.size or 0) * size_of(rows.shape() or ()) * np.dtype(rows.dtype).itemsize
 
 
-def element_at(ctx: Context, pointer: str, pile: Pile) -> Value:
+def element_at(ctx: Context, pointer: str, stack_type: StackType) -> Value:
     """Return the element at an address; of a TensorArray that grows, where its stack and its length are."""
-    element = pile.root().element
+    element = stack_type.root().element
     if isinstance(element, Rows):
-        return _record(ctx, pointer, element.root(), element_size(pile))
+        return _record(ctx, pointer, element.root(), element_size(stack_type))
     t, shape = (ctx.element_type(element[0]), element[1]) if isinstance(element, tuple) else (POINTER, ())
-    if pile.root().counted:
+    if stack_type.root().counted:
         return Grown(pointer, ctx.writer.let(f"getelementptr i64, ptr {pointer}, i64 1"))
-    return Array(pointer, t, shape, dense(shape), Buffer(pointer, element_size(pile)))
+    return Array(pointer, t, shape, dense(shape), Buffer(pointer, element_size(stack_type)))
 
 
 def _record(ctx: Context, pointer: str, rows: Rows, size: int) -> Table:
@@ -92,18 +92,18 @@ def _record(ctx: Context, pointer: str, rows: Rows, size: int) -> Table:
     return Table(parts[0], parts[1], parts[2] if rows.clear else None)
 
 
-def place_in(ctx: Context, stack: str, position: str, pile: Pile) -> Value:
+def place_in(ctx: Context, stack: str, position: str, stack_type: StackType) -> Value:
     """Return the element at ``position``, in the memory of the stack."""
     writer = ctx.writer
     data = writer.let(f"load ptr, ptr {stack}")
-    offset = writer.let(f"mul nsw i64 {position}, {element_size(pile)}")
-    return element_at(ctx, writer.let(f"getelementptr i8, ptr {data}, i64 {offset}"), pile)
+    offset = writer.let(f"mul nsw i64 {position}, {element_size(stack_type)}")
+    return element_at(ctx, writer.let(f"getelementptr i8, ptr {data}, i64 {offset}"), stack_type)
 
 
-def put_element(ctx: Context, node: Node, pile: Pile, value: Value, place: Value) -> None:
-    """Write ``value`` at the place of an element of ``pile``."""
-    inner = pile.root().element
-    if isinstance(inner, Pile) and inner.is_owned:
+def put_element(ctx: Context, node: Node, stack_type: StackType, value: Value, place: Value) -> None:
+    """Write ``value`` at the place of an element of ``stack``."""
+    inner = stack_type.root().element
+    if isinstance(inner, StackType) and inner.is_owned:
         mine = as_owned(value)
         if not is_alone(ctx, mine):
             mine = copied(ctx, node, inner, mine.pointer)
@@ -147,12 +147,12 @@ def _push(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 def push(ctx: Context, node: Node, stack: str, position: str, value: Value) -> tuple[str, str]:
     """Put ``value`` at the end of a stack with ``position`` elements; gives the stack after that and its length."""
-    writer, pile = ctx.writer, ctx.types.piles[node.outputs[0]]
+    writer, stack_type = ctx.writer, ctx.types.stacks[node.outputs[0]]
     define_stacks(ctx)
-    arguments = f"ptr %stacks, ptr {stack}, i64 {position}, i64 {element_size(pile)}"
-    swaps = pile.root().swaps
+    arguments = f"ptr %stacks, ptr {stack}, i64 {position}, i64 {element_size(stack_type)}"
+    swaps = stack_type.root().swaps
     stack = with_memory(ctx, node, f"call ptr @{'swap' if swaps else 'stack'}_at({arguments})", not swaps)
-    put_element(ctx, node, pile, value, place_in(ctx, stack, position, pile))
+    put_element(ctx, node, stack_type, value, place_in(ctx, stack, position, stack_type))
     length = writer.let(f"add nsw i64 {position}, 1")
     writer.do(f"store i64 {length}, ptr {writer.let(f'getelementptr i64, ptr {stack}, i64 1')}")
     return stack, length
@@ -165,11 +165,11 @@ def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 
 def read(ctx: Context, node: Node, stack: str, position: str) -> Value:
     """Return the element at ``position`` of the stack that ``node`` reads."""
-    pile = ctx.types.piles[node.inputs[0]].root()
-    place = place_in(ctx, stack, position, pile)
-    if node.op is saved_ops.READ and isinstance(place, Array) and element_size(pile) in AHEAD:
-        _fetch_before(ctx, place, element_size(pile))
-    return looked_at(ctx, node, pile, place)
+    stack_type = ctx.types.stacks[node.inputs[0]].root()
+    place = place_in(ctx, stack, position, stack_type)
+    if node.op is saved_ops.READ and isinstance(place, Array) and element_size(stack_type) in AHEAD:
+        _fetch_before(ctx, place, element_size(stack_type))
+    return looked_at(ctx, node, stack_type, place)
 
 
 def _fetch_before(ctx: Context, place: Array, size: int) -> None:
@@ -185,9 +185,9 @@ def _fetch_before(ctx: Context, place: Array, size: int) -> None:
         writer.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 2, i32 1)")
 
 
-def looked_at(ctx: Context, node: Node, pile: Pile, place: Value) -> Value:
-    """Return the value of the element of ``pile`` at ``place``, for as long as it is needed."""
-    changes = grows_here(ctx, node.graph, pile)
+def looked_at(ctx: Context, node: Node, stack_type: StackType, place: Value) -> Value:
+    """Return the value of the element of ``stack`` at ``place``, for as long as it is needed."""
+    changes = grows_here(ctx, node.graph, stack_type)
     if isinstance(place, Table):
         return duplicate(ctx, place, ctx.temporary(place.items.t, place.items.shape)) if changes else place
     if isinstance(place, Grown):
@@ -195,8 +195,8 @@ def looked_at(ctx: Context, node: Node, pile: Pile, place: Value) -> Value:
     assert isinstance(place, Array)
     if not place.shape:
         found = loaded(ctx, place)
-        inner = pile.root().element
-        return Owned(found.text, place.buffer) if isinstance(inner, Pile) and inner.is_owned else found
+        inner = stack_type.root().element
+        return Owned(found.text, place.buffer) if isinstance(inner, StackType) and inner.is_owned else found
     if changes:
         # pushing may move what is looked at
         copy: Array = ctx.temporary(place.t, place.shape)
@@ -205,9 +205,9 @@ def looked_at(ctx: Context, node: Node, pile: Pile, place: Value) -> Value:
     return place
 
 
-def grows_here(ctx: Context, graph: Graph, pile: Pile) -> bool:
-    """Return whether ``pile`` is added to in ``graph`` or inside it."""
-    return any(other.root() is pile.root() and _is_inside(pushing, graph) for pushing, other in ctx.types.pushed)
+def grows_here(ctx: Context, graph: Graph, stack_type: StackType) -> bool:
+    """Return whether ``stack`` is added to in ``graph`` or inside it."""
+    return any(other.root() is stack_type.root() and _is_inside(pushing, graph) for pushing, other in ctx.types.pushed)
 
 
 def _is_inside(inner: Graph | None, graph: Graph) -> bool:
@@ -221,8 +221,8 @@ def leaves_rubbish(ctx: Context, body: Graph) -> bool:
 
     What is inside other stacks is not found when the others are given back.
     """
-    passed_on = [ctx.types.piles[t].root() for t in body.outputs if t in ctx.types.piles]
-    plain = not any(isinstance(pile.element, Pile) for pile in passed_on)
+    passed_on = [ctx.types.stacks[t].root() for t in body.outputs if t in ctx.types.stacks]
+    plain = not any(isinstance(stack_type.element, StackType) for stack_type in passed_on)
     return plain and any(_is_inside(pushing, body) for pushing, _ in ctx.types.pushed)
 
 

@@ -283,7 +283,7 @@ class _Running:
         pointers = self._placed(outputs)
         ctx.blocks.pop()
         if self.stacks_before:
-            collections = [outputs[k] for k, _ in self.scalars if self.node.outputs[k] in ctx.types.piles]
+            collections = [outputs[k] for k, _ in self.scalars if self.node.outputs[k] in ctx.types.stacks]
             give_back(ctx, self.stacks_before, [registers(value)[0][1] for value in collections])
         following = writer.let(f"add nuw nsw i64 {self.counter.name}, 1")
         fuel = self._poll() if self.fuel is not None else ""
@@ -310,7 +310,7 @@ class _Running:
             if ctx.types.is_owned(tensor):
                 value = as_owned(outputs[k])
                 if not value.owned or value.buffer in seen:
-                    value = copied_collection(ctx, self.node, ctx.types.piles[tensor], value.pointer)
+                    value = copied_collection(ctx, self.node, ctx.types.stacks[tensor], value.pointer)
                 seen.add(value.buffer)
                 outputs[k] = value
 

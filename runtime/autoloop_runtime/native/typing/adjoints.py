@@ -1,7 +1,7 @@
 """What tables of gradients hold, and how large they are.
 
 A table whose size something says, as a rule the TensorArray it belongs to, lies in memory like one (``facts.Rows``).
-The others, and those inside other collections, grow as they are added to: in the end they are a ``Pile``.
+The others, and those inside other collections, grow as they are added to: in the end they are a ``StackType``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...collections import adjoint_table as table_ops
 from ...collections import tensor_array_vjps as array_vjp_ops
 from ...ir.graph import Graph, Node
 from ...ir.tensor import Tensor
-from .facts import Pile, Rows, Shape, Types
+from .facts import Rows, Shape, StackType, Types
 from .refusal import refuse
 
 #: ops on tables of gradients
@@ -129,31 +129,31 @@ class Tables:
     # -- in the end ---------------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Make a pile of each table that grows, now that all is known."""
+        """Make a stack of each table that grows, now that all is known."""
         types = self.types
-        piles: dict[Rows, Pile] = {}
-        for pile in types.piles.values():
-            root = pile.root()
+        stack_types: dict[Rows, StackType] = {}
+        for stack_type in types.stacks.values():
+            root = stack_type.root()
             if isinstance(root.element, Rows) and _grows(root.element.root()):
-                root.element = _pile_of(root.element.root(), piles)
+                root.element = _stack_type_of(root.element.root(), stack_types)
         for tensor, rows in list(types.rows.items()):
             if _grows(rows.root()):
-                types.piles[tensor] = _pile_of(rows.root(), piles)
+                types.stacks[tensor] = _stack_type_of(rows.root(), stack_types)
                 types.shapes[tensor] = ()
                 del types.rows[tensor]
-        types.pushed += [(graph, types.piles[tensor]) for graph, tensor in self._changes if tensor in types.piles]
+        types.pushed += [(graph, types.stacks[tensor]) for graph, tensor in self._changes if tensor in types.stacks]
 
 
 def _grows(rows: Rows) -> bool:
     return rows.spec is None and (rows.size is None or rows.inside)
 
 
-def _pile_of(rows: Rows, piles: dict[Rows, Pile]) -> Pile:
-    known = piles.get(rows)
+def _stack_type_of(rows: Rows, stack_types: dict[Rows, StackType]) -> StackType:
+    known = stack_types.get(rows)
     if known is None:
-        known = piles[rows] = Pile(kind="table")
+        known = stack_types[rows] = StackType(kind="table")
         if isinstance(rows.element, Rows):
-            known.element = _pile_of(rows.element.root(), piles)
+            known.element = _stack_type_of(rows.element.root(), stack_types)
         elif rows.element is not None and rows.dtype is not None:
             known.element = (rows.dtype, rows.element)
     return known

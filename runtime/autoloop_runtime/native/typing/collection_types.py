@@ -19,7 +19,7 @@ from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ..ir.elements import TYPES
 from .adjoints import TABLES, Tables
-from .facts import Count, Pile, Rows, Shape, Types, Unresolved
+from .facts import Count, Rows, Shape, StackType, Types, Unresolved
 from .refusal import refuse
 
 #: ops on stacks; checkpoints are a stack that is thinned out
@@ -59,7 +59,7 @@ class Collections:
     def __init__(self, types: Types, elements: Elements) -> None:
         self.types = types
         self._elements = elements
-        self._made: dict[Tensor, Rows | Pile] = {}
+        self._made: dict[Tensor, Rows | StackType] = {}
         self.tables = Tables(types)
 
     def found(self) -> Elements:
@@ -83,7 +83,7 @@ class Collections:
             self.tables.type(node)
         elif node.op is array_ops.NEW:
             self._new(node)
-        elif node.inputs[0] in self.types.piles:
+        elif node.inputs[0] in self.types.stacks:
             self._growing(node)
         else:
             self._tensor_array(node)
@@ -93,7 +93,7 @@ class Collections:
     def renew(self, tensor: Tensor) -> None:
         """Something empty may be shared by loops that fill it with different things: each has its own."""
         if tensor.op.op in _EMPTY:
-            self.types.piles[tensor] = Pile()
+            self.types.stacks[tensor] = StackType()
         elif tensor.op.op is table_ops.EMPTY:
             self.types.rows[tensor] = Rows()
 
@@ -102,13 +102,13 @@ class Collections:
         types = self.types
         if a in types.rows and b in types.rows:
             self.tables.merge(node, types.array(a), types.array(b))
-        elif a in types.piles and b in types.piles and (a in types.counts) == (b in types.counts):
-            self._join(node, types.piles[a], types.piles[b])
+        elif a in types.stacks and b in types.stacks and (a in types.counts) == (b in types.counts):
+            self._join(node, types.stacks[a], types.stacks[b])
         elif a.dtype == variant:
             refuse(node, "it mixes collections of different kinds")
         return a.dtype == variant
 
-    def _join(self, node: Node, a: Pile, b: Pile) -> None:
+    def _join(self, node: Node, a: StackType, b: StackType) -> None:
         a, b = a.root(), b.root()
         if a is b:
             return
@@ -116,7 +116,7 @@ class Collections:
         a.counted, a.is_known = a.counted or b.counted, a.is_known or b.is_known
         a.pushed += b.pushed
         a.kind, a.swaps = b.kind if a.kind == "stack" else a.kind, a.swaps or b.swaps
-        if isinstance(a.element, Pile) and isinstance(b.element, Pile):
+        if isinstance(a.element, StackType) and isinstance(b.element, StackType):
             self._join(node, a.element, b.element)
         elif isinstance(a.element, Rows) and isinstance(b.element, Rows):
             self.tables.merge(node, a.element, b.element)
@@ -131,64 +131,64 @@ class Collections:
         types, tensor = self.types, node.outputs[0]
         types.shapes[tensor] = ()
         if node.op in _EMPTY:
-            types.piles[tensor] = Pile()
+            types.stacks[tensor] = StackType()
             return
-        if node.inputs[0] not in types.piles:
+        if node.inputs[0] not in types.stacks:
             refuse(node, "its operand is no stack of known elements")
-        pile = types.piles[node.inputs[0]].root()
+        stack_type = types.stacks[node.inputs[0]].root()
         if node.op in (checkpoint_ops.INTERVAL, checkpoint_ops.LATEST):
             return
         if node.op is checkpoint_ops.REWIND:
-            types.piles[tensor] = pile
+            types.stacks[tensor] = stack_type
         elif node.op in _PUSH:
             if node.inputs[0].op.op in _EMPTY:
-                pile = Pile()
-            pile.swaps = pile.swaps or node.op is saved_ops.SWAP_PUSH
+                stack_type = StackType()
+            stack_type.swaps = stack_type.swaps or node.op is saved_ops.SWAP_PUSH
             if node.attrs.get("most") is not None:
-                pile.kind, pile.most = "checkpoints", node.attrs["most"]
-            self._push(node, pile, node.inputs[2])
+                stack_type.kind, stack_type.most = "checkpoints", node.attrs["most"]
+            self._push(node, stack_type, node.inputs[2])
         elif tensor.dtype == variant:
-            pile.element = pile.element or Pile()
-            if isinstance(pile.element, Rows):
-                types.rows[tensor] = pile.element
-            elif isinstance(pile.element, Pile):
-                types.piles[tensor] = pile.element
-                if pile.counted:
+            stack_type.element = stack_type.element or StackType()
+            if isinstance(stack_type.element, Rows):
+                types.rows[tensor] = stack_type.element
+            elif isinstance(stack_type.element, StackType):
+                types.stacks[tensor] = stack_type.element
+                if stack_type.counted:
                     types.counts[tensor] = None
             else:
                 refuse(node, "it mixes stacks and arrays")
         else:
-            types.shapes[tensor] = self._element_of(node, pile)
-            known = pile.constant() if node.op is saved_ops.READ else None
+            types.shapes[tensor] = self._element_of(node, stack_type)
+            known = stack_type.constant() if node.op is saved_ops.READ else None
             if known is not None:
-                pile.is_known = True
+                stack_type.is_known = True
                 types.know(tensor, known)
 
-    def _push(self, node: Node, pile: Pile, value: Tensor) -> None:
+    def _push(self, node: Node, stack_type: StackType, value: Tensor) -> None:
         types = self.types
         known = types.constants.get(value) if value.dtype != variant else None
-        self._join(node, pile, Pile(self._element(value), counted=value in types.counts, pushed=[known]))
-        if pile.root().is_known and pile.constant() is None:
+        self._join(node, stack_type, StackType(self._element(value), counted=value in types.counts, pushed=[known]))
+        if stack_type.root().is_known and stack_type.constant() is None:
             refuse(node, "the shape of what is saved changes")
-        types.piles[node.outputs[0]] = pile
-        types.pushed.append((node.graph, pile))
+        types.stacks[node.outputs[0]] = stack_type
+        types.pushed.append((node.graph, stack_type))
 
-    def _element(self, value: Tensor) -> tuple[DType, Shape] | Pile | Rows:
-        """Return what is pushed on a pile."""
+    def _element(self, value: Tensor) -> tuple[DType, Shape] | StackType | Rows:
+        """Return what is pushed on a stack."""
         types = self.types
         if value in types.rows:
             rows = types.array(value)
             rows.inside = True
             return rows
-        return types.piles.get(value) or (value.dtype, types.shapes[value])
+        return types.stacks.get(value) or (value.dtype, types.shapes[value])
 
-    def _element_of(self, node: Node, pile: Pile) -> Shape:
-        """Return the shape of what ``node`` reads from ``pile``."""
-        element, known = pile.root().element, node.attrs["shape"]
+    def _element_of(self, node: Node, stack_type: StackType) -> Shape:
+        """Return the shape of what ``node`` reads from ``stack``."""
+        element, known = stack_type.root().element, node.attrs["shape"]
         if element is None:
             if not known.is_fully_defined():
                 raise Unresolved(node)
-            element = pile.root().element = (node.outputs[0].dtype, known.as_tuple())
+            element = stack_type.root().element = (node.outputs[0].dtype, known.as_tuple())
         if not isinstance(element, tuple):
             refuse(node, "it mixes stacks and arrays")
         return element[1]
@@ -209,29 +209,29 @@ class Collections:
             return
         if int(size) or spec.clear_after_read:
             refuse(node, "the size of the TensorArray is not fixed")
-        pile = Pile(None if known is None else (spec.dtype, known), spec)
+        stack_type = StackType(None if known is None else (spec.dtype, known), spec)
         self.types.shapes[tensor], self.types.counts[tensor] = (), (None, 0)
-        self.types.piles[tensor] = self._made[tensor] = pile
+        self.types.stacks[tensor] = self._made[tensor] = stack_type
 
     def _growing(self, node: Node) -> None:
         """Type an op on a TensorArray of variable size, which things are appended to."""
         types, op, tensor = self.types, node.op, node.outputs[0]
-        pile, count = types.piles[node.inputs[0]].root(), types.counts.get(node.inputs[0])
+        stack_type, count = types.stacks[node.inputs[0]].root(), types.counts.get(node.inputs[0])
         if op is array_ops.WRITE:
             types.shapes[tensor] = ()
-            self._push(node, pile, node.inputs[2])
+            self._push(node, stack_type, node.inputs[2])
             types.counts[tensor] = None if count is None else (count[0], count[1] + 1)
         elif op is array_ops.SIZE:
             types.shapes[tensor] = ()
             if count is not None and count[0] is None:
                 types.know(tensor, np.int32(count[1]))
         elif op in (array_ops.READ, saved_ops.PEEK):
-            types.shapes[tensor] = self._element_of(node, pile)
+            types.shapes[tensor] = self._element_of(node, stack_type)
         elif op is array_ops.STACK and count is not None and count[0] is None:
-            types.shapes[tensor] = (count[1], *self._element_of(node, pile))
+            types.shapes[tensor] = (count[1], *self._element_of(node, stack_type))
         elif op is array_ops.STACK and _only_returned(node):
-            self._element_of(node, pile)
-            types.shapes[tensor], types.counts[tensor], types.piles[tensor] = (), None, pile
+            self._element_of(node, stack_type)
+            types.shapes[tensor], types.counts[tensor], types.stacks[tensor] = (), None, stack_type
             types.returned.add(tensor)
         elif op is array_ops.STACK:
             refuse(node, "how many elements the TensorArray has depends on values")

@@ -94,7 +94,7 @@ class _Typer:
     def _check(self, node: Node) -> None:
         for index, tensor in enumerate(node.outputs):
             if tensor.dtype == variant:
-                if tensor not in self.types.rows and tensor not in self.types.piles:
+                if tensor not in self.types.rows and tensor not in self.types.stacks:
                     refuse(node, "its value is a Python object")
             elif tensor.dtype not in TYPES:
                 refuse(node, f"dtype {tensor.dtype} has no machine code")

@@ -61,13 +61,13 @@ class Rows:
 
 
 @dataclass(eq=False)
-class Pile:
+class StackType:
     """What is known of a stack of saved values or a growing TensorArray; all versions of it share one of these.
 
     Attributes
     ----------
     element
-        The dtype and shape of its elements, or the ``Pile`` or ``Rows`` they are, once something was pushed.
+        The dtype and shape of its elements, or the ``StackType`` or ``Rows`` they are, once something was pushed.
     spec : ArraySpec or None
         What was declared of a TensorArray.
     kind : str
@@ -85,7 +85,7 @@ class Pile:
         Somebody relies on all of them being the same.
     """
 
-    element: tuple[DType, Shape] | Pile | Rows | None = None
+    element: tuple[DType, Shape] | StackType | Rows | None = None
     spec: ArraySpec | None = None
     kind: str = "stack"
     most: int = 0
@@ -93,7 +93,7 @@ class Pile:
     counted: bool = False
     pushed: list[Any] = field(default_factory=list)
     is_known: bool = False
-    merged: Pile | None = None
+    merged: StackType | None = None
 
     def constant(self) -> Any:
         """Return the value of all elements, if it is known."""
@@ -106,7 +106,7 @@ class Pile:
         """True if its values are ``Owned``."""
         return self.root().kind != "stack"
 
-    def root(self) -> Pile:
+    def root(self) -> StackType:
         """Return the one that speaks for this and all that were found to be the same stack."""
         return self if self.merged is None else self.merged.root()
 
@@ -123,10 +123,10 @@ class Types:
         Of each TensorArray.
     constants : dict
         The values that are known.
-    piles : dict
+    stacks : dict
         What is known of each stack and of each growing TensorArray.
     pushed : list
-        The graphs in which something is pushed on each pile.
+        The graphs in which something is pushed on each stack.
     counts : dict
         Of the growing TensorArrays: how many elements they have, ``None`` if that depends on values.
     returned : set of Tensor
@@ -138,8 +138,8 @@ class Types:
     shapes: dict[Tensor, Shape] = field(default_factory=dict)
     rows: dict[Tensor, Rows] = field(default_factory=dict)
     constants: dict[Tensor, Any] = field(default_factory=dict)
-    piles: dict[Tensor, Pile] = field(default_factory=dict)
-    pushed: list[tuple[Graph, Pile]] = field(default_factory=list)
+    stacks: dict[Tensor, StackType] = field(default_factory=dict)
+    pushed: list[tuple[Graph, StackType]] = field(default_factory=list)
     counts: dict[Tensor, Count | None] = field(default_factory=dict)
     returned: set[Tensor] = field(default_factory=set)
     outside: dict[Tensor, Tensor] = field(default_factory=dict)
@@ -165,8 +165,8 @@ class Types:
             self.rows[inner] = self.rows[outer]
             return
         self.shapes[inner] = self.shapes[outer]
-        if outer in self.piles:
-            self.piles[inner] = self.piles[outer]
+        if outer in self.stacks:
+            self.stacks[inner] = self.stacks[outer]
         if outer in self.counts:
             self.counts[inner] = self.counts[outer]
         if constant and outer in self.constants:
@@ -174,11 +174,11 @@ class Types:
 
     def swaps(self) -> bool:
         """Return whether there is a stack that may leave memory."""
-        return any(pile.root().swaps for pile in self.piles.values())
+        return any(stack_type.root().swaps for stack_type in self.stacks.values())
 
     def is_owned(self, tensor: Tensor) -> bool:
         """Return whether the value of ``tensor`` is a collection that is changed in place by whoever holds it alone."""
-        return tensor in self.piles and self.piles[tensor].is_owned
+        return tensor in self.stacks and self.stacks[tensor].is_owned
 
     def array(self, tensor: Tensor) -> Rows:
         """Return what is known of a TensorArray."""

@@ -150,7 +150,7 @@ class Context:
         self.failures: list[Any] = []
         self.report_slots = 0
         #: whether loops over elements are functions of their own; ``False`` inside such a function
-        self.apart: bool | None = None
+        self.outlines: bool | None = None
 
     # -- values -------------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class Context:
 
     def type_of(self, tensor: Tensor) -> LType:
         """Return the element type of a tensor."""
-        return POINTER if tensor in self.types.piles else TYPES[tensor.dtype]
+        return POINTER if tensor in self.types.stacks else TYPES[tensor.dtype]
 
     def element_type(self, dtype: DType) -> LType:
         """Return the element type of a dtype."""
@@ -285,7 +285,7 @@ class Context:
                 operands.append(Operand("array", tensor.dtype, value.shape, slot))
             elif isinstance(value, Grown):
                 slots += registers(value)
-                operands.append(Operand("grown", tensor.dtype, (), slot, self.types.piles[tensor].root()))
+                operands.append(Operand("grown", tensor.dtype, (), slot, self.types.stacks[tensor].root()))
             elif isinstance(value, Rows):
                 read = value.read or value.written
                 slots += [("ptr", a.pointer) for a in (value.items, value.written, read)]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
-from ..typing.facts import Pile
+from ..typing.facts import StackType
 from .context import Context
 from .values import Buffer, Nothing, Owned, Scalar, Value, resolve
 
-#: kind of a ``Pile`` -> writes a copy of the one at an address, and gives its address; of none, null, there is none
-COPIES: dict[str, Callable[[Context, Pile, str], str]] = {}
+#: kind of a ``StackType`` -> writes a copy of the one at an address, and gives its address; null has none
+COPIES: dict[str, Callable[[Context, StackType, str], str]] = {}
 
 
 def held(pointer: str) -> Owned:
@@ -33,12 +33,12 @@ def is_alone(ctx: Context, value: Owned) -> bool:
     return value.owned and value.buffer not in ctx.referenced()
 
 
-def copied(ctx: Context, node: Node, pile: Pile, pointer: str) -> Owned:
+def copied(ctx: Context, node: Node, stack_type: StackType, pointer: str) -> Owned:
     """Return a copy of the collection at ``pointer``."""
     if pointer == "null":
         return held(pointer)
-    writer, pile = ctx.writer, pile.root()
-    made = COPIES[pile.kind](ctx, pile, pointer)
+    writer, stack_type = ctx.writer, stack_type.root()
+    made = COPIES[stack_type.kind](ctx, stack_type, pointer)
     there, copied_there = (writer.let(f"icmp ne ptr {p}, null") for p in (pointer, made))
     ctx.check(writer.let(f"icmp eq i1 {there}, {copied_there}"), node, [], out_of_memory=True)
     return held(made)
@@ -47,4 +47,4 @@ def copied(ctx: Context, node: Node, pile: Pile, pointer: str) -> Owned:
 def changeable(ctx: Context, node: Node, tensor: Tensor, value: Value) -> Owned:
     """Return the collection ``value`` to be changed by ``node``: itself if nobody else needs it, a copy otherwise."""
     mine = as_owned(value)
-    return mine if is_alone(ctx, mine) else copied(ctx, node, ctx.types.piles[tensor], mine.pointer)
+    return mine if is_alone(ctx, mine) else copied(ctx, node, ctx.types.stacks[tensor], mine.pointer)

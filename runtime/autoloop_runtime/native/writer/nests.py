@@ -17,7 +17,7 @@ from ..ir.casts import cast
 from ..ir.elements import BOOL, LType
 from ..ir.writer import Loop
 from .context import Context
-from .outlining import apart, element_cost, piece_of, registers_of, share
+from .outlining import element_cost, outlined, piece_of, registers_of, share
 from .values import Array, Buffer, Count, Expr, Pending, Scalar, Shape, Splat, Value, fills, leaves, resolve
 
 
@@ -290,14 +290,14 @@ def store_all(ctx: Context, shape: Shape, values: Sequence[Value], arrays: Seque
         return
     operands = [*values, *arrays]
     nest = Nest(ctx, shape, operands)
-    piece = piece_of(nest.extents, element_cost(operands)) if ctx.apart is not False else None
-    if piece is None and ctx.apart:
+    piece = piece_of(nest.extents, element_cost(operands)) if ctx.outlines is not False else None
+    if piece is None and ctx.outlines:
 
         def write_all() -> str:
             _fill(Nest(ctx, shape, operands), values, arrays)
             return ""
 
-        apart(ctx, registers_of(operands), "void", write_all)
+        outlined(ctx, registers_of(operands), "void", write_all)
         return
     if piece is None:
         _fill(nest, values, arrays)

@@ -76,7 +76,7 @@ def write_node(ctx: Context, node: Node) -> None:
 
 def _grows(ctx: Context, node: Node) -> bool:
     """Return whether the collection that ``node`` works on grows."""
-    return any(t in ctx.types.piles for t in (*node.inputs[:1], *node.outputs))
+    return any(t in ctx.types.stacks for t in (*node.inputs[:1], *node.outputs))
 
 
 # -- storing ----------------------------------------------------------------------------------------------

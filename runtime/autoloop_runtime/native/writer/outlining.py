@@ -64,16 +64,16 @@ def registers_of(values: Iterable[Value]) -> list[tuple[str, str]]:
 def _written(ctx: Context, registers: Sequence[tuple[str, str]] | None, write: Callable[[], str]) -> str:
     """Return the body of a function of its own; ``registers`` it finds in a frame, if they are given.
 
-    What is written inside stays there: it is not taken apart any further.
+    What is written inside stays there: nothing of it is outlined again.
     """
-    outer, apart = ctx.writer, ctx.apart
-    ctx.writer, ctx.apart = Writer(outer), False
+    outer, before = ctx.writer, ctx.outlines
+    ctx.writer, ctx.outlines = Writer(outer), False
     for position, (type_name, register) in enumerate(registers or ()):
         slot = ctx.writer.let(f"getelementptr i64, ptr %frame, i64 {position}")
         ctx.writer.do(f"{register} = load {type_name}, ptr {slot}")
     ctx.writer.do(f"ret {write()}")
     text = ctx.writer.render()
-    ctx.writer, ctx.apart = outer, apart
+    ctx.writer, ctx.outlines = outer, before
     return text
 
 
@@ -107,7 +107,7 @@ def share(
     writer.let(f"call ptr @{SHARE}(ptr @{name}, ptr {frame}, i64 {rounds}, i64 {piece})")
 
 
-def apart(ctx: Context, registers: Sequence[tuple[str, str]], type_name: str, write: Callable[[], str]) -> str:
+def outlined(ctx: Context, registers: Sequence[tuple[str, str]], type_name: str, write: Callable[[], str]) -> str:
     """Return what ``write`` gives, a register of the type or "" for "void", written as a function and called.
 
     The time that LLVM takes grows faster than the functions it is given; equal functions are one.

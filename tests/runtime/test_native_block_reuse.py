@@ -15,9 +15,9 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from api import SMALLEST_SPARE as SMALLEST
-from api import SPARE_CLASSES as CLASSES
-from api import Spare, default_cache, spare
+from api import BLOCK_CLASSES as CLASSES
+from api import SMALLEST_BLOCK as SMALLEST
+from api import ReusedBlocks, default_cache, reused_blocks
 
 MIB = 1 << 20
 ROWS = 1000
@@ -56,7 +56,7 @@ def expected(n: int) -> Any:
 
 
 def kept() -> int:
-    return spare(default_cache()).kept()
+    return reused_blocks(default_cache()).kept()
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def own() -> Any:
     """A list of blocks for this test alone, and how to make one and to look at it."""
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-    one = Spare(default_cache())
+    one = ReusedBlocks(default_cache())
     one.limit(0)
 
     def give(kind: int) -> int:
@@ -169,7 +169,7 @@ def test_what_is_kept_is_not_missing_elsewhere() -> None:
     program = """
 import ctypes, resource, autoloop as al, numpy as np
 from autoloop_runtime.native.toolchain.cache import default_cache
-from autoloop_runtime.native.kernels.spare_memory import spare
+from autoloop_runtime.native.kernels.block_reuse import reused_blocks
 def loss(c, n):
     steps = (al.constant(0), c * 1.0)
     return al.sum(al.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, c * x * x), steps)[1])
@@ -178,7 +178,7 @@ c = np.ones(1000)
 f(c, np.int32(10))
 malloc = ctypes.CDLL(None).malloc
 malloc.restype, malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-one = spare(default_cache())
+one = reused_blocks(default_cache())
 for _ in range(8):
     one._call(malloc(8 << 20), 3)
 size = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) << 10

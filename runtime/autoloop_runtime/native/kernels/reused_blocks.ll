@@ -1,4 +1,4 @@
-;; the list of spare blocks, see ``spare_memory``
+;; the list of blocks that are kept for reuse, see ``block_reuse``
 @state = internal global [${STATE_WORDS} x i64] zeroinitializer, align 128
 declare void @free(ptr)
 declare i64 @llvm.umin.i64(i64, i64)

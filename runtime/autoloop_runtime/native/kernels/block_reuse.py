@@ -1,16 +1,16 @@
-"""Memory of stacks that are over, kept for the next ones.
+"""Blocks of memory of stacks that are over, kept for the next ones.
 
 The system gives large memory page by page, filled with zeros, which takes longer than what is saved in it: a call that
 saves 40 MB waited twice as long for pages as it computed. So the blocks of a call that is over are kept up to a budget
 (``config.set_spare_memory``). On Linux the system is told that what is in them may be dropped: when memory becomes
 scarce it takes the pages back by itself.
 
-Blocks come from ``malloc`` and have at least ``2 ** (20 + class)`` bytes. A spare one is a word in a list: its address,
-with the class in the four bits that are zero. So there is no lock: whoever exchanges the word for zero has the block,
+Blocks come from ``malloc`` and have at least ``2 ** (20 + class)`` bytes. One that is kept is a word in a list: its
+address, with the class in the four bits that are zero. So there is no lock: whoever exchanges the word for zero has the block,
 and a signal or a fork may come at any moment; a child has the blocks of its parent as copies that nobody made yet.
 
-``spare(null, class)`` takes a block, 0 if there is none; ``spare(block, class)`` gives one; ``spare(null, -1)`` gives
-back what is above the budget, ``spare(null, -2)`` all; both tell where the state is: the budget, the bytes that are
+``reuse(null, class)`` takes a block, 0 if there is none; ``reuse(block, class)`` gives one; ``reuse(null, -1)`` gives
+back what is above the budget, ``reuse(null, -2)`` all; both tell where the state is: the budget, the bytes that are
 kept, the list.
 """
 
@@ -26,7 +26,7 @@ from ..toolchain.compile_ir import compile_ir
 from .ll_files import code
 
 #: what the function is called in code that uses it
-SPARE = "autoloop_spare"
+REUSE = "autoloop_reuse"
 #: bytes of the smallest blocks, as a power of two, and how many classes there are
 SMALLEST, CLASSES = 20, 16
 #: blocks in the list
@@ -40,14 +40,14 @@ _HUGE = 1 << 21
 def _text() -> str:
     drop = code("drop_pages", HUGE=_HUGE, WITHIN=_HUGE - 1) if sys.platform == "linux" else _KEEP
     text = code(
-        "spare", DROP=drop, STATE_WORDS=_SLOTS + 2, CLASSES=CLASSES, CLASS_MASK=CLASSES - 1, ADDRESS_MASK=-CLASSES,
-        SMALLEST=SMALLEST, name="{name}",
+        "reused_blocks", DROP=drop, STATE_WORDS=_SLOTS + 2, CLASSES=CLASSES, CLASS_MASK=CLASSES - 1,
+        ADDRESS_MASK=-CLASSES, SMALLEST=SMALLEST, name="{name}",
     )  # fmt: skip
     return f"{text}\n"
 
 
-class Spare:
-    """The blocks of this process that are kept, see above; made once, by ``spare``."""
+class ReusedBlocks:
+    """The blocks of this process that are kept, see above; made once, by ``reused_blocks``."""
 
     def __init__(self, cache: DiskCache | None) -> None:
         made = compile_ir(_text(), {}, cache)
@@ -72,17 +72,17 @@ class Spare:
         self._words[1] = sum(1 << (SMALLEST + word % CLASSES) for word in self._words[2:] if word)
 
 
-_lock = Kind("native.spare", "the list is added when it is there; whoever uses it needs no lock").lock()
+_lock = Kind("native.block_reuse", "the list is added when it is there; whoever uses it needs no lock").lock()
 #: made under ``_lock``, then never replaced
-_made: list[Spare] = []
+_made: list[ReusedBlocks] = []
 
 
-def spare(cache: DiskCache | None) -> Spare:
+def reused_blocks(cache: DiskCache | None) -> ReusedBlocks:
     """Return the blocks that are kept in this process."""
     if not _made:
         with _lock:
             if not _made:
-                one = Spare(cache)
+                one = ReusedBlocks(cache)
                 _made.append(one)
                 config.tell_spare_memory(one.limit)
     return _made[0]
