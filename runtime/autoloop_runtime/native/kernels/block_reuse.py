@@ -6,8 +6,9 @@ saves 40 MB waited twice as long for pages as it computed. So the blocks of a ca
 scarce it takes the pages back by itself.
 
 Blocks come from ``malloc`` and have at least ``2 ** (20 + class)`` bytes. One that is kept is a word in a list: its
-address, with the class in the four bits that are zero. So there is no lock: whoever exchanges the word for zero has the block,
-and a signal or a fork may come at any moment; a child has the blocks of its parent as copies that nobody made yet.
+address, with the class in the four bits that are zero. So there is no lock: whoever exchanges the word for zero
+has the block, and a signal or a fork may come at any moment; a child has the blocks of its parent as copies that nobody
+made yet.
 
 ``reuse(null, class)`` takes a block, 0 if there is none; ``reuse(block, class)`` gives one; ``reuse(null, -1)`` gives
 back what is above the budget, ``reuse(null, -2)`` all; both tell where the state is: the budget, the bytes that are
