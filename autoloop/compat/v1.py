@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.callbacks import calls_back
+from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dtypes import (
     bool_,
     complex64,
@@ -157,15 +157,10 @@ AUTO_REUSE = "auto"
 _scope: ContextVar[tuple[str, Any]] = ContextVar("autoloop_variable_scope", default=("", None))
 
 
-@contextmanager
-def variable_scope(name: str, reuse: Any = None) -> Iterator[None]:
+def variable_scope(name: str, reuse: Any = None) -> Setting[None]:
     """Prefix the names of ``get_variable`` and say whether it may give an existing variable."""
     outer, outer_reuse = _scope.get()
-    token = _scope.set((f"{outer}/{name}" if outer else name, reuse or outer_reuse))
-    try:
-        yield
-    finally:
-        _scope.reset(token)
+    return Setting(None, (_scope, (f"{outer}/{name}" if outer else name, reuse or outer_reuse)))
 
 
 @_building

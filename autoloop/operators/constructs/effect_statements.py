@@ -13,6 +13,7 @@ from autoloop.operators.staging.staged_values import is_staged, truth
 from autoloop.operators.staging.standins import StandIn, opened
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import raised_at
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
@@ -35,10 +36,8 @@ class StagedRaise(BaseException):
         self.error = error
 
 
-class staged_block:
+def staged_block() -> Setting[None]:
     """Mark that what is traced inside runs under a condition.
-
-    A class, as a generator would leave frames of ``contextlib`` in tracebacks.
 
     Raises
     ------
@@ -46,17 +45,13 @@ class staged_block:
         If staged blocks are nested too deep: a recursion that only a tensor would stop.
     """
 
-    def __enter__(self) -> None:
-        depth = _DEPTH.get()
-        if depth >= _MAXIMUM_DEPTH:
-            raise EndlessRecursionError(
-                "a function calls itself under a tensor condition; tracing follows both branches and never "
-                "ends: write the recursion as a loop, or let a Python value stop it"
-            )
-        self._token = _DEPTH.set(depth + 1)
-
-    def __exit__(self, *_: object) -> None:
-        _DEPTH.reset(self._token)
+    depth = _DEPTH.get()
+    if depth >= _MAXIMUM_DEPTH:
+        raise EndlessRecursionError(
+            "a function calls itself under a tensor condition; tracing follows both branches and never "
+            "ends: write the recursion as a loop, or let a Python value stop it"
+        )
+    return Setting(None, (_DEPTH, depth + 1))
 
 
 def in_staged_block() -> bool:

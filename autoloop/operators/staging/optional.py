@@ -8,13 +8,14 @@ its use is checked at run time.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Any
 
 from autoloop.operators.constructs.raising import Raising
 from autoloop.operators.staging.standins import Maybe, StandIn
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.composite import Composite, register
@@ -164,19 +165,9 @@ def joined(tests: Sequence[tuple[Ids, Ids]], result: Any, *, is_and: bool) -> An
     return _stating(result, (both, _NOTHING) if is_and else (_NOTHING, both)) if isinstance(result, Tensor) else result
 
 
-class knowing:
-    """Mark, for the time of a trace, values as being there; a class, to leave no frames in tracebacks."""
-
-    def __init__(self, flags: Ids) -> None:
-        self.flags = flags
-        self._token: Token[Ids] | None = None
-
-    def __enter__(self) -> None:
-        self._token = _KNOWN.set(_KNOWN.get() | self.flags)
-
-    def __exit__(self, *_: object) -> None:
-        assert self._token is not None
-        _KNOWN.reset(self._token)
+def knowing(flags: Ids) -> Setting[None]:
+    """Mark, for the time of a trace, values as being there."""
+    return Setting(None, (_KNOWN, _KNOWN.get() | flags))
 
 
 # -- as the result of a function ------------------------------------------------------------------------------

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any, TypeGuard
 
 from autoloop.operators.constructs.overloads import method_of
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.collections.variables import Variable
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import CONST, current_graph
@@ -20,14 +20,9 @@ from autoloop_runtime.ops.operands import CAST
 _PROVISIONAL: ContextVar[frozenset[int]] = ContextVar("autoloop_provisional", default=frozenset())
 
 
-@contextmanager
-def provisional(tensors: Iterable[Tensor]) -> Iterator[None]:
+def provisional(tensors: Iterable[Tensor]) -> Setting[None]:
     """Mark tensors, for the time of a trace, as Python numbers that have no dtype of their own yet."""
-    token = _PROVISIONAL.set(_PROVISIONAL.get() | {id(tensor) for tensor in tensors})
-    try:
-        yield
-    finally:
-        _PROVISIONAL.reset(token)
+    return Setting(None, (_PROVISIONAL, _PROVISIONAL.get() | {id(tensor) for tensor in tensors}))
 
 
 def is_provisional(value: Any) -> bool:
