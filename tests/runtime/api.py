@@ -70,7 +70,7 @@ from autoloop_runtime.ir.records import LoopRecord, loop_records, record_loop
 from autoloop_runtime.ir.run_state import EAGER, RunState
 from autoloop_runtime.ir.stages import Stage, watch
 from autoloop_runtime.ir.structured import COND, WHILE
-from autoloop_runtime.ir.tensor import NUMPY_FUNCTIONS, Tensor, TensorSpec
+from autoloop_runtime.ir.tensor import NUMPY_FUNCTIONS, NUMPY_UFUNCS, Tensor, TensorSpec
 from autoloop_runtime.ir.traits import (
     ELEMENTS,
     MADE,
