@@ -98,7 +98,9 @@ from autoloop_runtime.native.toolchain import compile_ir as compiling
 from autoloop_runtime.native.toolchain.cache import DiskCache, default_cache
 from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
 from autoloop_runtime.native.typing.exact_shapes import infer
+from autoloop_runtime.native.writer import storage_plan
 from autoloop_runtime.native.writer.polling import polling_period
+from autoloop_runtime.native.writer.storage_plan import make_plan
 from autoloop_runtime.native.writer.values import Buffer
 from autoloop_runtime.ops import argsort, cholesky, einsum, exp, inv, matmul, searchsorted, solve, sort
 from autoloop_runtime.ops import random as random_ops
@@ -117,7 +119,7 @@ from autoloop_runtime.passes.regions import form_regions, is_region
 from autoloop_runtime.passes.resume import resumable
 from autoloop_runtime.passes.rewrite import gathered
 from autoloop_runtime.passes.strength import reduce_strength
-from autoloop_runtime.python_code import block_loop, fusion, templates
+from autoloop_runtime.python_code import block_chains, block_loop, templates
 from autoloop_runtime.python_code.block_loop import Between, in_blocks
 from autoloop_runtime.python_code.buffer_reuse import Spare as BufferSpare
 from autoloop_runtime.python_code.compile_python import compile_graph, compile_region, emit

@@ -10,8 +10,8 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Between, compile_graph, config, emit, in_blocks, optimize, sizes
+from api import block_chains as chains
 from api import block_loop as blocks
-from api import fusion as chains
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import Program, assert_same, interpret, outcome

@@ -18,6 +18,7 @@ from ..ir.prices import Price, Products, elements
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ir.traits import Memory
+from .fusion import is_divisible
 
 #: one NumPy call, on scalars and on arrays
 SCALAR_CALL = 100.0
@@ -42,8 +43,6 @@ GAIN = 1.2
 BLAS_GAIN = 0.6
 #: what a further thread adds to the speed of operations that are computed block by block
 BLOCK_GAIN = 0.8
-#: arrays with fewer elements are not computed block by block
-DIVIDED = 1 << 18
 #: iterations that are played, of loops by how deep they are, and how often any loop is taken to run
 PLAYED = (12, 4, 2)
 TRIPS = 16
@@ -77,16 +76,6 @@ def estimate(node: Node) -> float:
     if price is Price.FUNCTION:
         each = PER_FUNCTION_32 if node.outputs[0].dtype.name == "float32" else PER_FUNCTION
     return ARRAY_CALL + largest * each
-
-
-def is_divisible(node: Node, least: int = DIVIDED) -> bool:
-    """Return whether the result, an array of at least so many elements, can be computed block by block."""
-    if node.op.into is None or not node.op.traits.elementwise or node.declared or node.control_inputs:
-        return False
-    shape = node.outputs[0].shape
-    if shape.rank == 0 or (shape.num_elements() or 0) < least:
-        return False
-    return all(t.shape.rank == 0 or t.shape == shape for t in node.inputs)
 
 
 @dataclass(frozen=True)

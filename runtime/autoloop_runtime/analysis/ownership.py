@@ -122,6 +122,11 @@ def _let_go(here: _Inside, tensor: Tensor, found: Ownership) -> bool:
     return True
 
 
+def may_overwrite(node: Node) -> bool:
+    """Return whether ``node`` may be found to write to an array that it reads."""
+    return node.op is SET_ITEM or _writes(node)
+
+
 def _writes(node: Node) -> bool:
     """Return true for an element by element operation on large arrays that can put its result into one."""
     return node.op.into is not None and node.op.traits.elementwise and not node.declared and is_large(node.outputs[0])

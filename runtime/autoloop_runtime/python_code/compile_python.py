@@ -21,9 +21,9 @@ from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
 from ..ops.python_functions import PY_FUNCTION
 from .appending import find_appended
+from .block_chains import find_chains
 from .counted_loops import find_counted
 from .emitter import Emitter
-from .fusion import find_chains
 from .lines import Line, Place
 from .loop_sites import SiteFactory
 from .scope import token_tensors

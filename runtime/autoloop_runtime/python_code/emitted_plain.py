@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..analysis.uses import END
 from ..ir.graph import Node
 from ..ops.indexing import SET_ITEM
+from .block_chains import Chain
 from .fused_function import block_function, call_of
-from .fusion import Chain
 from .lines import Line
 from .scope import INLINE_LENGTH, Scope
 from .shared_output import Output

@@ -10,7 +10,7 @@ from ..base.dtypes import DType
 from ..ir.graph import Node
 from ..ir.tensor import Tensor
 from . import names
-from .fusion import Chain
+from .block_chains import Chain
 from .lines import Line
 from .node_expressions import Expressions
 from .templates import Expr, local

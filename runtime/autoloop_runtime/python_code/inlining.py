@@ -17,7 +17,7 @@ from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
-from .fusion import Chain
+from .block_chains import Chain
 from .templates import parse
 
 

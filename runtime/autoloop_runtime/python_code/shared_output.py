@@ -14,8 +14,8 @@ from ..ir.checks import CHECK_PREDICATE, CHECK_PROMISE
 from ..ir.graph import Graph, Node
 from ..ir.tensor import Tensor
 from . import names
+from .block_chains import Chain
 from .counted_loops import Counted
-from .fusion import Chain
 from .inlining import Uses, analyse
 from .lines import Line, Lines
 from .node_expressions import Expressions

@@ -6,8 +6,9 @@ that several use which will be written as one loop, and one that is as cheap to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Hashable
 
+from ...analysis.fusion import Group, fused
 from ...analysis.needed import needed_nodes
 from ...analysis.observable import has_effect
 from ...analysis.uses import Readers
@@ -73,23 +74,17 @@ def _find_needed(graph: Graph, types: Types, plan: Plan) -> None:
 
 def _find_stored(graph: Graph, types: Types, plan: Plan) -> None:
     """Go backwards: where a value ends up is known from where those end up that are made of it."""
-    order = {node: k for k, node in enumerate(graph.nodes)}
-    barriers = [
-        k for k, n in enumerate(graph.nodes)
-        if n in plan.needed and n.op is not CONST and not is_pointwise(n) and not is_view(n)
-    ]  # fmt: skip
+    loops = loops_of(graph, types, plan)
     ends: dict[Tensor, set[object]] = {}
     for node in reversed(graph.nodes):
-        if node not in plan.needed or not is_pointwise(node):
+        if node not in loops:
             continue
         tensor = node.outputs[0]
-        shape = types.shapes.get(tensor, ())
-        if shape == () or tensor.dtype == variant:
-            continue
+        shape = types.shapes[tensor]
         found: set[object] = set()
         for reader in plan.uses.nodes(tensor):
             found |= {"memory"} if reader is None else _ends_of(reader, shape, types, plan, ends)
-        alone = len(found) == 1 or _one_loop(found, order, barriers, types)
+        alone = len(found) == 1 or _one_loop(found, loops)
         if "memory" in found or not (alone or _cheap(node)):
             plan.stored.add(tensor)
             ends[tensor] = {tensor}
@@ -109,14 +104,24 @@ def _ends_of(
     return {"memory"}
 
 
-def _one_loop(found: set[object], order: dict[Node, int], barriers: list[int], types: Types) -> bool:
+def loops_of(graph: Graph, types: Types, plan: Plan) -> dict[Node, Group]:
+    """Return the loop that would store it, of each node whose value is an array computed element by element."""
+
+    def form(node: Node) -> Hashable:
+        tensor = node.outputs[0] if is_pointwise(node) else None
+        return None if tensor is None or tensor.dtype == variant else types.shapes.get(tensor) or None
+
+    def stops(node: Node, reads: bool) -> bool:
+        return not is_pointwise(node) and (reads or not is_view(node))
+
+    written = [node for node in graph.nodes if node in plan.needed]
+    return {node: group for group in fused(written, plan.uses, form, stops) for node in group.nodes}
+
+
+def _one_loop(found: set[object], loops: dict[Node, Group]) -> bool:
     """Return whether all of ``found`` are stored by the same loop."""
-    if not all(isinstance(end, Tensor) for end in found):
-        return False
-    tensors = [end for end in found if isinstance(end, Tensor)]
-    shapes = {types.shapes[t] for t in tensors}
-    after: Callable[[Tensor], int] = lambda t: sum(b < order[t.op] for b in barriers)  # noqa: E731
-    return len(shapes) == 1 and len({after(t) for t in tensors}) == 1
+    storing = {loops[end.op] if isinstance(end, Tensor) else None for end in found}
+    return len(storing) == 1 and None not in storing
 
 
 def _cheap(node: Node) -> bool:

@@ -1,0 +1,78 @@
+"""Element by element operations on large arrays that generated code computes together, block by block.
+
+One operation after the other goes through memory once for each, on one thread. A *chain* is computed block by block:
+what lies between its operations stays in the cache, and several threads take blocks (``block_loop.in_blocks``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from ..analysis.cost import estimate
+from ..analysis.fusion import DIVIDED, Group, fused, is_divisible
+from ..analysis.observable import is_barrier
+from ..analysis.ownership import may_overwrite
+from ..analysis.uses import readers
+from ..base.dataclass import dataclass
+from ..ir.graph import Graph, Node
+from ..ir.tensor import Tensor
+
+#: arrays with fewer elements are not divided
+MIN_ELEMENTS = DIVIDED
+#: nor is work that takes fewer nanoseconds
+MIN_COST = 300_000.0
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Nodes of one graph whose results all have one shape, in order.
+
+    Attributes
+    ----------
+    nodes : list of Node
+        They are computed where the last of them stands.
+    arrays, scalars : list of Tensor
+        What they read from outside.
+    results : list of Tensor
+        What others read of them.
+    """
+
+    nodes: list[Node]
+    arrays: list[Tensor]
+    scalars: list[Tensor]
+    results: list[Tensor]
+
+
+def find_chains(graph: Graph) -> dict[Node, Chain]:
+    """Return the chain of each node that is in one, in ``graph`` and the graphs inside it."""
+    found: dict[Node, Chain] = {}
+    pending = [graph]
+    while pending:
+        current = pending.pop()
+        for group in _groups(current):
+            arrays = [t for t in group.reads if t.shape.rank != 0]
+            scalars = [t for t in group.reads if t.shape.rank == 0]
+            chain = Chain(group.nodes, arrays, scalars, group.results)
+            found.update(dict.fromkeys(chain.nodes, chain))
+        pending += [sub for node in current.nodes for sub in node.subgraphs]
+    return found
+
+
+def _groups(graph: Graph) -> list[Group]:
+    """Return the groups that are worth it; the nodes of others are computed where they stand, maybe in place."""
+    reading = readers(graph)
+    cheap: set[Node] = set()
+
+    def form(node: Node) -> Hashable:
+        return node.outputs[0].shape.as_tuple() if node not in cheap and is_divisible(node, MIN_ELEMENTS) else None
+
+    while True:
+        found = fused(graph.nodes, reading, form, _stops)
+        left = [node for group in found if sum(map(estimate, group.nodes)) < MIN_COST for node in group.nodes]
+        if not left:
+            return found
+        cheap.update(left)
+
+
+def _stops(node: Node, reads: bool) -> bool:
+    return is_barrier(node) or may_overwrite(node)
