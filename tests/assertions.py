@@ -31,6 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
     tests = config.rootpath / "tests"
     _forget_silent_modules(tests)
     pytest.register_assert_rewrite(*[p.stem for p in tests.rglob("*.py") if _checks(p.stem)])
+    _leave_alone("hypothesis", config)
     setattr(rewrite, _CALLED, functools.partial(_held, str(config.rootpath)))
     rewriter = rewrite.AssertionRewriter
     setattr(rewriter, "visit_Assert", _telling(rewriter.visit_Assert))
@@ -38,6 +39,13 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in dir(np.testing):
         if name.startswith("assert_"):
             setattr(np.testing, name, _counted(getattr(np.testing, name)))
+
+
+def _leave_alone(package: str, config: pytest.Config) -> None:
+    """Import a package whose plugin pytest loads as it is: to rewrite its hundred modules takes longer than theirs."""
+    hook = config.stash[rewrite.assertstate_key].hook
+    if hook is not None:
+        hook._must_rewrite.discard(package)
 
 
 def _checks(module: str) -> bool:

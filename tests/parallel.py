@@ -6,12 +6,17 @@ one process) has what pytest makes of that.
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 MOST = 4
+#: in what a worker is told: nobody asks for more than the outcomes of tests
+_BRIEF = "autoloop_brief"
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the number in its own hook of this name
@@ -40,6 +45,32 @@ def _is_plain(config: pytest.Config) -> bool:
         return False
     looks = ("keyword", "usepdb", "trace", "collectonly", "lf", "failedfirst", "stepwise")
     return option.capture != "no" and not any(getattr(option, name, None) for name in looks)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    option = node.config.option
+    node.workerinput[_BRIEF] = option.verbose <= 0 and not option.durations and not option.xmlpath
+
+
+@pytest.hookimpl(tryfirst=True)  # xdist says here that it is ready
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not getattr(session.config, "workerinput", {}).get(_BRIEF):
+        return
+    for plugin in session.config.pluginmanager.get_plugins():
+        if type(plugin).__name__ == "WorkerInteractor":
+            plugin.sendevent = functools.partial(_tell, plugin.sendevent)
+
+
+def _tell(tell: Callable[..., None], event: str, **what: Any) -> None:
+    """Send what somebody reads: six messages for each test take longer than many tests."""
+    if event not in ("logstart", "logfinish") and not (event == "testreport" and _says_nothing(what["data"])):
+        tell(event, **what)
+
+
+def _says_nothing(report: dict[str, Any]) -> bool:
+    """True for the beginning and the end of a test if nothing happened there."""
+    return report["when"] != "call" and report["outcome"] == "passed" and not report["sections"]
 
 
 @pytest.hookimpl(trylast=True)

@@ -65,6 +65,45 @@ rewrite._rewrite_test = noting
 """
 
 
+#: a test that ends in each way
+ENDS = """
+import pytest
+@pytest.fixture
+def broken(): assert False, "at the beginning"
+@pytest.fixture
+def breaking():
+    yield
+    print("said at the end")
+    assert False, "at the end"
+def test_passes(): assert True
+def test_fails(): assert False, "in the middle"
+def test_begins(broken): pass
+def test_ends(breaking): assert True
+def test_skips(): pytest.skip("not here")
+@pytest.mark.xfail(strict=True)
+def test_expected(): assert False
+"""
+
+
+@pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.nightly), 2])
+def test_how_each_test_ends_is_told(tmp_path, workers):
+    pytest.importorskip("xdist")
+    (tmp_path / "test_ends.py").write_text(ENDS)
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "pytest", "-p", "parallel", "-rA", "--rootdir", str(tmp_path), "-p",
+            "no:cacheprovider", "-p", "no:hypothesispytest", "-n", str(workers), str(tmp_path),
+        ],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        capture_output=True, text=True, cwd=tmp_path, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search("= 1 failed, 2 passed, 1 skipped, 1 xfailed, 2 errors in ", done.stdout), done.stdout
+    for text in ("at the beginning", "in the middle", "at the end", "said at the end", "not here"):
+        assert text in done.stdout
+    assert re.search(r"^(test_ends\.py )?\.FE\.Esx ", done.stdout, re.M), done.stdout
+
+
 @pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.nightly), 2])
 def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, workers):
     pytest.importorskip("xdist")
