@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -30,10 +31,18 @@ def kernels(graph, values):
     return interpret(graph, list(values))
 
 
+@lru_cache(maxsize=1)
+def _ways(build, kinds, shapes):
+    """Machine code and generated Python; a test runs a function with several values one after the other."""
+    graph = graph_of(build, *[np.empty(shape, dtype) for dtype, shape in kinds], shapes=shapes)
+    return compile_native(graph), compile_graph(graph)
+
+
 def check(build, *values, rtol=1e-5, shapes=None):
     """Machine code and generated Python give the same; returns what they give."""
-    graph = graph_of(build, *values, shapes=shapes)
-    got, want = compile_native(graph)(list(values)), compile_graph(graph)(list(values))
+    kinds = tuple((np.asarray(v).dtype, np.shape(v)) for v in values)
+    native_code, python_code = _ways(build, kinds, shapes if shapes is None else tuple(shapes))
+    got, want = native_code(list(values)), python_code(list(values))
     assert len(got) == len(want)
     for g, w in zip(got, want):
         assert np.asarray(g).dtype == np.asarray(w).dtype and np.shape(g) == np.shape(w)

@@ -103,7 +103,8 @@ class Case:
                     break
                 i = dtype(STEPS[self.step](i))
                 count, m = count + 1, m - (self.form == "moving")
-                if count > 70_000:
+                again = i == dtype(self.start) and m == int(self.limit) and self.form not in ("and", "most")
+                if again or count > 70_000:
                     return None, i
         return count, i
 

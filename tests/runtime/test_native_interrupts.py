@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -27,28 +28,55 @@ from native_checks import compile_native, graph_of
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 
 RANDOM = np.random.default_rng(3)
-LINE = RANDOM.standard_normal(1_000_000)
-ROWS = RANDOM.standard_normal((300, 5000))
-SQUARE = RANDOM.standard_normal((1300, 1300)).astype(np.float32)
-INTEGERS = RANDOM.integers(-9, 9, (700, 700))
-STACK = RANDOM.standard_normal((100, 300, 300))
-WIDE = RANDOM.integers(-9, 9, (60, 1000)), RANDOM.integers(-9, 9, (1000, 5000))
+
+
+@cache
+def line(size=1_000_000):
+    return RANDOM.standard_normal(size)
+
+
+@cache
+def square(size=1300):
+    return RANDOM.standard_normal((size, size)).astype(np.float32)
+
+
+@cache
+def stack():
+    return RANDOM.standard_normal((60, 300, 300))
+
+
+def integers(*shape):
+    return RANDOM.integers(-9, 9, shape)
+
+
+#: what is done, and what makes its arguments
 CASES = {
-    "sort": (sort, [LINE]),
-    "argsort": (argsort, [LINE]),
-    "sort of rows": (lambda x: sort(x, -1), [ROWS]),
-    "descending sort of columns": (lambda x: argsort(x, 0, descending=True), [ROWS]),
-    "search": (lambda x, y: searchsorted(x, y, side="right"), [np.sort(LINE), LINE[:200_000].reshape(5, -1)]),
-    "product": (lambda x: matmul(x, x), [SQUARE]),
-    "product of integers": (lambda x: matmul(x, x), [INTEGERS]),
-    "product of few rows": (matmul, list(WIDE)),
-    "products": (lambda x: matmul(x, x), [STACK]),
-    "factors": (lambda x: solve(x, x[0]), [SQUARE]),
-    "Cholesky factor": (cholesky, [np.cov(SQUARE) + np.eye(1300)]),
-    "right sides": (lambda x: inv(x), [SQUARE]),
-    "systems": (lambda x: inv(x), [STACK[:, :60, :60].repeat(4, 0)]),
-    "einsum": (lambda x: einsum("ij,jk,ki->ik", x, x, x), [SQUARE[:500, :500]]),
+    "sort": (sort, lambda: [line()]),
+    "argsort": (argsort, lambda: [line()]),
+    "sort of rows": (lambda x: sort(x, -1), lambda: [RANDOM.standard_normal((300, 5000))]),
+    "descending sort of columns": (
+        lambda x: argsort(x, 0, descending=True),
+        lambda: [RANDOM.standard_normal((300, 5000))],
+    ),
+    "search": (
+        lambda x, y: searchsorted(x, y, side="right"),
+        lambda: [np.sort(line()), line(200_000).reshape(5, -1)],
+    ),
+    "product": (lambda x: matmul(x, x), lambda: [square()]),
+    "product of integers": (lambda x: matmul(x, x), lambda: [integers(700, 700)]),
+    "product of few rows": (matmul, lambda: [integers(60, 1000), integers(1000, 5000)]),
+    "products": (lambda x: matmul(x, x), lambda: [stack()]),
+    "factors": (lambda x: solve(x, x[0]), lambda: [square()]),
+    "Cholesky factor": (cholesky, lambda: [np.cov(square()) + np.eye(1300)]),
+    "right sides": (lambda x: inv(x), lambda: [square()]),
+    "systems": (lambda x: inv(x), lambda: [stack()[:, :60, :60].repeat(6, 0)]),
+    "einsum": (lambda x: einsum("ij,jk,ki->ik", x, x, x), lambda: [square(500)]),
 }
+#: the modules' measures of how much is done between two questions
+PACES = [
+    (sorting, "STEPS"), (sorting, "SEARCHES"), (products, "FLOATS"), (products, "INTEGERS"),
+    (lapack_calls, "FLOATS"), (linalg_rules, "INTEGERS"),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -72,8 +100,9 @@ def seconds(run, values):
     return time.process_time() - begin, result
 
 
-@pytest.mark.parametrize("build, values", CASES.values(), ids=CASES)
-def test_a_long_operation_stops_in_its_middle(often, build, values):
+@pytest.mark.parametrize("build, made", CASES.values(), ids=CASES)
+def test_a_long_operation_stops_in_its_middle(often, monkeypatch, build, made):
+    values = made()
     run = compile_native(graph_of(build, *values))
     whole, expected = seconds(run, values)
     before = signal.signal(signal.SIGPROF, signal.default_int_handler)
@@ -86,20 +115,13 @@ def test_a_long_operation_stops_in_its_middle(often, build, values):
     assert result is None and stopped < whole / 2
     np.testing.assert_array_equal(run(values)[0], expected)
 
-
-@pytest.mark.parametrize("build, values", CASES.values(), ids=CASES)
-def test_what_asks_gives_what_does_not(often, monkeypatch, build, values):
-    asking = compile_native(graph_of(build, *values))(values)[0]
-    for module, name in [
-        (sorting, "STEPS"), (sorting, "SEARCHES"), (products, "FLOATS"), (products, "INTEGERS"),
-        (lapack_calls, "FLOATS"), (linalg_rules, "INTEGERS"),
-    ]:  # fmt: skip
+    for module, name in PACES:  # and what never asks gives the same
         monkeypatch.setattr(module, name, 1 << 60)
     quiet = compile_native(graph_of(build, *values))(values)[0]
     if quiet.dtype.kind == "f" and build is not sort:
-        np.testing.assert_allclose(asking, quiet, rtol=1e-3 if quiet.dtype == np.float32 else 1e-9, atol=1e-3)
+        np.testing.assert_allclose(expected, quiet, rtol=1e-3 if quiet.dtype == np.float32 else 1e-9, atol=1e-3)
     else:
-        np.testing.assert_array_equal(asking, quiet)
+        np.testing.assert_array_equal(expected, quiet)
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 63, 64, 65, 1000, 4097])
@@ -122,14 +144,14 @@ def test_a_loop_of_sorts_stops_too():
     run = compile_native(
         graph_of(
             lambda x, n: while_loop(lambda i, x: i < n, lambda i, x: (i + 1, sort(x[::-1] * 1.5)), (0, x))[1],
-            LINE[:100_000], np.int32(1),
+            line(100_000), np.int32(1),
         )
     )  # fmt: skip
-    once, _ = seconds(run, [LINE[:100_000], np.int32(10)])
+    once, _ = seconds(run, [line(100_000), np.int32(10)])
     before = signal.signal(signal.SIGPROF, signal.default_int_handler)
     try:
         signal.setitimer(signal.ITIMER_PROF, once / 10)
-        stopped, result = seconds(run, [LINE[:100_000], np.int32(10_000)])
+        stopped, result = seconds(run, [line(100_000), np.int32(10_000)])
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
