@@ -7,7 +7,6 @@ one process) has what pytest makes of that.
 from __future__ import annotations
 
 import functools
-import gc
 import os
 from collections.abc import Callable
 from typing import Any
@@ -71,10 +70,3 @@ def _tell(tell: Callable[..., None], event: str, **what: Any) -> None:
 def _says_nothing(report: dict[str, Any]) -> bool:
     """True for the beginning and the end of a test if nothing happened there."""
     return report["when"] != "call" and report["outcome"] == "passed" and not report["sections"]
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """What there is before the first test stays to the end: no collection of garbage has to look at it again."""
-    gc.collect()
-    gc.freeze()
