@@ -119,6 +119,17 @@ def test_rooms_import_only_from_those_below():
     assert not wrong
 
 
+def test_the_runtime_does_not_draw():
+    marks = ("<svg", "<html", "digraph", "\\x1b[")
+    wrong = [
+        f"{path.relative_to(ROOT)}: {mark}"
+        for module, path in MODULES.items()
+        for mark in marks
+        if module.startswith("autoloop_runtime") and mark in path.read_text().lower()
+    ]
+    assert not wrong, "pictures, pages and colours are the front end's"
+
+
 def test_a_file_name_stands_once_in_the_tree():
     names = [path.name for path in MODULES.values() if path.name not in ("__init__.py", "__main__.py")]
     assert sorted({name for name in names if names.count(name) > 1}) == []

@@ -72,8 +72,9 @@ class StagedIterable(StandIn):
             f"comprehension or a library function: append to a list in a `for` loop"
         )
 
-    def __autoloop_length__(self) -> Any:
-        return self.length
+    def decision(self) -> Any:
+        """Return whether it has elements."""
+        return ops.greater(self.length, 0)
 
     def __getitem__(self, index: Any) -> Any:
         return self.get(index)

@@ -21,6 +21,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ops.operands import is_tensor
 
 
 class Grown(Exception):
@@ -258,9 +259,9 @@ def _settled(one: Any, other: Any) -> Any:
 
 
 def _is_numeric(leaf: Any) -> bool:
-    if isinstance(leaf, Tensor | np.ndarray | np.generic | bool | int | float | complex):
+    if isinstance(leaf, np.ndarray | np.generic | bool | int | float | complex):
         return True
-    return hasattr(leaf, "__autoloop_tensor__") or composite_of(leaf) is not None
+    return is_tensor(leaf) or composite_of(leaf) is not None
 
 
 def blank(leaf: Any) -> Any:

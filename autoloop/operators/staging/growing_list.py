@@ -174,8 +174,9 @@ class GrowingList(StandIn):
             index = self._place(index)
         return nest.unflatten(self.structure, [array.read(index) for array in self.arrays])
 
-    def __autoloop_length__(self) -> Any:
-        return self.length
+    def decision(self) -> Any:
+        """Return whether it has elements."""
+        return ops.greater(self.length, 0)
 
     def __len__(self) -> int:
         raise TypeError(f"the length of the list {self.name!r} is a tensor: call len(...) in converted code")

@@ -28,6 +28,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ops.operands import is_tensor
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _KINDS = "biufc"
@@ -108,7 +109,7 @@ def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
         return Leaf(LoopLeaf(name, value, (_number(value),)), "number", shape)
     if is_provisional(value):
         return Leaf(LoopLeaf(name, value, (value,)), "number", shape)
-    if isinstance(value, Tensor | np.ndarray) or hasattr(value, "__autoloop_tensor__"):
+    if isinstance(value, np.ndarray) or is_tensor(value):
         return Leaf(LoopLeaf.of(name, value), "tensor", shape)
     return _outside(name, value)
 
@@ -352,7 +353,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _is_numeric(value: Any) -> bool:
-    return isinstance(value, (Tensor, np.ndarray, *_NUMBERS)) or hasattr(value, "__autoloop_tensor__")
+    return isinstance(value, (np.ndarray, *_NUMBERS)) or is_tensor(value)
 
 
 def _holds(dtype: Any, number: Any) -> bool:

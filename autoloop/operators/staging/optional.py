@@ -52,6 +52,10 @@ class _NoneOrValue(StandIn):
             cond(self.is_set, lambda: (), lambda: _raise_none(name))
         return self.value
 
+    def decision(self) -> Any:
+        """Return whether it is there and true."""
+        return ops.logical_and(self.is_set, ops.cast(self.value, bool))
+
     def described(self) -> str:
         """Return what messages call it."""
         return f"{self.name!r}, of which only the run tells whether it is None"
@@ -86,10 +90,6 @@ class MaybeNone(Maybe):
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.__record__.refuse_leaving(f"setting {name!r} would change")
-
-    def __autoloop_truth__(self) -> Any:
-        record = self.__record__
-        return ops.logical_and(record.is_set, ops.cast(record.value, bool))
 
     def __repr__(self) -> str:
         return f"<{self.__record__.name}: None or {self.__record__.value!r}>"

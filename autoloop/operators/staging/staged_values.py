@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import Any, TypeGuard
 
 from autoloop.operators.constructs.overloads import method_of
+from autoloop.operators.staging.standins import StandIn, opened
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
@@ -70,19 +71,15 @@ def is_staged(value: Any) -> TypeGuard[Tensor]:
 
 
 def asked(value: Any) -> Any:
-    """Return what a condition decides on: of a list that grows in the graph, whether it has elements.
-
-    An object of the user's is asked as Python asks it.
-    """
+    """Return what a condition decides on; an object of the user's is asked as Python asks it."""
     if isinstance(value, bool | Tensor):
         return value
-    if (decision := getattr(value, "__autoloop_truth__", None)) is not None:
-        return decision()
+    if isinstance(value, StandIn):
+        return opened(value).decision()
     for name in ("__bool__", "__len__"):
         if (method := method_of(value, name)) is not None:
             return asked(method())
-    length = getattr(value, "__autoloop_length__", None)
-    return value if length is None else ops.greater(length(), 0)
+    return value
 
 
 def truth(value: Any) -> Tensor:

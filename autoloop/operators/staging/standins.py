@@ -30,6 +30,10 @@ class StandIn:
         """Return what messages call it."""
         raise NotImplementedError
 
+    def decision(self) -> Any:
+        """Return what a condition on it decides on."""
+        return self
+
     def leaving(self) -> Any:
         """Return what code that is not converted gets in its place.
 
@@ -60,11 +64,12 @@ class Maybe(StandIn):
         """Return the value; at run time it is an error if it is not there."""
         raise NotImplementedError
 
+    def decision(self) -> Any:
+        """Return the truth of the value."""
+        return ops.cast(self.needed(), bool)
+
     def __autoloop_tensor__(self) -> Any:
         return convert_to_tensor(present(self))
-
-    def __autoloop_truth__(self) -> Any:
-        return ops.cast(present(self), bool)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return function(*map(present, args), **kwargs)
