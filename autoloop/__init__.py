@@ -55,7 +55,7 @@ from autoloop_runtime.ir.convert import constant as constant
 from autoloop_runtime.ir.convert import convert_to_tensor as convert_to_tensor
 from autoloop_runtime.ir.graph import Graph as Graph
 from autoloop_runtime.ir.tensor import Tensor as Tensor
-from autoloop_runtime.ir.tensor import TensorSpec as TensorSpec
+from autoloop_runtime.ir.tensor_spec import TensorSpec as TensorSpec
 from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
 from autoloop_runtime.running.automatic import MissingNativeWarning as MissingNativeWarning
 from autoloop_runtime.running.session import Session as Session

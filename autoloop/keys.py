@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
 #: NumPy's scalar types

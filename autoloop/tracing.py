@@ -10,7 +10,8 @@ import numpy as np
 from autoloop_runtime.base import dtypes, locations
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 from .conversion.advice import advise
 from .errors import is_refusal, user_stacklevel

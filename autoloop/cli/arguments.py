@@ -18,7 +18,7 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.parsing import parse
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.convert import to_array
-from autoloop_runtime.ir.tensor import TensorSpec
+from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 from .problems import UsageError, did_you_mean
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import config, nest, profiler
 from autoloop_runtime.base.parsing import signature_of
-from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 from ..concrete import ConcreteFunction
 from ..explanation import explain

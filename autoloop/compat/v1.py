@@ -47,7 +47,7 @@ from autoloop_runtime.gradients import GradientTape, custom_gradient, gradients
 from autoloop_runtime.ir.convert import constant, convert_to_tensor
 from autoloop_runtime.ir.graph import CONST as _CONST
 from autoloop_runtime.ir.graph import Graph, Node, current_graph
-from autoloop_runtime.ir.tensor import TensorSpec
+from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.running.session import (
     Session,
     get_default_graph,

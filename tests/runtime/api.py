@@ -64,13 +64,15 @@ from autoloop_runtime.ir.composite import register as register_composite
 from autoloop_runtime.ir.convert import constant, convert_to_tensor
 from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from autoloop_runtime.ir.numpy_arguments import _SIGNATURES, Counterpart
+from autoloop_runtime.ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from autoloop_runtime.ir.op import FUNCTIONS, OPS, Op, call, register
 from autoloop_runtime.ir.prices import Price, Products
 from autoloop_runtime.ir.records import LoopRecord, loop_records, record_loop
 from autoloop_runtime.ir.run_state import EAGER, RunState
 from autoloop_runtime.ir.stages import Stage, watch
 from autoloop_runtime.ir.structured import COND, WHILE
-from autoloop_runtime.ir.tensor import NUMPY_FUNCTIONS, NUMPY_UFUNCS, Tensor, TensorSpec
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.ir.traits import (
     ELEMENTS,
     MADE,

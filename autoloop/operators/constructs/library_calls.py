@@ -17,7 +17,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_arguments import refuse
-from autoloop_runtime.ir.tensor import NUMPY_FUNCTIONS
+from autoloop_runtime.ir.numpy_protocols import NUMPY_FUNCTIONS
 
 _SAME_NAME = ("cos", "cosh", "exp", "expm1", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
 

@@ -20,6 +20,7 @@ from autoloop.operators.staging.staged_values import asked, is_staged
 from autoloop_runtime import ops
 from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.rollback import mark, rollback
 
 Values = tuple[Any, ...]
 _CONSTANT = {"RESUME", "COPY_FREE_VARS", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
@@ -119,11 +120,11 @@ def _ask(
     if graph is None:
         return asked(test(*values))
     outside = Outside(functions, shared, places, values)
-    before, mark = outside.read(), graph.mark()
+    before, begun = outside.read(), mark(graph)
     answer = asked(test(*values))
     if is_staged(answer):
         outside.write(before)
-        graph.rollback(mark)
+        rollback(graph, begun)
     return answer
 
 

@@ -17,7 +17,8 @@ from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.collections.tensor_array import TensorArray
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.tensor import Tensor, TensorSpec
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 
 class GrowingList(StandIn):

@@ -268,11 +268,11 @@ def _delegate(dunder: str) -> Callable[..., Any]:
     return method
 
 
-for _name in [d for d in vars(Tensor) if d.startswith("__")]:
+for _name in dict.fromkeys(d for c in Tensor.__mro__[:-1] for d in vars(c) if d.startswith("__")):
     if _name in vars(Variable) or _name in (
         "__init__", "__new__", "__slots__", "__doc__", "__module__", "__weakref__", "__copy__", "__deepcopy__",
         "__str__", "__array_priority__", "__array_function__", "__annotations__", "__static_attributes__",
-        "__firstlineno__",
+        "__firstlineno__", "__init_subclass__",
     ):  # fmt: skip
         continue
     setattr(Variable, _name, _delegate(_name))

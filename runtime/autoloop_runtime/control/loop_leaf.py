@@ -15,7 +15,8 @@ from ..collections.sparse.specs import CompositeSpec
 from ..ir.composite import composite_of
 from ..ir.convert import convert_to_tensor
 from ..ir.structured import LoopVar, StructureError
-from ..ir.tensor import Tensor, TensorSpec
+from ..ir.tensor import Tensor
+from ..ir.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True, eq=False)  # tensors compare element by element

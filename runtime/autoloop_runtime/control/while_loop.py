@@ -88,31 +88,32 @@ def while_loop(
         If ``cond`` or ``body`` is not callable, or a variable changes its dtype or structure.
     ValueError
         If ``loop_vars`` is empty, a shape breaks its invariant, or ``parallel_iterations`` is below 1.
-
-    Notes
-    -----
-    Semantics: the reference page of ``tf.while_loop``. ``cond`` and ``body`` are called exactly once.
     """
-    for what, f in (("cond", cond), ("body", body)):
-        if not callable(f):
-            raise TypeError(f"{what} must be callable, got {f!r} of type {type(f).__name__}")
     options = LoopOptions(
         10 if parallel_iterations is None else parallel_iterations,
         check_maximum(maximum_iterations), back_prop, swap_memory, gradient_memory,
     )  # fmt: skip
-    if current_graph() is None:
-        owner = next((t.graph for t in nest.flatten(loop_vars, True) if isinstance(t, Tensor) and t.node), None)
-        if owner is None:
-            return run_now(lambda: _build(cond, body, loop_vars, shape_invariants, options, name))
-        with owner.as_default():
-            return _build(cond, body, loop_vars, shape_invariants, options, name)
-    return _build(cond, body, loop_vars, shape_invariants, options, name)
+    return _in_its_graph(loop_vars, lambda: _build(cond, body, loop_vars, shape_invariants, options, name))
+
+
+def _in_its_graph(loop_vars: Any, build: Callable[[], Any]) -> Any:
+    """Return what ``build`` builds: in the default graph, else that of a variable, else in one that runs now."""
+    if current_graph() is not None:
+        return build()
+    owner = next((t.graph for t in nest.flatten(loop_vars, True) if isinstance(t, Tensor) and t.node), None)
+    if owner is None:
+        return run_now(build)
+    with owner.as_default():
+        return build()
 
 
 def _build(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, shape_invariants: Any,
     options: LoopOptions, name: str | None,
 ) -> Any:  # fmt: skip
+    for what, f in (("cond", cond), ("body", body)):
+        if not callable(f):
+            raise TypeError(f"{what} must be callable, got {f!r} of type {type(f).__name__}")
     graph = current_graph()
     assert graph is not None
     form = LoopForm(loop_vars, argument_names(body, loop_vars))

@@ -19,7 +19,7 @@ from ..base.dataclass import dataclass
 from ..collections import adjoint_table as slots
 from ..collections.variables import READ, Variable
 from ..ir.convert import convert_to_tensor
-from ..ir.graph import Graph, Node, current_graph, eager
+from ..ir.graph import Graph, current_graph, eager
 from ..ir.op import Op
 from ..ir.recorders import Recorder, recorders, recording
 from ..ir.run_state import HeldState, RunState
@@ -34,6 +34,7 @@ from .copying import inlined
 from .enclosing import enclosing
 from .row_gradients import rows
 from .sources import Sources
+from .span import Span
 from .walk import gradients_of, nothing
 
 #: from gradients of the outputs to gradients of the inputs
@@ -85,9 +86,8 @@ class GradientTape:
         #: what depends on something watched
         self._tracked: set[Key] = set()
         self._watched: dict[Key, None] = {}
-        self._graph: Graph | None = None
-        self._last: Node | None = None
-        self._span: list[Node] | None = None
+        #: what it records of the graph that is being built, if one is
+        self._span: Span | None = None
         self._used = False
         self._context: Any = None
 
@@ -96,10 +96,8 @@ class GradientTape:
     def __enter__(self) -> GradientTape:
         if self._context is not None:
             raise ValueError("the tape is recording already")
-        self._graph = current_graph()
-        if self._graph is not None:
-            self._last = self._graph.nodes[-1] if self._graph.nodes else None
-            self._span = None
+        graph = current_graph()
+        self._span = None if graph is None else Span(graph)
         self._context = recording((*recorders(), self))
         self._context.__enter__()
         return self
@@ -111,8 +109,8 @@ class GradientTape:
             context.__exit__(*exc)
         finally:
             self._context = None
-        if self._graph is not None:
-            self._span = self._nodes()
+        if self._span is not None:
+            self._span.end()
 
     def watch(self, tensor: Any) -> None:
         """Record what depends on ``tensor`` (a tensor, a Variable, or a structure of them)."""
@@ -210,8 +208,8 @@ class GradientTape:
         seeds = seeds_of(target, output_gradients)
         inside = recorders() if self.persistent else [r for r in recorders() if r is not self]
         with recording(inside):
-            if self._graph is not None and any(t.is_symbolic for t in targets):
-                found = self._in_graph(targets, seeds, wanted.keys)
+            if self._span is not None and any(t.is_symbolic for t in targets):
+                found = self._in_graph(self._span, targets, seeds, wanted.keys)
             else:
                 found = self._in_values(targets, seeds, wanted.keys)
             packed = wanted.pack(found, unconnected_gradients == "zero")
@@ -281,8 +279,11 @@ class GradientTape:
             if part is not None:
                 _add(found, source, part)
 
-    def _in_graph(self, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Any]:
-        graph, spans = self._recorded(targets)
+    def _in_graph(self, span: Span, targets: list[Tensor], seeds: list[Any], sources: list[Any]) -> list[Any]:
+        spans = span.around(current_graph())
+        if any(t.graph is not None and t.graph not in spans for t in targets):
+            raise ValueError(_ELSEWHERE)
+        graph = next(iter(spans))
         with graph.name_scope("gradients"):
             pairs = [(y, seed(y, g)) for y, g in zip(targets, seeds) if is_differentiable(y)]
             keys = [source_in(graph, x) for x in sources]
@@ -291,27 +292,6 @@ class GradientTape:
             g if x in self._watched or (isinstance(x, Variable) and x.trainable and self._watches_variables) else None
             for g, x in zip(found, sources)
         ]
-
-    def _recorded(self, targets: list[Tensor]) -> tuple[Graph, dict[Graph, Sequence[Node]]]:
-        """Return the innermost graph of ``targets``, and what was recorded of it and of those around it."""
-        own, spans = self._graph, dict[Graph, Sequence[Node]]()
-        if own is not None:
-            nodes = self._nodes() if self._span is None else self._span
-            current = current_graph()
-            around = [] if self._span is not None or current is None else enclosing(current)
-            around = around if own in around else enclosing(own)
-            # what is inside the tape's graph was all made since, what is around it was all made before
-            place = around.index(own)
-            spans = {g: g.nodes if k < place else nodes if k == place else () for k, g in enumerate(around)}
-        if any(t.graph is not None and t.graph not in spans for t in targets):
-            raise ValueError(_ELSEWHERE)
-        return next(iter(spans)), spans
-
-    def _nodes(self) -> list[Node]:
-        """Return the nodes of the graph since the tape was entered."""
-        assert self._graph is not None
-        nodes = self._graph.nodes
-        return nodes[nodes.index(self._last.now) + 1 :] if self._last is not None else list(nodes)
 
 
 def _add(found: dict[Key, Any], key: Key, part: Any) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ..base.contexts import Entered, Setting
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
+from .lookup import NamedLookup
 from .naming import Names
 from .node import Node as Node
 from .op import CONST as CONST
@@ -42,16 +43,7 @@ class Record(Protocol):
 R = TypeVar("R", bound=Record)
 
 
-class Mark(NamedTuple):
-    """How far a graph had grown."""
-
-    last: Node | None
-    inputs: int
-    token: Tensor | None
-    token_input: Tensor | None
-
-
-class Graph:
+class Graph(NamedLookup):
     """A dataflow graph under construction, or finished.
 
     Parameters
@@ -76,6 +68,8 @@ class Graph:
         self.outputs: list[Tensor] = []
         #: captured outer tensor -> the parameter that stands for it here
         self.captures: dict[Tensor, Tensor] = {}
+        #: the parameter -> the tensor of the parent
+        self.captured_from: dict[Tensor, Tensor] = {}
         #: the effect token after the last effect so far; None before the first
         self.token: Tensor | None = None
         #: the parameter through which a sub-graph got its first token
@@ -105,7 +99,6 @@ class Graph:
         self._places: Places = Places() if parent is None else parent._places
         #: of a root: constants whose value is part of the graph, and as what
         self.settled: dict[Tensor, str] = {}
-        self._captured: dict[Tensor, Tensor] = {}
         self._entered: Entered[Graph] = Entered()
 
     # -- building -----------------------------------------------------------------------------------------
@@ -252,13 +245,13 @@ class Graph:
             if inner is None:
                 inner = self.parameter(outer.dtype, outer.shape, "capture")
                 self.captures[outer] = inner
-                self._captured[inner] = outer
+                self.captured_from[inner] = outer
         self.captures[tensor] = inner
         return inner
 
     def outside(self, parameter: Tensor) -> Tensor | None:
         """Return the tensor of the parent that ``parameter`` stands for here, if it was captured."""
-        return self._captured.get(parameter)
+        return self.captured_from.get(parameter)
 
     def effect_token(self) -> Tensor:
         """Return the token that the next effect must take."""
@@ -272,58 +265,15 @@ class Graph:
                 self.token = self.token_input = self.parameter(dtypes.bool_, SCALAR, "token")
         return self.token
 
-    def mark(self) -> Mark:
-        """Return the present state, to come back to with ``rollback``."""
-        return Mark(self.nodes[-1] if self.nodes else None, len(self.inputs), self.token, self.token_input)
-
-    def rollback(self, mark: Mark) -> None:
-        """Forget what was added at the end since ``mark``; nothing may refer to it any more.
-
-        What a gradient has put before an older node stays, for that node takes it now.
-        """
-        first = 0 if mark.last is None else self.nodes.index(mark.last.now) + 1
-        removed = set(self.nodes[first:])
-        del self.nodes[first:], self.inputs[mark.inputs :]
-        self.token, self.token_input = mark.token, mark.token_input
-        self.captures = {outer: inner for outer, inner in self.captures.items() if inner.node not in removed}
-        self._captured = {inner: outer for inner, outer in self._captured.items() if inner.node not in removed}
-        self.constants = {concrete: inner for concrete, inner in self.constants.items() if inner.node not in removed}
-
     def captured_inputs(self) -> list[tuple[Tensor, Tensor]]:
         """Return ``(tensor of the parent, parameter here)`` for everything captured."""
         return [(outer, inner) for outer, inner in self.captures.items()
                 if outer.graph is self.parent and inner.op.op is PARAMETER]  # fmt: skip
 
-    # -- reading ------------------------------------------------------------------------------------------
-
     def record(self, kind: type[R]) -> R:
         """Return what is kept with this graph as a ``kind``, made when it is first asked for."""
-        found = self.records.get(kind)
-        if found is None:
-            found = self.records[kind] = kind()
-        made: R = found
-        return made
-
-    def get_operations(self) -> list[Node]:
-        """Return the nodes in the order they were made."""
-        return list(self.nodes)
-
-    def get_operation_by_name(self, name: str) -> Node:
-        """Return the node called ``name`` (``KeyError`` if there is none)."""
-        for node in self.nodes:
-            if node.name == name:
-                return node
-        raise KeyError(f"the graph has no operation named {name!r}")
-
-    def get_tensor_by_name(self, name: str) -> Tensor:
-        """Return the tensor called ``"operation:output"`` (``KeyError``/``ValueError`` if there is none)."""
-        operation, colon, index = name.rpartition(":")
-        if not colon or not index.isdigit():
-            raise ValueError(f"a tensor's name is 'operation:output', e.g. 'add:0', not {name!r}")
-        node = self.get_operation_by_name(operation)
-        if int(index) >= len(node.outputs):
-            raise KeyError(f"operation {operation!r} has {len(node.outputs)} outputs, not {int(index) + 1}")
-        return node.outputs[int(index)]
+        found: R = self.records[kind] if kind in self.records else self.records.setdefault(kind, kind())
+        return found
 
     def finalize(self) -> None:
         """Allow no further change."""

@@ -40,7 +40,7 @@ def recording(active: Sequence[Recorder]) -> Setting[None]:
     return Setting(None, (_recorders, tuple(active)))
 
 
-def refuse_leaving(tensor: Tensor, how: str, instead: str) -> None:
+def refuse_leaving(tensor: Any, how: str, instead: str) -> None:
     """Refuse that the value of ``tensor`` goes where nobody is told of it, if a recorder follows it.
 
     Parameters

@@ -220,20 +220,16 @@ def finish_while(
     options: LoopOptions,
     location: Location | None = None,
 ) -> list[Tensor]:
-    """Close a loop whose sub-graphs were traced.
+    """Close a loop whose sub-graphs were traced, as a node of ``graph``.
 
     Parameters
     ----------
-    graph : Graph
-        Where the node goes.
     scope : str
         The node's (unique) name.
     variables : sequence of LoopVar
         One per leading parameter of ``cond`` and ``body``.
-    pred : Tensor
-        The predicate, in ``cond``.
-    results : sequence of Tensor
-        The next values, in ``body``, checked by ``check_result``.
+    pred, results : Tensor, sequence of Tensor
+        The predicate, in ``cond``, and the next values, in ``body``, checked by ``check_result``.
 
     Returns
     -------
@@ -245,9 +241,8 @@ def finish_while(
     pred = cond.capture(pred)
     n_user = len(variables)
     if options.maximum_iterations is not None:
-        counter = LoopVar("iteration", *_counter(graph, options.maximum_iterations))
+        counter, limit = _counter(graph, options.maximum_iterations), _limit(graph, options.maximum_iterations)
         variables.append(counter)
-        limit = _limit(graph, options.maximum_iterations)
         for sub, first in zip((cond, body), leading):
             first.append(sub.parameter(counter.init.dtype, SCALAR, counter.name))
         with cond.as_default():
@@ -259,37 +254,38 @@ def finish_while(
     if cond.token_input is not None or body.token_input is not None:
         token_index = len(variables)
         variables.append(LoopVar("token", graph.effect_token(), SCALAR))
-        for sub, first in zip((cond, body), leading):
-            first.append(sub.effect_token() if sub.token_input is None else sub.token_input)
-        if cond.token is not cond.token_input:
-            assert cond.token is not None
-            outputs.append(cond.token)
-        assert body.token is not None
-        results.append(body.token)
+        _thread_token(cond, body, leading, outputs, results)
     captured = _line_up(graph, (cond, body), leading)
     cond.outputs, body.outputs = outputs, results
     attrs = {
-        "cond": cond,
-        "body": body,
-        "n_vars": len(variables),
-        "names": tuple([v.name for v in variables]),
-        "invariants": tuple([v.invariant for v in variables]),
-        "parallel_iterations": int(options.parallel_iterations),
-        "token": token_index,
-        "back_prop": options.back_prop,
-        "swap_memory": options.swap_memory,
-        "gradient_memory": options.gradient_memory,
+        "cond": cond, "body": body, "token": token_index, "n_vars": len(variables),
+        "names": tuple([v.name for v in variables]), "invariants": tuple([v.invariant for v in variables]),
         "specs": tuple([(v.init.dtype, v.invariant) for v in variables]),
-    }
+        "parallel_iterations": int(options.parallel_iterations), "back_prop": options.back_prop,
+        "swap_memory": options.swap_memory, "gradient_memory": options.gradient_memory,
+    }  # fmt: skip
     node = graph.add(WHILE, [*(v.init for v in variables), *captured], attrs, None, location, scope)
     if token_index is not None:
         graph.token = node.outputs[token_index]
     return list(node.outputs[:n_user])
 
 
-def _counter(graph: Graph, maximum: Any) -> tuple[Tensor, TensorShape]:
+def _thread_token(
+    cond: Graph, body: Graph, leading: Sequence[list[Tensor]], outputs: list[Tensor], results: list[Tensor]
+) -> None:
+    """Let the effects of one iteration come after those of the one before."""
+    for sub, first in zip((cond, body), leading):
+        first.append(sub.effect_token() if sub.token_input is None else sub.token_input)
+    if cond.token is not cond.token_input:
+        assert cond.token is not None
+        outputs.append(cond.token)
+    assert body.token is not None
+    results.append(body.token)
+
+
+def _counter(graph: Graph, maximum: Any) -> LoopVar:
     dtype = maximum.dtype if isinstance(maximum, Tensor) else dtypes.int64
-    return graph.constant(dtype.type(0), "iteration"), SCALAR
+    return LoopVar("iteration", graph.constant(dtype.type(0), "iteration"), SCALAR)
 
 
 def _limit(graph: Graph, maximum: Any) -> Tensor:

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from ..ir.numpy_arguments import Counterpart
+from ..ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from ..ir.op import OPS, Op, function, register
-from ..ir.tensor import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from ..ir.traits import NoRule, Traits
 
 Function: TypeAlias = Callable[..., Any]

@@ -12,8 +12,9 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
+from ..ir.numpy_protocols import NUMPY_FUNCTIONS
 from ..ir.prices import Price
-from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.tensor import Tensor
 from ..ir.traits import MADE
 from .array import moveaxis
 from .define import document, op_of, primitive, public

@@ -14,7 +14,8 @@ from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.node import Node
 from ..ir.numpy_arguments import Counterpart
-from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.numpy_protocols import NUMPY_FUNCTIONS
+from ..ir.tensor import Tensor
 from ..ir.traits import MADE, VIEWING
 from .array import moveaxis, needed_rank, reshape
 from .define import primitive, public

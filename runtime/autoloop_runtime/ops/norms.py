@@ -11,7 +11,8 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply_several
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
-from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.numpy_protocols import NUMPY_FUNCTIONS
+from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE
 from .arithmetic import abs as absolute
 from .array import expand_dims, moveaxis, squeeze

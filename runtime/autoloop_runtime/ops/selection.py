@@ -13,7 +13,8 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
-from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.numpy_protocols import NUMPY_FUNCTIONS
+from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE
 from .broadcasting import broadcast_static, unbroadcast
 from .define import primitive, public

@@ -12,7 +12,8 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
-from ..ir.tensor import NUMPY_FUNCTIONS, Tensor
+from ..ir.numpy_protocols import NUMPY_FUNCTIONS
+from ..ir.tensor import Tensor
 from ..ir.traits import DESCRIBING, NO_GRADIENT
 from .define import Function, primitive, public
 from .extents import product

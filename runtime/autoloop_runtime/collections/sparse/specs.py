@@ -12,7 +12,7 @@ from typing import Any
 from ...base import dtypes, nest
 from ...base.shapes import ShapeLike, TensorShape
 from ...ir.composite import Composite, register
-from ...ir.tensor import TensorSpec
+from ...ir.tensor_spec import TensorSpec
 from .indexed_slices import IndexedSlices
 from .sparse_tensor import SparseTensor
 

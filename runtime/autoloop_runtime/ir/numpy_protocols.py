@@ -1,0 +1,97 @@
+"""A tensor where NumPy's functions are called: ours take their place, or NumPy's run on the value."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .numpy_arguments import Counterpart, full_name, is_augmented, is_neutral, only_neutral, refuse
+from .python_protocols import INSTEAD, refuse_symbolic
+from .recorders import refuse_leaving
+
+if TYPE_CHECKING:
+    from .node import Node
+
+#: ufunc of NumPy's -> our public function; filled by the ops floor, as is the next
+NUMPY_UFUNCS: dict[Any, Callable[..., Any]] = {}
+#: function of NumPy's -> ours, under its arguments
+NUMPY_FUNCTIONS: dict[Any, Counterpart] = {}
+
+
+class NumpyProtocols:
+    """What NumPy asks of an operand that is none of its arrays."""
+
+    __slots__ = ()
+    __array_priority__ = 1000
+
+    if TYPE_CHECKING:
+        _value: Any
+        node: Node | None
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def value(self) -> Any: ...
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if self.node is not None:
+            refuse_symbolic(self, "an array (numpy.asarray)")
+        refuse_leaving(self, "an array (numpy.asarray)", INSTEAD)
+        out = np.asarray(self._value, dtype=dtype)
+        return out.copy() if copy or copy is None else out
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        out = kwargs.pop("out", None)
+        if out is not None and not (out[0] is inputs[0] and is_augmented(sys._getframe(1))):
+            refuse(f"numpy.{name}", "out")
+        ours = NUMPY_UFUNCS.get(ufunc)
+        if method != "__call__" or ours is None:
+            return _without_counterpart(name, getattr(ufunc, method), inputs, kwargs)
+        only_neutral(f"numpy.{name}", kwargs)
+        return ours(*inputs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        ours = NUMPY_FUNCTIONS.get(func)
+        if ours is None:
+            if not is_neutral("out", kwargs.get("out")):
+                refuse(full_name(func), "out")
+            return _without_counterpart(func.__name__, func, args, kwargs)
+        return ours(*args, **kwargs)
+
+
+def _without_counterpart(name: str, func: Any, args: Any, kwargs: Any) -> Any:
+    """Answer for a NumPy function we have no op for: computed now if every argument is a value."""
+
+    ours: list[Any] = []
+
+    def concrete(arg: Any) -> Any:
+        if isinstance(arg, NumpyProtocols):
+            if arg.node is not None:
+                raise TypeError(
+                    f"numpy.{name} has no counterpart for a symbolic tensor; use autoloop's functions "
+                    f"or py_function (tensor {arg.name})"
+                )
+            ours.append(arg)
+            return arg.value
+        return type(arg)(map(concrete, arg)) if isinstance(arg, (list, tuple)) else arg
+
+    made = func(*map(concrete, args), **{k: concrete(v) for k, v in kwargs.items()})
+    if (made is None and any(isinstance(arg, np.ndarray) for arg in args)) or _has_floats(made):
+        for tensor in ours:
+            refuse_leaving(tensor, f"numpy.{name} (which has no counterpart here)", INSTEAD)
+    return made
+
+
+def _has_floats(value: Any) -> bool:
+    """Return true for floats and complex numbers, and for sequences and arrays that hold some."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":  # what np.frompyfunc gives
+        value = value.ravel().tolist()
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_floats, value))
+    return isinstance(value, (float, complex)) or (
+        isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
+    )

@@ -1,0 +1,213 @@
+"""Python's operators and ndarray's methods on tensors.
+
+They lead to the public functions, which stand above tensors, through the one table of functions called by name
+(``op.FUNCTIONS``); no op is known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from .numpy_arguments import only_neutral, refuse
+from .op import call
+
+if TYPE_CHECKING:
+    from ..base.dtypes import DType
+    from .argument_types import ArrayLike, Axes, DimsLike, DTypeLike, IndexLike
+    from .tensor import Tensor
+
+_Self = TypeVar("_Self")
+#: ``call`` of what gives a tensor
+_made: Callable[..., Tensor] = call
+
+#: Python's binary operators and the public functions behind them
+_BINARY = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "mod", "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+_COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
+
+
+def _foreign(other: Any) -> bool:
+    """Return true for operands that are not ours to combine with: None, a string, what opts out as NumPy lets it."""
+    return (
+        other is None
+        or isinstance(other, (str, bytes, type, dict))
+        or getattr(type(other), "__array_ufunc__", _foreign) is None
+    )
+
+
+#: types of operands that need no closer look
+_FAMILIAR: set[type] = {np.ndarray, bool, int, float}
+
+
+class Methods:
+    """ndarray's methods, with NumPy's arguments."""
+
+    __slots__ = ()
+
+    @property
+    def T(self) -> Tensor:
+        """The transpose."""
+        return _made("transpose", self)
+
+    def astype(
+        self, dtype: DTypeLike, order: Any = "K", casting: Any = "unsafe", subok: Any = True, copy: Any = True
+    ) -> Tensor:
+        """Return ``cast(self, dtype)``."""
+        if casting != "unsafe":
+            refuse("astype", "casting")
+        only_neutral("astype", {"order": order, "subok": subok})
+        return _made("cast", self, dtype)
+
+    def reshape(self, *shape: DimsLike, order: Any = "C", copy: Any = None) -> Tensor:
+        """Return ``reshape(self, shape)``."""
+        if order != "C":
+            refuse("reshape", "order")
+        return _made("reshape", self, shape[0] if len(shape) == 1 else shape)
+
+    def sum(
+        self, axis: Axes | None = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any
+    ) -> Tensor:
+        """Return ``sum(self, axis)``; the arguments are those of NumPy's method."""
+        return _reduced("sum", self, axis, keepdims, dtype=dtype, out=out, **more)
+
+    def mean(
+        self, axis: Axes | None = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any
+    ) -> Tensor:
+        """Return ``mean(self, axis)``; the arguments are those of NumPy's method."""
+        return _reduced("mean", self, axis, keepdims, dtype=dtype, out=out, **more)
+
+    def max(self, axis: Axes | None = None, out: Any = None, keepdims: Any = False, **more: Any) -> Tensor:
+        """Return ``max(self, axis)``; the arguments are those of NumPy's method."""
+        return _reduced("max", self, axis, keepdims, out=out, **more)
+
+    def min(self, axis: Axes | None = None, out: Any = None, keepdims: Any = False, **more: Any) -> Tensor:
+        """Return ``min(self, axis)``; the arguments are those of NumPy's method."""
+        return _reduced("min", self, axis, keepdims, out=out, **more)
+
+
+def _reduced(name: str, x: Methods, axis: Axes | None, keepdims: Any, **more: Any) -> Tensor:
+    only_neutral(name, more)
+    return _made(name, x, axis=axis, keepdims=keepdims)
+
+
+class Operators:
+    """Python's operators."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        dtype: DType
+
+    def __init_subclass__(cls) -> None:
+        _FAMILIAR.add(cls)
+
+    __hash__ = object.__hash__  # by identity, and without a call
+
+    def __getitem__(self, index: IndexLike) -> Tensor:
+        return _made("getitem", self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "a tensor cannot be changed in place; inside a converted function v[i] = x rebinds v, elsewhere "
+            "use v = autoloop.set_item(v, i, x)"
+        )
+
+    def __neg__(self) -> Tensor:
+        return _made("negative", self)
+
+    def __pos__(self: _Self) -> _Self:
+        return self
+
+    def __abs__(self) -> Tensor:
+        return _made("abs", self)
+
+    def __invert__(self) -> Tensor:
+        return _made("invert", self)
+
+    def __round__(self, ndigits: int | None = None) -> Tensor:
+        return _made("round", self, *(() if ndigits is None else (ndigits,)))
+
+    def __divmod__(self, other: ArrayLike) -> tuple[Tensor, Tensor]:
+        return _made("floor_divide", self, other), _made("mod", self, other)
+
+    def __rdivmod__(self, other: ArrayLike) -> tuple[Tensor, Tensor]:
+        return _made("floor_divide", other, self), _made("mod", other, self)
+
+    def __eq__(self, other: object) -> Tensor:  # type: ignore[override]
+        return NotImplemented if _foreign(other) else _made("equal", self, other)
+
+    def __ne__(self, other: object) -> Tensor:  # type: ignore[override]
+        return NotImplemented if _foreign(other) else _made("not_equal", self, other)
+
+    if TYPE_CHECKING:  # the binary operators are made in a loop below
+
+        def __add__(self, other: ArrayLike) -> Tensor: ...
+        def __radd__(self, other: ArrayLike) -> Tensor: ...
+        def __sub__(self, other: ArrayLike) -> Tensor: ...
+        def __rsub__(self, other: ArrayLike) -> Tensor: ...
+        def __mul__(self, other: ArrayLike) -> Tensor: ...
+        def __rmul__(self, other: ArrayLike) -> Tensor: ...
+        def __truediv__(self, other: ArrayLike) -> Tensor: ...
+        def __rtruediv__(self, other: ArrayLike) -> Tensor: ...
+        def __floordiv__(self, other: ArrayLike) -> Tensor: ...
+        def __rfloordiv__(self, other: ArrayLike) -> Tensor: ...
+        def __mod__(self, other: ArrayLike) -> Tensor: ...
+        def __rmod__(self, other: ArrayLike) -> Tensor: ...
+        def __pow__(self, other: ArrayLike) -> Tensor: ...
+        def __rpow__(self, other: ArrayLike) -> Tensor: ...
+        def __matmul__(self, other: ArrayLike) -> Tensor: ...
+        def __rmatmul__(self, other: ArrayLike) -> Tensor: ...
+        def __and__(self, other: ArrayLike) -> Tensor: ...
+        def __rand__(self, other: ArrayLike) -> Tensor: ...
+        def __or__(self, other: ArrayLike) -> Tensor: ...
+        def __ror__(self, other: ArrayLike) -> Tensor: ...
+        def __xor__(self, other: ArrayLike) -> Tensor: ...
+        def __rxor__(self, other: ArrayLike) -> Tensor: ...
+        def __lshift__(self, other: ArrayLike) -> Tensor: ...
+        def __rlshift__(self, other: ArrayLike) -> Tensor: ...
+        def __rshift__(self, other: ArrayLike) -> Tensor: ...
+        def __rrshift__(self, other: ArrayLike) -> Tensor: ...
+        def __lt__(self, other: ArrayLike) -> Tensor: ...
+        def __le__(self, other: ArrayLike) -> Tensor: ...
+        def __gt__(self, other: ArrayLike) -> Tensor: ...
+        def __ge__(self, other: ArrayLike) -> Tensor: ...
+
+
+def _operator(name: str, reflected: bool) -> Callable[[Any, Any], Any]:
+    def forward(self: Operators, other: Any) -> Any:
+        return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else call(name, self, other)
+
+    def backward(self: Operators, other: Any) -> Any:
+        return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else call(name, other, self)
+
+    return backward if reflected else forward
+
+
+def _joins_text(tensor: Operators, other: Any) -> bool:
+    return tensor.dtype.kind == "U" and (
+        isinstance(other, str) or (isinstance(other, Operators) and other.dtype.kind == "U")
+    )
+
+
+for _dunder, _name in {**_BINARY, **_COMPARISONS}.items():
+    setattr(Operators, f"__{_dunder}__", _operator(_name, False))
+for _dunder, _name in _BINARY.items():
+    setattr(Operators, f"__r{_dunder}__", _operator(_name, True))
+
+
+def _add(self: Operators, other: Any) -> Any:
+    return call("format", "{}{}", self, other) if _joins_text(self, other) else _add_numbers(self, other)
+
+
+def _radd(self: Operators, other: Any) -> Any:
+    return call("format", "{}{}", other, self) if _joins_text(self, other) else _radd_numbers(self, other)
+
+
+_add_numbers, _radd_numbers = _operator("add", False), _operator("add", True)
+Operators.__add__, Operators.__radd__ = _add, _radd  # type: ignore[method-assign]
