@@ -188,6 +188,62 @@ def test_imports_stand_at_the_top():
     assert not wrong
 
 
+def _own_by_full_name(module: str, text: str) -> list[int]:
+    """The lines where a module names one of its own package by its full name."""
+    package = module.split(".")[0]
+    return [
+        node.lineno for node in ast.walk(ast.parse(text))
+        for name in ([a.name for a in node.names] if isinstance(node, ast.Import) else
+                     [node.module] if isinstance(node, ast.ImportFrom) and not node.level else [])
+        if name.split(".")[0] == package
+    ]  # fmt: skip
+
+
+def test_a_package_imports_its_own_modules_by_relative_names():
+    wrong = {m: lines for m, path in MODULES.items() if (lines := _own_by_full_name(m, path.read_text()))}
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("from autoloop.cli import main", [1]), ("import os\nimport autoloop.cli", [2]), ("from .cli import main", []),
+        ("from autoloop_runtime.ir.op import Op", []), ("def f():\n from autoloop import cli", [2]),
+    ],
+)  # fmt: skip
+def test_full_names_of_own_modules_are_found(text, lines):
+    assert _own_by_full_name("autoloop.function", text) == lines
+
+
+#: what is called by a name that is bound later: below ``ops`` all of it must be, above only where two need each other
+LATE_CALLS = {
+    "autoloop_runtime.ops.broadcasting": {"sum"},  # the gradient of broadcasting, whose gradient is broadcasting
+    "autoloop_runtime.ops.elementwise": {"conj"},  # in the gradients of what works element by element, as conj does
+    "autoloop_runtime.ops.extents": {"stack", "reshape"},  # of shapes, which those two take
+    "autoloop_runtime.collections.variables": {"eval", "get_default_graph"},  # of sessions
+    "autoloop_runtime.collections.sparse.sparse_tensor": {
+        "sparse_add", "sparse_multiply", "sparse_divide", "sparse_matmul", "sparse_left_matmul", "sparse_getitem",
+    },  # the operators of the class that the functions take
+}  # fmt: skip
+
+
+def test_functions_are_imported_wherever_they_can_be():
+    found: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        if module.startswith("autoloop_runtime.") and not module.startswith(
+            ("autoloop_runtime.ir.", "autoloop_runtime.base.")
+        ):
+            text = path.read_text()
+            imported = any(
+                isinstance(node, ast.ImportFrom) and (node.module or "").endswith("ir.op")
+                and "call" in [alias.name for alias in node.names] for node in ast.walk(ast.parse(text))
+            )  # fmt: skip
+            for node in ast.walk(ast.parse(text)) if imported else ():
+                if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "call":
+                    found.setdefault(module, set()).add(getattr(node.args[0], "value", "?"))
+    assert found == LATE_CALLS
+
+
 #: lines of a file, a class, a function
 MOST_LINES = {"file": 450, "class": 250, "function": 60}
 #: how the sentence begins by which the docstring of a longer file says why it is one

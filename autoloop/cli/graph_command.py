@@ -6,13 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from autoloop.drawing import Picture, dataflow_picture, structured_picture, to_dot, to_svg
-from autoloop.drawing.labels import type_text
 from autoloop_runtime.ir.records import loop_records
 from autoloop_runtime.passes.regions import form_regions
 from autoloop_runtime.python_code.compile_python import compile_region
 
 from ..concrete import ConcreteFunction
+from ..drawing import Picture, dataflow_picture, structured_picture, to_dot, to_svg
+from ..drawing.labels import type_text
 from .output import write
 from .page import listing, page
 from .problems import UsageError

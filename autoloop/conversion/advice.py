@@ -9,14 +9,15 @@ import types
 from collections.abc import Iterator
 
 import gast
-from autoloop.conversion.callables import is_converted, is_generator_code
-from autoloop.conversion.nodes import Node, children, walk
-from autoloop.conversion.scopes import COMPREHENSIONS, FRAME_READERS
-from autoloop.conversion.translation import to_gast
-from autoloop.conversion.unfolding import binds_in, may_leave_out
-from autoloop.conversion.unsupported import must_stay_python
-from autoloop.errors import is_own_file
 from autoloop_runtime.base.parsing import parse
+
+from ..errors import is_own_file
+from .callables import is_converted, is_generator_code
+from .nodes import Node, children, walk
+from .scopes import COMPREHENSIONS, FRAME_READERS
+from .translation import to_gast
+from .unfolding import binds_in, may_leave_out
+from .unsupported import must_stay_python
 
 _MARK = " is symbolic: it has no value while the graph is built"
 _USUAL_ADVICE = " Decorate the code with @autoloop.function"

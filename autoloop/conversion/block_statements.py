@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 
 import gast
-from autoloop.conversion.exits import block_fields
-from autoloop.conversion.matching import class_patterns
-from autoloop.conversion.nodes import Block, Maker, Node, method_name
-from autoloop.conversion.statements import SimpleStatements
 from autoloop_runtime.base.dataclass import replace
+
+from .exits import block_fields
+from .matching import class_patterns
+from .nodes import Block, Maker, Node, method_name
+from .statements import SimpleStatements
 
 
 class BlockStatements(SimpleStatements):

@@ -13,11 +13,12 @@ from typing import Any
 
 import gast
 import numpy as np
-from autoloop.conversion.nodes import Node
-from autoloop.conversion.scopes import FRAME_READERS, path_of
-from autoloop.errors import is_own_file
 from autoloop_runtime.base.callbacks import CALLS_BACK
 from autoloop_runtime.base.dataclass import dataclass, field
+
+from ..errors import is_own_file
+from .nodes import Node
+from .scopes import FRAME_READERS, path_of
 
 OPTIONS = "set_loop_options"
 # Libraries whose functions take anything and look at none of it, or know what to do with it, or look at their caller.

@@ -14,19 +14,20 @@ A converted loop is what a person would write by hand::
 from __future__ import annotations
 
 import gast
-from autoloop.conversion.callables import OPTIONS, Environment
-from autoloop.conversion.exits import falls_off
-from autoloop.conversion.expression_walk import Surroundings
-from autoloop.conversion.expressions import ExpressionRewriter
-from autoloop.conversion.generated_functions import GeneratedFunctions
-from autoloop.conversion.jumps import lower_jumps
-from autoloop.conversion.liveness import analyse
-from autoloop.conversion.nodes import Block, Maker, Node, copy_tree, header
-from autoloop.conversion.plan import Plan, plan_function
-from autoloop.conversion.scopes import parameter_names, scope_of
-from autoloop.conversion.sequences import sequence_names
-from autoloop.conversion.statements import Facts, Names, nested_targets
-from autoloop.conversion.unsupported import is_generator
+
+from .callables import OPTIONS, Environment
+from .exits import falls_off
+from .expression_walk import Surroundings
+from .expressions import ExpressionRewriter
+from .generated_functions import GeneratedFunctions
+from .jumps import lower_jumps
+from .liveness import analyse
+from .nodes import Block, Maker, Node, copy_tree, header
+from .plan import Plan, plan_function
+from .scopes import parameter_names, scope_of
+from .sequences import sequence_names
+from .statements import Facts, Names, nested_targets
+from .unsupported import is_generator
 
 
 def rewrite_function(node: Node, names: Names, environment: Environment, outer: frozenset[str] = frozenset()) -> Node:

@@ -7,10 +7,11 @@ The operands of ``and``, ``or`` and conditional expressions become small functio
 from __future__ import annotations
 
 import gast
-from autoloop.conversion.expression_walk import ExpressionWalk, Surroundings
-from autoloop.conversion.nodes import SIMPLE, Maker, Node
-from autoloop.conversion.unfolding import may_leave_out
 from autoloop_runtime.base.dataclass import replace
+
+from .expression_walk import ExpressionWalk, Surroundings
+from .nodes import SIMPLE, Maker, Node
+from .unfolding import may_leave_out
 
 AUGMENTED = {
     gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",

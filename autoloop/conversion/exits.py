@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import gast
-from autoloop.conversion.nodes import Block, Node
-from autoloop.conversion.scopes import FUNCTIONS
+
+from .nodes import Block, Node
+from .scopes import FUNCTIONS
 
 LOOPS = (gast.While, gast.For)
 

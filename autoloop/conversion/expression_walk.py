@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import gast
-from autoloop.conversion.callables import Environment
-from autoloop.conversion.nodes import Maker, Node, branching_fields, copy_tree, method_name
 from autoloop_runtime.base.dataclass import dataclass, replace
+
+from .callables import Environment
+from .nodes import Maker, Node, branching_fields, copy_tree, method_name
 
 # What becomes small functions, or operators over values that a run decides.
 _DECIDED = (gast.BoolOp, gast.UnaryOp, gast.IfExp, gast.Compare, gast.JoinedStr, gast.Subscript, gast.BinOp)

@@ -6,14 +6,15 @@ import types
 
 import gast
 import numpy as np
-from autoloop.conversion.decided_expressions import DecidedExpressions
-from autoloop.conversion.expression_walk import Surroundings
-from autoloop.conversion.inner_scopes import InnerScopes
-from autoloop.conversion.item_targets import as_index
-from autoloop.conversion.nodes import Maker, Node, children, walk
-from autoloop.conversion.scopes import FRAME_READERS
-from autoloop.conversion.unfolding import binds_in
 from autoloop_runtime.base.dataclass import replace
+
+from .decided_expressions import DecidedExpressions
+from .expression_walk import Surroundings
+from .inner_scopes import InnerScopes
+from .item_targets import as_index
+from .nodes import Maker, Node, children, walk
+from .scopes import FRAME_READERS
+from .unfolding import binds_in
 
 # Builtins that use up a generator expression before they return.
 _TAKE_ALL = ("all", "any", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")

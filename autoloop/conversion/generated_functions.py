@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import gast
-from autoloop.conversion.block_statements import BlockStatements
-from autoloop.conversion.expression_walk import Surroundings
-from autoloop.conversion.expressions import ExpressionRewriter
-from autoloop.conversion.nodes import Block, Maker, Node
-from autoloop.conversion.plan import Plan
-from autoloop.conversion.scopes import Scope, scope_of
-from autoloop.conversion.statements import Facts, Names
 from autoloop_runtime.base.dataclass import dataclass, field, replace
+
+from .block_statements import BlockStatements
+from .expression_walk import Surroundings
+from .expressions import ExpressionRewriter
+from .nodes import Block, Maker, Node
+from .plan import Plan
+from .scopes import Scope, scope_of
+from .statements import Facts, Names
 
 
 @dataclass

@@ -6,11 +6,12 @@ A comprehension runs over the rows of tensors as over a list, and its conditions
 from __future__ import annotations
 
 import gast
-from autoloop.conversion.expression_walk import ExpressionWalk, Surroundings
-from autoloop.conversion.nodes import Maker, Node, children, walk
-from autoloop.conversion.scopes import parameter_names
-from autoloop.conversion.unfolding import binds_in
 from autoloop_runtime.base.dataclass import replace
+
+from .expression_walk import ExpressionWalk, Surroundings
+from .nodes import Maker, Node, children, walk
+from .scopes import parameter_names
+from .unfolding import binds_in
 
 
 class InnerScopes(ExpressionWalk):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gast
-from autoloop.conversion.decided_expressions import AUGMENTED
-from autoloop.conversion.expression_walk import ExpressionWalk, Surroundings
-from autoloop.conversion.nodes import SIMPLE, Maker, Node, children
+
+from .decided_expressions import AUGMENTED
+from .expression_walk import ExpressionWalk, Surroundings
+from .nodes import SIMPLE, Maker, Node, children
 
 
 class ItemTargets:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autoloop.conversion.nodes import Block, Node, header
 from autoloop_runtime.base.dataclass import dataclass, field
+
+from .nodes import Block, Node, header
 
 
 @dataclass(frozen=True)

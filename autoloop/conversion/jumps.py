@@ -14,14 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import gast
-from autoloop.conversion.exits import LOOPS, block_fields, escaping, falls_off, is_endless
-from autoloop.conversion.jump_flags import Context, JumpFlags, LoopFlags
-from autoloop.conversion.leaving import followed
-from autoloop.conversion.matching import as_branches
-from autoloop.conversion.nodes import Block, Maker, Node, copy_tree, header
-from autoloop.conversion.unfolding import binds_in, unfolded
-from autoloop.conversion.unsupported import must_stay_python
 from autoloop_runtime.base.dataclass import dataclass, replace
+
+from .exits import LOOPS, block_fields, escaping, falls_off, is_endless
+from .jump_flags import Context, JumpFlags, LoopFlags
+from .leaving import followed
+from .matching import as_branches
+from .nodes import Block, Maker, Node, copy_tree, header
+from .unfolding import binds_in, unfolded
+from .unsupported import must_stay_python
 
 _COMPOUND = (gast.With, gast.Try, gast.TryStar, gast.Match)
 

@@ -21,8 +21,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import gast
-from autoloop.conversion.nodes import Block, Maker, Node, children
-from autoloop.conversion.scopes import FUNCTIONS
+
+from .nodes import Block, Maker, Node, children
+from .scopes import FUNCTIONS
 
 _SCOPES = (*FUNCTIONS, gast.ClassDef)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import gast
-from autoloop.conversion.nodes import Node, method_name
-from autoloop.conversion.scopes import Effects, effects_of
 from autoloop_runtime.base.dataclass import dataclass, field
+
+from .nodes import Node, method_name
+from .scopes import Effects, effects_of
 
 Point = int
 

@@ -16,11 +16,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gast
-from autoloop.conversion.callables import CONVERTED_MARK
-from autoloop.conversion.exits import block_fields
-from autoloop.conversion.nodes import Maker, Node
-from autoloop.conversion.source import FunctionSource
-from autoloop.conversion.translation import to_ast
+
+from .callables import CONVERTED_MARK
+from .exits import block_fields
+from .nodes import Maker, Node
+from .source import FunctionSource
+from .translation import to_ast
 
 _FACTORY = "make_converted"
 _ATTEMPT = "autoloop_attempt_"

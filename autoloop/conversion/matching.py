@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import gast
-from autoloop.conversion.nodes import Block, Maker, Node, children
+
+from .nodes import Block, Maker, Node, children
 
 
 def as_branches(statement: Node, new_name: Callable[[str], str]) -> Block:

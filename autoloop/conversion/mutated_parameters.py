@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import gast
-from autoloop.conversion.nodes import Node, walk
-from autoloop.conversion.scopes import FUNCTIONS, parameter_names
+
+from .nodes import Node, walk
+from .scopes import FUNCTIONS, parameter_names
 
 # What is asked of an array without handing it on.
 _ASKED = frozenset(("dtype", "ndim", "shape", "size"))

@@ -13,7 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import gast
-from autoloop.conversion.callables import (
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.forks import Kind
+
+from ..errors import ConversionError, SourceNotFoundError, user_stacklevel, user_traceback
+from .callables import (
     DO_NOT_CONVERT,
     Environment,
     is_converted,
@@ -21,18 +25,15 @@ from autoloop.conversion.callables import (
     is_generator_code,
     is_marked,
 )
-from autoloop.conversion.control_flow import rewrite_function
-from autoloop.conversion.loading import compile_function, instantiate
-from autoloop.conversion.mutated_parameters import mutated_parameters
-from autoloop.conversion.nodes import Node, walk
-from autoloop.conversion.scopes import optional_variables
-from autoloop.conversion.source import FunctionSource, find_source
-from autoloop.conversion.statements import Names
-from autoloop.conversion.translation import to_ast
-from autoloop.conversion.unsupported import refuse_unsupported
-from autoloop.errors import ConversionError, SourceNotFoundError, user_stacklevel, user_traceback
-from autoloop_runtime.base.dataclass import dataclass
-from autoloop_runtime.base.forks import Kind
+from .control_flow import rewrite_function
+from .loading import compile_function, instantiate
+from .mutated_parameters import mutated_parameters
+from .nodes import Node, walk
+from .scopes import optional_variables
+from .source import FunctionSource, find_source
+from .statements import Names
+from .translation import to_ast
+from .unsupported import refuse_unsupported
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,7 +96,7 @@ def convert_code(function: types.FunctionType) -> Conversion:
 
 def convert_text(function: types.FunctionType) -> str:
     """Convert one function for reading."""
-    from autoloop.conversion.printing import to_text
+    from .printing import to_text
 
     made = _convert_tree(function)
     tree = to_ast(made.tree)

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import gast
-from autoloop.conversion.exits import block_fields
-from autoloop.conversion.jumps import Jumps
-from autoloop.conversion.liveness import Flow
-from autoloop.conversion.nodes import Node, walk
-from autoloop.conversion.scopes import Effects, Scope, effects_of, mutated_by, path_of
 from autoloop_runtime.base.dataclass import dataclass, field
+
+from .exits import block_fields
+from .jumps import Jumps
+from .liveness import Flow
+from .nodes import Node, walk
+from .scopes import Effects, Scope, effects_of, mutated_by, path_of
 
 Place = tuple[str, Node]
 

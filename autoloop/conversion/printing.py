@@ -10,7 +10,8 @@ import io
 from typing import Any
 
 import astunparse
-from autoloop.conversion.loading import IMPORT_LINE
+
+from .loading import IMPORT_LINE
 
 _WIDTH = 120
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import gast
-from autoloop.conversion.nodes import Node, children, method_name, walk
 from autoloop_runtime.base.dataclass import dataclass, field
+
+from .nodes import Node, children, method_name, walk
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 IMMEDIATE = (gast.ListComp, gast.SetComp, gast.DictComp)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gast
-from autoloop.conversion.callables import Environment
-from autoloop.conversion.nodes import Node, statements_in
+
+from .callables import Environment
+from .nodes import Node, statements_in
 
 
 def sequence_names(function: Node, environment: Environment, local_names: frozenset[str]) -> frozenset[str]:

@@ -16,11 +16,12 @@ import tokenize
 import types
 from collections.abc import Iterator, Sequence
 
-from autoloop.conversion.nodes import Node
-from autoloop.conversion.translation import to_gast
-from autoloop.errors import SourceNotFoundError, describe_place
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.parsing import parse
+
+from ..errors import SourceNotFoundError, describe_place
+from .nodes import Node
+from .translation import to_gast
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import gast
-from autoloop.conversion.decided_expressions import AUGMENTED, METHODS
-from autoloop.conversion.expression_walk import Surroundings
-from autoloop.conversion.expressions import ExpressionRewriter
-from autoloop.conversion.item_targets import ItemTargets, has_no_effect
-from autoloop.conversion.jumps import Jumps
-from autoloop.conversion.liveness import Flow
-from autoloop.conversion.nodes import Block, Maker, Node, copy_tree
-from autoloop.conversion.plan import FunctionPlan
-from autoloop.conversion.scopes import Scope, path_of
 from autoloop_runtime.base.dataclass import dataclass
+
+from .decided_expressions import AUGMENTED, METHODS
+from .expression_walk import Surroundings
+from .expressions import ExpressionRewriter
+from .item_targets import ItemTargets, has_no_effect
+from .jumps import Jumps
+from .liveness import Flow
+from .nodes import Block, Maker, Node, copy_tree
+from .plan import FunctionPlan
+from .scopes import Scope, path_of
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, TypeGuard
 
 import gast
-from autoloop.conversion.nodes import Node, position_of
+
+from .nodes import Node, position_of
 
 # What gast's nodes have in every version of Python, though Python's own may not.
 _MISSING: dict[str, Callable[[], Any]] = {

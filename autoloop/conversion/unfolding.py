@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import gast
-from autoloop.conversion.nodes import Block, Maker, Node, children, walk
-from autoloop.conversion.scopes import COMPREHENSIONS
+
+from .nodes import Block, Maker, Node, children, walk
+from .scopes import COMPREHENSIONS
 
 # Where a statement may hold such an expression, evaluated before anything else that the statement does.
 _PLACES = {

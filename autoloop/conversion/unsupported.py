@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import gast
-from autoloop.conversion.leaving import can_follow, is_left_by_a_jump
-from autoloop.conversion.nodes import Node, children
-from autoloop.conversion.scopes import FRAME_READERS, FUNCTIONS
-from autoloop.conversion.source import FunctionSource, place_of
-from autoloop.errors import ConversionError
+
+from ..errors import ConversionError
+from .leaving import can_follow, is_left_by_a_jump
+from .nodes import Node, children
+from .scopes import FRAME_READERS, FUNCTIONS
+from .source import FunctionSource, place_of
 
 _ASYNC = (gast.AsyncFor, gast.AsyncWith, gast.Await)
 _YIELDS = (gast.Yield, gast.YieldFrom)

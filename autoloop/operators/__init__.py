@@ -33,14 +33,14 @@ Errors: ``assert checked(test)``, ``raise raised(error)``; ``hide_own_frames()``
 shown. Text: ``fstring('{:.2f}', x)``.
 """
 
-from autoloop.errors import hide_own_frames, refusals
-from autoloop.operators.constructs.attempts import attempt, managed
-from autoloop.operators.constructs.boolean_operators import and_, in_, not_, not_in, or_
-from autoloop.operators.constructs.call_expression import attribute, call
-from autoloop.operators.constructs.comprehensions import elements, hashed, kept, summands
-from autoloop.operators.constructs.effect_statements import checked, raised
-from autoloop.operators.constructs.if_statement import if_exp, if_return, if_stmt
-from autoloop.operators.constructs.items import (
+from ..errors import hide_own_frames, refusals
+from .constructs.attempts import attempt, managed
+from .constructs.boolean_operators import and_, in_, not_, not_in, or_
+from .constructs.call_expression import attribute, call
+from .constructs.comprehensions import elements, hashed, kept, summands
+from .constructs.effect_statements import checked, raised
+from .constructs.if_statement import if_exp, if_return, if_stmt
+from .constructs.items import (
     item,
     set_item,
     set_item_of,
@@ -50,13 +50,13 @@ from autoloop.operators.constructs.items import (
     update_item_of,
     update_items,
 )
-from autoloop.operators.constructs.loop_statements import for_stmt, while_stmt
-from autoloop.operators.constructs.options import misplaced_options, set_loop_options
-from autoloop.operators.constructs.overloads import binary, compare, unary, update
-from autoloop.operators.constructs.text import fstring
-from autoloop.operators.staging.optional import is_, is_not
-from autoloop.operators.staging.staged_values import subject
-from autoloop.operators.staging.undefined import Undefined, defined, returned, user_variables
+from .constructs.loop_statements import for_stmt, while_stmt
+from .constructs.options import misplaced_options, set_loop_options
+from .constructs.overloads import binary, compare, unary, update
+from .constructs.text import fstring
+from .staging.optional import is_, is_not
+from .staging.staged_values import subject
+from .staging.undefined import Undefined, defined, returned, user_variables
 
 __all__ = [
     "Undefined",

@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
-from autoloop.conversion.callables import is_library_file, is_users_class
-from autoloop.errors import ConversionError, NeverReturnsError, is_refusal
-from autoloop.operators.constructs.raising import Raising, flat_kinds
 from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.ir.graph import Node, current_graph
 from autoloop_runtime.ops.effects import ASSERT, RAISE
 from autoloop_runtime.ops.gathering import SCATTER
 from autoloop_runtime.ops.python_functions import PY_FUNCTION
+
+from ...conversion.callables import is_library_file, is_users_class
+from ...errors import ConversionError, NeverReturnsError, is_refusal
+from .raising import Raising, flat_kinds
 
 _NUMBERS = "biufc"
 

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from autoloop.operators.constructs.iterables import StagedIterable
-from autoloop.operators.constructs.overloads import method_of
-from autoloop.operators.mutation.side_effects import NewPlaces, Outside
-from autoloop.operators.staging.branch_merge import staged_branch
-from autoloop.operators.staging.growing_list import GrowingList
-from autoloop.operators.staging.optional import MaybeNone, joined, knowing, negated, told_by
-from autoloop.operators.staging.staged_values import asked, is_staged, truth
-from autoloop.operators.staging.standins import opened
 from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
+
+from ..mutation.side_effects import NewPlaces, Outside
+from ..staging.branch_merge import staged_branch
+from ..staging.growing_list import GrowingList
+from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
+from ..staging.staged_values import asked, is_staged, truth
+from ..staging.standins import opened
+from .iterables import StagedIterable
+from .overloads import method_of
 
 _OPERANDS = "the operands of `and`, or of `or`, that a tensor decides on"
 

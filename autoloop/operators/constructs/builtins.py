@@ -7,10 +7,19 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from autoloop.conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
-from autoloop.conversion.pipeline import convert_callee
-from autoloop.operators.constructs import library_calls as libraries
-from autoloop.operators.constructs.comprehensions import (
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.ir.convert import convert_to_tensor
+
+from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
+from ...conversion.pipeline import convert_callee
+from ..staging.growing_list import GrowingList, refuse_moved
+from ..staging.optional import MaybeNone
+from ..staging.staged_values import asked, is_staged, truth
+from ..staging.standins import Maybe, StandIn, opened, present
+from ..staging.undefined import MaybeUnset
+from . import library_calls as libraries
+from .comprehensions import (
     all_of,
     any_of,
     elements,
@@ -20,8 +29,8 @@ from autoloop.operators.constructs.comprehensions import (
     hashed_all,
     sorted_list,
 )
-from autoloop.operators.constructs.if_statement import if_exp
-from autoloop.operators.constructs.iterables import (
+from .if_statement import if_exp
+from .iterables import (
     StagedIterable,
     as_staged,
     staged_enumerate,
@@ -31,19 +40,11 @@ from autoloop.operators.constructs.iterables import (
     staged_reversed,
     staged_zip,
 )
-from autoloop.operators.constructs.library_calls import holds_staged
-from autoloop.operators.constructs.loop_statements import for_stmt
-from autoloop.operators.constructs.overloads import binary, method_of
-from autoloop.operators.constructs.text import formatted_as, repr_of, shown, text_of
-from autoloop.operators.constructs.text import holds_staged as holds_text_to_come
-from autoloop.operators.staging.growing_list import GrowingList, refuse_moved
-from autoloop.operators.staging.optional import MaybeNone
-from autoloop.operators.staging.staged_values import asked, is_staged, truth
-from autoloop.operators.staging.standins import Maybe, StandIn, opened, present
-from autoloop.operators.staging.undefined import MaybeUnset
-from autoloop_runtime import ops
-from autoloop_runtime.base import dtypes
-from autoloop_runtime.ir.convert import convert_to_tensor
+from .library_calls import holds_staged
+from .loop_statements import for_stmt
+from .overloads import binary, method_of
+from .text import formatted_as, repr_of, shown, text_of
+from .text import holds_staged as holds_text_to_come
 
 _SPECIAL: dict[Any, str] = {
     one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)

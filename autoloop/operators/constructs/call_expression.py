@@ -7,15 +7,16 @@ import types
 from typing import Any
 
 import numpy as np
-from autoloop.conversion.callables import function_parameters, is_foreign
-from autoloop.conversion.pipeline import convert_callee, mutated_parameters_of
-from autoloop.operators.constructs.builtins import STAGED
-from autoloop.operators.constructs.text import formatted
-from autoloop.operators.staging.door import guarded, is_outside, shielded
-from autoloop.operators.staging.growing_list import example_of, growing
-from autoloop.operators.staging.staged_values import is_staged
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
+
+from ...conversion.callables import function_parameters, is_foreign
+from ...conversion.pipeline import convert_callee, mutated_parameters_of
+from ..staging.door import guarded, is_outside, shielded
+from ..staging.growing_list import example_of, growing
+from ..staging.staged_values import is_staged
+from .builtins import STAGED
+from .text import formatted
 
 # Arguments that hold no tensor.
 _PLAIN = (bool, int, float, complex, str, type(None), np.generic, np.ndarray)

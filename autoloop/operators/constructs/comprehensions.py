@@ -10,16 +10,17 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from autoloop.operators.constructs.boolean_operators import and_, or_
-from autoloop.operators.constructs.if_statement import if_exp, if_stmt
-from autoloop.operators.constructs.iterables import as_staged
-from autoloop.operators.constructs.overloads import method_of
-from autoloop.operators.staging.growing_list import GrowingList, refuse_moved
-from autoloop.operators.staging.staged_values import asked, is_staged, truth
 from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
+
+from ..staging.growing_list import GrowingList, refuse_moved
+from ..staging.staged_values import asked, is_staged, truth
+from .boolean_operators import and_, or_
+from .if_statement import if_exp, if_stmt
+from .iterables import as_staged
+from .overloads import method_of
 
 _MOST = 1_000
 _NO_DEFAULT = object()

@@ -7,16 +7,17 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import Any
 
-from autoloop.errors import ConversionError, EndlessRecursionError, NeverReturnsError, is_refusal, passes_handlers
-from autoloop.operators.constructs.raising import Raising, flat_kinds
-from autoloop.operators.staging.staged_values import is_staged, truth
-from autoloop.operators.staging.standins import StandIn, opened
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import raised_at
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
+
+from ...errors import ConversionError, EndlessRecursionError, NeverReturnsError, is_refusal, passes_handlers
+from ..staging.staged_values import is_staged, truth
+from ..staging.standins import StandIn, opened
+from .raising import Raising, flat_kinds
 
 Kinds = Callable[[], tuple[Any, ...]] | None
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoloop.operators.mutation.side_effects import NewPlaces, Outside, Places
-from autoloop.operators.staging.branch_merge import RETURN, Grown, Side, copied, staged_branch, written_back
-from autoloop.operators.staging.optional import Ids, MaybeNone, is_, knowing, told_by
-from autoloop.operators.staging.staged_values import asked, is_staged, truth
-from autoloop.operators.staging.standins import opened
-from autoloop.operators.staging.undefined import MaybeUnset
+from ..mutation.side_effects import NewPlaces, Outside, Places
+from ..staging.branch_merge import RETURN, Grown, Side, copied, staged_branch, written_back
+from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
+from ..staging.staged_values import asked, is_staged, truth
+from ..staging.standins import opened
+from ..staging.undefined import MaybeUnset
 
 Branch = Callable[..., Any]
 

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from autoloop.operators.constructs.overloads import method_of, update
-from autoloop.operators.staging.staged_values import is_staged
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
+
+from ..staging.staged_values import is_staged
+from .overloads import method_of, update
 
 
 def unpack(value: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:

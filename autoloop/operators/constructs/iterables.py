@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autoloop.operators.constructs.raising import Raising
-from autoloop.operators.staging.growing_list import GrowingList
-from autoloop.operators.staging.staged_values import is_staged
-from autoloop.operators.staging.standins import StandIn
 from autoloop_runtime import ops
 from autoloop_runtime.base.dtypes import int32
 from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.creation import RANGE
+
+from ..staging.growing_list import GrowingList
+from ..staging.staged_values import is_staged
+from ..staging.standins import StandIn
+from .raising import Raising
 
 
 class StagedIterable(StandIn):

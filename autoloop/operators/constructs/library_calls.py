@@ -11,13 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from autoloop.operators.staging.growing_list import GrowingList
-from autoloop.operators.staging.staged_values import is_staged
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_arguments import refuse
 from autoloop_runtime.ir.numpy_protocols import NUMPY_FUNCTIONS
+
+from ..staging.growing_list import GrowingList
+from ..staging.staged_values import is_staged
 
 _SAME_NAME = ("cos", "cosh", "exp", "expm1", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
 

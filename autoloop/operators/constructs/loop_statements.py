@@ -8,19 +8,20 @@ from opcode import opname
 from typing import Any
 
 import numpy as np
-from autoloop.operators.constructs.attempts import Made
-from autoloop.operators.constructs.boolean_operators import not_, or_
-from autoloop.operators.constructs.if_statement import if_stmt
-from autoloop.operators.constructs.iterables import StagedIterable, as_staged
-from autoloop.operators.constructs.overloads import method_of
-from autoloop.operators.mutation.side_effects import Outside, Places
-from autoloop.operators.staging.growing_list import refuse_moved
-from autoloop.operators.staging.staged_loops import Loop, any_staged, record, staged_loop
-from autoloop.operators.staging.staged_values import asked, is_staged
 from autoloop_runtime import ops
 from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.rollback import mark, rollback
+
+from ..mutation.side_effects import Outside, Places
+from ..staging.growing_list import refuse_moved
+from ..staging.staged_loops import Loop, any_staged, record, staged_loop
+from ..staging.staged_values import asked, is_staged
+from .attempts import Made
+from .boolean_operators import not_, or_
+from .if_statement import if_stmt
+from .iterables import StagedIterable, as_staged
+from .overloads import method_of
 
 Values = tuple[Any, ...]
 _CONSTANT = {"RESUME", "COPY_FREE_VARS", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}

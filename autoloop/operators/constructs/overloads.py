@@ -12,14 +12,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from autoloop.conversion.callables import is_convertible_function, is_written
-from autoloop.conversion.pipeline import convert_callee
-from autoloop.operators.staging.standins import StandIn
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.operands import is_tensor
+
+from ...conversion.callables import is_convertible_function, is_written
+from ...conversion.pipeline import convert_callee
+from ..staging.standins import StandIn
 
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "+": (operator.add, "add"),

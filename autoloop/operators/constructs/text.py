@@ -6,12 +6,13 @@ import string
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from autoloop.operators.staging.growing_list import GrowingList
-from autoloop.operators.staging.optional import MaybeNone
-from autoloop.operators.staging.staged_values import is_staged
-from autoloop.operators.staging.standins import StandIn, opened
 from autoloop_runtime.base import nest
 from autoloop_runtime.ops import format_string
+
+from ..staging.growing_list import GrowingList
+from ..staging.optional import MaybeNone
+from ..staging.staged_values import is_staged
+from ..staging.standins import StandIn, opened
 
 
 def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = ()) -> Any:

@@ -18,11 +18,12 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from autoloop.conversion.callables import is_library_file, is_users_class
-from autoloop.operators.staging.growing_list import GrowingList
-from autoloop.operators.staging.standins import StandIn, opened
-from autoloop.operators.staging.undefined import Undefined
 from autoloop_runtime.base.dataclass import dataclass
+
+from ...conversion.callables import is_library_file, is_users_class
+from ..staging.growing_list import GrowingList
+from ..staging.standins import StandIn, opened
+from ..staging.undefined import Undefined
 
 _MOST_OBJECTS = 5_000
 _MOST_ELEMENTS = 1_000

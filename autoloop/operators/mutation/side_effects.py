@@ -14,7 +14,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from autoloop.operators.mutation.heap_snapshot import (
+from ..staging.growing_list import GrowingList
+from ..staging.staged_values import is_staged
+from ..staging.undefined import Undefined
+from .heap_snapshot import (
     Attribute,
     Cell,
     Global,
@@ -27,9 +30,6 @@ from autoloop.operators.mutation.heap_snapshot import (
     put_back,
     snapshots,
 )
-from autoloop.operators.staging.growing_list import GrowingList
-from autoloop.operators.staging.staged_values import is_staged
-from autoloop.operators.staging.undefined import Undefined
 
 Places = Callable[[], tuple[tuple[Any, str], ...]]
 

@@ -6,13 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from autoloop.errors import NeverReturnsError
-from autoloop.operators.constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
-from autoloop.operators.staging.growing_list import GrowingList, Moved, as_growing, lengths_differ, with_growing
-from autoloop.operators.staging.optional import MaybeNone
-from autoloop.operators.staging.staged_values import is_provisional, settled_as
-from autoloop.operators.staging.standins import opened
-from autoloop.operators.staging.undefined import MaybeUnset, Undefined, spoken
 from autoloop_runtime.base import nest
 from autoloop_runtime.collections.tensor_array import TensorArray
 from autoloop_runtime.control.while_loop import BranchValues
@@ -22,6 +15,14 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.operands import is_tensor
+
+from ...errors import NeverReturnsError
+from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
+from .growing_list import GrowingList, Moved, as_growing, lengths_differ, with_growing
+from .optional import MaybeNone
+from .staged_values import is_provisional, settled_as
+from .standins import opened
+from .undefined import MaybeUnset, Undefined, spoken
 
 
 class Grown(Exception):

@@ -11,14 +11,15 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoloop.conversion.callables import is_converted, is_library_file
-from autoloop.errors import is_own_file
-from autoloop.operators.constructs.effect_statements import in_staged_block
-from autoloop.operators.mutation.heap_snapshot import has_changed, is_random, put_back, snapshots, stand_ins
-from autoloop.operators.mutation.side_effects import changed_attributes, has_attributes
-from autoloop.operators.staging.standins import StandIn, opened
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.composite import composite_of
+
+from ...conversion.callables import is_converted, is_library_file
+from ...errors import is_own_file
+from ..constructs.effect_statements import in_staged_block
+from ..mutation.heap_snapshot import has_changed, is_random, put_back, snapshots, stand_ins
+from ..mutation.side_effects import changed_attributes, has_attributes
+from .standins import StandIn, opened
 
 
 def guarded(f: Callable[..., Any]) -> Callable[..., Any]:

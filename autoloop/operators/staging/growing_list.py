@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from autoloop.operators.staging.standins import StandIn
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.shapes import TensorShape
@@ -19,6 +18,8 @@ from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
+
+from .standins import StandIn
 
 
 class GrowingList(StandIn):

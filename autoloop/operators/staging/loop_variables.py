@@ -13,12 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from autoloop.operators.staging.branch_merge import blank, blank_tensor
-from autoloop.operators.staging.growing_list import as_growing, with_growing
-from autoloop.operators.staging.optional import MaybeNone
-from autoloop.operators.staging.staged_values import is_provisional, meets_tensor, settled_as
-from autoloop.operators.staging.standins import opened
-from autoloop.operators.staging.undefined import MaybeUnset, Undefined, spoken
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.shapes import TensorShape
@@ -29,6 +23,13 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.operands import is_tensor
+
+from .branch_merge import blank, blank_tensor
+from .growing_list import as_growing, with_growing
+from .optional import MaybeNone
+from .staged_values import is_provisional, meets_tensor, settled_as
+from .standins import opened
+from .undefined import MaybeUnset, Undefined, spoken
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _KINDS = "biufc"

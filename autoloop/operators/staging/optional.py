@@ -11,8 +11,6 @@ from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from autoloop.operators.constructs.raising import Raising
-from autoloop.operators.staging.standins import Maybe, StandIn
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
@@ -20,6 +18,9 @@ from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
+
+from ..constructs.raising import Raising
+from .standins import Maybe, StandIn
 
 Ids = frozenset[int]
 _NOTHING: Ids = frozenset()

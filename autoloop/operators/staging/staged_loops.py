@@ -5,12 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from autoloop.operators.constructs.boolean_operators import and_, not_
-from autoloop.operators.constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
-from autoloop.operators.mutation.side_effects import NewPlaces, Outside
-from autoloop.operators.staging.branch_merge import copied, written_back
-from autoloop.operators.staging.loop_variables import Retrace, Variable, check_results, make_variable
-from autoloop.operators.staging.staged_values import asked, is_staged, provisional, truth
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -25,6 +19,13 @@ from autoloop_runtime.ir.structured import (
     finish_while,
 )
 from autoloop_runtime.ir.tensor import Tensor
+
+from ..constructs.boolean_operators import and_, not_
+from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
+from ..mutation.side_effects import NewPlaces, Outside
+from .branch_merge import copied, written_back
+from .loop_variables import Retrace, Variable, check_results, make_variable
+from .staged_values import asked, is_staged, provisional, truth
 
 Values = tuple[Any, ...]
 _ATTEMPTS = 12

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any, TypeGuard
 
-from autoloop.operators.constructs.overloads import method_of
-from autoloop.operators.staging.standins import StandIn, opened
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
@@ -16,6 +14,9 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import CONST, current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.operands import CAST
+
+from ..constructs.overloads import method_of
+from .standins import StandIn, opened
 
 # Tensors (by id) that stand for Python numbers of the loops being traced: their dtypes may still settle.
 _PROVISIONAL: ContextVar[frozenset[int]] = ContextVar("autoloop_provisional", default=frozenset())

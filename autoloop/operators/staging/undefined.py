@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from autoloop.errors import ConversionError
-from autoloop.operators.constructs.raising import Raising, flat_kinds
-from autoloop.operators.staging.standins import Maybe, StandIn
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.control.while_loop import cond
+
+from ...errors import ConversionError
+from ..constructs.raising import Raising, flat_kinds
+from .standins import Maybe, StandIn
 
 
 class Undefined(StandIn):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math as _math
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,7 +52,7 @@ expm1 = unary(
     libm="expm1",
 )  # fmt: skip
 exp2 = unary(
-    "exp2", np.exp2, "np.exp2({0})", lambda g, y, x: g * y * _math.log(2),
+    "exp2", np.exp2, "np.exp2({0})", lambda g, y, x: g * y * math.log(2),
     rule=inexact, doc="``2 ** x``.", numpy=np.exp2, traits=FUNCTION,
     libm="exp2",
 )  # fmt: skip
@@ -67,12 +67,12 @@ log1p = unary(
     libm="log1p",
 )  # fmt: skip
 log2 = unary(
-    "log2", np.log2, "np.log2({0})", lambda g, y, x: g / (x * _math.log(2)),
+    "log2", np.log2, "np.log2({0})", lambda g, y, x: g / (x * math.log(2)),
     rule=inexact, doc="The logarithm to base 2.", numpy=np.log2, traits=FUNCTION,
     libm="log2",
 )  # fmt: skip
 log10 = unary(
-    "log10", np.log10, "np.log10({0})", lambda g, y, x: g / (x * _math.log(10)),
+    "log10", np.log10, "np.log10({0})", lambda g, y, x: g / (x * math.log(10)),
     rule=inexact, doc="The logarithm to base 10.", numpy=np.log10, traits=FUNCTION,
     libm="log10",
 )  # fmt: skip
@@ -109,7 +109,7 @@ softplus = unary(
 )  # fmt: skip
 erf = unary(
     "erf", error_function.erf, None,
-    lambda g, y, x: g * (2 / _math.sqrt(_math.pi)) * exp(-x * x),
+    lambda g, y, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x),
     rule=floating, doc="The error function.", traits=FUNCTION,
     libm="erf",
 )  # fmt: skip
