@@ -9,16 +9,21 @@ from api import (
     CONTROL,
     END,
     Graph,
+    Origins,
     Readers,
     TensorShape,
     call,
     cond,
     control_flow,
+    effects,
     float64,
     has_effect,
     is_barrier,
+    is_fixed,
     is_fresh,
+    is_pure,
     looked_at,
+    only_computes,
     only_looks,
     readers,
     set_outputs,
@@ -116,3 +121,22 @@ def test_what_may_be_noticed(graph):
     plain = x + 1.0
     assert has_effect(told.op) and not has_effect(quiet.op) and not has_effect(plain.op)
     assert is_barrier(told.op) and is_barrier(quiet.op) and not is_barrier(plain.op)
+    assert [n.op.name for n in effects(graph)] == ["print"]
+    x2 = x * 2.0
+    assert is_pure(x2.op) and only_computes(x2.op)
+    assert not any(map(only_computes, (x.op, told.op, quiet.op)))
+
+
+def test_what_is_passed_on(graph):
+    x, y = parameter(graph), parameter(graph)
+
+    def body(i, kept, through, changed):
+        through = cond(i < 1, lambda: through, lambda: through)
+        return i + 1, kept, through, changed + 1.0
+
+    results = control_flow.while_loop(lambda i, *_: i < 3, body, (0, x, y, x))
+    set_outputs(graph, list(results))
+    loop, origins = results[0].op, Origins()
+    assert [is_fixed(loop, k) for k in range(4)] == [False, True, False, False]
+    assert [origins.fixed(loop, k) for k in range(4)] == [False, True, True, False]
+    assert [origins.origin(t) for t in results[1:3]] == [x, y] and origins.origin(results[3]) is results[3]

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import ops
 from ..analysis.needed import needed_nodes
+from ..analysis.observable import only_computes
 from ..base import nest
 from ..base.callbacks import calls_back
 from ..ir.apply import apply, apply_several
@@ -89,7 +90,7 @@ def _obstacle(row: Graph, outputs: Sequence[Tensor], count: int) -> str:
         if node.op in (PARAMETER, CONST):
             continue
         varies = not varying.isdisjoint(node.inputs)
-        plain = not (node.op.effect or node.op.stateful or node.op.graphs or node.control_inputs or node.declared)
+        plain = only_computes(node) and not node.declared
         if not plain or (varies and not _has_rule(node, varying)):
             where = f" at {node.location[-1]}" if node.location else ""
             return f"operation {node.op.name!r}{where}"

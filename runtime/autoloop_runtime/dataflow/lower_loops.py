@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..analysis.needed import Needed
+from ..analysis.passed_on import is_fixed
 from ..base.dataclass import replace
 from ..base.dtypes import variant
 from ..base.shapes import TensorShape
@@ -86,12 +87,10 @@ class LoopLowering:
 
     def _unchanging(self, node: Node, variables: Sequence[int]) -> set[int]:
         """Return loop variables that the body returns as they are: they enter as invariants, and need no Exit."""
-        cond, body = node.attrs["cond"], node.attrs["body"]
+        cond = node.attrs["cond"]
         if self._keep_variables:
             return set()
-        found = {
-            k for k in variables if body.outputs[k] is body.inputs[k] and self._keeps_invariant(node, k, node.inputs[k])
-        }
+        found = {k for k in variables if is_fixed(node, k) and self._keeps_invariant(node, k, node.inputs[k])}
         if len(cond.outputs) > 1:
             found.discard(node.attrs["token"])
         # one variable at least must carry the iterations

@@ -28,6 +28,8 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from ..analysis.observable import effects
+from ..analysis.passed_on import is_fixed
 from ..analysis.sizes import bytes_of
 from ..base import dtypes
 from ..base.shapes import SCALAR
@@ -40,7 +42,7 @@ from . import rewriting
 from .activity import Marks, reached
 from .copying import copied
 from .extension import extension
-from .reversal import Reversal, count_down, fitting, is_fixed
+from .reversal import Reversal, count_down, fitting
 from .walk import Adjoints, Walk, nothing
 
 #: bytes that a segment may have computed, if that is more iterations than there are checkpoints
@@ -244,17 +246,14 @@ def _store(node: Node, k: int) -> Tensor:
 
 def _refuse_effects(node: Node) -> None:
     """Raise ``ValueError`` if running the body of ``node`` again would be noticed."""
-    todo = [node.attrs["cond"], node.attrs["body"]]
-    while todo:
-        for inner in todo.pop().nodes:
-            todo.extend(inner.subgraphs)
-            if inner.op.effect:
-                where = f" at {inner.location[-1]}" if inner.location else ""
-                raise ValueError(
-                    f"gradient_memory={mode(node)!r} runs the loop's body again, which has an effect: {inner.name!r} "
-                    f"({inner.op.name}){where}; move it out of the loop (read variables before it), or leave out "
-                    f"gradient_memory"
-                )
+    inner = next((found for graph in node.subgraphs[::-1] for found in effects(graph)), None)
+    if inner is not None:
+        where = f" at {inner.location[-1]}" if inner.location else ""
+        raise ValueError(
+            f"gradient_memory={mode(node)!r} runs the loop's body again, which has an effect: {inner.name!r} "
+            f"({inner.op.name}){where}; move it out of the loop (read variables before it), or leave out "
+            f"gradient_memory"
+        )
 
 
 def backward(plan: Reversal, gradients: Sequence[Tensor | None], walk: Walk) -> None:

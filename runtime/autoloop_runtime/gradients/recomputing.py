@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 
 from ..analysis.cost import estimate
+from ..analysis.observable import is_pure
 from ..ir.graph import Graph
 from ..ir.tensor import Tensor
-from ..passes.rewrite import is_pure
 
 #: of the bytes saved in one run of the forward graph, and of the time that this run takes
 LEAST_BYTES, MOST_TIME = 0.2, 0.15

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import ops
+from ..analysis.passed_on import is_fixed
 from ..base.dataclass import dataclass
 from ..base.shapes import TensorShape
 from ..collections import adjoint_table as slots
@@ -98,12 +99,6 @@ def plan_reversal(node: Node, gradients: Sequence[Tensor | None], walk: Walk) ->
     moving = [k for k in sorted(wanted & variables) if not is_fixed(node, k)]
     collected = walk.collected(pairs, inside)
     return Reversal(node, graph, moving, collected, reached, tuple(node.inputs), tuple(body.inputs))
-
-
-def is_fixed(node: Node, k: int) -> bool:
-    """Return true for a loop variable that no iteration changes."""
-    body = node.attrs["body"]
-    return body.outputs[k] is body.inputs[k]
 
 
 def fitting(g: Tensor, shape: TensorShape) -> Tensor:

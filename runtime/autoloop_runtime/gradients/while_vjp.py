@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from .. import ops
 from ..analysis.induction import constant_step
+from ..analysis.passed_on import is_fixed
 from ..base.shapes import SCALAR
 from ..collections import saved_stacks as stacks
 from ..ir.graph import CONST, Graph, Node
@@ -27,7 +28,7 @@ from ..ir.tensor import Tensor
 from . import checkpoints, rewriting
 from .activity import Marks
 from .rematerialize import BackwardGraph, Definition
-from .reversal import Reversal, count_down, fitting, is_fixed, plan_reversal
+from .reversal import Reversal, count_down, fitting, plan_reversal
 from .walk import Adjoints, Walk, nothing
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.observable import is_pure
 from ..ir.graph import CONST, Graph, Node
-from .rewrite import Copy, is_pure, rewrite
+from .rewrite import Copy, rewrite
 
 #: larger constants are compared by identity
 _MAX_BYTES = 4096

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.cost import estimate
+from ..analysis.observable import is_pure
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.op import Op
 from ..ir.structured import COND, WHILE
@@ -21,7 +22,7 @@ from ..ops.broadcasting import BROADCAST_TO
 from ..ops.identities import ENSURE_SHAPE, IDENTITY, STOP_GRADIENT
 from ..ops.operands import CAST
 from ..ops.selection import WHERE
-from .rewrite import Copy, constant_of, is_pure, rewrite
+from .rewrite import Copy, constant_of, rewrite
 
 #: larger results are not worth keeping
 MAX_ELEMENTS = 4096

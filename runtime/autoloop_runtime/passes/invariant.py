@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from ..analysis.cost import estimate
 from ..analysis.failure import can_fail
+from ..analysis.observable import is_pure
 from ..analysis.uses import readers
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from .rewrite import Copy, is_pure, rewrite
+from .rewrite import Copy, rewrite
 
 #: nanoseconds
 MAX_COST = 1e5

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..analysis.passed_on import Origins
 from ..base.bits import members
 from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
@@ -39,55 +40,7 @@ class _Pruner:
         self.replaced = False
         self._relations: dict[Node, Relation] = {}
         self._wanted: dict[Node, list[int]] = {}
-        self._sources: dict[tuple[Node, int], int | None] = {}
-
-    # -- what is only passed on ---------------------------------------------------------------------------
-
-    def source(self, node: Node, j: int) -> int | None:
-        """Return the input that output ``j`` of a structured node always equals, if there is one.
-
-        The initial value of a loop variable that never changes; what both branches of a Cond pass on.
-        """
-        known = self._sources.get((node, j), -1)
-        if known == -1:
-            known = self._variable(node, j) if node.op is WHILE else self._result(node, j)
-            self._sources[node, j] = None if j in node.declared else known
-        return self._sources[node, j]
-
-    def origin(self, tensor: Tensor) -> Tensor:
-        """Return the first tensor of its graph that ``tensor`` always equals."""
-        while tensor.op.subgraphs:
-            place = self.source(tensor.op, tensor.index)
-            if place is None:
-                break
-            tensor = tensor.op.inputs[place]
-        return tensor
-
-    def _variable(self, node: Node, k: int) -> int | None:
-        body = node.attrs["body"]
-        place = self._place(body, body.outputs[k])
-        if place is None or k == node.attrs["token"] or not self._equal(node, place, k):
-            return None
-        return k if node.inputs[k].shape.is_subsumed_by(node.attrs["invariants"][k]) else None
-
-    def _equal(self, node: Node, place: int, k: int) -> bool:
-        """Return whether input ``place`` of a While, in every iteration, is the initial value of variable ``k``."""
-        if place == k:
-            return True
-        return place >= node.attrs["n_vars"] and self.origin(node.inputs[place]) is self.origin(node.inputs[k])
-
-    def _result(self, node: Node, j: int) -> int | None:
-        then, other = (self._place(node.attrs[key], node.attrs[key].outputs[j]) for key in ("then", "else"))
-        return None if then is None or then != other else then + 1
-
-    def _place(self, graph: Graph, tensor: Tensor) -> int | None:
-        """Return which input of ``graph`` the tensor always equals."""
-        origin = self.origin(tensor)
-        return next((i for i, p in enumerate(graph.inputs) if p is origin), None)
-
-    def fixed(self, node: Node, k: int) -> bool:
-        """Return whether input ``k`` of a While is a loop variable that never changes."""
-        return k < int(node.attrs["n_vars"]) and self.source(node, k) is not None
+        self.origins = Origins()
 
     # -- what needs what ----------------------------------------------------------------------------------
 
@@ -128,7 +81,7 @@ class _Pruner:
         step = self._graph(node.attrs["body"])
         if effects:
             step = [s | effects[0] if s >> token & 1 else s for s in step]
-        step = [1 << k if self.fixed(node, k) else s for k, s in enumerate(step)]
+        step = [1 << k if self.origins.fixed(node, k) else s for k, s in enumerate(step)]
         variables = (1 << n) - 1
 
         def closed(mask: int) -> int:
@@ -143,14 +96,14 @@ class _Pruner:
         out = []
         for k in range(n):
             own = 1 << k | (effects[0] if effects and k == token else 0)
-            out.append(own if self.fixed(node, k) else closed(own | always))
+            out.append(own if self.origins.fixed(node, k) else closed(own | always))
         return out
 
     def _cond(self, node: Node) -> Relation:
         pairs = zip(self._graph(node.attrs["then"]), self._graph(node.attrs["else"]))
         out = []
         for j, (a, b) in enumerate(pairs):
-            passed = self.source(node, j)
+            passed = self.origins.source(node, j)
             out.append(1 | (a | b) << 1 if passed is None else 1 << passed)
         return out
 
@@ -207,13 +160,13 @@ class _Pruner:
     def _keep_while(self, copy: Copy, node: Node, mask: int) -> None:
         attrs, n = node.attrs, node.attrs["n_vars"]
         for k in range(n):
-            if mask >> k & 1 and self.fixed(node, k):
+            if mask >> k & 1 and self.origins.fixed(node, k):
                 copy.of[node.outputs[k]] = copy.stands(node.inputs[k])
                 self.replaced = True
-        if all(self.fixed(node, k) for k in self._wanted[node]):
+        if all(self.origins.fixed(node, k) for k in self._wanted[node]):
             return
-        variables = [k for k in range(n) if mask >> k & 1 and not self.fixed(node, k)]
-        held = [i for i in members(mask) if i >= n or self.fixed(node, i)]
+        variables = [k for k in range(n) if mask >> k & 1 and not self.origins.fixed(node, k)]
+        held = [i for i in members(mask) if i >= n or self.origins.fixed(node, i)]
         token = attrs["token"]
         keeps_token = token is not None and mask >> token & 1
         held, same = _without_twins(copy, node, held, (attrs["cond"], attrs["body"]), 0)
@@ -236,7 +189,7 @@ class _Pruner:
     def _keep_cond(self, copy: Copy, node: Node, mask: int) -> None:
         outputs = []
         for j in self._wanted[node]:
-            passed = self.source(node, j)
+            passed = self.origins.source(node, j)
             if passed is None:
                 outputs.append(j)
             else:

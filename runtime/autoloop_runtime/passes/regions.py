@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..analysis.cost import HEAVY, estimate
+from ..analysis.observable import only_computes
 from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
@@ -57,14 +58,9 @@ def is_region(node: Node) -> bool:
     return node.op.culprit is not None
 
 
-def _is_simple(node: Node) -> bool:
-    """Return true for a plain node that computes values from values and need not wait for anything else."""
-    return not (node.op.effect or node.op.stateful or node.control_inputs or node.subgraphs or node.op is PARAMETER)
-
-
 def _is_cheap(node: Node) -> bool:
     """Return true for a simple node that is known to take little time."""
-    if not _is_simple(node):
+    if not only_computes(node):
         return False
     looks = node.op.traits.price in (Price.VIEW, Price.PICK)
     tensors = node.outputs if looks else (*node.inputs, *node.outputs)

@@ -194,19 +194,6 @@ def detached(graph: Graph) -> Graph:
     return rewrite(graph, Copy.again)
 
 
-def is_pure(node: Node) -> bool:
-    """Return whether the node does nothing but compute plain values from its inputs.
-
-    Structured nodes and what touches TensorArrays do not count, nor do nodes with promises to check or with
-    control inputs.
-    """
-    op = node.op
-    if op.effect or op.stateful or op.graphs or op is PARAMETER or node.declared or node.control_inputs:
-        return False
-    kinds = [t.dtype.kind for t in (*node.inputs, *node.outputs)]
-    return "O" not in kinds
-
-
 def constant_of(tensor: Tensor) -> Any:
     """Return the value of a constant, ``None`` for any other tensor."""
     node = tensor.node

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..analysis.cost import SCALAR_CALL, estimate
 from ..analysis.failure import can_fail
+from ..analysis.observable import is_pure
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR
 from ..ir.graph import CONST, PARAMETER, Graph, Node
@@ -23,7 +24,7 @@ from ..ops.arithmetic import ADD, DIVIDE, FLOOR_DIVIDE, MOD, MULTIPLY, NEGATIVE,
 from ..ops.array import RESHAPE
 from ..ops.logic import BITWISE_AND, LOGICAL_AND, LOGICAL_OR, RIGHT_SHIFT
 from ..ops.operands import CAST
-from .rewrite import Copy, constant_of, is_pure, rewrite
+from .rewrite import Copy, constant_of, rewrite
 
 #: a rule gives what stands for the node's only output, or nothing
 Rule = Callable[[Copy, Node, Sequence[Tensor]], Tensor | None]

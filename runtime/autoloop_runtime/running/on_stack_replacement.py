@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.observable import effects
 from ..base import background
 from ..base.dtypes import variant
 from ..collections.variables import READ
@@ -269,10 +270,4 @@ def may_hand_over(node: Node) -> bool:
 
 def may_repeat(graph: Graph) -> bool:
     """Return whether nobody notices that ``graph`` runs twice, in the same state."""
-    pending = [graph]
-    while pending:
-        for node in pending.pop().nodes:
-            if node.op.effect and node.op not in HARMLESS:
-                return False
-            pending.extend(node.subgraphs)
-    return True
+    return all(node.op in HARMLESS for node in effects(graph))
