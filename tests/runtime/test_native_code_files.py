@@ -66,7 +66,7 @@ def matrices():
 
 def sorted_by(*build):
     def text():
-        x = np.arange(1 << 15, dtype=np.float32)
+        x = np.arange(1 << 18, dtype=np.float32)
         graph = graph_of(lambda x: [made for f in build for made in (f(x),)], x)
         return [write_function(graph, [x.shape], frozenset()).ir]
 

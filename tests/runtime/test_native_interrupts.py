@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import time
 from functools import cache
@@ -16,6 +17,7 @@ from api import (
     lapack_calls,
     linalg_rules,
     matmul,
+    native_call,
     products,
     searchsorted,
     solve,
@@ -137,6 +139,43 @@ def test_a_long_sort_at_every_edge(monkeypatch, size):
         values, places = run([x])
         np.testing.assert_array_equal(values, np.sort(x))
         np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """How often it was asked whether the user wants to stop: a list that grows."""
+    questions: list[None] = []
+
+    @ctypes.PYFUNCTYPE(ctypes.c_int)
+    def check_signals():
+        questions.append(None)
+        return 0
+
+    address = ctypes.cast(check_signals, ctypes.c_void_p).value
+    make = native_call.compile_ir
+    monkeypatch.setattr(
+        native_call, "compile_ir",
+        lambda ir, addresses, cache: make(ir, addresses | {"PyErr_CheckSignals": address}, None),
+    )  # fmt: skip
+    yield questions  # which keeps the function
+
+
+@pytest.mark.parametrize("op", [sort, argsort])
+@pytest.mark.parametrize("kind", ["random", "sorted", "backwards"])
+def test_no_stretch_of_a_sort_goes_unasked(monkeypatch, asked, op, kind):
+    """Not what is only copied, either: on the way in, at the end of a merge, on the way out."""
+    n, most = 1 << 15, 1 << 10
+    monkeypatch.setattr(sorting, "STEPS", most)
+    line = {"random": LINE[:n], "sorted": np.arange(n) * 1.0, "backwards": np.arange(n) * -1.0}[kind]
+    run = compile_native(graph_of(op, line))
+    asked.clear()
+    result = run([line])[0]
+    np.testing.assert_array_equal(result, np.sort(line) if op is sort else np.argsort(line, kind="stable"))
+    passes = (n // 8).bit_length() - 1  # merges of runs of 8
+    copies = 2 if op is sort else 3  # to the keys (with their places), and to the result
+    work = n * (2 + passes + copies)
+    assert work / (2 * most) < len(asked)
+    assert len(asked) < 2 * work / most  # asking takes time, too
 
 
 def test_a_loop_of_sorts_stops_too():

@@ -1,5 +1,6 @@
 ;; sorts ``n`` keys; where positions are wanted they move along (lines that start with "p"); a long sort asks now and
-;; then whether the user wants to stop it (lines that start with "s"), also in the middle of a merge
+;; then whether the user wants to stop it (lines that start with "s"), also in the middle of a merge and of a copy (a
+;; short one has the lines that start with "m"; "ps", "pm": where both hold)
 define internal i32 @sort.$name(
   ptr noalias %k, ptr noalias %k2, ptr noalias %p, ptr noalias %p2, i64 %n, ptr %thread, ptr %fuel
 ) nounwind {
@@ -72,8 +73,8 @@ s cut:
 s  %us = phi i64 [ %low, %pairs ], [ %u, %asked ]
 s  %vs = phi i64 [ %mid, %pairs ], [ %v, %asked ]
 s  %os = phi i64 [ %low, %pairs ], [ %o, %asked ]
-s  %u2 = add i64 %us, $most
-s  %v2 = add i64 %vs, $most
+s  %u2 = add i64 %us, $half
+s  %v2 = add i64 %vs, $half
 s  %u3 = call i64 @llvm.umin.i64(i64 %u2, i64 %mid)
 s  %v3 = call i64 @llvm.umin.i64(i64 %v2, i64 %high)
 s  br label %step
@@ -120,15 +121,22 @@ rest:
   %tail = select i1 %left_last, i64 %u, i64 %v
   %tail_end = select i1 %left_last, i64 %mid, i64 %high
   %count = sub i64 %tail_end, %tail
-  %bytes = mul i64 %count, $size
   %at = getelementptr $t, ptr %a, i64 %tail
   %bt = getelementptr $t, ptr %b, i64 %o
-  call void @llvm.memcpy.p0.p0.i64(ptr %bt, ptr %at, i64 %bytes, i1 false)
-p  %words = mul i64 %count, 8
 p  %qt = getelementptr i64, ptr %q, i64 %tail
 p  %rt = getelementptr i64, ptr %r, i64 %o
-p  call void @llvm.memcpy.p0.p0.i64(ptr %rt, ptr %qt, i64 %words, i1 false)
-  br label %merged
+m  %bytes = mul i64 %count, $size
+m  call void @llvm.memcpy.p0.p0.i64(ptr %bt, ptr %at, i64 %bytes, i1 false)
+pm  %words = mul i64 %count, 8
+pm  call void @llvm.memcpy.p0.p0.i64(ptr %rt, ptr %qt, i64 %words, i1 false)
+m  br label %merged
+s  %keys_copied = call i1 @asking_copy(ptr %bt, ptr %at, i64 %count, i64 $size, ptr %thread, ptr %fuel)
+s  br i1 %keys_copied, label %keys_there, label %stopped
+s keys_there:
+ps  %places_copied = call i1 @asking_copy(ptr %rt, ptr %qt, i64 %count, i64 8, ptr %thread, ptr %fuel)
+ps  br i1 %places_copied, label %places_there, label %stopped
+ps places_there:
+s  br label %merged
 merged:
   %more = icmp ult i64 %high, %n
   br i1 %more, label %pairs, label %pass_done
@@ -139,11 +147,18 @@ finish:
   %home = icmp eq ptr %a, %k
   br i1 %home, label %end, label %move
 move:
-  %all = mul i64 %n, $size
-  call void @llvm.memcpy.p0.p0.i64(ptr %k, ptr %a, i64 %all, i1 false)
-p  %places = mul i64 %n, 8
-p  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 %places, i1 false)
-  br label %end
+m  %all = mul i64 %n, $size
+m  call void @llvm.memcpy.p0.p0.i64(ptr %k, ptr %a, i64 %all, i1 false)
+pm  %places = mul i64 %n, 8
+pm  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 %places, i1 false)
+m  br label %end
+s  %keys_moved = call i1 @asking_copy(ptr %k, ptr %a, i64 %n, i64 $size, ptr %thread, ptr %fuel)
+s  br i1 %keys_moved, label %keys_home, label %stopped
+s keys_home:
+ps  %places_moved = call i1 @asking_copy(ptr %p, ptr %q, i64 %n, i64 8, ptr %thread, ptr %fuel)
+ps  br i1 %places_moved, label %places_home, label %stopped
+ps places_home:
+s  br label %end
 end:
   ret i32 0
 s stopped:

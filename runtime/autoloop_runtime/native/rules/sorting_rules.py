@@ -9,7 +9,7 @@ from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ops.sorting import ARGSORT, SEARCHSORTED, SORT
 from ..ir.elements import INT64, LType
-from ..kernels.ll_files import text_of
+from ..kernels.ll_files import code, text_of
 from ..writer.context import Context
 from ..writer.interrupts import SEARCHES, STEPS, Fuel, end_unless_zero, in_pieces, part_of
 from ..writer.memory import reverse, seen
@@ -70,14 +70,18 @@ def _defined(ctx: Context, t: LType, symbol: str, text: str, **parts: object) ->
 
 def _sorter(ctx: Context, t: LType, positions: bool, is_long: bool) -> str:
     name = f"{_name(t)}{'_p' if positions else ''}{'_long' if is_long else ''}"
-    lines = []
+    lines, marks = [], {"p": positions, "s": is_long, "m": not is_long}
+    marks |= {f"p{mark}": positions and marks[mark] for mark in "sm"}
     for line in text_of("merge_sort").splitlines():
         mark, _, text = line.partition(" ")
-        wanted = {"p": positions, "s": is_long}.get(mark)
+        wanted = marks.get(mark)
         if wanted is None or wanted:
             lines.append(line if wanted is None else text)
     names = {**(_LONG if is_long else _SHORT), "name": name}
-    _defined(ctx, t, f"sort.{name}", "\n".join(lines), run=_RUN, most=STEPS, insertions=2 * _RUN, **names)
+    steps = {"most": STEPS, "half": max(1, STEPS // 2), "insertions": 2 * _RUN}
+    _defined(ctx, t, f"sort.{name}", "\n".join(lines), run=_RUN, **steps, **names)
+    if is_long:
+        ctx.module.define("asking_copy", lambda: code("asking_copy", most=STEPS))
     return f"sort.{name}"
 
 
@@ -120,24 +124,40 @@ def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         out = reverse(ctx, out, axis)
         if positions:
             x, count = reverse(ctx, x, axis), Count(str(n - 1), "-1", INT64, (n,), (1,))
-    keys, spare = ctx.temporary(x.t, (n,)), ctx.temporary(x.t, (n,))
+    keys, other = ctx.temporary(x.t, (n,)), ctx.temporary(x.t, (n,))
     places = [ctx.temporary(INT64, (n,)) for _ in range(2 * positions)]
     fuel = Fuel(ctx, STEPS) if _steps(size_of(x.shape), n) > STEPS else None
     name, asks = _sorter(ctx, x.t, positions, fuel is not None), "null" if fuel is None else fuel.pointer
 
     def lane(parts: list[Array]) -> None:
-        store(ctx, parts[0], keys)
+        move = store if fuel is None else _store_in_pieces
+        move(ctx, parts[0], keys)
         if positions:
-            store(ctx, count, places[0])
+            move(ctx, count, places[0])
         rest = [p.pointer for p in places] or ["null", "null"]
-        given = ", ".join(f"ptr {p}" for p in [keys.pointer, spare.pointer, *rest])
+        given = ", ".join(f"ptr {p}" for p in [keys.pointer, other.pointer, *rest])
         answer = ctx.writer.let(f"call i32 @{name}({given}, i64 {n}, ptr %thread, ptr {asks})")
         if fuel is not None:
             end_unless_zero(ctx, answer)
-        store(ctx, places[0] if positions else keys, parts[1])
+        move(ctx, places[0] if positions else keys, parts[1])
 
     _each_lane(ctx, [x, out], axis, lane)
     return [made]
+
+
+def _store_in_pieces(ctx: Context, line: Array | Count, into: Array) -> None:
+    """Write a line of elements, and ask now and then whether the user wants to stop."""
+
+    def write(first: str, count: int) -> None:
+        if isinstance(line, Count):
+            moved = ctx.writer.let(f"mul i64 {first}, {line.step}")
+            start = ctx.writer.let(f"add i64 {line.start}, {moved}")
+            part: Array | Count = replace(line, start=start, shape=(count,))
+        else:
+            part = part_of(ctx, line, 0, first, count)
+        store(ctx, part, part_of(ctx, into, 0, first, count))
+
+    in_pieces(ctx, into.shape[0], STEPS, write)
 
 
 def _steps(count: int, n: int) -> int:

@@ -8,10 +8,10 @@ from .context import Context
 from .memory import shifted
 from .values import Array
 
-#: Steps between two questions: those of a sort, of searches (each somewhere else in memory), and the multiplications of
-#: a product of floating-point numbers, whose pieces BLAS lays out anew, or of integers. They take some 50 milliseconds,
-#: those of BLAS 100, and several times that on a slow or busy machine.
-STEPS, SEARCHES, FLOATS, INTEGERS = 1 << 23, 1 << 21, 1 << 32, 1 << 27
+#: Steps between two questions: those of a sort (up to twice as many where a merge is cut), of searches (each somewhere
+#: else in memory), and the multiplications of a product of floating-point numbers, whose pieces BLAS lays out anew, or
+#: of integers. They take some 50 milliseconds, those of BLAS 100, and several times that on a slow or busy machine.
+STEPS, SEARCHES, FLOATS, INTEGERS = 1 << 22, 1 << 21, 1 << 32, 1 << 27
 SPEND = "autoloop_spend"
 _SPEND = """
 define internal i32 @autoloop_spend(ptr %thread, ptr %fuel, i64 %work, i64 %most) nounwind {
