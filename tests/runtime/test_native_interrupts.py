@@ -166,11 +166,11 @@ def test_no_stretch_of_a_sort_goes_unasked(monkeypatch, asked, op, kind):
     """Not what is only copied, either: on the way in, at the end of a merge, on the way out."""
     n, most = 1 << 15, 1 << 10
     monkeypatch.setattr(sorting, "STEPS", most)
-    line = {"random": LINE[:n], "sorted": np.arange(n) * 1.0, "backwards": np.arange(n) * -1.0}[kind]
-    run = compile_native(graph_of(op, line))
+    values = {"random": line(n), "sorted": np.arange(n) * 1.0, "backwards": np.arange(n) * -1.0}[kind]
+    run = compile_native(graph_of(op, values))
     asked.clear()
-    result = run([line])[0]
-    np.testing.assert_array_equal(result, np.sort(line) if op is sort else np.argsort(line, kind="stable"))
+    result = run([values])[0]
+    np.testing.assert_array_equal(result, np.sort(values) if op is sort else np.argsort(values, kind="stable"))
     passes = (n // 8).bit_length() - 1  # merges of runs of 8
     copies = 2 if op is sort else 3  # to the keys (with their places), and to the result
     work = n * (2 + passes + copies)
