@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .followers import refuse_leaving
 from .numpy_arguments import Counterpart, full_name, is_augmented, is_neutral, only_neutral, refuse
 from .python_protocols import INSTEAD, refuse_symbolic
-from .recorders import refuse_leaving
-
-if TYPE_CHECKING:
-    from .node import Node
 
 #: ufunc of NumPy's -> our public function; filled by the ops floor, as is the next
 NUMPY_UFUNCS: dict[Any, Callable[..., Any]] = {}
@@ -29,7 +26,7 @@ class NumpyProtocols:
 
     if TYPE_CHECKING:
         _value: Any
-        node: Node | None
+        node: Any
 
         @property
         def name(self) -> str: ...

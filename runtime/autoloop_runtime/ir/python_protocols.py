@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from .followers import refuse_leaving
 from .op import call
-from .recorders import refuse_leaving
 
 if TYPE_CHECKING:
     from ..base.dtypes import DType
     from ..base.shapes import TensorShape
-    from .node import Node
 
 #: what to write where a derivative would get lost
 INSTEAD = "Use autoloop's functions and operators on the tensor itself (autoloop.exp(x), x < 1, w[i])"
@@ -41,7 +40,7 @@ class PythonProtocols:
 
     if TYPE_CHECKING:
         _value: Any
-        node: Node | None
+        node: Any
         dtype: DType
 
         @property
