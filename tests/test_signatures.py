@@ -32,6 +32,32 @@ def test_no_parameter_and_no_result_is_anything(name):
     assert hints["return"] != typing.Callable[..., typing.Any]
 
 
+#: what may be tensors in any structure, which no type says
+STRUCTURES = {
+    "loop_vars", "shape_invariants", "elems", "initializer", "dtype", "fn_output_signature", "branch_fns",
+    "pred_fn_pairs", "ys", "xs", "grad_ys", "stop_gradients", "primal", "primals", "vector", "args", "kwargs",
+    "maximum_iterations",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [n for n in al.__all__ if isinstance(getattr(al, n), types.FunctionType)])
+def test_only_structures_are_anything(name):
+    f = getattr(al, name)
+    hints = typing.get_type_hints(f)
+    assert {*inspect.signature(f, follow_wrapped=False).parameters, "return"} == hints.keys()
+    anything = {parameter for parameter, hint in hints.items() if hint is typing.Any}
+    assert anything - {"return"} <= STRUCTURES
+    if "return" in anything:
+        assert name in GIVE_STRUCTURES
+
+
+#: of which a checker cannot know what they give: what a function of the user's gives, or the structure of an argument
+GIVE_STRUCTURES = {
+    "case", "cond", "foldl", "foldr", "function", "gradients", "hessian_vector_product", "map_fn", "scan",
+    "switch_case", "vectorized_map", "while_loop",
+}  # fmt: skip
+
+
 def _shown(f):
     return str(inspect.signature(f)).replace("'", "")
 

@@ -45,7 +45,7 @@ variant: DType = np.dtype(object)
 DEFAULTS: dict[type, DType] = {bool: bool_, int: int32, float: float32, complex: complex128, str: string}
 
 
-def as_dtype(value: Any) -> DType:
+def as_dtype(value: np.dtype[Any] | type[Any] | str | None) -> DType:
     """Return the NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine."""
     if isinstance(value, np.dtype):
         return value if value.isnative else value.newbyteorder("=")

@@ -18,6 +18,7 @@ from ..base.dataclass import replace
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, UNKNOWN, ShapeLike, TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.composite import Composite, register
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import current_graph
@@ -67,8 +68,8 @@ class TensorArray(DescribedFlow):
 
     def __init__(
         self,
-        dtype: Any,
-        size: Any = None,
+        dtype: DTypeLike,
+        size: ArrayLike | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
@@ -102,8 +103,8 @@ class TensorArray(DescribedFlow):
 
     @classmethod
     def collecting(
-        cls, dtype: DType, size: Any, dynamic_size: bool, element_shape: ShapeLike, alike: bool = True
-    ) -> Any:
+        cls, dtype: DType, size: ArrayLike, dynamic_size: bool, element_shape: ShapeLike, alike: bool = True
+    ) -> TensorArray:
         """Return an array for what a function gives again and again; see ``ArraySpec.collects``."""
         made = object.__new__(cls)
         made._spec = ArraySpec(dtype, TensorShape(element_shape), dynamic_size, False, alike, True)
@@ -119,7 +120,7 @@ class TensorArray(DescribedFlow):
 
     # -- one element --------------------------------------------------------------------------------------
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: ArrayLike, value: ArrayLike, name: str | None = None) -> TensorArray:
         """Return the array with ``value`` written at ``index``.
 
         Parameters
@@ -139,7 +140,7 @@ class TensorArray(DescribedFlow):
         self._check_shape(tensor.shape, what)
         return self._after(apply(WRITE, [self.flow, position, tensor], None, name), tensor.shape)
 
-    def read(self, index: Any, name: str | None = None) -> Any:
+    def read(self, index: ArrayLike, name: str | None = None) -> Tensor:
         """Return the element at ``index``.
 
         Parameters
@@ -153,7 +154,7 @@ class TensorArray(DescribedFlow):
 
     # -- many elements ------------------------------------------------------------------------------------
 
-    def stack(self, name: str | None = None) -> Any:
+    def stack(self, name: str | None = None) -> Tensor:
         """Return all elements as the rows of one tensor.
 
         Parameters
@@ -163,7 +164,7 @@ class TensorArray(DescribedFlow):
         attrs = {"dtype": self.dtype, "shape": self.element_shape, "count": self._count}
         return apply(STACK, [self.flow], attrs, name)
 
-    def gather(self, indices: Any, name: str | None = None) -> Any:
+    def gather(self, indices: ArrayLike, name: str | None = None) -> Tensor:
         """Return the elements at ``indices`` as the rows of one tensor.
 
         Parameters
@@ -176,7 +177,7 @@ class TensorArray(DescribedFlow):
         attrs = {"dtype": self.dtype, "shape": self.element_shape, "count": count}
         return apply(GATHER, [self.flow, vector], attrs, name)
 
-    def concat(self, name: str | None = None) -> Any:
+    def concat(self, name: str | None = None) -> Tensor:
         """Return the elements joined along their first axis, in which they may differ.
 
         Parameters
@@ -186,7 +187,7 @@ class TensorArray(DescribedFlow):
         attrs = {"dtype": self.dtype, "shape": self.element_shape}
         return apply(CONCAT, [self.flow], attrs, name)
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: ArrayLike, name: str | None = None) -> TensorArray:
         """Return the array with the rows of ``value`` written to it.
 
         Parameters
@@ -197,7 +198,7 @@ class TensorArray(DescribedFlow):
         rows, element = self._check_rows(value, "unstack")
         return self._after(apply(UNSTACK, [self.flow, rows], None, name), element)
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: ArrayLike, value: ArrayLike, name: str | None = None) -> TensorArray:
         """Return the array with the rows of ``value`` written at ``indices``.
 
         Parameters
@@ -209,7 +210,7 @@ class TensorArray(DescribedFlow):
         rows, element = self._check_rows(value, "scatter")
         return self._after(apply(SCATTER, [self.flow, indices_of(indices, "scatter"), rows], None, name), element)
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: ArrayLike, lengths: ArrayLike, name: str | None = None) -> TensorArray:
         """Return the array with consecutive pieces of ``value`` written to it.
 
         Parameters
@@ -228,7 +229,7 @@ class TensorArray(DescribedFlow):
 
     # -- the whole ----------------------------------------------------------------------------------------
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> Tensor:
         """Return the number of elements, as an int32 scalar.
 
         Parameters

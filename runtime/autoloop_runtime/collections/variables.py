@@ -15,6 +15,7 @@ import numpy as np
 from ..base import nest
 from ..base.shapes import ShapeLike, TensorShape
 from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.op import Op, call, function, register
@@ -194,19 +195,19 @@ class Variable:
 
     # -- changing -----------------------------------------------------------------------------------------
 
-    def assign(self, value: Any, name: str | None = None) -> Any:
+    def assign(self, value: ArrayLike, name: str | None = None) -> Tensor:
         """Set the value; gives the new value."""
         return self._change(ASSIGN, value, name)
 
-    def assign_add(self, delta: Any, name: str | None = None) -> Any:
+    def assign_add(self, delta: ArrayLike, name: str | None = None) -> Tensor:
         """Add ``delta``, without another change in between; gives the new value."""
         return self._change(ASSIGN_ADD, delta, name)
 
-    def assign_sub(self, delta: Any, name: str | None = None) -> Any:
+    def assign_sub(self, delta: ArrayLike, name: str | None = None) -> Tensor:
         """Subtract ``delta``; gives the new value."""
         return self._change(ASSIGN_SUB, delta, name)
 
-    def _change(self, op: Op, value: Any, name: str | None) -> Any:
+    def _change(self, op: Op, value: ArrayLike, name: str | None) -> Tensor:
         if self.graph is not None and current_graph() is None:
             with self.graph.as_default():
                 return self._change(op, value, name)

@@ -12,6 +12,7 @@ from .. import ops
 from ..base import dtypes, nest
 from ..base.callbacks import calls_back
 from ..collections.variables import group
+from ..ir.argument_types import ArrayLike
 from ..ir.composite import composite_of, is_free
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.graph import Graph, Node, current_graph
@@ -21,7 +22,7 @@ from ..ir.tensor import Tensor
 
 @calls_back("true_fn", "false_fn")
 def cond(
-    pred: Any,
+    pred: ArrayLike,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
@@ -219,7 +220,7 @@ def _kind(number: Any) -> str:
 
 @calls_back("branch_fns", "default")
 def switch_case(
-    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
+    branch_index: ArrayLike, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
 ) -> Any:
     """Call the branch that ``branch_index`` selects.
 

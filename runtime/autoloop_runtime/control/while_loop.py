@@ -13,6 +13,7 @@ from typing import Any
 from ..base import nest
 from ..base.callbacks import calls_back
 from ..base.dataclass import replace
+from ..ir.argument_types import ArrayLike
 from ..ir.graph import Graph, current_graph
 from ..ir.structured import (
     LoopOptions,
@@ -42,7 +43,7 @@ def while_loop(
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    maximum_iterations: Any = None,
+    maximum_iterations: ArrayLike | None = None,
     name: str | None = None,
     gradient_memory: str | int | None = None,
 ) -> Any:

@@ -12,13 +12,14 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.dtypes import DType
-from ..base.shapes import TensorShape
+from ..base.shapes import ShapeLike, TensorShape
+from .argument_types import ArrayLike, DTypeLike
 from .graph import current_graph
 from .op import call
 from .tensor import Tensor
 
 
-def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return a tensor of ``value``; a tensor is returned as it is.
 
     Python numbers become int32, float32, bool or complex128; NumPy arrays and scalars keep their dtype; a
@@ -51,7 +52,9 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) ->
     return as_constant(to_array(value, wanted), name)
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
+def constant(
+    value: ArrayLike, dtype: DTypeLike | None = None, shape: ShapeLike = None, name: str | None = None
+) -> Tensor:
     """Return a tensor with a fixed value.
 
     Parameters

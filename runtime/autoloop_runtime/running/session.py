@@ -19,6 +19,7 @@ from ..base.shapes import ShapeLike, TensorShape
 from ..collections.sparse import SparseTensor
 from ..collections.variables import Variable
 from ..dataflow.compile_dataflow import compile_dataflow
+from ..ir.argument_types import DTypeLike
 from ..ir.composite import composite_of
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
@@ -55,7 +56,7 @@ def get_default_session() -> Session | None:
     return stack[-1] if stack else None
 
 
-def placeholder(dtype: Any, shape: ShapeLike = None, name: str | None = None) -> Tensor:
+def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
     """Return a tensor of the default graph that must be fed (1.x)."""
     from_dtype = np.dtype(dtype)
     return get_default_graph().parameter(from_dtype, TensorShape(shape), name or "Placeholder")
