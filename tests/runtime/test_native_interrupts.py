@@ -68,16 +68,11 @@ CASES = {
     "product of integers": (lambda x: matmul(x, x), lambda: [integers(700, 700)]),
     "product of few rows": (matmul, lambda: [integers(60, 1000), integers(1000, 5000)]),
     "products": (lambda x: matmul(x, x), lambda: [stack()]),
-    "factors": (lambda x: solve(x, x[0]), lambda: [square()]),
-    "Cholesky factor": (cholesky, lambda: [np.cov(square()) + np.eye(1300)]),
-    "right sides": (lambda x: inv(x), lambda: [square()]),
-    "systems": (lambda x: inv(x), lambda: [stack()[:, :60, :60].repeat(6, 0)]),
     "einsum": (lambda x: einsum("ij,jk,ki->ik", x, x, x), lambda: [square(500)]),
 }
 #: the modules' measures of how much is done between two questions
 PACES = [
     (sorting, "STEPS"), (sorting, "SEARCHES"), (products, "FLOATS"), (products, "INTEGERS"),
-    (lapack_calls, "FLOATS"), (linalg_rules, "INTEGERS"),
 ]  # fmt: skip
 
 
@@ -88,8 +83,6 @@ def often(monkeypatch):
     monkeypatch.setattr(sorting, "SEARCHES", 1 << 16)
     monkeypatch.setattr(products, "FLOATS", 1 << 28)
     monkeypatch.setattr(products, "INTEGERS", 1 << 21)
-    monkeypatch.setattr(lapack_calls, "FLOATS", 1 << 25)
-    monkeypatch.setattr(linalg_rules, "INTEGERS", 1 << 21)
 
 
 def seconds(run, values):
@@ -176,6 +169,27 @@ def test_no_stretch_of_a_sort_goes_unasked(monkeypatch, asked, op, kind):
     work = n * (2 + passes + copies)
     assert work / (2 * most) < len(asked)
     assert len(asked) < 2 * work / most  # asking takes time, too
+
+
+@pytest.mark.parametrize(
+    "build, made, least",
+    [
+        (lambda x: solve(x, x[0]), lambda: square(160), 4),
+        (cholesky, lambda: np.cov(square(160)) + np.eye(160), 4),
+        (inv, lambda: square(160), 4 + 160),
+        (inv, lambda: stack()[:10, :30, :30], 10),
+    ],
+    ids=["factors", "Cholesky factor", "right sides", "systems"],
+)
+def test_factors_ask_between_their_pieces(monkeypatch, asked, build, made, least):
+    pytest.importorskip("scipy")
+    monkeypatch.setattr(lapack_calls, "FLOATS", 1)
+    monkeypatch.setattr(lapack_calls, "LEAST", 32)
+    monkeypatch.setattr(linalg_rules, "INTEGERS", 1 << 14)
+    monkeypatch.setattr(linalg_rules, "LARGE_WITH_MANY", 100)
+    values = made()
+    compile_native(graph_of(build, values))([values])
+    assert len(asked) >= least
 
 
 def test_a_loop_of_sorts_stops_too():
