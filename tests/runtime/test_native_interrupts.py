@@ -85,13 +85,18 @@ def often(monkeypatch):
     monkeypatch.setattr(products, "INTEGERS", 1 << 21)
 
 
-def seconds(run, values):
-    """The processor's time that it takes, and what comes of it."""
+def seconds(run, values, interrupt=0.0):
+    """The processor's time that it takes, and what comes of it: nothing if it is interrupted after so many seconds."""
+    before = signal.signal(signal.SIGPROF, signal.default_int_handler)
     begin = time.process_time()
     try:
+        signal.setitimer(signal.ITIMER_PROF, interrupt)  # of the processor's time: whatever else runs is not counted
         result = run(values)[0]
     except KeyboardInterrupt:
         result = None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
     return time.process_time() - begin, result
 
 
@@ -100,14 +105,12 @@ def test_a_long_operation_stops_in_its_middle(often, monkeypatch, build, made):
     values = made()
     run = compile_native(graph_of(build, *values))
     whole, expected = seconds(run, values)
-    before = signal.signal(signal.SIGPROF, signal.default_int_handler)
-    try:
-        signal.setitimer(signal.ITIMER_PROF, whole / 10)  # of the processor's time: whatever else runs is not counted
-        stopped, result = seconds(run, values)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-    assert result is None and stopped < whole / 2
+    for left in range(4, -1, -1):  # threads that wait for a processor are at work, too, so one try tells little
+        stopped, result = seconds(run, values, whole / 10)
+        assert result is None
+        if stopped < whole / 2:
+            break
+        assert left
     np.testing.assert_array_equal(run(values)[0], expected)
 
     for module, name in PACES:  # and what never asks gives the same
@@ -201,11 +204,5 @@ def test_a_loop_of_sorts_stops_too():
         )
     )  # fmt: skip
     once, _ = seconds(run, [line(100_000), np.int32(10)])
-    before = signal.signal(signal.SIGPROF, signal.default_int_handler)
-    try:
-        signal.setitimer(signal.ITIMER_PROF, once / 10)
-        stopped, result = seconds(run, [line(100_000), np.int32(10_000)])
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+    stopped, result = seconds(run, [line(100_000), np.int32(10_000)], once / 10)
     assert result is None and stopped < 20 * once  # of a thousand
