@@ -15,6 +15,7 @@ import overloaded_programs
 import pytest
 import staged_programs
 import state_programs
+from executors import INTERPRETED, spread
 
 CASES = [
     *staged_programs.CASES,
@@ -30,11 +31,11 @@ if sys.version_info >= (3, 12):
     exec(compile(path.read_text(), str(path), "exec"), namespace)
     CASES += namespace["CASES"]
 
-ALL = [
-    pytest.param(function, arguments, id=f"{function.__name__}-{index}")
+ALL = {
+    f"{function.__name__}-{index}": (function, arguments)
     for function, tries in CASES
     for index, arguments in enumerate(tries)
-]
+}
 
 
 def plain(value):
@@ -58,8 +59,7 @@ def outcome(function, arguments):
         return type(error), str(error).splitlines()[0] if isinstance(error, NameError) else None
 
 
-@pytest.mark.parametrize("executor", ["auto", "dataflow", "sequential"])
-@pytest.mark.parametrize(("function", "arguments"), ALL)
+@spread("function, arguments", ALL.values(), ALL, INTERPRETED, always=("auto",))
 def test_same_on_tensors(function, arguments, executor):
     expected = outcome(function, copy.deepcopy(arguments))
     tensors = [al.constant(one) for one in arguments]

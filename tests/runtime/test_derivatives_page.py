@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from api import FUNCTIONS, Graph, TensorShape, dataclass, prepare, run_graph, set_outputs
 from autoloop.differentiation import grad, jacobian, jvp, value_and_grad
-from executors import EXECUTORS
+from executors import EXECUTORS, spread
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "derivatives.md"
 #: operations that have no machine code, or whose gradients have none
@@ -78,8 +78,7 @@ def runner(expression, count, executor):
     return prepare(graph_of_row(expression, count), executor)
 
 
-@pytest.mark.parametrize("executor", ["eager", *EXECUTORS])
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@spread("row", [(row,) for row in ROWS], map(str, ROWS), ["eager", *EXECUTORS], always=("eager", "native"))
 def test_row(row, executor):
     x, weights = al.constant(np.array(row.at)), WEIGHTS[: len(row.at)]
     if executor == "eager":

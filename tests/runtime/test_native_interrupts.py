@@ -122,7 +122,9 @@ def test_a_long_operation_stops_in_its_middle(often, monkeypatch, build, made):
         np.testing.assert_array_equal(expected, quiet)
 
 
-@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 63, 64, 65, 1000, 4097])
+@pytest.mark.parametrize(
+    "size", [0, 1, 8, 9, 64, 65, 4097, *[pytest.param(n, marks=pytest.mark.nightly) for n in (7, 63, 1000)]]
+)
 def test_a_long_sort_at_every_edge(monkeypatch, size):
     """With questions in the middle of every merge."""
     monkeypatch.setattr(sorting, "STEPS", 5)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
-import pytest
-from executors import EXECUTORS
+from executors import spread
 
 _VALUES = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf]
 X = np.array([a for a in _VALUES for _ in _VALUES])
@@ -61,11 +60,10 @@ def words(values):
     return ["nan" if np.isnan(v) else str(v) for v in flat]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    [(name, dtype) for name in PAIRS | REDUCTIONS for dtype in ("float16", "float32", "float64")],
-)
+CASES = [(name, dtype) for name in PAIRS | REDUCTIONS for dtype in ("float16", "float32", "float64")]
+
+
+@spread("name, dtype", CASES, map("-".join, CASES))
 def test_zeros_keep_their_sign(name, dtype, executor):
     f = (PAIRS | REDUCTIONS)[name]
     x, y = X.astype(dtype), Y.astype(dtype)
