@@ -143,6 +143,12 @@ def test_no_op_is_told_apart_where_ops_are_priced():
     assert not [t for _, t in found if _room(t, "autoloop_runtime") == "ops"]
 
 
+def test_what_shares_memory_is_asked_in_one_place():
+    """Who follows views and fresh arrays asks ``analysis.aliasing``; a price may depend on being a view."""
+    asking = {m for m, path in MODULES.items() if "traits.memory" in path.read_text()}
+    assert asking == {"autoloop_runtime.analysis.aliasing", "autoloop_runtime.analysis.cost"}
+
+
 def test_no_executor_imports_another():
     rooms = {(m, t): (_room(m, "autoloop_runtime"), _room(t, "autoloop_runtime")) for m, t, _, _ in _all_imports()}
     assert {m for m, _ in rooms.values()} >= set(EXECUTORS)

@@ -48,6 +48,15 @@ PLAYED = (12, 4, 2)
 TRIPS = 16
 
 
+def sized(node: Node) -> list[Tensor]:
+    """Return the arrays whose sizes decide what ``node`` costs, as far as its row tells."""
+    price = node.op.traits.price
+    if price in (Price.VIEW, Price.NOTHING, Price.FOREIGN):
+        return []
+    tensors = node.outputs if price is Price.PICK else (*node.inputs, *node.outputs)
+    return [t for t in tensors if t.dtype.kind != "O"]
+
+
 def estimate(node: Node) -> float:
     """Return nanoseconds that one run of a plain node takes on one core."""
     traits, price = node.op.traits, node.op.traits.price

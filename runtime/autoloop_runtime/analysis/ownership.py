@@ -34,14 +34,11 @@ class Ownership:
         While and loop variable that must start with a copy of its own.
     spare : set of Node
         Nodes in loops whose results, large arrays, nobody holds on to for long.
-    begun : dict
-        While and loop variable that must start with an empty list of its own -> the node that appends to it.
     """
 
     in_place: dict[Node, int] = field(default_factory=dict)
     copied: set[tuple[Node, int]] = field(default_factory=set)
     spare: set[Node] = field(default_factory=set)
-    begun: dict[tuple[Node, int], Node] = field(default_factory=dict)
 
 
 def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import enum
 
-from ..base.dtypes import variant
 from ..ir.graph import Node
-from ..ir.prices import Price
-from .cost import HEAVY, estimate
+from .cost import HEAVY, estimate, sized
 from .sizes import may_hold_memory
 
 #: where no static shape tells, arrays with more elements than this make a kernel heavy
@@ -28,13 +26,7 @@ class Weight(enum.IntEnum):
 
 def weigh(node: Node) -> Weight:
     """Return the weight of a node of the structured graph."""
-    price = node.op.traits.price
-    if price is Price.FOREIGN:
-        return Weight.HEAVY
-    if price is Price.VIEW:
-        return Weight.LIGHT
-    data = [t for t in (*node.inputs, *node.outputs) if t.dtype != variant]
-    sizes = [t.shape.num_elements() for t in data]
+    sizes = [t.shape.num_elements() for t in sized(node)]
     known = [s for s in sizes if s is not None]
     if len(known) < len(sizes):
         return Weight.HEAVY if known and max(known) > ELEMENTS else Weight.UNKNOWN

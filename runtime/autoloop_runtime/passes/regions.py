@@ -14,13 +14,12 @@ import heapq
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..analysis.cost import HEAVY, estimate
+from ..analysis.cost import HEAVY, estimate, sized
 from ..analysis.observable import only_computes
 from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.op import Op
-from ..ir.prices import Price
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE
@@ -62,10 +61,7 @@ def _is_cheap(node: Node) -> bool:
     """Return true for a simple node that is known to take little time."""
     if not only_computes(node):
         return False
-    looks = node.op.traits.price in (Price.VIEW, Price.PICK)
-    tensors = node.outputs if looks else (*node.inputs, *node.outputs)
-    known = all(t.shape.num_elements() is not None or t.dtype.kind == "O" for t in tensors)
-    return known and estimate(node) <= CHEAP
+    return all(t.shape.num_elements() is not None for t in sized(node)) and estimate(node) <= CHEAP
 
 
 class _Waits:

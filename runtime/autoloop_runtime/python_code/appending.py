@@ -10,14 +10,31 @@ A store of checkpoints keeps what it is waiting for: ``if i == checkpoints.due: 
 from __future__ import annotations
 
 from ..analysis.induction import counts_from
-from ..analysis.ownership import Ownership
 from ..analysis.uses import places, readers
+from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 
 
-def find_appended(graph: Graph, owned: Ownership) -> None:
-    """Add to ``owned`` the nodes, in ``graph`` and inside it, that may add to what a loop holds."""
+@dataclass
+class Appended:
+    """What is added to lists in place.
+
+    Attributes
+    ----------
+    in_place : dict
+        Node that may add to one of its inputs -> which.
+    begun : dict
+        While and loop variable that must start with an empty list of its own -> the node that appends to it.
+    """
+
+    in_place: dict[Node, int] = field(default_factory=dict)
+    begun: dict[tuple[Node, int], Node] = field(default_factory=dict)
+
+
+def find_appended(graph: Graph) -> Appended:
+    """Return the nodes, in ``graph`` and inside it, that may add to what a loop holds."""
+    found = Appended()
     pending = [graph]
     while pending:
         for node in pending.pop().nodes:
@@ -27,9 +44,10 @@ def find_appended(graph: Graph, owned: Ownership) -> None:
             for k in range(node.attrs["n_vars"]):
                 step = _appended(node, k)
                 if step is not None:
-                    owned.in_place[step] = 0
+                    found.in_place[step] = 0
                     if step.op.appends is not None and node.inputs[k].op.op is step.op.appends.empty:
-                        owned.begun[node, k] = step
+                        found.begun[node, k] = step
+    return found
 
 
 def _appended(node: Node, k: int) -> Node | None:

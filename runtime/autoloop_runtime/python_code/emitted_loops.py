@@ -122,11 +122,11 @@ class _LoopStatement:
 
     def _entry(self, k: int, init: Expr) -> Expr:
         """Return the initial value of loop variable ``k``, checked, and copied if the loop writes to it."""
-        node, owned, tensor = self.node, self.out.decided.owned, self.node.inputs[k]
-        if (node, k) in owned.begun:
-            return self.out.expressions.begun(owned.begun[node, k], node)
+        node, tensor, decided = self.node, self.node.inputs[k], self.out.decided
+        if (node, k) in decided.appended.begun:
+            return self.out.expressions.begun(decided.appended.begun[node, k], node)
         expr = self._invariant(k, tensor, init, True)
-        if (node, k) in owned.copied and not (init.node is not None and is_fresh(tensor)):
+        if (node, k) in decided.owned.copied and not (init.node is not None and is_fresh(tensor)):
             expr = self.out.expressions.copy(expr, node)
         return expr
 

@@ -15,7 +15,7 @@ from .templates import closed
 
 def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:
     """Write ``node``, or note its expression where its value is read."""
-    if node in out.decided.owned.in_place:
+    if node in out.in_place:
         _write_in_place(out, node, scope)
         return
     if node in out.decided.owned.spare:
@@ -60,7 +60,7 @@ def write_chain(out: Output, chain: Chain, position: int, scope: Scope) -> None:
 
 def _write_in_place(out: Output, node: Node, scope: Scope) -> None:
     """Write ``x[i] = value`` or ``np.add(x, y, out=x)``: the variable of the array now holds the result."""
-    array, output = node.inputs[out.decided.owned.in_place[node]], node.outputs[0]
+    array, output = node.inputs[out.in_place[node]], node.outputs[0]
     held = scope.env[array]
     assert held.name is not None
     if node.op is SET_ITEM:

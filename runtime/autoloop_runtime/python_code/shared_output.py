@@ -14,6 +14,7 @@ from ..ir.checks import CHECK_PREDICATE, CHECK_PROMISE
 from ..ir.graph import Graph, Node
 from ..ir.tensor import Tensor
 from . import names
+from .appending import Appended
 from .block_chains import Chain
 from .counted_loops import Counted
 from .inlining import Uses, analyse
@@ -35,6 +36,8 @@ class Decided:
         See ``token_tensors``.
     owned : Ownership
         See ``find_owned``.
+    appended : Appended
+        See ``find_appended``.
     chains : dict
         See ``find_chains``.
     counting : dict
@@ -46,6 +49,7 @@ class Decided:
     stateful: bool
     tokens: set[Tensor]
     owned: Ownership
+    appended: Appended
     chains: dict[Node, Chain]
     counting: dict[Node, Counted]
     counted: bool = False
@@ -74,6 +78,8 @@ class Output:
 
     def __init__(self, decided: Decided, write_nodes: Callable[[Graph, Scope], None]) -> None:
         self.decided = decided
+        #: the nodes that write to one of their inputs -> which
+        self.in_place = {**decided.owned.in_place, **decided.appended.in_place}
         self.write_nodes = write_nodes
         self.names = names.Names()
         self.expressions = Expressions(self.names)
@@ -85,7 +91,7 @@ class Output:
 
     def uses(self, graph: Graph, predicate: bool = False) -> Uses:
         """Return who reads what in ``graph``; ``predicate``: its first output is a loop's condition."""
-        return analyse(graph, self.decided.owned.in_place, self.decided.chains, predicate)
+        return analyse(graph, self.in_place, self.decided.chains, predicate)
 
     # -- variables ----------------------------------------------------------------------------------------
 
