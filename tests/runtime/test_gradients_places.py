@@ -182,6 +182,7 @@ def curved(slopes):
 
 
 @cache
+@cache
 def function(name, place, unknown=False, executor="sequential", forward=False):
     """Gives the gradients, and those of a function of them or, with ``forward``, its derivative along all ones."""
     f, arrays = SAMPLES[name]
