@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -32,6 +32,25 @@ LAZY = {
     ("autoloop_runtime.running.tier_up", "autoloop_runtime.native"),
     ("autoloop_runtime.native.toolchain.compile_ir", "autoloop_runtime.native.toolchain.process"),
 }
+
+
+@cache
+def _parsed(text: str) -> ast.Module:
+    """The tree of a source; most of this file asks for all there are."""
+    return ast.parse(text)
+
+
+@lru_cache(maxsize=1)
+def _nodes(tree: ast.AST) -> list[ast.AST]:
+    """All nodes of a tree, of which several questions are asked in a row."""
+    return list(ast.walk(tree))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_tree_is_kept():
+    yield
+    _parsed.cache_clear()
+    _nodes.cache_clear()
 
 
 def _modules() -> dict[str, Path]:
@@ -85,7 +104,7 @@ def _all_imports() -> list[tuple[str, str, bool, str]]:
     """Who imports what, whether inside a function, and where."""
     found = []
     for module, path in MODULES.items():
-        for node, inside in _imports(ast.parse(path.read_text(), str(path))):
+        for node, inside in _imports(_parsed(path.read_text())):
             for target in _targets(module, node):
                 found.append((module, target, inside, f"{path.relative_to(ROOT)}:{node.lineno}"))
     return found
@@ -205,7 +224,7 @@ def test_types_refer_to_each_other_in_one_knot_only():
     needs: dict[str, set[str]] = {}
     for module, path in MODULES.items():
         if module.startswith("autoloop_runtime"):
-            found = {t for n in _every_import(ast.parse(path.read_text())) for t in _targets(module, n)}
+            found = {t for n in _every_import(_parsed(path.read_text())) for t in _targets(module, n)}
             found = {"the knot" if t in KNOT else t for t in found & MODULES.keys() - {module}}
             needs.setdefault("the knot" if module in KNOT else module, set()).update(found)
     needs["the knot"].remove("the knot")
@@ -225,7 +244,7 @@ def _own_by_full_name(module: str, text: str) -> list[int]:
     """The lines where a module names one of its own package by its full name."""
     package = module.split(".")[0]
     return [
-        node.lineno for node in ast.walk(ast.parse(text))
+        node.lineno for node in _nodes(_parsed(text))
         for name in ([a.name for a in node.names] if isinstance(node, ast.Import) else
                      [node.module] if isinstance(node, ast.ImportFrom) and not node.level else [])
         if name.split(".")[0] == package
@@ -269,9 +288,9 @@ def test_functions_are_imported_wherever_they_can_be():
             text = path.read_text()
             imported = any(
                 isinstance(node, ast.ImportFrom) and (node.module or "").endswith("ir.op")
-                and "call" in [alias.name for alias in node.names] for node in ast.walk(ast.parse(text))
+                and "call" in [alias.name for alias in node.names] for node in _nodes(_parsed(text))
             )  # fmt: skip
-            for node in ast.walk(ast.parse(text)) if imported else ():
+            for node in _nodes(_parsed(text)) if imported else ():
                 if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "call":
                     found.setdefault(module, set()).add(getattr(node.args[0], "value", "?"))
     assert found == LATE_CALLS
@@ -285,10 +304,10 @@ WHY_LONG = "One file:"
 
 def _too_long(text: str) -> list[str]:
     """What of a module is longer than it may be."""
-    tree, lines = ast.parse(text), len(text.splitlines())
+    tree, lines = _parsed(text), len(text.splitlines())
     says_why = WHY_LONG in (ast.get_docstring(tree) or "")
     found = [f"the file: {lines} lines"] if lines > MOST_LINES["file"] and not says_why else []
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             most = MOST_LINES["class" if isinstance(node, ast.ClassDef) else "function"]
             lines = node.end_lineno - node.lineno + 1
@@ -324,9 +343,9 @@ FOREIGN_PRIVATE = {
 
 def _private_reads(text: str) -> list[str]:
     """The names with one underscore that a module reads of something of another module's."""
-    tree = ast.parse(text)
+    tree = _parsed(text)
     own = {"_"}
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             own.add(node.name)
         elif isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Store):
@@ -335,7 +354,7 @@ def _private_reads(text: str) -> list[str]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             own.add(node.value)  # __slots__
     found = []
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         names = []
         if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) not in ("self", "cls"):
             names = [node.attr] if node.attr not in own | FOREIGN_PRIVATE else []
@@ -373,7 +392,7 @@ def _gives_op_name(node: ast.AST, known: set[str]) -> bool:
 
 def _uses_of_op_names(tree: ast.AST) -> list[int]:
     """The lines where something depends on what an op is called."""
-    nodes = list(ast.walk(tree))
+    nodes = list(_nodes(tree))
     known: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _gives_op_name(node.value, set()):
@@ -397,10 +416,10 @@ def _uses_of_op_names(tree: ast.AST) -> list[int]:
 
 def _reaches_by_name(tree: ast.AST, names: set[str]) -> list[int]:
     """The lines where an op, or its public function, is reached by a string."""
-    froms = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and (n.module or "").endswith("ir.op")]
+    froms = [n for n in _nodes(tree) if isinstance(n, ast.ImportFrom) and (n.module or "").endswith("ir.op")]
     imported = {a.name for n in froms for a in n.names}
     found = []
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Name) and node.id in ("OPS", "FUNCTIONS") and node.id in imported:
             found.append(node.lineno)
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "call" and "call" in imported:
@@ -421,7 +440,7 @@ def _tables_of_op_names(tree: ast.AST, names: set[str], front: bool = False) -> 
     In the front end a sequence of such names may speak of Python's own functions.
     """
     found = []
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         listed = isinstance(node, ast.Set) or (not front and isinstance(node, ast.Tuple | ast.List))
         members = node.elts if listed else node.keys if isinstance(node, ast.Dict) else []
         words = [m.value if isinstance(m, ast.Constant) else None for m in members]
@@ -442,7 +461,7 @@ def test_ops_are_not_told_apart_by_their_names():
     names, wrong = _op_names(), []
     for module, path in MODULES.items():
         if not module.startswith(_ROWS):
-            tree = ast.parse(path.read_text())
+            tree = _parsed(path.read_text())
             lines = {*_uses_of_op_names(tree), *_tables_of_op_names(tree, names, module.startswith("autoloop."))}
             if not module.startswith((*_BELOW, _READS_TEMPLATES)):
                 lines.update(_reaches_by_name(tree, names))
@@ -467,7 +486,7 @@ def test_ops_are_not_told_apart_by_their_names():
     ],
 )  # fmt: skip
 def test_what_the_name_of_an_op_decides_is_found(text, is_found):
-    tree, names = ast.parse(text), {"add", "multiply", "shape"}
+    tree, names = _parsed(text), {"add", "multiply", "shape"}
     found = _uses_of_op_names(tree) or _tables_of_op_names(tree, names) or _reaches_by_name(tree, names)
     assert bool(found) is is_found
 
@@ -476,7 +495,7 @@ def test_samples_need_only_autoloop_numpy_and_the_standard_library():
     samples = sorted((ROOT / "samples").glob("*.py"))
     allowed = {"autoloop", "numpy", *sys.stdlib_module_names, *(path.stem for path in samples)}
     for path in samples:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in _nodes(_parsed(path.read_text())):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             for name in names:
@@ -495,7 +514,7 @@ def test_tests_import_the_inside_from_one_module():
         text = path.read_text()
         if "autoloop_runtime" not in text or name == "runtime/api.py" or name.startswith("benchmarks/"):
             continue
-        for node in ast.walk(ast.parse(text)):
+        for node in _nodes(_parsed(text)):
             modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             inside = {m for m in modules if m.split(".")[0] == "autoloop_runtime"}
