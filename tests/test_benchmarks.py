@@ -57,6 +57,12 @@ def test_the_table_of_gradients(tmp_path):
     assert text.count("x = a sin x, a scalar") == 5 and "refused" not in text
 
 
+@pytest.mark.nightly
+def test_what_is_ours_against_libraries():
+    text = run("own_parts.py", "factors", "sorting", "linking").stdout
+    assert "system, n = 1024" in text and "lines of 8" in text and "memory of it" in text
+
+
 def test_every_program_says_what_it_is(peers):
     for name in PROGRAMS:
         program = importlib.import_module(f"programs.{name}")

@@ -3,6 +3,10 @@
 For each tile, ``rows`` x ``columns`` vectors of the result are accumulated over the inner extent; an element of the
 left matrix is broadcast, a row of the right one is loaded as vectors. Because all extents are known, nothing is
 packed or tested at run time; leftover columns are masked, and the rows are cut so that all tiles are nearly equal.
+
+It stays beside BLAS because it is as fast or faster up to some hundreds of rows, and is there without SciPy: on one
+thread against OpenBLAS 0.3.30 (AVX-512), as fast for n = 8 to 64, and 1.1 to 1.5 times as fast for n = 128 to 512
+(``python tests/benchmarks/own_parts.py gemm``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Order: sorting along an axis, stable and with nan last, and searching in what is sorted."""
+"""Order: sorting along an axis, stable and with nan last, and searching in what is sorted.
+
+The sort is ours because no library has one that machine code could call: NumPy's take array objects and the
+interpreter's lock, the C library's calls a function for each comparison and is not stable. Against a call of NumPy's
+(AVX-512) it is 1.6 times as fast for lines of 8 numbers, and 1.8 times for the stable order of a million; between them
+NumPy's vectors are 2 to 10 times as fast (``python tests/benchmarks/own_parts.py sorting``).
+"""
 
 from __future__ import annotations
 

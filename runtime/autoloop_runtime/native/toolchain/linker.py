@@ -3,6 +3,10 @@
 LLVM has a loader, but whoever calls it has all of LLVM in the process. What it makes for this purpose is simple: an ELF
 file in the large code model, whose few references are absolute addresses. See the "System V Application Binary
 Interface" and its supplement for AMD64. Other machines' files are left to LLVM.
+
+It stays beside LLVM's because it is lighter: the first call of a function whose code is on disk takes a thirteenth of
+the time (13 ms against 170 on a busy machine) and some 30 MB less memory (``python tests/benchmarks/own_parts.py
+linking``).
 """
 
 from __future__ import annotations
