@@ -66,8 +66,7 @@ def reshape(x: ArrayLike, shape: DimsLike, name: str | None = None) -> Tensor:
 
 def reshape_like(g: Tensor, x: Tensor) -> Tensor:
     """Return ``g`` in the shape of ``x``."""
-    reshaped: Tensor = reshape(g, shape_of(x))
-    return reshaped
+    return reshape(g, shape_of(x))
 
 
 @public(numpy=np.ravel)

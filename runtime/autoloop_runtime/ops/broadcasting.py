@@ -67,8 +67,7 @@ def broadcast_like(g: Tensor, x: Tensor) -> Tensor:
     """Return ``g`` broadcast to the shape of ``x``."""
     if x.shape.is_fully_defined() and g.shape == x.shape:
         return g
-    spread: Tensor = broadcast_to(g, shape_of(x))
-    return spread
+    return broadcast_to(g, shape_of(x))
 
 
 def unbroadcast(g: Tensor, x: Tensor) -> Tensor:
@@ -94,8 +93,7 @@ def unbroadcast(g: Tensor, x: Tensor) -> Tensor:
 
 
 def _sum_to(g: Tensor, x: Tensor) -> Tensor:
-    summed: Tensor = apply(SUM_TO, [g, shape(x)], {"static": x.shape})
-    return summed
+    return apply(SUM_TO, [g, shape(x)], {"static": x.shape})
 
 
 def _sum_to_kernel(g: Any, shape: Any, static: TensorShape) -> Any:

@@ -84,8 +84,7 @@ def _matmul_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
 
 def _outer(x: Tensor, y: Tensor) -> Tensor:
     """Return the products of each element of one vector with each of another."""
-    made: Tensor = multiply(expand_dims(x, 1), expand_dims(y, 0))
-    return made
+    return multiply(expand_dims(x, 1), expand_dims(y, 0))
 
 
 def _matmul_count(a: Tensor, b: Tensor) -> int:

@@ -57,8 +57,7 @@ def as_dtype(tensor: Tensor, dtype: DType) -> Tensor:
     """Return ``tensor`` cast to ``dtype`` if it has another (strings have one dtype, whatever their length)."""
     if tensor.dtype == dtype or tensor.dtype.kind == dtype.kind == "U":
         return tensor
-    converted: Tensor = cast(tensor, dtype)
-    return converted
+    return cast(tensor, dtype)
 
 
 def is_tensor(value: Any) -> bool:

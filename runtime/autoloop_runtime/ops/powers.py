@@ -24,22 +24,8 @@ from .operands import as_dtype, operands
 from .selection import where
 
 __all__ = [
-    "cbrt",
-    "erf",
-    "exp",
-    "exp2",
-    "expm1",
-    "hypot",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "pow",
-    "rsqrt",
-    "sigmoid",
-    "softplus",
-    "sqrt",
+    "cbrt", "erf", "exp", "exp2", "expm1", "hypot", "log", "log1p", "log2", "log10", "logaddexp", "pow",
+    "rsqrt", "sigmoid", "softplus", "sqrt",
 ]  # fmt: skip
 
 exp = unary(

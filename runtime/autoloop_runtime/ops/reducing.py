@@ -49,8 +49,7 @@ def restore(y: Tensor, x: Tensor, attrs: Any) -> Tensor:
     """Return ``y``, a reduction of ``x``, with the reduced axes back as 1s."""
     if attrs["keepdims"] or attrs["axis"] is None or not attrs["axis"]:
         return y
-    expanded: Tensor = expand_dims(y, attrs["axis"])
-    return expanded
+    return expand_dims(y, attrs["axis"])
 
 
 class Reduction(Protocol):
@@ -76,7 +75,7 @@ def reduction(
     traits : Traits
         Where they are not those of a sum.
 
-    The others as for ``define.unary``.
+    The others as for ``elementwise.unary``.
     """
 
     def infer(x: Tensor, axis: Any, keepdims: bool) -> Any:

@@ -104,8 +104,7 @@ SUM_BETWEEN = primitive(
 
 
 def _sum_between(a: Tensor, b: Tensor, axis: int, reverse: bool) -> Tensor:
-    made: Tensor = apply(SUM_BETWEEN, [a, b], {"axis": axis, "reverse": reverse})
-    return made
+    return apply(SUM_BETWEEN, [a, b], {"axis": axis, "reverse": reverse})
 
 
 def _cumprod_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
