@@ -7,8 +7,7 @@ but the operations is tested.
 from __future__ import annotations
 
 import numpy as np
-from api import CONST, EAGER, PARAMETER, Graph, Tensor, TensorShape, dtypes, ops
-from api import adjoint_table as slots
+from api import CONST, EAGER, PARAMETER, Graph, Tensor, TensorShape, adjoint_table, dtypes, ops
 
 
 def blurred(shape, how):
@@ -106,7 +105,7 @@ def pullback(graph, outputs, cotangents, xs):
                 continue
             assert part.dtype == x.dtype, (node, part.dtype, x.dtype)
             assert part.shape.is_compatible_with(x.shape), (node, part.shape, x.shape)
-            add = slots.merge if x.dtype == dtypes.variant else ops.add
+            add = adjoint_table.merge if x.dtype == dtypes.variant else ops.add
             grads[x] = part if x not in grads else add(grads[x], part)
     return [grads.get(x) for x in xs]
 

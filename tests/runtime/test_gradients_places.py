@@ -139,7 +139,7 @@ SAMPLES |= {
 }
 #: these are only in loops that run again, whose tests are in ``test_gradients_checkpoints``, or that swap
 WITH_CHECKPOINTS = {
-    "AddCheckpoint", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints", "WithoutSlot", "SwapPush",
+    "AddCheckpoint", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints", "WithoutAdjoint", "SwapPush",
 }  # fmt: skip
 #: these want the ranks of their arguments
 RANKED = {"svd", "matmul", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul"}

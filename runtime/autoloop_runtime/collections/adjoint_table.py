@@ -23,11 +23,11 @@ from ..ir.op import Op, register
 from ..ir.tensor import Tensor
 from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
 
-_KIND = Kind("slots", "a version is complete before another one refers to it; one that was being made is nobody's")
+_KIND = Kind("AdjointTable", "a version is complete before another one refers to it; one that was being made is nobody's")
 _write = _KIND.lock()  # held while a newer version of any table is made
 
 
-class Slots:
+class AdjointTable:
     """One version of a table.
 
     Attributes
@@ -45,7 +45,7 @@ class Slots:
 
     def __init__(self, table: dict[int, Any]) -> None:
         self.table: dict[int, Any] | None = table
-        self.undo: tuple[int, Any, Slots] | None = None
+        self.undo: tuple[int, Any, AdjointTable] | None = None
 
     def get(self, position: int) -> Any:
         """Return the entry at ``position``, ``None`` for zero."""
@@ -79,28 +79,28 @@ class Slots:
             table[position] = old
         return {k: v for k, v in table.items() if v is not None}
 
-    def add(self, position: int, value: Any) -> Slots:
+    def add(self, position: int, value: Any) -> AdjointTable:
         """Return the version with ``value`` added at ``position``; with ``None`` there is zero."""
         with _write:
             table = self.table
             if table is None:
                 table = self._copied()
-                newer = Slots(table)
+                newer = AdjointTable(table)
                 old = table.get(position)
             else:
-                newer = Slots(table)
+                newer = AdjointTable(table)
                 old = table.get(position)
                 self.undo = (position, old, newer)
                 self.table = None
             table[position] = None if value is None else _sum(old, value)
             return newer
 
-    def without(self, position: int) -> Slots:
+    def without(self, position: int) -> AdjointTable:
         """Return the version with zero at ``position``."""
         return self if self.get(position) is None else self.add(position, None)
 
 
-class EmptySlots(Slots):
+class EmptyAdjointTable(AdjointTable):
     """The table without entries; immutable."""
 
     __slots__ = ()
@@ -108,33 +108,33 @@ class EmptySlots(Slots):
     def __init__(self) -> None:
         super().__init__({})
 
-    def add(self, position: int, value: Any) -> Slots:
+    def add(self, position: int, value: Any) -> AdjointTable:
         """Return a new table with one entry."""
-        return Slots({position: value})
+        return AdjointTable({position: value})
 
 
-_EMPTY = EmptySlots()
+_EMPTY = EmptyAdjointTable()
 
 
 def _sum(old: Any, value: Any) -> Any:
     if old is None:
         return value
-    if isinstance(value, Slots):  # a collection of collections
+    if isinstance(value, AdjointTable):  # a collection of collections
         table = old._copied()
         for position, part in value._copied().items():
             table[position] = _sum(table.get(position), part)
-        return Slots(table)
+        return AdjointTable(table)
     return old + value
 
 
-def _merge(a: Slots, b: Slots) -> Slots:
+def _merge(a: AdjointTable, b: AdjointTable) -> AdjointTable:
     for position, value in b.entries().items():
         a = a.add(position, value)
     return a
 
 
-def _get(slots: Slots, position: Any, dims: Any = None, *, dtype: DType, shape: TensorShape) -> Any:
-    found = slots.get(int(position))
+def _get(table: AdjointTable, position: Any, dims: Any = None, *, dtype: DType, shape: TensorShape) -> Any:
+    found = table.get(int(position))
     if found is not None:
         return found
     return _zeros(dims, dtype, shape)
@@ -146,15 +146,15 @@ def _zeros(dims: Any, dtype: DType, shape: TensorShape) -> Any:
     return np.zeros(shape.as_tuple() if dims is None else tuple(dims.tolist()), dtype)[()]
 
 
-def _rows(slots: Slots, dims: Any = None, *, dtype: DType, shape: TensorShape) -> Any:
+def _rows(table: AdjointTable, dims: Any = None, *, dtype: DType, shape: TensorShape) -> Any:
     out = _zeros(dims, dtype, shape)
-    for position, value in slots.entries().items():
+    for position, value in table.entries().items():
         out[position] = value
     return out
 
 
-def _from_rows(rows: Any) -> Slots:
-    return Slots(dict(enumerate(rows)))
+def _from_rows(rows: Any) -> AdjointTable:
+    return AdjointTable(dict(enumerate(rows)))
 
 
 def _variant(*_: Tensor, **__: Any) -> Any:
@@ -177,18 +177,18 @@ def _rows_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return [from_rows(g), *[None] * (len(inputs) - 1)]
 
 
-EMPTY = register(Op("EmptySlots", _variant, lambda: _EMPTY, NO_GRADIENT, traits=BOOKKEEPING))
-ADD = register(Op("AddToSlot", _variant, lambda slots, i, x: slots.add(int(i), x), _add_vjp, traits=BOOKKEEPING))
-GET = register(Op("GetSlot", _element, _get, _get_vjp, traits=BOOKKEEPING.but(rematerialise=True)))
+EMPTY = register(Op("EmptyAdjoints", _variant, lambda: _EMPTY, NO_GRADIENT, traits=BOOKKEEPING))
+ADD = register(Op("AddAdjoint", _variant, lambda table, i, x: table.add(int(i), x), _add_vjp, traits=BOOKKEEPING))
+GET = register(Op("GetAdjoint", _element, _get, _get_vjp, traits=BOOKKEEPING.but(rematerialise=True)))
 WITHOUT = register(
-    Op("WithoutSlot", _variant, lambda slots, i: slots.without(int(i)), lambda g, outputs, inputs, attrs:
+    Op("WithoutAdjoint", _variant, lambda table, i: table.without(int(i)), lambda g, outputs, inputs, attrs:
        [without(g, inputs[1]), None], traits=OPAQUE)
 )  # fmt: skip
-MERGE = register(Op("MergeSlots", _variant, _merge, lambda g, outputs, inputs, attrs: [g, g], traits=BOOKKEEPING))
-ROWS = register(Op("StackSlots", _element, _rows, _rows_vjp, traits=BOOKKEEPING))
+MERGE = register(Op("MergeAdjoints", _variant, _merge, lambda g, outputs, inputs, attrs: [g, g], traits=BOOKKEEPING))
+ROWS = register(Op("StackAdjoints", _element, _rows, _rows_vjp, traits=BOOKKEEPING))
 FROM_ROWS = register(
     Op(
-        "UnstackSlots",
+        "UnstackAdjoints",
         _variant,
         _from_rows,
         lambda g, outputs, inputs, attrs: [stacked(g, inputs[0])],
@@ -209,9 +209,9 @@ def single(position: Tensor, value: Tensor) -> Tensor:
     return made
 
 
-def without(slots: Tensor, position: Tensor) -> Tensor:
+def without(table: Tensor, position: Tensor) -> Tensor:
     """Return the table with zero at ``position``."""
-    made: Tensor = apply(WITHOUT, [slots, position])
+    made: Tensor = apply(WITHOUT, [table, position])
     return made
 
 
@@ -227,19 +227,19 @@ def merge(a: Tensor, b: Tensor) -> Tensor:
     return made
 
 
-def _is_empty(slots: Tensor) -> bool:
-    return slots.node is not None and slots.node.op is EMPTY
+def _is_empty(table: Tensor) -> bool:
+    return table.node is not None and table.node.op is EMPTY
 
 
-def element(slots: Tensor, position: Tensor, like: Tensor) -> Tensor:
+def element(table: Tensor, position: Tensor, like: Tensor) -> Tensor:
     """Return the gradient of the element at ``position``, which has the shape and dtype of ``like``."""
-    made: Tensor = apply(GET, [slots, position, *_extents(like)], {"dtype": like.dtype, "shape": like.shape})
+    made: Tensor = apply(GET, [table, position, *_extents(like)], {"dtype": like.dtype, "shape": like.shape})
     return made
 
 
-def stacked(slots: Tensor, like: Tensor) -> Tensor:
+def stacked(table: Tensor, like: Tensor) -> Tensor:
     """Return all gradients as the rows of one tensor, which has the shape and dtype of ``like``."""
-    made: Tensor = apply(ROWS, [slots, *_extents(like)], {"dtype": like.dtype, "shape": like.shape})
+    made: Tensor = apply(ROWS, [table, *_extents(like)], {"dtype": like.dtype, "shape": like.shape})
     return made
 
 

@@ -23,7 +23,7 @@ from ..ir.apply import apply
 from ..ir.op import Appending, Op, register
 from ..ir.tensor import Tensor
 from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
-from . import adjoint_table as slots
+from . import adjoint_table
 from .checkpoint_schedule import make_room, places
 
 
@@ -150,13 +150,13 @@ def _get(store: Any, segment: Any, dtype: DType, shape: TensorShape) -> Any:
 def _add_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, iteration, value = inputs
     # in a limited store the value may be there for the second time
-    before = g if attrs["most"] is None else slots.without(g, iteration)
-    return [before, None, slots.element(g, iteration, value)]
+    before = g if attrs["most"] is None else adjoint_table.without(g, iteration)
+    return [before, None, adjoint_table.element(g, iteration, value)]
 
 
 def _get_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     iteration = ops.multiply(inputs[1], interval(inputs[0]))
-    return [slots.single(iteration, g), None]
+    return [adjoint_table.single(iteration, g), None]
 
 
 def _variant(*_: Tensor, **__: Any) -> Any:

@@ -18,7 +18,7 @@ from ..ir.apply import apply
 from ..ir.op import Appending, Op, register
 from ..ir.tensor import Tensor
 from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
-from . import adjoint_table as slots
+from . import adjoint_table
 from .swap import SwapStack
 from .versioned_array import ArrayValue
 
@@ -62,11 +62,11 @@ def _read(stack: Any, position: Any, dtype: DType, shape: TensorShape) -> Any:
 
 def _push_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     _, position, value = inputs
-    return [g, None, slots.element(g, position, value)]
+    return [g, None, adjoint_table.element(g, position, value)]
 
 
 def _read_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    return [slots.single(inputs[1], g), None]
+    return [adjoint_table.single(inputs[1], g), None]
 
 
 def _peek(array: ArrayValue, position: Any, dtype: DType, shape: TensorShape) -> Any:

@@ -1,4 +1,4 @@
-"""Gradients of TensorArrays: what flows back into a flow is a table of slots, one per element.
+"""Gradients of TensorArrays: what flows back into a flow is a adjoint table, one per element.
 
 An element is written once, so the gradient of an array is, at every other index, the gradient of the array
 before the write: ``write`` hands the table on as it is, in constant time.
@@ -18,8 +18,8 @@ from ..ir.apply import apply
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE
 from ..ops.define import primitive
-from . import adjoint_table as slots
-from .adjoint_table import Slots
+from . import adjoint_table
+from .adjoint_table import AdjointTable
 
 
 def _variant(*_: Tensor, **__: Any) -> Any:
@@ -30,7 +30,7 @@ def _like(*inputs: Tensor, dtype: Any, shape: TensorShape) -> Any:
     return dtype, shape
 
 
-def _gather_kernel(table: Slots, indices: Any, dims: Any, dtype: Any, shape: TensorShape) -> Any:
+def _gather_kernel(table: AdjointTable, indices: Any, dims: Any, dtype: Any, shape: TensorShape) -> Any:
     out = np.zeros(tuple(dims.tolist()), dtype)
     for row, index in enumerate(indices.tolist()):
         found = table.get(index)
@@ -40,13 +40,13 @@ def _gather_kernel(table: Slots, indices: Any, dims: Any, dtype: Any, shape: Ten
 
 
 def _scatter_kernel(indices: Any, rows: Any) -> Any:
-    table = Slots({})
+    table = AdjointTable({})
     for index, row in zip(indices.tolist(), rows):
         table = table.add(index, row)
     return table
 
 
-def _join_kernel(table: Slots, lengths: Any, dims: Any, dtype: Any, shape: TensorShape) -> Any:
+def _join_kernel(table: AdjointTable, lengths: Any, dims: Any, dtype: Any, shape: TensorShape) -> Any:
     out = np.zeros(tuple(dims.tolist()), dtype)
     start = 0
     for index, length in enumerate(lengths.tolist()):
@@ -58,24 +58,24 @@ def _join_kernel(table: Slots, lengths: Any, dims: Any, dtype: Any, shape: Tenso
 
 
 def _split_kernel(rows: Any, lengths: Any) -> Any:
-    return Slots(dict(enumerate(np.split(rows, np.cumsum(lengths)[:-1]) if len(lengths) else [])))
+    return AdjointTable(dict(enumerate(np.split(rows, np.cumsum(lengths)[:-1]) if len(lengths) else [])))
 
 
 GATHER = primitive(
-    "gather_slots", _like, _gather_kernel,
-    lambda g, outputs, inputs, attrs: [scatter_slots(inputs[1], g), None, None], traits=OPAQUE,
+    "gather_adjoints", _like, _gather_kernel,
+    lambda g, outputs, inputs, attrs: [scatter_adjoints(inputs[1], g), None, None], traits=OPAQUE,
 )  # fmt: skip
 SCATTER = primitive(
-    "scatter_slots", _variant, _scatter_kernel,
-    lambda g, outputs, inputs, attrs: [None, gather_slots(g, inputs[0], inputs[1])], traits=OPAQUE,
+    "scatter_adjoints", _variant, _scatter_kernel,
+    lambda g, outputs, inputs, attrs: [None, gather_adjoints(g, inputs[0], inputs[1])], traits=OPAQUE,
 )  # fmt: skip
 JOIN = primitive(
-    "join_slots", _like, _join_kernel,
-    lambda g, outputs, inputs, attrs: [split_slots(g, inputs[1]), None, None], traits=OPAQUE,
+    "join_adjoints", _like, _join_kernel,
+    lambda g, outputs, inputs, attrs: [split_adjoints(g, inputs[1]), None, None], traits=OPAQUE,
 )  # fmt: skip
 SPLIT = primitive(
-    "split_slots", _variant, _split_kernel,
-    lambda g, outputs, inputs, attrs: [join_slots(g, inputs[1], inputs[0]), None], traits=OPAQUE,
+    "split_adjoints", _variant, _split_kernel,
+    lambda g, outputs, inputs, attrs: [join_adjoints(g, inputs[1], inputs[0]), None], traits=OPAQUE,
 )  # fmt: skip
 LENGTHS = primitive(
     "tensor_array_lengths", lambda flow: (dtypes.int64, TensorShape([None])),
@@ -83,27 +83,27 @@ LENGTHS = primitive(
 )  # fmt: skip
 
 
-def gather_slots(table: Tensor, indices: Tensor, like: Tensor) -> Tensor:
+def gather_adjoints(table: Tensor, indices: Tensor, like: Tensor) -> Tensor:
     """Return the gradients at ``indices`` as rows; ``like`` has their shape and dtype."""
     attrs = {"dtype": like.dtype, "shape": like.shape}
     made: Tensor = apply(GATHER, [table, indices, ops.shape(like)], attrs)
     return made
 
 
-def scatter_slots(indices: Tensor, rows: Tensor) -> Tensor:
+def scatter_adjoints(indices: Tensor, rows: Tensor) -> Tensor:
     """Return the table with ``rows`` added at ``indices``."""
     made: Tensor = apply(SCATTER, [indices, rows])
     return made
 
 
-def join_slots(table: Tensor, lengths: Tensor, like: Tensor) -> Tensor:
+def join_adjoints(table: Tensor, lengths: Tensor, like: Tensor) -> Tensor:
     """Return the gradients one after another, each of its length; ``like`` has the shape and dtype of the result."""
     attrs = {"dtype": like.dtype, "shape": like.shape}
     made: Tensor = apply(JOIN, [table, lengths, ops.shape(like)], attrs)
     return made
 
 
-def split_slots(rows: Tensor, lengths: Tensor) -> Tensor:
+def split_adjoints(rows: Tensor, lengths: Tensor) -> Tensor:
     """Return the table whose entries are consecutive pieces of ``rows``."""
     made: Tensor = apply(SPLIT, [rows, lengths])
     return made
@@ -116,40 +116,40 @@ _Tensors = Sequence[Tensor]
 
 def write(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array, index, item)``."""
-    return [g, None, slots.element(g, inputs[1], inputs[2])]
+    return [g, None, adjoint_table.element(g, inputs[1], inputs[2])]
 
 
 def read(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array, index)``."""
-    return [slots.single(inputs[1], g), None]
+    return [adjoint_table.single(inputs[1], g), None]
 
 
 def stack(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array,)``."""
-    return [slots.from_rows(g)]
+    return [adjoint_table.from_rows(g)]
 
 
 def unstack(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array, rows)``; the table may have entries behind the rows, written later."""
     rows = inputs[1]
-    return [g, gather_slots(g, ops.range(ops.shape(rows)[0]), rows)]
+    return [g, gather_adjoints(g, ops.range(ops.shape(rows)[0]), rows)]
 
 
 def gather(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array, indices)``."""
-    return [scatter_slots(inputs[1], g), None]
+    return [scatter_adjoints(inputs[1], g), None]
 
 
 def scatter(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array, indices, rows)``."""
-    return [g, None, gather_slots(g, inputs[1], inputs[2])]
+    return [g, None, gather_adjoints(g, inputs[1], inputs[2])]
 
 
 def concat(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array,)``."""
-    return [split_slots(g, apply(LENGTHS, [inputs[0]]))]
+    return [split_adjoints(g, apply(LENGTHS, [inputs[0]]))]
 
 
 def split(g: Tensor, outputs: _Tensors, inputs: _Tensors, attrs: Any) -> Any:
     """Return the gradients of ``(array, rows, lengths)``."""
-    return [g, join_slots(g, inputs[2], inputs[1]), None]
+    return [g, join_adjoints(g, inputs[2], inputs[1]), None]

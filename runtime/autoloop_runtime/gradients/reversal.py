@@ -8,7 +8,7 @@ from .. import ops
 from ..analysis.passed_on import is_fixed
 from ..base.dataclass import dataclass
 from ..base.shapes import TensorShape
-from ..collections import adjoint_table as slots
+from ..collections import adjoint_table
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.structured import LoopOptions, LoopVar, finish_while, subgraph
 from ..ir.tensor import Tensor
@@ -113,7 +113,7 @@ def count_down(
 ) -> list[Tensor]:
     """Make a loop of a finished body, which runs while its first variable is not negative; gives its results."""
     for v, parameter, result in zip(loop, body.inputs, results):
-        if parameter is result and v.init.node is not None and v.init.node.op is slots.FROM_ROWS:
+        if parameter is result and v.init.node is not None and v.init.node.op is adjoint_table.FROM_ROWS:
             _read_rows(body, parameter, v.init.node.inputs[0])
     cond = subgraph(plan.graph, f"{scope}/cond", [(v.init.dtype, v.invariant, v.name) for v in loop])
     with cond.as_default():
@@ -132,7 +132,7 @@ def _read_rows(body: Graph, table: Tensor, rows: Tensor) -> None:
     given = body.capture(rows)
     body.nodes = [
         node.instead(GETITEM, (given, node.inputs[1]), {"index": ROW})
-        if node.op is slots.GET and node.inputs[0] is table else node
+        if node.op is adjoint_table.GET and node.inputs[0] is table else node
         for node in body.nodes
     ]  # fmt: skip
     body.nodes = sorted_nodes(body.nodes)  # what stands for the rows in the body, a constant maybe, was made last

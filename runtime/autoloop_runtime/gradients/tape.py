@@ -16,7 +16,7 @@ import numpy as np
 from .. import ops
 from ..base import dtypes, nest
 from ..base.dataclass import dataclass
-from ..collections import adjoint_table as slots
+from ..collections import adjoint_table
 from ..collections.variables import READ, Variable
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, current_graph, eager
@@ -297,7 +297,7 @@ class GradientTape:
 def _add(found: dict[Key, Any], key: Key, part: Any) -> None:
     known = found.get(key)
     if known is not None and part.dtype == dtypes.variant:
-        part = slots.merge(known, part)
+        part = adjoint_table.merge(known, part)
     elif known is not None:
         part = known + part
     found[key] = part

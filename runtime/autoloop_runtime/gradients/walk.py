@@ -13,7 +13,7 @@ from typing import Any
 from .. import ops
 from ..base import dtypes
 from ..base.dataclass import dataclass
-from ..collections import adjoint_table as slots
+from ..collections import adjoint_table
 from ..collections.accumulators import accumulate, constant_zeros, settle
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph
@@ -34,7 +34,7 @@ class Adjoints:
     Attributes
     ----------
     sinks : dict
-        For the tensors whose gradient is collected in an accumulator (or a table of slots): its newest value.
+        For the tensors whose gradient is collected in an accumulator (or a adjoint table): its newest value.
     """
 
     def __init__(self, sinks: Mapping[Key, Tensor] | None = None) -> None:
@@ -48,7 +48,7 @@ class Adjoints:
         if key not in self.sinks:
             self._parts.setdefault(key, []).append(part)
         elif part.dtype == dtypes.variant:
-            self.sinks[key] = slots.merge(self.sinks[key], part)
+            self.sinks[key] = adjoint_table.merge(self.sinks[key], part)
         else:
             self.sinks[key] = accumulate(self.sinks[key], part)
 
@@ -59,7 +59,7 @@ class Adjoints:
             return None
         count, total = self._sums.get(key, (1, parts[0]))
         for part in parts[count:]:
-            total = slots.merge(total, part) if part.dtype == dtypes.variant else ops.add(total, part)
+            total = adjoint_table.merge(total, part) if part.dtype == dtypes.variant else ops.add(total, part)
         self._sums[key] = len(parts), total
         return total
 
@@ -167,7 +167,7 @@ class Walk:
 def nothing(key: Key) -> Tensor:
     """Return the zero gradient of a tensor or variable."""
     if isinstance(key, Tensor) and key.dtype == dtypes.variant:
-        return slots.empty()
+        return adjoint_table.empty()
     if key.shape.is_fully_defined():
         return constant_zeros(key)
     made: Tensor = ops.zeros_like(convert_to_tensor(key))
