@@ -23,7 +23,7 @@ from ..ir.op import Op, register
 from ..ir.tensor import Tensor
 from ..ir.traits import BOOKKEEPING, NO_GRADIENT, OPAQUE
 
-_KIND = Kind("AdjointTable", "a version is complete before another one refers to it; one that was being made is nobody's")
+_KIND = Kind("AdjointTable", "a version is complete before another refers to it; one that was being made is nobody's")
 _write = _KIND.lock()  # held while a newer version of any table is made
 
 
