@@ -104,18 +104,16 @@ def _always(wanted: str) -> None:
 
 def hand_over_at_once(setattr: Callable[[Any, str, Any], None], first: int = 2) -> None:
     """Let every loop go on in machine code after its ``first`` iterations, and no whole function run in it."""
-    from api import automatic
-    from api import on_stack_replacement as handover
-    from api import tier_up as later
+    from api import automatic, on_stack_replacement, tier_up
 
-    compare, code = handover.Site.compare, handover.Site.code
-    setattr(handover, "FIRST", first)
-    setattr(handover, "SMALLEST", 0.0)
+    compare, code = on_stack_replacement.Site.compare, on_stack_replacement.Site.code
+    setattr(on_stack_replacement, "FIRST", first)
+    setattr(on_stack_replacement, "SMALLEST", 0.0)
     setattr(automatic, "SMALLEST", float("inf"))
-    setattr(later, "price", lambda nodes: 0.0)
-    setattr(handover.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 1e6, 1.0))
-    setattr(handover.Site, "code", lambda self, shapes: code(self, shapes) or code(self, shapes))
-    setattr(later.background, "submit", lambda job: job() is None)
+    setattr(tier_up, "price", lambda nodes: 0.0)
+    setattr(on_stack_replacement.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 1e6, 1.0))
+    setattr(on_stack_replacement.Site, "code", lambda self, shapes: code(self, shapes) or code(self, shapes))
+    setattr(tier_up.background, "submit", lambda job: job() is None)
 
 
 @pytest.fixture

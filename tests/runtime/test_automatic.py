@@ -14,10 +14,8 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
-from api import EAGER, automatic, background, compile_graph, config, resumable
+from api import EAGER, automatic, background, compile_graph, config, on_stack_replacement, resumable, tier_up
 from api import native_extra as extra
-from api import on_stack_replacement as handover
-from api import tier_up as later
 from children import run_file
 
 pytestmark = pytest.mark.auto
@@ -29,8 +27,8 @@ N = np.int32
 @pytest.fixture
 def eager(monkeypatch):
     """Machine code is asked for at once, and is there when it is looked for again."""
-    monkeypatch.setattr(later, "price", lambda nodes: 0.0)
-    for module in (handover, automatic):
+    monkeypatch.setattr(tier_up, "price", lambda nodes: 0.0)
+    for module in (on_stack_replacement, automatic):
         monkeypatch.setattr(module, "SMALLEST", 0.0)
     monkeypatch.setattr(background, "submit", lambda job: job() is None)
 
@@ -38,14 +36,14 @@ def eager(monkeypatch):
 @pytest.fixture
 def loops_only(hand_over):
     """The same for loops, where it stays; no code is made of whole functions."""
-    hand_over(handover.FIRST)
+    hand_over(on_stack_replacement.FIRST)
 
 
 @pytest.fixture
 def given(monkeypatch):
     """The inputs of machine code, call by call."""
     seen = []
-    made = later._made
+    made = tier_up._made
 
     def watched(graph, shapes):
         found = made(graph, shapes)
@@ -56,9 +54,9 @@ def given(monkeypatch):
             seen.append([v.item() if np.ndim(v) == 0 else v for v in values])
             return found.run(values, *rest)
 
-        return later.Made(run, found.refused)
+        return tier_up.Made(run, found.refused)
 
-    monkeypatch.setattr(later, "_made", watched)
+    monkeypatch.setattr(tier_up, "_made", watched)
     return seen
 
 
@@ -85,7 +83,7 @@ def test_it_goes_on_from_the_state_that_python_left(loops_only, given):
 
 @needs_native
 def test_a_loop_that_is_over_before_is_never_handed_over(loops_only, given):
-    n = handover.FIRST - 1
+    n = on_stack_replacement.FIRST - 1
     assert int(al.function(squares)(N(n))[1]) == n and not given
 
 
@@ -101,12 +99,14 @@ def test_the_next_run_begins_in_machine_code(loops_only, given):
 @needs_native
 def test_a_trial_that_is_slower_goes_back(eager, monkeypatch, given):
     monkeypatch.setattr(automatic, "SMALLEST", float("inf"))
-    monkeypatch.setattr(handover, "TRIAL", 1.0)  # one iteration
-    compare = handover.Site.compare
-    monkeypatch.setattr(handover.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 1.0, 2.0))
+    monkeypatch.setattr(on_stack_replacement, "TRIAL", 1.0)  # one iteration
+    compare = on_stack_replacement.Site.compare
+    monkeypatch.setattr(
+        on_stack_replacement.Site, "compare", lambda self, shapes, python, native: compare(self, shapes, 1.0, 2.0)
+    )
     f = al.function(squares)
     assert int(f(N(5000))[0]) == int(N(np.arange(5000, dtype=N) ** 2).sum(dtype=N))
-    assert [values[0] for values in given] == [1] * handover.TRIALS
+    assert [values[0] for values in given] == [1] * on_stack_replacement.TRIALS
 
 
 @needs_native
@@ -224,7 +224,7 @@ def test_it_can_be_interrupted(loops_only, monkeypatch):
             i = (i + 1) % 100
         return i
 
-    made = later._made
+    made = tier_up._made
 
     def interrupted(graph, shapes):
         found = made(graph, shapes)
@@ -233,12 +233,12 @@ def test_it_can_be_interrupted(loops_only, monkeypatch):
             signal.setitimer(signal.ITIMER_REAL, 0.05)
             return found.run(*args)
 
-        return later.Made(run, found.refused)
+        return tier_up.Made(run, found.refused)
 
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(later, "_made", interrupted)
+    monkeypatch.setattr(tier_up, "_made", interrupted)
     f = al.function(forever)
     before = signal.signal(signal.SIGALRM, stop)
     try:
@@ -253,7 +253,7 @@ def test_it_can_be_interrupted(loops_only, monkeypatch):
 
 @needs_native
 def test_a_loop_that_cannot_be_taken_apart_goes_on_in_python(loops_only, monkeypatch):
-    monkeypatch.setattr(handover, "resumable", lambda node: 1 / 0)
+    monkeypatch.setattr(on_stack_replacement, "resumable", lambda node: 1 / 0)
     assert int(al.function(squares)(N(500))[1]) == 500
 
 
@@ -290,7 +290,7 @@ def test_a_price_while_another_thread_imports_the_compiler(monkeypatch):
     monkeypatch.setitem(
         sys.modules, name, types.ModuleType(name)
     )  # as an import leaves it before it has run the module
-    assert later.price(1) > later.SMALLEST
+    assert tier_up.price(1) > tier_up.SMALLEST
 
 
 @needs_native
@@ -306,13 +306,13 @@ def test_later_calls_are_machine_code_as_a_whole(eager):
 def test_the_faster_one_stays(eager, monkeypatch):
     f = al.function(squares)
     slow = threading.Event()
-    made = later._made
+    made = tier_up._made
 
     def delayed(graph, shapes):
         found = made(graph, shapes)
-        return later.Made(lambda *a: (slow.wait(0.002), found.run(*a))[1], found.refused)
+        return tier_up.Made(lambda *a: (slow.wait(0.002), found.run(*a))[1], found.refused)
 
-    monkeypatch.setattr(later, "_made", delayed)
+    monkeypatch.setattr(tier_up, "_made", delayed)
     assert {int(f(N(10))[0]) for _ in range(12)} == {285}
     report = al.explain(f, N(10))
     assert report.executor == "sequential" and "it was slower" in report.reason
@@ -366,7 +366,7 @@ def test_a_compiler_that_fails_changes_nothing(eager, monkeypatch):
     def broken(graph, shapes):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(later, "_made", broken)
+    monkeypatch.setattr(tier_up, "_made", broken)
     f = al.function(squares)
     assert {int(f(N(100))[0]) for _ in range(4)} == {328350}
     assert "making it failed: MemoryError: no room" in al.explain(f, N(100)).reason
@@ -421,9 +421,9 @@ print(steps)
 def test_the_interpreter_may_end_while_code_is_made(tmp_path):
     code = """
 import numpy as np, autoloop as al
-from autoloop_runtime.running import tier_up as later, on_stack_replacement as handover
-later.price = lambda nodes: 0.0
-handover.SMALLEST = 0.0
+from autoloop_runtime.running import on_stack_replacement, tier_up
+tier_up.price = lambda nodes: 0.0
+on_stack_replacement.SMALLEST = 0.0
 @al.function
 def f(n):
     i = al.constant(0)
@@ -586,7 +586,7 @@ def test_what_would_be_noticed_is_not_done_again(eager, capsys):
 
 @needs_native
 def test_a_refusal_after_a_call_was_given_up_is_not_the_end(eager, monkeypatch):
-    made = later._made
+    made = tier_up._made
 
     class Refused(Exception):
         told = "does not want to"
@@ -594,7 +594,7 @@ def test_a_refusal_after_a_call_was_given_up_is_not_the_end(eager, monkeypatch):
     def refusing(values, *_):
         raise Refused
 
-    monkeypatch.setattr(later, "_made", lambda *a: later.Made(refusing, Refused) if made(*a).run else made(*a))
+    monkeypatch.setattr(tier_up, "_made", lambda *a: tier_up.Made(refusing, Refused) if made(*a).run else made(*a))
     f = gradient_of(False)
     expected = gradient_of(False, executor="sequential")(ONE, N(500), ONE)
     for _ in range(2):
@@ -607,7 +607,7 @@ def test_two_threads_may_be_the_first_to_need_the_compiler():
     program = """
 import sys, threading
 import autoloop
-from autoloop_runtime.running import tier_up as later
+from autoloop_runtime.running import tier_up
 from autoloop_runtime.ir.graph import Graph
 
 failed = []
@@ -619,7 +619,7 @@ def run(f):
         failed.append(error)
 
 sys.setswitchinterval(1e-6)
-threads = [threading.Thread(target=run, args=(f,)) for f in (later._refusal, later._made) * 2]
+threads = [threading.Thread(target=run, args=(f,)) for f in (tier_up._refusal, tier_up._made) * 2]
 for thread in threads:
     thread.start()
 for thread in threads:

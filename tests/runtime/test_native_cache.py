@@ -215,7 +215,7 @@ NOBODY = """
 import os, sys
 import numpy as np, autoloop as al
 from autoloop_runtime.running import automatic; from autoloop_runtime.base import background
-from autoloop_runtime.running import on_stack_replacement as handover, tier_up as later
+from autoloop_runtime.running import on_stack_replacement, tier_up
 if os.getuid() == 0:
     import llvmlite.binding, scipy.linalg.cython_blas, socket, ctypes  # may lie where nobody else may look
     from autoloop_runtime.native import native_call as call
@@ -224,7 +224,7 @@ if os.getuid() == 0:
     os.setuid(54321)
 os.environ.pop("HOME", None)
 os.environ["HOME"] = HOME_IS_SET
-later.price = lambda nodes: 0.0
+tier_up.price = lambda nodes: 0.0
 automatic.SMALLEST = 0.0
 def f(n):
     i = 0.0

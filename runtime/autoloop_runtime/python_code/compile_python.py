@@ -106,7 +106,8 @@ def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[S
 
     It may be called from several threads at once. What a kernel raises comes with the user's lines and the
     iterations of the loops around it. While a timeline is recorded a version runs that counts all iterations. ``sites``
-    is filled with the loops that machine code may take over (see ``handover``); without it there are none.
+    is filled with the loops that machine code may take over (see ``running.on_stack_replacement``); without it there
+    are none.
     """
     function, filename, emitted = _load(graph, False, sites)
     scalars = tuple([i for i, t in enumerate(graph.inputs) if t.shape.rank in (0, None)])

@@ -4,7 +4,7 @@ It begins with what the cost model says: generated Python, or the scheduler wher
 a compiler, so the first result is never later than without one. Machine code is made in the background, and only for
 what has already run for about as long as making it takes:
 
-* a long loop of generated Python hands its state over between two iterations (``codegen.handover``);
+* a long loop of generated Python hands its state over between two iterations (``on_stack_replacement``);
 * a long loop that saves values for its gradient cannot: where nobody notices it, the call is given up between two
   iterations and made again in machine code, from the beginning;
 * a function that is called again and again gets machine code for the whole of it. The next calls try both, and the

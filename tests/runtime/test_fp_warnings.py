@@ -6,16 +6,18 @@ import threading
 
 import numpy as np
 import pytest
-from api import fp_warnings as quiet
+from api import fp_warnings
 
 
 @pytest.fixture(params=["the context variable", "errstate"])
 def pair(request, monkeypatch):
     if request.param == "errstate":
-        monkeypatch.setattr(quiet, "_setting", lambda: None)
+        monkeypatch.setattr(fp_warnings, "_setting", lambda: None)
     else:
-        assert quiet._setting() is not None, "this NumPy keeps its settings elsewhere: errstate is used, and slower"
-    return quiet._functions()
+        assert fp_warnings._setting() is not None, (
+            "this NumPy keeps its settings elsewhere: errstate is used, and slower"
+        )
+    return fp_warnings._functions()
 
 
 def test_off_and_on_again(pair):
