@@ -47,6 +47,18 @@ def fields_with_any_name(xs):
     return best.name, best.value, best.is_set + best.parts
 
 
+class Box:
+    """Has attributes once they are set."""
+
+
+@on((X, 4))
+def fields_of_an_attribute_born_in_a_branch(xs, n):
+    box = Box()
+    if n > 2:
+        box.best = Entry(xs[0], xs[1], xs[2], xs[3])
+    return box.best.name, box.best.value, box.best.is_set + box.best.parts
+
+
 @on((X,), (NONE,))
 def greatest_and_where(xs):
     best, where = None, None

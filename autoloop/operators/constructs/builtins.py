@@ -235,14 +235,15 @@ def _type(*args: Any, **kwargs: Any) -> Any:
 
 def _hasattr(value: Any, name: str) -> Any:
     found = getattr(value, name, None)
-    return found.is_set if type(found) is MaybeUnset else hasattr(value, name)
+    return opened(found).is_set if type(found) is MaybeUnset else hasattr(value, name)
 
 
 def _getattr(value: Any, name: str, *default: Any) -> Any:
     found = getattr(value, name, *default)
     if type(found) is not MaybeUnset or not default:
         return found
-    return if_exp(found.is_set, lambda: found.value, lambda: default[0])
+    record = opened(found)
+    return if_exp(record.is_set, lambda: record.value, lambda: default[0])
 
 
 def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: bool = False) -> None:

@@ -198,7 +198,7 @@ def _return_side(
             result = outside.watch(branch)(*map(copied, values))
             if type(result) is MaybeNone and is_(result, None) is False:
                 result = opened(result).value
-        return (result.value if type(result) is MaybeUnset else result, *outside.read())
+        return (opened(result).value if type(result) is MaybeUnset else result, *outside.read())
 
     return trace
 

@@ -199,7 +199,7 @@ def _is_optional(a: Any, b: Any) -> bool:
     """Return whether one of two values is None and the other a value."""
     if a is _NEVER or b is _NEVER or Undefined in (type(a), type(b)):
         return False
-    a, b = (one.value if type(one) is MaybeUnset else one for one in (a, b))
+    a, b = (opened(one).value if type(one) is MaybeUnset else one for one in (a, b))
     return (a is None) != (b is None)
 
 
@@ -215,7 +215,8 @@ def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
     if not any(unset) or all(type(one) is Undefined or one is _NEVER for one in (a, b)):
         return None
     flags = [
-        one.is_set if type(one) is MaybeUnset else type(one) is not Undefined and one is not _NEVER for one in (a, b)
+        opened(one).is_set if type(one) is MaybeUnset else type(one) is not Undefined and one is not _NEVER
+        for one in (a, b)
     ]
     return flags[0], flags[1]
 

@@ -209,7 +209,7 @@ class Variable:
             if self.structure is None:
                 return self, []
             is_set, result = False, self.value([*params])
-            result = result.value if type(result) is MaybeUnset else result
+            result = opened(result).value if type(result) is MaybeUnset else result
         if self.structure is None:
             return self._born(result), []
         result = as_growing(self.name, result, self.init)

@@ -20,7 +20,7 @@ from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..constructs.raising import Raising
-from .standins import Maybe, StandIn
+from .standins import Maybe, MaybeRecord
 
 Ids = frozenset[int]
 _NOTHING: Ids = frozenset()
@@ -28,23 +28,10 @@ _NOTHING: Ids = frozenset()
 _KNOWN: ContextVar[Ids] = ContextVar("autoloop_known_values", default=_NOTHING)
 
 
-@dataclass(frozen=True, eq=False)
-class _NoneOrValue(StandIn):
-    """What a :class:`MaybeNone` knows.
+class _NoneOrValue(MaybeRecord):
+    """What a :class:`MaybeNone` knows."""
 
-    Attributes
-    ----------
-    name : str
-        The variable.
-    value : object
-        Its value where it is not None; anything of the same type where it is.
-    is_set : Tensor
-        Which of the two.
-    """
-
-    name: str
-    value: Any
-    is_set: Any
+    __slots__ = ()
 
     def needed(self) -> Any:
         """Return the value; at run time it is an error if it is None."""
@@ -68,29 +55,12 @@ class _NoneOrValue(StandIn):
 
 
 class MaybeNone(Maybe):
-    """The value of a variable that may be None when the graph runs; ``opened`` tells name, value and flag.
+    """The value of a variable that may be None when the graph runs."""
 
-    To converted code it is the value: whatever attribute it is asked for, ``best.name``, is the value's.
-    """
-
-    __slots__ = ("__record__",)
-    __record__: _NoneOrValue
+    __slots__ = ()
 
     def __init__(self, name: str, value: Any, is_set: Any) -> None:
         object.__setattr__(self, "__record__", _NoneOrValue(name, value, is_set))
-
-    def __getattribute__(self, name: str) -> Any:
-        if name[:2] == "__":
-            return object.__getattribute__(self, name)
-        return getattr(self.__record__.needed(), name)
-
-    def __getattr__(self, name: str) -> Any:
-        if name[:2] == "__":
-            raise AttributeError(name)
-        return getattr(self.__record__.value, name)  # raises what reading it raised
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self.__record__.refuse_leaving(f"setting {name!r} would change")
 
     def __repr__(self) -> str:
         return f"<{self.__record__.name}: None or {self.__record__.value!r}>"

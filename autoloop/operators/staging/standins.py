@@ -53,12 +53,23 @@ class StandIn:
         raise TypeError(f"{what} {self.described()}: {self.advice}")
 
 
-class Maybe(StandIn):
-    """A value of which only the run can tell whether it is there; used as the value it is checked then."""
+class MaybeRecord(StandIn):
+    """What stands behind a :class:`Maybe`.
 
-    name: str
-    value: Any
-    is_set: Any
+    Attributes
+    ----------
+    name : str
+        The variable.
+    value : object
+        Its value where it is there; anything of the same type where it is not.
+    is_set : Tensor
+        Which of the two.
+    """
+
+    __slots__ = ("is_set", "name", "value")
+
+    def __init__(self, name: str, value: Any, is_set: Any) -> None:
+        self.name, self.value, self.is_set = name, value, is_set
 
     def needed(self) -> Any:
         """Return the value; at run time it is an error if it is not there."""
@@ -68,6 +79,30 @@ class Maybe(StandIn):
         """Return the truth of the value."""
         return ops.cast(self.needed(), bool)
 
+
+class Maybe(StandIn):
+    """A value of which only the run can tell whether it is there; used as the value it is checked then.
+
+    To converted code it is the value: whatever attribute it is asked for, ``best.name``, is the value's. What it
+    knows itself ``opened`` gives.
+    """
+
+    __slots__ = ("__record__",)
+    __record__: MaybeRecord
+
+    def __getattribute__(self, name: str) -> Any:
+        if name[:2] == "__":
+            return object.__getattribute__(self, name)
+        return getattr(self.__record__.needed(), name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        return getattr(self.__record__.value, name)  # raises what reading it raised
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__record__.refuse_leaving(f"setting {name!r} would change")
+
     def __autoloop_tensor__(self) -> Any:
         return convert_to_tensor(present(self))
 
@@ -76,11 +111,6 @@ class Maybe(StandIn):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         return getattr(ufunc, method)(*map(present, args), **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name[:2] == "__":
-            raise AttributeError(name)
-        return getattr(self.needed(), name)
 
     def __iter__(self) -> Any:
         return iter(present(self))
@@ -107,8 +137,8 @@ Maybe.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 def opened(value: Any) -> Any:
-    """Return a stand-in as we ask it: one whose attributes are all those of the user's value has a record behind it."""
-    return value.__record__ if hasattr(type(value), "__record__") else value
+    """Return a stand-in as we ask it: of one whose attributes are all those of the user's value, its record."""
+    return value.__record__ if isinstance(value, Maybe) else value
 
 
 def present(value: Any) -> Any:

@@ -8,12 +8,11 @@ from typing import Any, NoReturn
 
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.control.while_loop import cond
 
 from ...errors import ConversionError
 from ..constructs.raising import Raising, flat_kinds
-from .standins import Maybe, StandIn
+from .standins import Maybe, MaybeRecord, StandIn, opened, present
 
 
 class Undefined(StandIn):
@@ -48,23 +47,10 @@ class Undefined(StandIn):
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
 
-@dataclass(frozen=True, eq=False)
-class MaybeUnset(Maybe):
-    """The value of a variable that a staged loop or branch may have left unset.
+class _UnsetOrValue(MaybeRecord):
+    """What a :class:`MaybeUnset` knows."""
 
-    Attributes
-    ----------
-    name : str
-        The variable.
-    value : object
-        Its value where it is set; anything of the same type where not.
-    is_set : Tensor
-        Which of the two.
-    """
-
-    name: str
-    value: Any
-    is_set: Any
+    __slots__ = ()
 
     def needed(self) -> Any:
         """Return the value; at run time it is an error if there is none."""
@@ -83,8 +69,17 @@ class MaybeUnset(Maybe):
         """Return what messages call it."""
         return f"{self.name!r}, of which only the run tells whether it has a value"
 
+
+class MaybeUnset(Maybe):
+    """The value of a variable that a staged loop or branch may have left unset."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, value: Any, is_set: Any) -> None:
+        object.__setattr__(self, "__record__", _UnsetOrValue(name, value, is_set))
+
     def __repr__(self) -> str:
-        return f"<{self.name}: no value or {self.value!r}>"
+        return f"<{self.__record__.name}: no value or {self.__record__.value!r}>"
 
 
 def unbound(name: str) -> UnboundLocalError | AttributeError:
@@ -117,13 +112,13 @@ def defined(value: Any, caught: Callable[[], tuple[Any, ...]] | None = None) -> 
     if type(value) is Undefined:
         raise unbound(value.name)
     if type(value) is MaybeUnset:
-        name = value.name
+        name = opened(value).name
         if caught is not None and any(issubclass(UnboundLocalError, kind) for kind in flat_kinds(caught())):
             raise ConversionError(
                 f"whether {name!r} has a value is known only at run time, where an `except` in the converted function "
                 f"cannot catch the UnboundLocalError: give {name!r} a value before the loop or branch that sets it"
             )
-        return value.needed()
+        return present(value)
     return value
 
 
@@ -145,7 +140,7 @@ def returned(value: Any) -> Any:
 
     There is one wherever this is asked; were there none, it would be asked in a branch that is never taken.
     """
-    return value.value if type(value) is MaybeUnset else value
+    return opened(value).value if type(value) is MaybeUnset else value
 
 
 def user_variables(variables: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -159,5 +154,5 @@ def user_variables(variables: dict[str, Any], names: tuple[str, ...]) -> dict[st
     mine = {name: value for name, value in variables.items() if name in names and type(value) is not Undefined}
     for value in mine.values():
         if type(value) is MaybeUnset:
-            value.refuse_leaving("locals() would give")
+            opened(value).refuse_leaving("locals() would give")
     return mine
