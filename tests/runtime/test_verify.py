@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
 from api import (
@@ -217,6 +218,22 @@ def test_gradients_leave_the_nodes_that_were_there_as_they_were(build: Callable[
     assert y.op in graph.nodes and node not in graph.nodes
     assert y.op.outputs[y.index] is y and len(y.op.outputs) > len(node.outputs)
     assert y2.op is y2.op.now
+
+
+def test_who_holds_results_and_operations_of_a_loop_may_go_on_using_them() -> None:
+    graph = v1.Graph()
+    with graph.as_default(), v1.Session() as session:
+        x = v1.placeholder(np.float64, [])
+        i, y = v1.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, x))
+        operation = y.op
+        first = v1.gradients(y, x)[0]
+        assert session.run([y, first, i], {x: 2.0}) == [16.0, 32.0, 3]
+        second, again = v1.gradients(first, x)[0], v1.gradients(y, x)[0]
+        assert session.run([y, first, second, again, i], {x: 2.0}) == [16.0, 32.0, 48.0, 32.0, 3]
+        assert session.run(operation, {x: 2.0}) is None and operation.outputs == (i, y)
+        with graph.control_dependencies([operation]):
+            assert session.run(x * 3.0, {x: 2.0}) == 6.0
+        assert graph.get_operation_by_name(operation.name) is y.op is not operation
 
 
 # -- the flat form ------------------------------------------------------------------------------------------

@@ -129,10 +129,6 @@ def _read_rows(body: Graph, table: Tensor, rows: Tensor) -> None:
     ``table`` is its parameter for a table that no iteration changes: the gradient of a TensorArray that was stacked
     after the loop, which holds a row for every index that the loop wrote.
     """
-    given = body.capture(rows)
-    body.nodes = [
-        node.instead(GETITEM, (given, node.inputs[1]), {"index": ROW})
-        if node.op is adjoint_table.GET and node.inputs[0] is table else node
-        for node in body.nodes
-    ]  # fmt: skip
+    for node in [n for n in body.nodes if n.op is adjoint_table.GET and n.inputs[0] is table]:
+        body.exchange(node, node.instead(GETITEM, (body.capture(rows), node.inputs[1]), {"index": ROW}))
     body.nodes = sorted_nodes(body.nodes)  # what stands for the rows in the body, a constant maybe, was made last
