@@ -382,6 +382,30 @@ def test_what_is_private_to_another_is_found(text, found):
     assert _private_reads(text) == found
 
 
+#: names under which 1.x collects what belongs to a graph
+COLLECTIONS = {"variables"}
+
+
+def _keys_of_collections(text: str) -> set[str]:
+    """The keys of ``collections`` of graphs; what is no word is found as its code."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        asked, owner = None, getattr(node, "value", None)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("get", "setdefault", "pop"):
+            owner, asked = node.func.value, next(iter(node.args), None)
+        elif isinstance(node, ast.Subscript):
+            asked = node.slice
+        if asked is not None and isinstance(owner, ast.Attribute) and owner.attr == "collections":
+            found.add(asked.value if isinstance(asked, ast.Constant) else ast.unparse(asked))
+    return found
+
+
+def test_collections_of_a_graph_are_those_of_1_x():
+    found = {module: _keys_of_collections(path.read_text()) for module, path in MODULES.items()}
+    assert set.union(*found.values()) == COLLECTIONS, "keep a record of a class of its own: Graph.record"
+    assert _keys_of_collections("g.root.collections.setdefault('a', []); h.collections[KEY] = 1") == {"a", "KEY"}
+
+
 def _gives_op_name(node: ast.AST, known: set[str]) -> bool:
     """Whether an expression is the name of an op: ``op.name``, ``node.op.name``, or a variable that was given one."""
     if isinstance(node, ast.Attribute) and node.attr == "name":

@@ -74,11 +74,12 @@ class Node:
         self.name = name
         self.location = location
         self.control_inputs = control_inputs
-        if over:
-            fresh = [Tensor(None, d, s, self, i) for i, (d, s) in enumerate(specs, len(over))]
-            self.outputs: tuple[Tensor, ...] = (*over, *fresh)
+        if len(specs) == 1 and not over:  # what nearly all have, and fast
+            dtype, shape = specs[0]
+            self.outputs: tuple[Tensor, ...] = (Tensor(None, dtype, shape, self, 0),)
         else:
-            self.outputs = tuple([Tensor(None, d, s, self, i) for i, (d, s) in enumerate(specs)])
+            fresh = [Tensor(None, d, s, self, i) for i, (d, s) in enumerate(specs, len(over))]
+            self.outputs = (*over, *fresh)
         if declared:
             for i, shape in declared.items():
                 self.outputs[i].declared = shape
