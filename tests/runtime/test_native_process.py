@@ -254,17 +254,20 @@ def test_the_compiler_is_as_isolated_as_the_program(tmp_path, flags):
     # the poison comes once the program itself is under way
     code = f"""
 import os, sys
-sys.path[:0] = {[os.path.dirname(__file__), *sys.path]!r}
-from test_native_process import function, process, waiting
+sys.path[:0] = {sys.path!r}
+from autoloop_runtime.native.toolchain import compile_ir, process
 os.chdir({str(poison)!r})
 sys.path.insert(0, "")
 os.environ["PYTHONPATH"] = os.environ["PYTHONUSERBASE"] = {str(poison)!r}
-assert function(1)(1) == 2
-print(waiting().pid > 0)
+assert compile_ir.compile_ir({ADD.replace("NUMBER", "1")!r}, dict(), None).address
+(waiting,) = process._waiting
+print(waiting.pid > 0)
 """
+    # isolated, it would not know where byte code is to go
+    where = ["-X", f"pycache_prefix={kept}"] if (kept := os.environ.get("PYTHONPYCACHEPREFIX")) else []
     paths = {} if "-I" in flags or "-E" in flags else {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-B", *flags, "-c", code],  # isolated, it would not know where byte code is to go
+        [sys.executable, "-B", *where, *flags, "-c", code],
         env={**os.environ, **paths},
         capture_output=True,
         text=True,
