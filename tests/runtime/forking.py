@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import pytest
+from children import run_file
 from executors import NATIVE
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -113,13 +112,7 @@ def reap(children):
 '''.replace("NATIVE", repr(NATIVE))
 
 
-def run(code, folder, timeout=110):
-    path = folder / "program.py"
-    path.write_text(PROGRAM + code)
-    env = {
-        **os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "TMPDIR": str(folder),
-        "AUTOLOOP_CACHE": "1", "AUTOLOOP_CACHE_DIR": str(folder / "cache"),
-    }  # fmt: skip
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=timeout, env=env)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
+def run_program(code, folder, timeout=110):
+    """What the program prints with ``code`` behind it."""
+    kept = {"TMPDIR": str(folder), "AUTOLOOP_CACHE": "1", "AUTOLOOP_CACHE_DIR": str(folder / "cache")}
+    return run_file(PROGRAM + code, folder, timeout, **kept)[0]

@@ -1,11 +1,11 @@
-"""Graphs of the user's kind, traced and not optimised."""
+"""Graphs of the user's kind, traced and not optimised, and run as generated Python."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from api import Graph, TensorShape, set_outputs
+from api import Graph, TensorShape, compile_graph, set_outputs
 
 
 def traced(build: Callable[..., Any], *inputs: tuple[str, Any, Any]) -> Graph:
@@ -16,3 +16,8 @@ def traced(build: Callable[..., Any], *inputs: tuple[str, Any, Any]) -> Graph:
         out = build(*parameters)
         set_outputs(graph, list(out) if isinstance(out, (list, tuple)) else [out])
     return graph
+
+
+def run(graph: Graph, *values: Any) -> list[Any]:
+    """The outputs of ``graph``, by generated Python."""
+    return compile_graph(graph)(list(values))

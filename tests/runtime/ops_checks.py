@@ -30,7 +30,7 @@ def leaves(value):
     return [value]
 
 
-def run(graph, fetches, feeds):
+def computed(graph, fetches, feeds):
     """The values of ``fetches``, and of every node on the way."""
     env = dict(zip(graph.inputs, feeds))
     for node in graph.nodes:
@@ -75,7 +75,7 @@ def check_static(f, *arrays, blurs=BLURS):
     eager = leaves(f(*[Tensor(a) for a in arrays]))
     for how in blurs:
         graph, _, outputs = blurred_graph(f, arrays, how)
-        got = run(graph, outputs, arrays)
+        got = computed(graph, outputs, arrays)
         assert len(eager) == len(got)
         for e, t, v in zip(eager, outputs, got):
             assert t.dtype == e.dtype or t.dtype.kind == "U"
@@ -146,6 +146,6 @@ def check_gradient(f, *arrays, blurs=BLURS, rtol=2e-5, atol=2e-6):
             if g is None:
                 np.testing.assert_allclose(e, 0, atol=atol)
                 continue
-            (value,) = run(graph, [g], [v[()] for v in arrays])
+            (value,) = computed(graph, [g], [v[()] for v in arrays])
             assert value.shape == a.shape, how
             np.testing.assert_allclose(value, e, rtol=rtol, atol=atol, err_msg=how)

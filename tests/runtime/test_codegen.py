@@ -36,7 +36,7 @@ from api import (
     templates,
 )
 from api import BufferSpare as Spare
-from graphs import traced
+from graphs import run, traced
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import LOG, NOTE, Program, assert_same, interpret, outcome
@@ -45,10 +45,6 @@ from random_programs import LOG, NOTE, Program, assert_same, interpret, outcome
 def code(graph):
     """The generated source without the comments and the blank lines in front."""
     return "\n".join(line for line in emit(graph).source.splitlines() if not line.startswith("#")).strip()
-
-
-def run(graph, *values):
-    return compile_graph(graph)(list(values))
 
 
 N = ("n", dtypes.int32, [])

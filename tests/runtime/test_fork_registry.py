@@ -12,7 +12,7 @@ import autoloop
 import autoloop_runtime
 import pytest
 from api import forks
-from forking import needs_fork, run
+from forking import needs_fork, run_program
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = sorted([*(ROOT / "autoloop").rglob("*.py"), *(ROOT / "runtime" / "autoloop_runtime").rglob("*.py")])
@@ -122,7 +122,7 @@ TRANSIENT = {"SharedRun.lock", "_Blocks.lock", "deadlines"}
 
 @needs_fork
 def test_a_child_works_whatever_lock_another_thread_holds(tmp_path):
-    out = run(
+    out = run_program(
         """
 other, mine = Everything(), Everything()
 other.use(5); other.use(6); mine.use(5)
@@ -150,7 +150,7 @@ print(*sorted({kind.name for kind in forks.KINDS} - held), sep=",")
 
 @needs_fork
 def test_a_child_works_while_another_thread_traces_converts_compiles_and_runs(tmp_path):
-    run(
+    run_program(
         """
 mine = Everything()
 mine.use(6)
@@ -253,7 +253,7 @@ reap(children)
 
 @needs_fork
 def test_a_fork_waits_for_what_must_not_be_divided(tmp_path):
-    out = run(
+    out = run_program(
         """
 forking, there, steps = threading.Event(), threading.Event(), []
 os.register_at_fork(before=forking.set)  # such functions run in reverse order: this one before ours

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from api import OPS, Graph, TensorShape, constant, dtypes, ops
-from ops_checks import check_gradient, check_static, run
+from ops_checks import check_gradient, check_static, computed
 
 
 def test_print(capsys):
@@ -44,7 +44,7 @@ def test_effects_are_ordered_by_tokens(capsys):
     assert [n.op.name for n in effects] == ["print", "py_function", "assert", "print"]
     for before, after in zip(effects, effects[1:]):
         assert after.inputs[-1] is before.outputs[-1]
-    (value, _) = run(graph, [q, graph.token], [np.int32(4)])
+    (value, _) = computed(graph, [q, graph.token], [np.int32(4)])
     assert value == 5
     assert capsys.readouterr().out == "first 4\nsecond 5\n"
 
@@ -67,7 +67,7 @@ def test_print_through(capsys):
     with graph.as_default():
         q = ops.Print(p, [p], first_n=2)
     for i in range(4):
-        run(graph, [q], [np.int32(i)])
+        computed(graph, [q], [np.int32(i)])
     assert capsys.readouterr().err == "[0]\n[1]\n"
     check_gradient(lambda v: ops.Print(v, [v], "", 0) * 2, [1.0, 2.0])
 

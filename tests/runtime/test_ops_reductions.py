@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from api import Graph, Tensor, TensorShape, constant, dtypes, ops
-from ops_checks import check_gradient, check_static, pullback, run
+from ops_checks import check_gradient, check_static, computed, pullback
 
 X = np.random.default_rng(0).normal(size=(2, 3, 4))
 AXES = [None, 0, -1, (0, 2), (), (0, 1, 2)]
@@ -75,7 +75,7 @@ def test_ties_share_the_gradient():
     p = graph.parameter(dtypes.float64, TensorShape([3]))
     with graph.as_default():
         (g,) = pullback(graph, [ops.max(p)], [graph.constant(np.float64(1))], [p])
-    (value,) = run(graph, [g], [np.array([2.0, 1.0, 2.0])])
+    (value,) = computed(graph, [g], [np.array([2.0, 1.0, 2.0])])
     assert value.tolist() == [0.5, 0, 0.5]
 
 
@@ -180,7 +180,7 @@ def test_running_products_of_complex_zeros():
     p = graph.parameter(x.dtype, TensorShape([4]))
     with graph.as_default():
         (g,) = pullback(graph, [ops.cumprod(p, 0)], [graph.constant(weights)], [p])
-    (found,) = run(graph, [g], [x])
+    (found,) = computed(graph, [g], [x])
     for k in range(4):
         others = [np.prod(np.delete(x[: j + 1], k)) if j >= k else 0 for j in range(4)]
         np.testing.assert_allclose(found[k], np.sum(weights * np.conj(others)), rtol=1e-12)
@@ -196,4 +196,4 @@ def _slope(f, x):
     with graph.as_default():
         y = f(p)
         (g,) = pullback(graph, [y], [2 * y], [p])
-    return Tensor(run(graph, [g], [x.numpy()])[0])
+    return Tensor(computed(graph, [g], [x.numpy()])[0])

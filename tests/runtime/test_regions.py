@@ -58,7 +58,7 @@ def formed(graph):
     return form_regions(graph, compile_region)
 
 
-def run(graph, values, threads=1):
+def run_on_threads(graph, values, threads=1):
     return Executable(lower(graph, graph.outputs, graph.inputs)).run(values, threads=threads)
 
 
@@ -70,14 +70,14 @@ def test_random_programs_mean_the_same_with_regions(seed, effects, threads):
     expected = outcome(lambda values: interpret(program.graph, values), program.values)
     with unittest.mock.patch.object(regions_pass, "estimate", heavy):
         regions = formed(optimize(program.graph))
-    assert_same(outcome(lambda values: run(regions, values, threads), program.values), expected)
+    assert_same(outcome(lambda values: run_on_threads(regions, values, threads), program.values), expected)
 
 
 def test_cheap_nodes_that_are_ready_together_are_one():
     graph = formed(optimized(lambda x, n: [call("tanh", x * 2.0 + 1.0), n * n + 1], X, N))
     (name,) = ops(graph)
     assert name.startswith("{") and name.count("multiply") == 2
-    assert [v.item() for v in run(graph, [np.float32(0), np.int32(3)])] == [pytest.approx(np.tanh(1)), 10]
+    assert [v.item() for v in run_on_threads(graph, [np.float32(0), np.int32(3)])] == [pytest.approx(np.tanh(1)), 10]
 
 
 def test_a_cheap_loop_is_one():
@@ -87,7 +87,7 @@ def test_a_cheap_loop_is_one():
 
     graph = formed(optimized(build, X, N))
     assert ops(graph) == ["{While}", "heavy"]
-    assert run(graph, [np.float32(2), np.int32(5)]) == [11]
+    assert run_on_threads(graph, [np.float32(2), np.int32(5)]) == [11]
 
 
 def test_a_heavy_node_is_never_inside_one():
@@ -108,7 +108,7 @@ def test_a_counter_is_never_in_one_with_the_chain_beside_it():
     (loop,) = ops(graph)
     # the test of the loop, the counter's step, what is done to x before and after
     assert sorted(loop) == sorted(["less", "add", "add", "heavy", "{multiply, multiply, cast, add}"])
-    i, x = run(graph, [np.float32(1), np.int32(3)])
+    i, x = run_on_threads(graph, [np.float32(1), np.int32(3)])
     assert (i, x) == (3, interpret(graph_of_body(body), [np.float32(1), np.int32(3)])[1])
 
 
@@ -146,7 +146,7 @@ def test_a_counter_runs_ahead_of_a_chain_that_is_blocked():
         return apply(noted, [i * 2 - i + 1]), apply(blocked, [x * 2.0 - x])
 
     graph = formed(optimized(lambda x: control_flow.while_loop(lambda i, x: i < 5, body, (0, x)), X))
-    assert run(graph, [np.float32(0)], threads=2) == [5, 5] and seen == [1, 2, 3, 4, 5]
+    assert run_on_threads(graph, [np.float32(0)], threads=2) == [5, 5] and seen == [1, 2, 3, 4, 5]
 
 
 def test_a_failure_in_one_names_operation_and_all_iterations():
@@ -163,7 +163,7 @@ def test_a_failure_in_one_names_operation_and_all_iterations():
     )
     graph = formed(graph)
     with pytest.raises(IndexError) as caught:
-        run(graph, [np.ones(4, np.float32)])
+        run_on_threads(graph, [np.ones(4, np.float32)])
     (note,) = caught.value.__notes__
     assert "(getitem)" in note and note.index("iteration 4 of the loop 'outer/body/inner'") < note.index(
         "iteration 5 of the loop 'outer'"

@@ -26,7 +26,7 @@ from api import (
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule
-from ops_checks import check_gradient, run
+from ops_checks import check_gradient, computed
 
 
 def filled(*values, **options):
@@ -205,10 +205,10 @@ def test_shapes_found_at_run_time():
         a = TensorArray(dtypes.float32, 2).write(0, x).write(1, y)
         rows = a.stack()
     assert rows.shape.rank is None or rows.shape[0] == 2
-    (value,) = run(graph, [rows], [np.ones(2, np.float32)] * 2)
+    (value,) = computed(graph, [rows], [np.ones(2, np.float32)] * 2)
     assert value.shape == (2, 2)
     with pytest.raises(ValueError, match=r"index 1 has shape \(3,\).*\(2,\)"):
-        run(graph, [rows], [np.ones(2, np.float32), np.ones(3, np.float32)])
+        computed(graph, [rows], [np.ones(2, np.float32), np.ones(3, np.float32)])
 
 
 def test_static_shapes():
