@@ -32,24 +32,24 @@ class Ownership:
         Node that may write to one of its inputs -> which.
     copied : set of (Node, int)
         While and loop variable that must start with a copy of its own.
-    spare : set of Node
+    reusing : set of Node
         Nodes in loops whose results, large arrays, nobody holds on to for long.
     """
 
     in_place: dict[Node, int] = field(default_factory=dict)
     copied: set[tuple[Node, int]] = field(default_factory=set)
-    spare: set[Node] = field(default_factory=set)
+    reusing: set[Node] = field(default_factory=set)
 
 
-def find_owned(graph: Graph, apart: Collection[Node] = ()) -> Ownership:
+def find_owned(graph: Graph, fused: Collection[Node] = ()) -> Ownership:
     """Return the chains of ``graph`` and of the graphs inside it;
-    the nodes ``apart`` write to nothing that they read."""
-    found = Ownership(dict.fromkeys(apart, -1))
-    if apart or _worth_a_search(graph):
+    the nodes ``fused`` write to nothing that they read."""
+    found = Ownership(dict.fromkeys(fused, -1))
+    if fused or _worth_a_search(graph):
         _search(graph, found, set(), False)
-        for node in apart:
+        for node in fused:
             del found.in_place[node]
-        _find_spare(_Inside(graph, readers(graph)), found, apart)
+        _find_reusing(_Inside(graph, readers(graph)), found, fused)
     return found
 
 
@@ -75,14 +75,14 @@ class _Inside:
     in_loop: bool = False
 
 
-def _find_spare(here: _Inside, found: Ownership, apart: Collection[Node]) -> None:
+def _find_reusing(here: _Inside, found: Ownership, fused: Collection[Node]) -> None:
     """Find the nodes, here and further inside, whose results are soon let go of."""
     for node in here.graph.nodes:
-        candidate = here.in_loop and node not in found.in_place and (node in apart or _gives_large(node))
+        candidate = here.in_loop and node not in found.in_place and (node in fused or _gives_large(node))
         if candidate and _let_go(here, node.outputs[0], found):
-            found.spare.add(node)
+            found.reusing.add(node)
         for sub in node.subgraphs:
-            _find_spare(_Inside(sub, readers(sub), node, here, here.in_loop or node.op is WHILE), found, apart)
+            _find_reusing(_Inside(sub, readers(sub), node, here, here.in_loop or node.op is WHILE), found, fused)
 
 
 def _gives_large(node: Node) -> bool:

@@ -18,8 +18,8 @@ def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:
     if node in out.in_place:
         _write_in_place(out, node, scope)
         return
-    if node in out.decided.owned.spare:
-        expr = out.expressions.into(node, scope.env, out.spare(node.outputs[0]))
+    if node in out.decided.owned.reusing:
+        expr = out.expressions.into(node, scope.env, out.reused(node.outputs[0]))
     else:
         expr = out.expressions.call(node, scope.env, scope.uses)
     outputs = node.outputs
@@ -49,7 +49,7 @@ def write_chain(out: Output, chain: Chain, position: int, scope: Scope) -> None:
     out.functions.append(function.lines)
     arrays = [scope.env[t] for t in chain.arrays]
     results = [
-        out.spare(t) if t.op in out.decided.owned.spare else out.expressions.empty(t.shape.as_tuple(), t.dtype)
+        out.reused(t) if t.op in out.decided.owned.reusing else out.expressions.empty(t.shape.as_tuple(), t.dtype)
         for t in chain.results
     ]
     between = out.names.new_local("between")

@@ -123,7 +123,7 @@ class Output:
                 del scope.owner[name]
         return dead
 
-    def spare(self, tensor: Tensor) -> Expr:
+    def reused(self, tensor: Tensor) -> Expr:
         """Return an array for the value of ``tensor``, of which one is wanted in every iteration."""
         shape, dtype = tensor.shape.as_tuple(), tensor.dtype
         name = self._spares.get((shape, dtype.str))
