@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import sys
 from functools import cache, lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -404,6 +405,17 @@ def test_collections_of_a_graph_are_those_of_1_x():
     found = {module: _keys_of_collections(path.read_text()) for module, path in MODULES.items()}
     assert set.union(*found.values()) == COLLECTIONS, "keep a record of a class of its own: Graph.record"
     assert _keys_of_collections("g.root.collections.setdefault('a', []); h.collections[KEY] = 1") == {"a", "KEY"}
+
+
+#: dunders of our own: how a value becomes a tensor, and marks on what is not ours
+OUR_DUNDERS = {"tensor", "calls_back", "node", "refusal", "do_not_convert"}
+
+
+def test_no_private_protocol_beside_those_that_are_typed():
+    found = set[str]()
+    for path in MODULES.values():
+        found |= set(re.findall(r"__autoloop_(\w+?)__", path.read_text()))
+    assert found == OUR_DUNDERS, "a value of several tensors says so by a Composite, see ir/composite.py"
 
 
 def _gives_op_name(node: ast.AST, known: set[str]) -> bool:
