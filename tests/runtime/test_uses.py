@@ -15,6 +15,7 @@ from api import (
     call,
     cond,
     control_flow,
+    count_nodes,
     effects,
     float64,
     has_effect,
@@ -23,6 +24,8 @@ from api import (
     is_fresh,
     is_pure,
     looked_at,
+    loops_inside,
+    nodes_inside,
     only_computes,
     only_looks,
     readers,
@@ -140,3 +143,23 @@ def test_what_is_passed_on(graph):
     assert [is_fixed(loop, k) for k in range(4)] == [False, True, False, False]
     assert [origins.fixed(loop, k) for k in range(4)] == [False, True, True, False]
     assert [origins.origin(t) for t in results[1:3]] == [x, y] and origins.origin(results[3]) is results[3]
+
+
+def test_what_is_inside(graph):
+    x = parameter(graph)
+
+    def outer(i, s):
+        return i + 1, control_flow.while_loop(lambda j, s: j < 2, lambda j, s: (j + 1, s + 1.0), (0, s))[1]
+
+    total = control_flow.while_loop(lambda i, s: i < 3, outer, (0, x))[1]
+    chosen = cond(call("sum", total) > 1.0, lambda: total + 1.0, lambda: x)
+    set_outputs(graph, [chosen])
+    found = list(nodes_inside(graph))
+    loop = total.op
+    (inner,) = [n for n in loop.attrs["body"].nodes if n.subgraphs]
+    assert loops_inside(graph) == [loop, inner] and loops_inside(*inner.subgraphs) == []
+    graphs = [graph, *(sub for node in found for sub in node.subgraphs)]
+    assert len(graphs) == 7 and count_nodes(graph) == len(found) == sum(len(g.nodes) for g in graphs)
+    assert set(found) == {node for g in graphs for node in g.nodes}
+    place = {node: k for k, node in enumerate(found)}
+    assert all(place[node] < place[n] for node in found for sub in node.subgraphs for n in sub.nodes)

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..ir.graph import PARAMETER, Graph, Node
+from .inside import nodes_inside
 
 
 def has_effect(node: Node) -> bool:
     """Return whether running ``node``, with all that is inside it, may be noticed but by its outputs, or depends on
     more than its inputs."""
-    return node.op.effect or node.op.stateful or any(map(graph_has_effect, node.subgraphs))
-
-
-def graph_has_effect(graph: Graph) -> bool:
-    """Return whether any node in ``graph``, or in a graph inside it, has an effect."""
-    return any(map(has_effect, graph.nodes))
+    return any(one.op.effect or one.op.stateful for one in (node, *nodes_inside(*node.subgraphs)))
 
 
 def is_barrier(node: Node) -> bool:
@@ -24,13 +20,8 @@ def is_barrier(node: Node) -> bool:
 
 
 def effects(graph: Graph) -> Iterator[Node]:
-    """Yield the nodes, in ``graph`` and the graphs inside it, that do something which would be noticed twice."""
-    pending = [graph]
-    while pending:
-        for node in pending.pop().nodes:
-            if node.op.effect:
-                yield node
-            pending.extend(node.subgraphs)
+    """Return the nodes, in ``graph`` and the graphs inside it, that do something which would be noticed twice."""
+    return (node for node in nodes_inside(graph) if node.op.effect)
 
 
 def only_computes(node: Node) -> bool:

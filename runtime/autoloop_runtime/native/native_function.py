@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.inside import count_nodes
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
 from ..collections.variables import Variable
@@ -164,7 +165,7 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     outputs = tuple([_port(types, t) for t in graph.outputs])
     libraries, module = Libraries(features), Module(helper_text)
     ctx = Context(types, libraries, module)
-    ctx.outlines = True if _nodes(graph) > MOST_NODES else None
+    ctx.outlines = True if count_nodes(graph) > MOST_NODES else None
     variables, assigned = variables_of(graph)
     inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
     outputs += tuple([_held(v) for v in assigned])
@@ -183,10 +184,6 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
         tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
         stacks.uses_stacks(ctx), ctx.module.declares(SHARE),
     )  # fmt: skip
-
-
-def _nodes(graph: Graph) -> int:
-    return sum(1 + sum(map(_nodes, node.subgraphs)) for node in graph.nodes)
 
 
 def _port(types: Types, tensor: Tensor) -> Port:

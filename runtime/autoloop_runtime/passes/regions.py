@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..analysis.cost import HEAVY, estimate, sized
+from ..analysis.inside import loops_inside
 from ..analysis.observable import only_computes
 from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass, field
@@ -165,14 +166,8 @@ def _union(masks: Iterable[int]) -> int:
 
 
 def _loops(node: Node) -> bool:
-    """Return whether there is a loop in ``node``."""
-    pending = [node]
-    while pending:
-        found = pending.pop()
-        if found.op is WHILE:
-            return True
-        pending += [n for sub in found.subgraphs for n in sub.nodes]
-    return False
+    """Return whether ``node`` is a loop, or there is one in it."""
+    return node.op is WHILE or bool(loops_inside(*node.subgraphs))
 
 
 @dataclass(eq=False)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import linecache
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from types import CodeType, TracebackType
 from typing import Any
 
 import numpy as np
 
+from ..analysis.inside import nodes_inside
 from ..analysis.ownership import find_owned
 from ..base.dataclass import dataclass
 from ..base.fp_warnings import restore, silence
@@ -72,7 +73,7 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
     ValueError
         If a placeholder is needed that is no input.
     """
-    stateful = any(node.op.stateful for node in _nodes(graph))
+    stateful = any(node.op.stateful for node in nodes_inside(graph))
     chains = find_chains(graph)
     owned = find_owned(graph, chains)
     decided = Decided(stateful, token_tensors(graph), owned, find_appended(graph), chains, find_counted(graph), counted)
@@ -90,15 +91,6 @@ def emit(graph: Graph, counted: bool = False, sites: SiteFactory | None = None) 
         if spans:
             line_map[number] = Place(tuple(spans), line.loops)
     return Emitted("\n".join(texts) + "\n", out.expressions.namespace, line_map, stateful)
-
-
-def _nodes(graph: Graph) -> Iterator[Node]:
-    """Yield the nodes of ``graph`` and of the graphs inside it."""
-    pending = [graph]
-    while pending:
-        for node in pending.pop().nodes:
-            yield node
-            pending.extend(node.subgraphs)
 
 
 def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[Sequence[Any], RunState], list[Any]]:
@@ -167,7 +159,7 @@ def _load(graph: Graph, counted: bool, sites: SiteFactory | None = None) -> tupl
     function = namespace["run"]
     linecache.cache[filename] = (len(emitted.source), None, emitted.source.splitlines(True), filename)
     weakref.finalize(function, linecache.cache.pop, filename, None)
-    if any(node.op is PY_FUNCTION for node in _nodes(graph)):
+    if any(node.op is PY_FUNCTION for node in nodes_inside(graph)):
         function = eager()(function)  # the user's code computes, also if this runs while a graph is built
     return function, filename, emitted
 

@@ -25,13 +25,14 @@ from typing import Any
 import numpy as np
 
 from ..analysis.cost import Choice, choose
+from ..analysis.inside import loops_inside
 from ..base import background, config
 from ..base import native_extra as extra
 from ..base.dataclass import dataclass
 from ..base.forks import Kind
 from ..base.profiler import active
 from ..dataflow.compile_dataflow import compile_dataflow
-from ..ir.graph import Graph, Node
+from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
 from ..passes.regions import form_regions
@@ -347,9 +348,9 @@ class Automatic:
         """Return what runs each loop of the graph now, by the name of its node."""
         whole = self.standing()
         found: dict[str, Standing] = {}
-        for node in loops_in(self.graph):
+        for node in loops_inside(self.graph):
             mine = _site_standing(self.sites[node], whole) if node in self.sites else found.get(node.name, whole)
-            inner = loops_in(*node.subgraphs)
+            inner = loops_inside(*node.subgraphs)
             found.update((n.name, whole if whole.executor == "native" else mine) for n in (node, *inner))
         return found
 
@@ -369,17 +370,7 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
 
 def _may_restart(graph: Graph) -> bool:
     """Return whether nobody notices that ``graph`` runs twice, and a loop in it cannot be handed over instead."""
-    return may_repeat(graph) and any(not may_hand_over(loop) for loop in loops_in(graph))
-
-
-def loops_in(*graphs: Graph) -> list[Node]:
-    """Return the loops of ``graphs``, each before those inside it."""
-    found = []
-    for graph in graphs:
-        for node in graph.nodes:
-            found += [node] if node.op is WHILE else []
-            found += loops_in(*node.subgraphs)
-    return found
+    return may_repeat(graph) and any(not may_hand_over(loop) for loop in loops_inside(graph))
 
 
 #: the notice is said once; two threads that come to it at the same time may both say it

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.inside import loops_inside
 from ..base import nest
 from ..base.contexts import undisturbed
 from ..base.dataclass import dataclass
@@ -23,7 +24,7 @@ from ..ir.run_state import EAGER, RunState
 from ..ir.tensor import Tensor
 from ..passes.optimize import optimize
 from ..python_code.compile_python import compile_graph
-from .automatic import Automatic, Standing, loops_in
+from .automatic import Automatic, Standing
 
 #: ``auto`` chooses; ``dataflow`` runs the lowered graph on the scheduler; ``sequential`` runs generated Python;
 #: ``native`` runs machine code
@@ -68,7 +69,7 @@ class Runner:
         """What runs each of its loops now, by the name of the node."""
         if isinstance(self.run, Automatic):
             return self.run.loops()
-        return dict.fromkeys((loop.name for loop in loops_in(self.graph)), self.standing)
+        return dict.fromkeys((loop.name for loop in loops_inside(self.graph)), self.standing)
 
 
 def check_executor(executor: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from ..analysis.inside import count_nodes
 from ..base import background, config
 from ..base import native_extra as extra
 from ..base.dataclass import dataclass
@@ -171,8 +172,3 @@ def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return ""
-
-
-def count_nodes(graph: Graph) -> int:
-    """Return the number of nodes of ``graph`` and of the graphs inside it."""
-    return sum(1 + sum(map(count_nodes, node.subgraphs)) for node in graph.nodes)
