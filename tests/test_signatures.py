@@ -32,6 +32,14 @@ def test_no_parameter_and_no_result_is_anything(name):
     assert hints["return"] != typing.Callable[..., typing.Any]
 
 
+def test_each_public_name_is_listed_once():
+    """In the module that it stands in; the package gathers them."""
+    modules = [m for m in vars(ops).values() if isinstance(m, types.ModuleType) and m.__name__.startswith(ops.__name__)]
+    listed = [name for module in modules for name in getattr(module, "__all__", ())]
+    assert len(listed) > 150 and len(set(listed)) == len(listed)
+    assert {*listed, "random", "ALIASES"} == set(ops.__all__) <= {*al.__all__, "ALIASES"}
+
+
 #: what may be tensors in any structure, which no type says
 STRUCTURES = {
     "loop_vars", "shape_invariants", "elems", "initializer", "dtype", "fn_output_signature", "branch_fns",
