@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 MOST = 4
+#: files of tests that take seconds each: begun first, so that nobody waits for one of them at the end
+LONG = ("test_samples.py", "test_parallel.py", "test_assertions.py")
 #: in what a worker is told: nobody asks for more than the outcomes of tests
 _BRIEF = "autoloop_brief"
 
@@ -44,6 +46,11 @@ def _is_plain(config: pytest.Config) -> bool:
         return False
     looks = ("keyword", "usepdb", "trace", "collectonly", "lf", "failedfirst", "stepwise")
     return option.capture != "no" and not any(getattr(option, name, None) for name in looks)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: item.path.name not in LONG)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -65,6 +65,17 @@ rewrite._rewrite_test = noting
 """
 
 
+def test_long_tests_are_begun_first():
+    there = {path.name for path in Path(__file__).parent.glob("test_*.py")}
+    assert there.issuperset(parallel.LONG)
+    names = ["test_a.py", "test_samples.py", "test_b.py"]
+    items = [SimpleNamespace(path=Path(name)) for name in names]
+    parallel.pytest_collection_modifyitems(SimpleNamespace(), items)
+    assert [item.path.name for item in items] == names
+    parallel.pytest_collection_modifyitems(SimpleNamespace(workerinput={}), items)
+    assert [item.path.name for item in items] == ["test_samples.py", "test_a.py", "test_b.py"]
+
+
 #: a test that ends in each way
 ENDS = """
 import pytest
