@@ -82,6 +82,7 @@ if _typing.TYPE_CHECKING:
     from .differentiation import value_and_grad as value_and_grad
     from .differentiation import vjp as vjp
     from .explanation import explain as explain
+    from .spellings import *  # noqa: F403
 
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses
@@ -107,14 +108,13 @@ if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, w
     __all__ = [n for n, v in globals().items() if n[0] != "_" and (n in _MODULES or type(v) is not _type)]
     __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations"})  # noqa: PLE0605
 
-
-def __getattr__(name: str) -> _typing.Any:
-    module = _MODULE_OF.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = _importlib.import_module(module)
-    value = globals()[name] = getattr(found, name) if _LATER[module] else found
-    return value
+    def __getattr__(name: str) -> _typing.Any:
+        module = _MODULE_OF.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = _importlib.import_module(module)
+        value = globals()[name] = getattr(found, name) if _LATER[module] else found
+        return value
 
 
 def __dir__() -> list[str]:

@@ -24,7 +24,7 @@ class Decorated(Protocol[P, R_co]):
     """What ``autoloop.function`` makes of a function: a ``Function`` with the signature of what it decorates."""
 
     @property
-    def python_function(self) -> Callable[..., Any]:
+    def python_function(self) -> Callable[P, R_co]:
         """The undecorated function."""
 
     @property

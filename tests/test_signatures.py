@@ -12,8 +12,10 @@ import typing
 from pathlib import Path
 
 import autoloop as al
+import autoloop.compat.v1 as v1
 import pytest
 from api import ops
+from autoloop import spellings
 
 HERE = Path(__file__).parent
 _RANDOM = {name: f for name, f in vars(al.random).items() if isinstance(f, types.FunctionType) and name[0] != "_"}
@@ -86,6 +88,12 @@ def test_all_functions_say_what_they_return():
 
 #: these do something
 ACTS = {"print", "assert_true", "Assert", "raise_error", "py_function", "random.set_seed"}
+
+
+def test_other_spellings_are_those_of_the_rows():
+    told = {name: f for name, f in vars(spellings).items() if name[0] != "_" and name != "ops"}
+    assert told == {alias: getattr(ops, name) for alias, name in ops.ALIASES.items()}
+    assert told.items() <= vars(al).items() and told.keys() <= vars(v1).keys()
 
 
 def test_values_have_the_types_that_checkers_are_told(monkeypatch):

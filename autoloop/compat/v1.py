@@ -12,7 +12,7 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
@@ -57,6 +57,13 @@ from autoloop_runtime.running.session import (
     sparse_placeholder,
 )
 
+if TYPE_CHECKING:  # what the loops at the end put in
+    from autoloop_runtime.ops import *  # noqa: F403
+
+    from ..spellings import *  # noqa: F403
+
+P = ParamSpec("P")
+R = TypeVar("R")
 Operation = Node
 Dimension = int
 bool = bool_
@@ -64,11 +71,11 @@ bool = bool_
 compat = types.SimpleNamespace(v1=sys.modules[__name__])
 
 
-def _building(f: Callable[..., Any]) -> Callable[..., Any]:
+def _building(f: Callable[P, R]) -> Callable[P, R]:
     """Return ``f``, to be called in the implicit default graph where no other is active."""
 
     @functools.wraps(f)
-    def build(*args: Any, **kwargs: Any) -> Any:
+    def build(*args: P.args, **kwargs: P.kwargs) -> R:
         if current_graph() is not None:
             return f(*args, **kwargs)
         with get_default_graph().as_default():
@@ -315,20 +322,18 @@ for _name in ops.__all__:  # type: ignore[attr-defined]  # which checkers are no
     globals().setdefault(_name, _building(_value) if isinstance(_value, types.FunctionType) else _value)
 for _name, _value in ops.ALIASES.items():
     globals().setdefault(_name, _building(getattr(ops, _value)))
-for _name in ("cond", "case", "switch_case"):
-    globals()[_name] = _building(getattr(control_flow, _name))
-for _name in ("map_fn", "scan", "foldl", "foldr"):
-    globals()[_name] = _building(getattr(functional, _name))
+cond, case = _building(control_flow.cond), _building(control_flow.case)
+switch_case = _building(control_flow.switch_case)
+map_fn, scan = _building(functional.map_fn), _building(functional.scan)
+foldl, foldr = _building(functional.foldl), _building(functional.foldr)
 vectorized_map = _building(vectorize.vectorized_map)
-for _name, _its_name in {
-    "sparse_add": "add", "sparse_reduce_sum": "reduce_sum", "sparse_reorder": "reorder", "sparse_retain": "retain",
-    "sparse_slice": "slice", "sparse_tensor_dense_matmul": "matmul", "sparse_tensor_to_dense": "to_dense",
-    "sparse_transpose": "transpose",
-}.items():  # fmt: skip
-    globals()[_name] = _building(getattr(sparse, _its_name))
+sparse_add, sparse_reduce_sum = _building(sparse.add), _building(sparse.reduce_sum)
+sparse_reorder, sparse_retain = _building(sparse.reorder), _building(sparse.retain)
+sparse_slice, sparse_transpose = _building(sparse.slice), _building(sparse.transpose)
+sparse_tensor_dense_matmul, sparse_tensor_to_dense = _building(sparse.matmul), _building(sparse.to_dense)
 constant, convert_to_tensor = _building(constant), _building(convert_to_tensor)
 
-__all__ = [  # noqa: F822  (some are put in by the loops above)
+__all__ = [  # noqa: F405  (some are put in by the loops above)
     "GradientTape", "Graph", "IndexedSlices", "IndexedSlicesSpec", "Operation", "Print", "Session",
     "SparseTensor", "SparseTensorSpec", "SparseTensorValue", "TensorArray", "TensorShape", "TensorSpec",
     "Variable", "assign", "complex64", "complex128", "constant", "control_dependencies", "custom_gradient",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_type
 
 import autoloop as al
+import autoloop.compat.v1 as v1
 import numpy as np
 from autoloop.typing import ArrayLike
 
@@ -24,6 +25,13 @@ assert_type(al.tril(A, 1), al.Tensor)
 assert_type(al.inv(np.eye(2)), al.Tensor)
 assert_type(al.floor(2.5), al.Tensor)
 assert_type(al.real(1j), al.Tensor)
+
+# by other names
+assert_type(al.reduce_sum(t, 0), al.Tensor)
+assert_type(al.atan2(A, t), al.Tensor)
+with v1.Graph().as_default():
+    assert_type(v1.add(A, 1), al.Tensor)
+    assert_type(v1.reduce_sum(A, axis=0), al.Tensor)
 
 # written out
 assert_type(al.reshape(A, [al.size(t), 1]), al.Tensor)
@@ -76,6 +84,7 @@ assert_type(scaled(t, by=3.0), al.Tensor)
 assert_type(halves(t), tuple[al.Tensor, ...])
 assert_type(Model().step(t), al.Tensor)
 assert_type(scaled.tracing_count, int)
+assert_type(scaled.python_function(t, by=3.0), al.Tensor)
 assert_type(al.value_and_grad(lambda x: al.sum(x))(t)[0], al.Tensor)
 
 
@@ -89,3 +98,7 @@ def mistakes() -> None:
     scaled("x", "y")  # type: ignore[arg-type]
     scaled(t, of=2.0)  # type: ignore[call-arg]
     Model().step()  # type: ignore[call-arg]
+    al.nosuch(A)  # type: ignore[attr-defined]
+    v1.reduce_sum(A, axis="rows")  # type: ignore[arg-type]
+    v1.cond(A, lambda: 1, where=2)  # type: ignore[call-arg]
+    scaled.python_function("x")  # type: ignore[arg-type]
