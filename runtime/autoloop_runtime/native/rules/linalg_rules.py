@@ -24,9 +24,9 @@ from ..writer.values import Array, Scalar, Shape, Splat, Value, size_of
 from . import lapack_calls as lapack
 
 #: From so many rows on LAPACK is called: for factors of a general matrix, for solutions for about as many right sides,
-#: and for a Cholesky factor. Time of ours over LAPACK's on one thread (OpenBLAS 0.3.30, AVX-512, float64, float32):
-#: one right side, n = 64: 0.9, 0.9; 96: 1.2, 1.0; 128: 1.2, 1.0; 512: 2.0, 1.9; n right sides, 128: 0.7, 0.6; 256: 1.0,
-#: 0.8; 512: 1.2, 1.2; Cholesky, 16: 1.0; 32: 1.3, 1.2; 128: 2.8, 4.5; 512: 9, 17.
+#: and for a Cholesky factor. Time of ours over LAPACK's on one thread (OpenBLAS 0.3.30, AVX-512; for the first
+#: ``tests/benchmarks/own_parts.py factors``): one right side, n = 32: 0.8; 64: 0.9; 96: 1.2; 128: 1.2; 512: 2.0;
+#: n right sides, 128: 0.7; 256: 1.0; 512: 1.2; 1024: 2.1; Cholesky, 16: 1.0; 32: 1.3; 64: 1.8; 128: 2.8; 512: 9.
 LARGE, LARGE_WITH_MANY, LARGE_CHOLESKY = 96, 384, 32
 
 
