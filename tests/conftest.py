@@ -1,8 +1,8 @@
 """The whole suite under another executor: ``python -m pytest --executor native``.
 
 Everywhere a test leaves the choice to ``auto``, the one named here runs the graph. ``native`` falls back to generated
-Python where machine code refuses; ``handover`` lets every loop begin in generated Python and go on in machine code
-after its first iterations.
+Python where machine code refuses; ``on-stack-replacement`` lets every loop begin in generated Python and go on in
+machine code after its first iterations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent / "runtime"))  # `api`, `executors`
 pytest_plugins = ("assertions", "bytecode", "garbage", "parallel")
-EXECUTORS = ("auto", "sequential", "dataflow", "native", "handover")
+EXECUTORS = ("auto", "sequential", "dataflow", "native", "on-stack-replacement")
 os.environ.setdefault("AUTOLOOP_CACHE", "0")  # tests that are about the cache have a folder of their own
 
 
@@ -30,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # interrupts are heard, also where the run was started in the background of a shell, which ignores them
     signal.signal(signal.SIGINT, signal.default_int_handler)
     wanted = config.getoption("--executor")
-    if wanted == "handover":
+    if wanted == "on-stack-replacement":
         hand_over_at_once(setattr)
     elif wanted != "auto":
         _always(wanted)
