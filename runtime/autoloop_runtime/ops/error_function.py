@@ -1,6 +1,7 @@
 """The kernel of ``erf``, which NumPy has not: rational functions over blocks of an array, with published coefficients.
 
-Machine code has the C library's ``erf``, from which this differs by two units in the last place at most.
+Machine code has the C library's ``erf``, which is off by up to four units in the last place of float32. This is off by
+two at most, and in float32 by less than one, as it computes in float64.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ from ..ir.structured import WHILE
 from ..passes.regions import form_regions
 from ..python_code.compile_python import compile_graph, compile_region
 from .on_stack_replacement import Restart, Site, Sites, may_hand_over, may_repeat
-from .tier_up import MOST_SHAPES, SMALLEST, Later, Made, Shapes, is_wanted
+from .tier_up import MOST_SHAPES, SMALLEST, Made, Shapes, TierUp, is_wanted
 
 Run = Callable[..., list[Any]]
 
@@ -134,7 +134,7 @@ class Automatic:
             self._base = compile_dataflow(runs, runs.outputs, runs.inputs)
         else:
             self._base = compile_graph(graph, self.sites if self._wanted else None)
-        self._later = Later(lambda: graph, [graph])
+        self._tier_up = TierUp(lambda: graph, [graph])
         self._look = SMALLEST if self._wanted else inf
         #: seconds of calls after which it is said that the extra is missing
         self._notable = inf if self.choice.no_gain or not config.get_native() or not extra.remedy() else NOTICE
@@ -181,19 +181,19 @@ class Automatic:
         try:
             return made.run(values, state)
         except made.refused as refusal:  # it has changed nothing
-            self._later.give_up(times.shapes, getattr(refusal, "told", str(refusal)))
+            self._tier_up.give_up(times.shapes, getattr(refusal, "told", str(refusal)))
             times.settled = None
             return self._base(values, state)
 
     def _measured(self, times: _Times, values: Sequence[Any], state: RunState) -> list[Any]:
         """Run, look how long it takes, and decide what to do about it."""
         shapes = times.shapes
-        made = self._later.find(shapes)
+        made = self._tier_up.find(shapes)
         if made is None:
-            price = self._later.price()
+            price = self._tier_up.price()
             if times.spent >= price:
                 times.asked, times.mean = times.spent, times.spent / max(times.calls, 1)
-                self._later.ask(shapes)
+                self._tier_up.ask(shapes)
             else:
                 times.look = price
         elif made.why_not:
@@ -223,16 +223,16 @@ class Automatic:
     @property
     def is_declined(self) -> bool:
         """True if machine code was asked for, and there is none for any set of shapes."""
-        return bool(self._later.why_not())
+        return bool(self._tier_up.why_not())
 
     def in_machine_code(self, shapes: Shapes) -> bool | None:
         """Return whether there is machine code for ``shapes``, False if there will be none;
         else it is being made from now."""
         if not self._wanted:
             return False
-        made = self._later.find(shapes)
+        made = self._tier_up.find(shapes)
         if made is None:
-            self._later.ask(shapes)
+            self._tier_up.ask(shapes)
         elif not made.is_pending:
             return made.run is not None
         return None
@@ -255,7 +255,7 @@ class Automatic:
                 del self._running[me]
             else:
                 self._running[me] = outer
-        made = self._later.find(times.shapes)
+        made = self._tier_up.find(times.shapes)
         assert made is not None
         begin = perf_counter()
         results = self._in_native(made, times, values, state)
@@ -273,12 +273,12 @@ class Automatic:
         if call is None:
             return
         times, shapes = call.times, call.times.shapes
-        made = self._later.find(shapes)
+        made = self._tier_up.find(shapes)
         if made is None:
             spent = times.spent + perf_counter() - call.begin
-            if spent >= self._later.price():
+            if spent >= self._tier_up.price():
                 times.asked, times.mean = spent, spent / (times.calls + 1)
-                self._later.ask(shapes)
+                self._tier_up.ask(shapes)
         elif made.is_pending:
             background.give_way()
         elif made.run is not None and active() is None and perf_counter() - call.begin > times.enough():
@@ -286,21 +286,21 @@ class Automatic:
 
     def _judge(self, times: _Times, made: Made, shapes: Shapes) -> None:
         """End the trial when it is plain which is faster."""
-        if not times.native or self._later.find(shapes) is not made:
+        if not times.native or self._tier_up.find(shapes) is not made:
             return
         native, before = min(times.native), times.usual()
         if native <= PLAIN * before or (len(times.before) >= TRIALS and native <= before):
             times.settled = made
         elif len(times.before) >= TRIALS:
             told = f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms"
-            self._later.give_up(shapes, told)
+            self._tier_up.give_up(shapes, told)
 
     def _notice(self, shapes: Shapes) -> None:
         """Say once that the extra is missing, at the loop that ran long, if it would have helped."""
         global _noticed
         self._notable = inf
         loop = next((n for n in self.graph.nodes if n.op is WHILE), None)
-        if _noticed or loop is None or self._later.would_take(shapes):
+        if _noticed or loop is None or self._tier_up.would_take(shapes):
             return
         _noticed = True
         line = loop.location[-1] if loop.location else None
@@ -334,15 +334,15 @@ class Automatic:
             return self.choice.no_gain
         if not config.get_native():
             return "machine code is switched off (AUTOLOOP_NATIVE=0 or config.set_native(False))"
-        later, shapes = self._later, times.shapes
-        why = later.would_take(shapes)
+        tier_up, shapes = self._tier_up, times.shapes
+        why = tier_up.would_take(shapes)
         if why:
             return f"machine code {why}"
         if extra.remedy():
             return f"machine code would take it: {extra.remedy()}"
-        if later.find(shapes) is not None:
+        if tier_up.find(shapes) is not None:
             return "machine code is being made, or tried"
-        return f"machine code follows when calls have taken {later.price():.2g} s (so far {times.spent:.2g} s)"
+        return f"machine code follows when calls have taken {tier_up.price():.2g} s (so far {times.spent:.2g} s)"
 
     def loops(self) -> dict[str, Standing]:
         """Return what runs each loop of the graph now, by the name of its node."""
@@ -360,10 +360,10 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
     if site.trusted:
         gain = next(reversed(site.trusted.values()))
         return Standing("native", f"machine code takes it over from generated Python, {gain:.3g} times as fast")
-    why = site.later.why_not()
+    why = site.tier_up.why_not()
     if why:
         return Standing(whole.executor, f"machine code {why}")
-    spent, price = site.spent / 1e9, site.later.price()
+    spent, price = site.spent / 1e9, site.tier_up.price()
     told = f"machine code takes it over once it has run for {price:.2g} s, now or in later calls (so far {spent:.2g} s)"
     return Standing(whole.executor, told)
 

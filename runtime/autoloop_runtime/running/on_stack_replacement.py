@@ -40,7 +40,7 @@ from ..ir.graph import Graph, Node
 from ..ir.run_state import EAGER, RunState
 from ..ops.effects import ASSERT, RAISE
 from ..passes.resume import resumable
-from .tier_up import SMALLEST, Later, Made, Shapes
+from .tier_up import SMALLEST, Made, Shapes, TierUp
 
 #: iterations of the first chunk, and nanoseconds of one that is long enough
 FIRST, CHUNK = 16, 1e6
@@ -84,7 +84,7 @@ class Site:
         self.trusted: dict[Shapes, float] = {}
         self.lost: dict[Shapes, int] = {}
         #: its machine code
-        self.later = Later(lambda: resumable(node).graph, node.subgraphs)
+        self.tier_up = TierUp(lambda: resumable(node).graph, node.subgraphs)
         self.first = range(FIRST)
 
     def __call__(self) -> Turns:
@@ -93,9 +93,9 @@ class Site:
 
     def code(self, shapes: Shapes) -> Made | None:
         """Return the code for ``shapes`` if it is there; asks for it once that pays."""
-        made = self.later.find(shapes)
-        if made is None and self.spent >= 1e9 * self.later.price():
-            self.later.ask(shapes)
+        made = self.tier_up.find(shapes)
+        if made is None and self.spent >= 1e9 * self.tier_up.price():
+            self.tier_up.ask(shapes)
         if made is not None and made.is_pending:
             background.give_way()
         return made if made is not None and made.run is not None else None
@@ -108,7 +108,9 @@ class Site:
             return True
         self.lost[shapes] = self.lost.get(shapes, 0) + 1
         if self.lost[shapes] >= TRIALS:
-            self.later.give_up(shapes, f"it was slower: {native / 1e3:.3g} µs an iteration, not {python / 1e3:.3g} µs")
+            self.tier_up.give_up(
+                shapes, f"it was slower: {native / 1e3:.3g} µs an iteration, not {python / 1e3:.3g} µs"
+            )
         return False
 
 
@@ -251,7 +253,7 @@ class Turns:
                 turns, *found = run([np.int64(limit), *values], state, done)
             except made.refused as refusal:
                 # it has changed nothing: the loop goes on in Python from the values it was given
-                site.later.give_up(shapes, str(refusal))
+                site.tier_up.give_up(shapes, str(refusal))
                 return done, values
             done, values = done + int(turns), (*found, *values[site.variables :])
             self.left = bool(turns == limit)

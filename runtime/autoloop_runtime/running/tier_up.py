@@ -73,7 +73,7 @@ def price(nodes: int) -> float:
     return (0.0 if loaded else LOADING) + SMALLEST + PER_NODE * nodes
 
 
-class Later:
+class TierUp:
     """The machine code of one graph.
 
     Parameters
