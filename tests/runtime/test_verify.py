@@ -180,6 +180,15 @@ def test_an_effect_without_its_token_is_found() -> None:
     assert any("takes a token last" in fault for fault in verify(graph, Stage.STRUCTURED))
 
 
+#: rules whose broken graphs have tests of their own, above
+ALONE = ["has one dtype", "takes a token last"]
+
+
+def test_each_rule_is_spoiled_here() -> None:
+    spoiled = [*(says for *_, says in BROKEN), *ALONE]
+    assert all(any(says in rule.says for says in spoiled) for rule in verifying.RULES)
+
+
 @pytest.mark.parametrize("what", ["op", "inputs", "outputs", "attrs", "control_inputs", "name", "location", "graph"])
 def test_a_node_is_immutable(what: str) -> None:
     node = _node(graph_of(_loop), "While")
@@ -324,21 +333,25 @@ def _placeholder(graph: Graph) -> None:
     graph.exchange(node, node.instead(extension_rules.PLACEHOLDER))
 
 
-@pytest.mark.parametrize(
-    ("build", "spoil", "says"),
-    [
-        (_loop, _lost_counter, "among its variables"), (_loop, _no_counter, "among its variables"),
-        (_loop, _lost_store, "among its variables"), (_loop, _no_stack, "its own, and handed out"),
-        (_loop, _foreign_stack, "its own, and handed out"), (_branch, _foreign_result, "its own, and handed out"),
-        (_loop, _placeholder, "defined in the end"),
-    ],
-)  # fmt: skip
+GRADIENTS: list[tuple[Callable[[Any], Any], Callable[[Graph], None], str]] = [
+    (_loop, _lost_counter, "among its variables"), (_loop, _no_counter, "among its variables"),
+    (_loop, _lost_store, "among its variables"), (_loop, _no_stack, "its own, and handed out"),
+    (_loop, _foreign_stack, "its own, and handed out"), (_branch, _foreign_result, "its own, and handed out"),
+    (_loop, _placeholder, "defined in the end"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("build", "spoil", "says"), GRADIENTS)
 def test_every_rule_of_gradients_can_fail(
     build: Callable[[Any], Any], spoil: Callable[[Graph], None], says: str
 ) -> None:
     graph = _differentiated(build)
     spoil(graph)
     assert any(says in fault for fault in verify(graph, Stage.DIFFERENTIATED))
+
+
+def test_each_rule_of_gradients_is_spoiled_here() -> None:
+    assert all(any(says in rule.says for *_, says in GRADIENTS) for rule in extension_rules.EXTENSION_RULES)
 
 
 def test_a_stage_of_which_nobody_has_said_anything_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
