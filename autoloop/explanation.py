@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoloop_runtime.analysis.inside import loops_inside
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.records import LoopRecord, loop_records
-from autoloop_runtime.ir.structured import WHILE
 from autoloop_runtime.running.automatic import Standing
 from autoloop_runtime.running.prepare import Runner
 
@@ -166,7 +166,7 @@ def _loops(graph: Graph, runner: Runner) -> tuple[LoopReport, ...]:
     """Return the loops that were recorded, each with its nodes, and the nodes that nobody recorded."""
     standings = runner.loops
     nodes: dict[Line | None, list[Node]] = {}
-    for node in _while_nodes(graph):
+    for node in loops_inside(graph):
         nodes.setdefault(node.location[-1] if node.location else None, []).append(node)
     reports = [
         _report(record, nodes.pop(record.line, []) if record.converted else [], standings)
@@ -177,15 +177,6 @@ def _loops(graph: Graph, runner: Runner) -> tuple[LoopReport, ...]:
             _details(LoopReport("call", True, "the call asks for a loop of the graph", line), group, standings)
         )
     return tuple(sorted(reports, key=lambda r: (r.line.filename, r.line.lineno) if r.line else ("", 0)))
-
-
-def _while_nodes(graph: Graph) -> Iterator[Node]:
-    pending = [graph]
-    while pending:
-        for node in pending.pop().nodes:
-            if node.op is WHILE:
-                yield node
-            pending.extend(node.subgraphs)
 
 
 def _report(record: LoopRecord, nodes: list[Node], standings: Mapping[str, Standing]) -> LoopReport:

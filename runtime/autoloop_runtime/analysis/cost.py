@@ -19,6 +19,7 @@ from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ir.traits import Memory
 from .fusion import is_divisible
+from .inside import nodes_inside
 
 #: one NumPy call, on scalars and on arrays
 SCALAR_CALL = 100.0
@@ -189,13 +190,10 @@ def _is_work(graph: Graph) -> bool:
 def _heaviest(graph: Graph) -> Node | None:
     """Return the costliest node that is worth another thread, in ``graph`` or the graphs inside it."""
     best, best_cost = None, HEAVY
-    pending = [graph]
-    while pending:
-        for node in pending.pop().nodes:
-            pending.extend(node.subgraphs)
-            cost = 0.0 if node.subgraphs else estimate(node)
-            if cost > best_cost:
-                best, best_cost = node, cost
+    for node in nodes_inside(graph):
+        cost = 0.0 if node.subgraphs else estimate(node)
+        if cost > best_cost:
+            best, best_cost = node, cost
     return best
 
 
