@@ -24,7 +24,6 @@ from ...ops.gathering import PUT_ALONG
 from ...ops.identities import IDENTITY, STOP_GRADIENT
 from ...ops.indexing import INDEX_ADD
 from ...ops.repeating import PAD, TILE
-from ...ops.shape_queries import RANK, SHAPE, SIZE
 from ..ir.elements import TYPES
 from .collection_types import Collections, Elements, grown, is_collection_op
 from .facts import Shape, Types, Unresolved
@@ -127,7 +126,7 @@ class _Typer:
     def _fold(self, node: Node) -> bool:
         """Compute small values of which everything is known."""
         constants, shapes = self.types.constants, self.types.shapes
-        if node.op in (SHAPE, SIZE, RANK) and node.inputs[0] in shapes:
+        if node.op.traits.describes and node.inputs[0] in shapes:
             like = np.broadcast_to(np.zeros((), node.inputs[0].dtype), shapes[node.inputs[0]])
             self.types.know(node.outputs[0], node.op.kernel(like, **node.attrs))
             return True
