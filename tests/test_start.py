@@ -14,8 +14,9 @@ import pytest
 #: costs milliseconds at every start, and most programs do without
 LATER = (
     "autoloop.compat", "autoloop.explanation", "autoloop_runtime.gradients", "autoloop.drawing",
-    "autoloop_runtime.native", "optree", "astunparse", "threadpoolctl", "llvmlite", "scipy", "numpy.random",
-    "dataclasses", "json", "pathlib", "random", "sysconfig", "tempfile",
+    "autoloop_runtime.native", "autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.frames", "optree",
+    "astunparse", "threadpoolctl", "llvmlite", "scipy", "numpy.random", "dataclasses", "json", "pathlib",
+    "random", "sysconfig", "tempfile",
 )  # fmt: skip
 
 

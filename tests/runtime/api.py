@@ -45,8 +45,9 @@ from autoloop_runtime.control import while_loop as control_flow
 from autoloop_runtime.control.cond import cond
 from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
-from autoloop_runtime.dataflow import Executable, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
+from autoloop_runtime.dataflow import workers
+from autoloop_runtime.dataflow.executable import Executable
 from autoloop_runtime.dataflow.execution_plan import Plan
 from autoloop_runtime.dataflow.flat_graph import Kind, Lowered
 from autoloop_runtime.dataflow.frames import State

@@ -19,7 +19,7 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
         See ``lowering.lower``.
     """
     with undivided():
-        from . import Executable
+        from .executable import Executable
         from .lowering import lower
 
     return Executable(lower(graph, fetches, feeds)).run
