@@ -175,6 +175,46 @@ def test_what_describes_its_input_does_not_look_at_the_elements():
         np.testing.assert_array_equal(op.kernel(A, **given), op.kernel(np.full_like(A, np.nan), **given))
 
 
+def _arguments(op):
+    return inspect.signature(op.infer).parameters
+
+
+def test_shapes_that_follow_from_values_say_from_which():
+    """Those of random numbers are not asked: no machine code draws them."""
+    told = {op for op in OPS.values() if {"known", "static"} & set(_arguments(op))}
+    asked = {op for op in told if not op.name.startswith("random_")}
+    assert asked == {op for op in OPS.values() if op.extents is not None}
+    for op in asked:
+        name, position = op.extents
+        for ins, attrs, (out,) in samples().get(op, []):
+            extents = attrs[name].known if isinstance(attrs[name], TensorShape) else attrs[name]
+            assert position >= len(ins) or tuple(ins[position].tolist()) == extents
+            given = [*ins[:position], np.array(extents), *ins[position + 1 :]]
+            made = op.kernel(*given, **attrs)
+            assert made.tobytes() == np.asarray(out).tobytes() and np.shape(made) == np.shape(out)
+
+
+def test_the_inputs_of_an_index_are_positions():
+    """Machine code finds by that what an index is made of."""
+    seen = set()
+    for op, all_of_it in samples().items():
+        for ins, attrs, _ in all_of_it:
+            if "index" in attrs:
+                seen.add(op.name)
+                inputs = ins[op.positions]
+                attrs["index"].resolve(inputs)
+                if inputs:
+                    with pytest.raises(IndexError):
+                        attrs["index"].resolve(inputs[:-1])
+    assert seen == {"getitem", "set_item", "index_add"}
+
+
+def test_an_effect_that_can_only_end_the_run_gives_nothing():
+    ends = {op.name for op in OPS.values() if op.ends_run}
+    assert ends == {"assert", "raise"} and {op.name for op in OPS.values() if op.only_looks} == {"ReadVariable"}
+    assert all(OPS[name].effect and OPS[name].several and not OPS[name].stateful for name in ends)
+
+
 def test_what_takes_over_memory_gives_as_much_as_it_takes():
     seen = set()
     for op, ins, _, outs in _cases(lambda traits: traits.overwrites):

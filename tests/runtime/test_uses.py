@@ -25,6 +25,7 @@ from api import (
     is_pure,
     looked_at,
     loops_inside,
+    may_repeat,
     nodes_inside,
     only_computes,
     only_looks,
@@ -128,6 +129,23 @@ def test_what_may_be_noticed(graph):
     x2 = x * 2.0
     assert is_pure(x2.op) and only_computes(x2.op)
     assert not any(map(only_computes, (x.op, told.op, quiet.op)))
+
+
+def test_what_may_be_done_twice():
+    v = al.Variable(1.0)
+    whats = {
+        "quiet": (lambda: al.exp(v.dtype.type(2.0)), True), "read": (lambda: v.read_value(), True),
+        "assert": (lambda: al.assert_true(v > 0.0), True), "raise": (lambda: al.raise_error(ValueError), True),
+        "print": (lambda: al.print(1), False), "assign": (lambda: v.assign(2.0), False),
+        "draw": (lambda: al.random.normal([2]), False),
+    }  # fmt: skip
+    found = {}
+    for name, (make, _) in whats.items():
+        graph = Graph(ordered=True)
+        with graph.as_default():
+            cond(parameter(graph, ()) > 1.0, lambda make=make: (make(), 1)[1], lambda: 2)
+        found[name] = may_repeat(graph)
+    assert found == {name: may for name, (_, may) in whats.items()}
 
 
 def test_what_is_passed_on(graph):

@@ -50,7 +50,7 @@ class attempt:
         if error is not None and not isinstance(error, NeverReturnsError) and is_refusal(error):
             return
         nodes = list(self._made.nodes())
-        self.said = next((node for node in nodes if node.op in (RAISE, ASSERT)), None)
+        self.said = next((node for node in nodes if node.op.ends_run), None)
         kinds = flat_kinds(self._caught()) if self._caught is not None and nodes else []
         for node in nodes if kinds else ():
             raised = _raised_by(node)
@@ -144,7 +144,7 @@ class Made:
 
     def may_raise(self) -> bool:
         """Return whether one of them is a ``raise`` or an ``assert``."""
-        return any(node.op in (RAISE, ASSERT) for node in self.nodes())
+        return any(node.op.ends_run for node in self.nodes())
 
     def nodes(self) -> Iterator[Node]:
         """Yield them, with those in the graphs inside them."""

@@ -24,6 +24,11 @@ def effects(graph: Graph) -> Iterator[Node]:
     return (node for node in nodes_inside(graph) if node.op.effect)
 
 
+def may_repeat(graph: Graph) -> bool:
+    """Return whether nobody notices that ``graph`` runs twice, in the same state."""
+    return all(node.op.ends_run or node.op.only_looks for node in effects(graph))
+
+
 def only_computes(node: Node) -> bool:
     """Return whether the plain ``node`` computes its outputs from its inputs, waits for nothing else, and has no
     effect."""

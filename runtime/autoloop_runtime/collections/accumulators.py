@@ -116,7 +116,8 @@ ACCUMULATE = register(
 )
 ACCUMULATE_AT = register(
     Op("AccumulateAt", _like_first, _accumulate_at, _accumulate_at_vjp, stateful=True,
-       doc="x with y added at an index, into the buffer of x", traits=OPAQUE.but(overwrites=True))
+       doc="x with y added at an index, into the buffer of x", positions=slice(2, None),
+       traits=OPAQUE.but(overwrites=True))
 )  # fmt: skip
 SETTLE = register(
     Op(

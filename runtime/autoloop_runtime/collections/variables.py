@@ -81,11 +81,13 @@ def _checked_spec(value: Tensor, variable: Variable) -> Any:
     return variable.dtype, variable.shape
 
 
-def _variable_op(name: str, infer: Callable[..., Any], kernel: Callable[..., Any], vjp: NoRule = NO_RULE) -> Op:
-    return register(Op(name, infer, kernel, vjp, traits=OPAQUE, effect=True, stateful=True))
+def _variable_op(
+    name: str, infer: Callable[..., Any], kernel: Callable[..., Any], vjp: NoRule = NO_RULE, only_looks: bool = False
+) -> Op:
+    return register(Op(name, infer, kernel, vjp, traits=OPAQUE, effect=True, stateful=True, only_looks=only_looks))
 
 
-READ = _variable_op("ReadVariable", _spec, _read, NO_GRADIENT)
+READ = _variable_op("ReadVariable", _spec, _read, NO_GRADIENT, only_looks=True)
 ASSIGN = _variable_op("AssignVariable", _checked_spec, _assign)
 ASSIGN_ADD = _variable_op("AssignAddVariable", _spec, _update(np.add))
 ASSIGN_SUB = _variable_op("AssignSubVariable", _spec, _update(np.subtract))

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.observable import may_repeat
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
 from ..base.forks import Kind, in_child, is_mine
@@ -26,7 +27,6 @@ from ..ir.stages import Stage, come_to
 from ..ir.tensor import Tensor
 from ..ops.identities import IDENTITY
 from ..running.automatic import Automatic
-from ..running.on_stack_replacement import may_repeat
 from ..running.prepare import Runner, prepare, set_outputs
 from ..running.tier_up import MOST_SHAPES, Shapes
 from .activity import Key, Marks, is_differentiable, needed, reached

@@ -61,7 +61,11 @@ class Op:
     idempotent : bool
         If its last two operands are one value, it gives that.
     positions : slice or None
-        Which inputs are positions: a Python number is as good there as an integer of any dtype.
+        Which inputs are positions: a Python number is as good there as an integer of any dtype. Of an op with the
+        attribute ``index``, the inputs of that.
+    extents : tuple or None
+        Of an op whose result's shape follows from extents: the attribute that holds what is known of them while the
+        graph is built, and the position of the input that gives them all, which may be left out.
     numbers : bool
         Of two integers of one dtype, one may be a Python number: ``code`` gives the same, unless both are.
     entries : callable or None
@@ -71,6 +75,10 @@ class Op:
         The op does something besides computing: it is never pruned from an ordered graph or merged, takes
         an effect token as its last input and gives one as its last output (see ``graph.Graph.token``). The
         kernel sees neither: whoever runs the node strips the one and appends ``np.True_`` as the other.
+    ends_run : bool
+        Of an op with an effect: that can be nothing but that the run fails.
+    only_looks : bool
+        Of an op with an effect: it reads what others change, and changes nothing.
     stateful : bool
         The kernel wants the run's state (variable storage, output streams).
     several : bool
@@ -115,6 +123,9 @@ class Op:
     positions: slice | None = None
     numbers: bool = False
     entries: Callable[..., Any] | None = None
+    extents: tuple[str, int] | None = None
+    ends_run: bool = False
+    only_looks: bool = False
 
     def specs(self, *tensors: Any, **attrs: Any) -> list[Spec]:
         """Return the ``(dtype, shape)`` of each output, without the effect token."""

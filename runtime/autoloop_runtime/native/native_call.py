@@ -28,7 +28,7 @@ from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.adjoints import TABLES
 from .typing.facts import Shape
 from .typing.refusal import refusal
-from .typing.static_slices import INDEXED
+from .typing.static_slices import takes_index
 from .writer.context import OUT_OF_MEMORY, Check, Operand
 from .writer.registry import entry_of
 
@@ -249,7 +249,7 @@ class _Runnable:
             return annotate(error, check.node, frames)
         if check.node.op is array_ops.WRITE:
             return refusal(check.node, "an element is written behind the end of a TensorArray that grows")
-        if check.node.op in INDEXED:
+        if takes_index(check.node):
             return refusal(check.node, "a slice is cut short where the array ends, so its extent depends on values")
         entry = entry_of(check.node.op)
         if entry is not None and entry.undecided:

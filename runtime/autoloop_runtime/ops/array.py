@@ -45,7 +45,8 @@ def _reshape_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
 
 RESHAPE = primitive(
     "reshape", _reshape_infer, _reshape_kernel,
-    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0]), *[None] * (len(inputs) - 1)], traits=RESHAPING,
+    lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0]), *[None] * (len(inputs) - 1)],
+    extents=("known", 1), traits=RESHAPING,
 )  # fmt: skip
 
 

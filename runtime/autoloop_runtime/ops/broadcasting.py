@@ -45,7 +45,8 @@ def _broadcast_to_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
 
 BROADCAST_TO = primitive(
     "broadcast_to", _broadcast_to_infer, _broadcast_to_kernel,
-    lambda g, outputs, inputs, attrs: [unbroadcast(g, inputs[0]), *[None] * (len(inputs) - 1)], traits=VIEWING,
+    lambda g, outputs, inputs, attrs: [unbroadcast(g, inputs[0]), *[None] * (len(inputs) - 1)],
+    extents=("known", 1), traits=VIEWING,
 )  # fmt: skip
 
 
@@ -110,5 +111,6 @@ SUM_TO = primitive(
     lambda g, shape, static: (g.dtype, static),
     _sum_to_kernel,
     lambda g, outputs, inputs, attrs: (broadcast_like(g, inputs[0]), None),
+    extents=("static", 1),
     traits=OPAQUE.but(memory=Memory.VIEW, fails=Fails.UNKNOWN_SHAPES),
 )

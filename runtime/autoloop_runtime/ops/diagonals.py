@@ -89,8 +89,9 @@ def _embed_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
 
 
 EMBED = primitive(
-    "embed_diagonal", lambda d, *dims, known, k: (d.dtype, TensorShape(known)), _embed_kernel, _embed_vjp, traits=MADE
-)
+    "embed_diagonal", lambda d, *dims, known, k: (d.dtype, TensorShape(known)), _embed_kernel, _embed_vjp,
+    extents=("known", 1), traits=MADE,
+)  # fmt: skip
 
 
 def _embedded(d: Tensor, dims: Any, k: int) -> Tensor:

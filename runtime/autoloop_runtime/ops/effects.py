@@ -269,7 +269,9 @@ def _assert_kernel(condition: Any, *values: Any, text: Text | None) -> Any:
     return ()
 
 
-ASSERT = primitive("assert", _assert_infer, _assert_kernel, NO_GRADIENT, effect=True, several=True, traits=OPAQUE)
+ASSERT = primitive(
+    "assert", _assert_infer, _assert_kernel, NO_GRADIENT, effect=True, ends_run=True, several=True, traits=OPAQUE
+)
 
 
 @public()
@@ -312,8 +314,9 @@ def _raise_kernel(*values: Any, factory: Callable[..., BaseException]) -> Any:
 
 
 RAISE = primitive(
-    "raise", lambda *values, factory: [], _raise_kernel, NO_GRADIENT, effect=True, several=True, traits=OPAQUE
-)
+    "raise", lambda *values, factory: [], _raise_kernel, NO_GRADIENT, effect=True, ends_run=True, several=True,
+    traits=OPAQUE,
+)  # fmt: skip
 
 
 @public()

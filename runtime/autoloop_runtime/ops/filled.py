@@ -42,7 +42,7 @@ def _fill_kernel(value: Any, dims: Any = None, *, known: Any) -> Any:
 FILL = primitive(
     "fill", _fill_infer, _fill_kernel,
     lambda g, outputs, inputs, attrs: [sum(g), *[None] * (len(inputs) - 1)],
-    traits=OPAQUE.but(memory=Memory.FRESH, rematerialise=True),
+    extents=("known", 1), traits=OPAQUE.but(memory=Memory.FRESH, rematerialise=True),
 )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def _put_along_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any
 
 PUT_ALONG: Op = primitive(
     "put_along_axis", lambda shape, indices, values, axis, static: (values.dtype, static), _put_along_kernel,
-    _put_along_vjp, traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
+    _put_along_vjp, extents=("static", 0), traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
 )  # fmt: skip
 
 
@@ -201,7 +201,7 @@ GATHER_ND = primitive(
     traits=PICKING.but(memory=Memory.ANY),
 )  # fmt: skip
 SCATTER = primitive(
-    "scatter", _scatter_infer, _scatter_kernel, _scatter_vjp,
+    "scatter", _scatter_infer, _scatter_kernel, _scatter_vjp, extents=("known", 2),
     traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
 )  # fmt: skip
 

@@ -84,7 +84,8 @@ GETITEM = primitive(
 )  # fmt: skip
 INDEX_ADD = primitive(
     "index_add", lambda shape, values, *inputs, index, static: (values.dtype, static),
-    _index_add_kernel, _index_add_vjp, traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
+    _index_add_kernel, _index_add_vjp, positions=slice(2, None), extents=("static", 0),
+    traits=OPAQUE.but(memory=Memory.FRESH, raises=IndexError),
 )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def _tile_kernel(x: Any, multiples: Any = None, *, known: Any) -> Any:
     return np.tile(x, known if multiples is None else multiples.tolist())[()]
 
 
-TILE = primitive("tile", _tile_infer, _tile_kernel, _tile_vjp, traits=MADE)
+TILE = primitive("tile", _tile_infer, _tile_kernel, _tile_vjp, extents=("known", 1), traits=MADE)
 
 
 @public(numpy=np.tile)
@@ -150,7 +150,7 @@ def _pad_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> A
     return [inside, total(g) - total(inside), *[None] * (len(inputs) - 2)]
 
 
-PAD = primitive("pad", _pad_infer, _pad_kernel, _pad_vjp, traits=MADE)
+PAD = primitive("pad", _pad_infer, _pad_kernel, _pad_vjp, extents=("known", 2), traits=MADE)
 
 #: TensorFlow's and NumPy's names of the modes -> NumPy's
 _PAD_MODES = {"constant": "constant", "reflect": "reflect", "symmetric": "symmetric", "edge": "edge", "wrap": "wrap"}

@@ -26,6 +26,7 @@ import numpy as np
 
 from ..analysis.cost import Choice, choose
 from ..analysis.inside import loops_inside
+from ..analysis.observable import may_repeat
 from ..base import background, config
 from ..base import native_extra as extra
 from ..base.dataclass import dataclass
@@ -37,7 +38,7 @@ from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
 from ..passes.regions import form_regions
 from ..python_code.compile_python import compile_graph, compile_region
-from .on_stack_replacement import Restart, Site, Sites, may_hand_over, may_repeat
+from .on_stack_replacement import Restart, Site, Sites, may_hand_over
 from .tier_up import MOST_SHAPES, SMALLEST, Made, Shapes, TierUp, is_wanted
 
 Run = Callable[..., list[Any]]

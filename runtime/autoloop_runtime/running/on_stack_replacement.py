@@ -32,13 +32,11 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.observable import effects
+from ..analysis.observable import may_repeat
 from ..base import background
 from ..base.dtypes import variant
-from ..collections.variables import READ
-from ..ir.graph import Graph, Node
+from ..ir.graph import Node
 from ..ir.run_state import EAGER, RunState
-from ..ops.effects import ASSERT, RAISE
 from ..passes.resume import resumable
 from .tier_up import SMALLEST, Made, Shapes, TierUp
 
@@ -52,8 +50,6 @@ ALL = 1 << 62
 CALL = 5e3
 #: what machine code can be given; a loop may hold other values while it runs, such as sums that are changed in place
 _ARRAYS = (np.ndarray, np.generic)
-#: effects that machine code may have in a loop: they can only end it, or read what nothing in it changes
-HARMLESS = frozenset({ASSERT, RAISE, READ})
 
 
 class Site:
@@ -268,8 +264,3 @@ def may_hand_over(node: Node) -> bool:
     if any(t.dtype == variant or t.dtype.kind == "O" for t in node.inputs):
         return False
     return all(map(may_repeat, node.subgraphs))
-
-
-def may_repeat(graph: Graph) -> bool:
-    """Return whether nobody notices that ``graph`` runs twice, in the same state."""
-    return all(node.op in HARMLESS for node in effects(graph))

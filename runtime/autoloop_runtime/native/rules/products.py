@@ -40,7 +40,7 @@ def _matmul_time(node: Node, shapes: list[Shape], rate: float) -> float:
     return rate * size_of(shapes[-1]) * shapes[0][-1]
 
 
-@rule(MATMUL, time=_matmul_time)
+@rule(MATMUL, packs=True, time=_matmul_time)
 def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor = node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -255,7 +255,7 @@ def _einsum_time(node: Node, shapes: list[Shape], rate: float) -> float:
     return rate * prod(sizes.values())
 
 
-@rule(EINSUM, time=_einsum_time)
+@rule(EINSUM, packs=True, time=_einsum_time)
 def _einsum(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     left, _, right = node.attrs["equation"].partition("->")
     terms, tensor = left.split(","), node.outputs[0]

@@ -14,7 +14,6 @@ from ...base.dataclass import dataclass, field, replace
 from ...ir.graph import Graph, Node
 from ...ir.structured import WHILE
 from ...ir.tensor import Tensor
-from ...ops.linalg import EINSUM, MATMUL
 from ..ir.writer import Phi
 from ..writer.context import Context, Target
 from ..writer.copy_on_write import as_owned, changeable
@@ -23,7 +22,7 @@ from ..writer.interrupts import ask
 from ..writer.nests import store
 from ..writer.node_writer import array_of, open_block, value_of, write_nodes
 from ..writer.polling import polling_period
-from ..writer.registry import rule
+from ..writer.registry import entry_of, rule
 from ..writer.storage_plan import overwrites
 from ..writer.values import (  # fmt: skip
     Array,
@@ -212,7 +211,8 @@ def _kept(ctx: Context, value: Value, inside: Tensor) -> Value:
 
 
 def _is_multiplied(tensor: Tensor) -> bool:
-    return any(n is not None and n.op in (MATMUL, EINSUM) for n in readers(tensor.op.graph).nodes(tensor))
+    entries = [entry_of(n.op) for n in readers(tensor.op.graph).nodes(tensor) if n is not None]
+    return any(entry is not None and entry.packs for entry in entries)
 
 
 class _Running:

@@ -16,26 +16,13 @@ from ...base.shapes import TensorShape
 from ...ir.graph import CONST, PARAMETER, Graph, Node
 from ...ir.structured import COND, WHILE
 from ...ir.tensor import Tensor
-from ...ops.array import RESHAPE
-from ...ops.broadcasting import BROADCAST_TO, SUM_TO
-from ...ops.diagonals import EMBED
-from ...ops.filled import FILL
-from ...ops.gathering import PUT_ALONG
 from ...ops.identities import IDENTITY, STOP_GRADIENT
-from ...ops.indexing import INDEX_ADD
-from ...ops.repeating import PAD, TILE
 from ..ir.elements import TYPES
 from .collection_types import Collections, Elements, grown, is_collection_op
 from .facts import Shape, Types, Unresolved
 from .refusal import refuse
-from .static_slices import INDEXED, with_known_extents
+from .static_slices import takes_index, with_known_extents
 
-#: ops that take extents as an input where they are not known: attribute -> position of that input
-_EXTENTS = {
-    FILL: {"known": 1}, BROADCAST_TO: {"known": 1}, RESHAPE: {"known": 1}, TILE: {"known": 1},
-    PAD: {"known": 2}, INDEX_ADD: {"static": 0}, SUM_TO: {"static": 1}, EMBED: {"known": 1},
-    PUT_ALONG: {"static": 0},
-}  # fmt: skip
 #: constants up to this many elements are computed with while typing
 _FOLD = 64
 
@@ -147,12 +134,13 @@ class _Typer:
     def _reinfer(self, node: Node, inputs: Sequence[Tensor]) -> list[TensorShape]:
         stand_ins = [self._stand_in(t) for t in inputs]
         attrs = dict(node.attrs)
-        for name, position in _EXTENTS.get(node.op, {}).items():
+        if node.op.extents is not None:
+            name, position = node.op.extents
             value = self.types.constants.get(inputs[position]) if len(inputs) > position else None
             if value is not None:
                 extents = tuple(np.ravel(value).tolist())
-                attrs[name] = extents if name == "known" else TensorShape(extents)
-        if node.op in INDEXED:
+                attrs[name] = TensorShape(extents) if isinstance(attrs[name], TensorShape) else extents
+        if takes_index(node):
             attrs["index"] = with_known_extents(node, self.types)
         try:
             specs = node.op.specs(*stand_ins, **attrs)

@@ -8,27 +8,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...collections.accumulators import ACCUMULATE_AT
 from ...ir.graph import Node
 from ...ir.tensor import Tensor
 from ...ops.arithmetic import ADD, MULTIPLY, SUBTRACT
 from ...ops.identities import IDENTITY
 from ...ops.index import Index, Input, Slice
-from ...ops.indexing import GETITEM, INDEX_ADD, SET_ITEM
 from ...ops.operands import CAST
 from .facts import Types
 
-#: ops that take an index -> the position of its first tensor among their inputs
-INDEXED = {GETITEM: 1, SET_ITEM: 2, INDEX_ADD: 2, ACCUMULATE_AT: 2}
 #: how deep sums are looked into
 _DEPTH = 16
 #: tensor -> how often it is in a sum, and ``None`` -> the number in it
 _Sum = dict[Tensor | None, int]
 
 
+def takes_index(node: Node) -> bool:
+    """Return whether ``node`` takes an index."""
+    return "index" in node.attrs
+
+
 def with_known_extents(node: Node, types: Types) -> Index:
     """Return the index of ``node`` with slices ``0:extent`` in the place of those whose extent is known only."""
-    first, index = INDEXED[node.op], node.attrs["index"]
+    assert node.op.positions is not None
+    first, index = node.op.positions.start, node.attrs["index"]
     return Index([_static(e, node, first, types) if isinstance(e, Slice) else e for e in index.entries])
 
 

@@ -35,6 +35,8 @@ class Entry:
         What the rule gives is a way to look at memory that is there, or nothing that is stored: the kernel may copy.
     partly : bool
         It touches no more elements than the smallest of its operands and its result has.
+    packs : bool
+        It lays out an operand anew whose rows are not contiguous.
     undecided : bool
         It fails where rounding decides; the kernel may then not.
     time : callable or None
@@ -48,6 +50,7 @@ class Entry:
     reduces: bool = False
     view: bool = False
     partly: bool = False
+    packs: bool = False
     undecided: bool = False
     time: Time | None = None
 
