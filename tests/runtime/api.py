@@ -105,6 +105,7 @@ from autoloop_runtime.native.toolchain.compile_ir import compile_ir, host
 from autoloop_runtime.native.typing.exact_shapes import infer
 from autoloop_runtime.native.writer import storage_plan
 from autoloop_runtime.native.writer.polling import polling_period
+from autoloop_runtime.native.writer.registry import entry_of
 from autoloop_runtime.native.writer.storage_plan import make_plan
 from autoloop_runtime.native.writer.values import Buffer
 from autoloop_runtime.ops import argsort, cholesky, einsum, exp, inv, matmul, searchsorted, solve, sort

@@ -30,6 +30,7 @@ from api import (
     TensorShape,
     Traits,
     can_fail,
+    entry_of,
     ops,
     primitive,
     register,
@@ -349,3 +350,35 @@ def test_a_position_may_be_a_number():
                     np.testing.assert_array_equal(value, out)
             seen.add(op.name)
     assert {"getitem", "set_item", "tensor_array_write", "tensor_array_read"} <= seen
+
+
+#: where what machine code knows of an op is not what the row states of the kernel, and why
+DIFFERENT = {
+    # a few instructions, but slow ones, or ones that do not overlap: one more pass over memory takes less
+    "not cheap": {"divide", "reciprocal", "sqrt", "rsqrt", "length", "floor", "ceil", "trunc", "rint", "copysign"},
+    # one number; nothing, of a sum that in machine code is an array as any other
+    "cheap": {"fill", "Settle"},
+    # the kernel copies, or makes what machine code only describes
+    "a view": {"diagonal", "range"},
+    # computed with the other elements, or added up where it must be
+    "no view": {"broadcast_to", "identity", "stop_gradient", "sum_to"},
+    # one value per element, of one that is repeated; of sums, whose kernels work on a buffer that changes
+    "pointwise": {"broadcast_to", "fill", "Accumulate", "Settle"},
+    "not pointwise": set(),
+}
+
+
+def test_machine_code_differs_from_the_rows_where_it_is_said_to():
+    known = {op: entry for op in OPS.values() if (entry := entry_of(op)) is not None}
+    priced = {op for op in known if op.traits.elementwise and op.traits.price in (Price.ARITHMETIC, Price.VIEW)}
+    stated = {
+        "cheap": priced - {op for op in priced if op.stateful},
+        "view": {op for op in known if op.traits.memory is Memory.VIEW},
+        "pointwise": {op for op in known if op.traits.elementwise},
+    }
+    held = {name: {op for op, entry in known.items() if getattr(entry, name)} for name in stated}
+    more = {name: {op.name for op in held[name] - stated[name]} for name in stated}
+    fewer = {name: {op.name for op in stated[name] - held[name]} for name in stated}
+    assert (more["cheap"], fewer["cheap"]) == (DIFFERENT["cheap"], DIFFERENT["not cheap"])
+    assert (more["view"], fewer["view"]) == (DIFFERENT["a view"], DIFFERENT["no view"])
+    assert (more["pointwise"], fewer["pointwise"]) == (DIFFERENT["pointwise"], DIFFERENT["not pointwise"])

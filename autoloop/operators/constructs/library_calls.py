@@ -20,8 +20,6 @@ from autoloop_runtime.ir.numpy_protocols import NUMPY_FUNCTIONS
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
 
-_SAME_NAME = ("cos", "cosh", "exp", "expm1", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
-
 
 def _whole(rounded: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x: ops.cast(rounded(x), dtypes.int32)
@@ -72,12 +70,23 @@ def _rows(arrays: Any) -> list[Any]:
 
 
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **{getattr(math, name): getattr(ops, name) for name in _SAME_NAME},
     math.ceil: _whole(ops.ceil),
+    math.cos: ops.cos,
+    math.cosh: ops.cosh,
+    math.exp: ops.exp,
+    math.expm1: ops.expm1,
     math.fabs: ops.abs,
     math.floor: _whole(ops.floor),
     math.log: _log,
+    math.log10: ops.log10,
+    math.log1p: ops.log1p,
+    math.log2: ops.log2,
     math.pow: ops.pow,
+    math.sin: ops.sin,
+    math.sinh: ops.sinh,
+    math.sqrt: ops.sqrt,
+    math.tan: ops.tan,
+    math.tanh: ops.tanh,
     np.array: _array,
     np.asarray: _asarray,
     np.concatenate: _concatenate,
