@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 import sys
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -418,34 +419,75 @@ def test_no_private_protocol_beside_those_that_are_typed():
     assert found == OUR_DUNDERS, "a value of several tensors says so by a Composite, see ir/composite.py"
 
 
+#: methods of a string that say what it is
+DECIDES = {"startswith", "endswith", "find", "index", "count", "__eq__", "__contains__"}
+#: what takes a string to choose by
+LOOKS_UP = {"get", "startswith", "endswith", "match", "fullmatch", "search", "fnmatch", "getattr"}
+#: whose ``type`` is something else than the op of a node
+OTHER_TYPES = {"token", "dtype"}
+
+
+def _attribute(node: ast.AST) -> tuple[ast.AST | None, str | None]:
+    """The owner and the name of an attribute, also of one that ``getattr`` reads."""
+    if isinstance(node, ast.Attribute):
+        return node.value, node.attr
+    if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "getattr" and len(node.args) > 1:
+        return node.args[0], getattr(node.args[1], "value", None)
+    return None, None
+
+
+def _last_name(node: ast.AST | None) -> str | None:
+    """The last word of a dotted name."""
+    return getattr(node, "attr", None) or getattr(node, "id", None)
+
+
 def _gives_op_name(node: ast.AST, known: set[str]) -> bool:
-    """Whether an expression is the name of an op: ``op.name``, ``node.op.name``, or a variable that was given one."""
-    if isinstance(node, ast.Attribute) and node.attr == "name":
-        owner = node.value
-        return "op" in (getattr(owner, "id", None), getattr(owner, "attr", None))
+    """Whether an expression is the name of an op: ``op.name``, ``node.op.name``, ``node.type``, or a variable that was
+    given one."""
+    owner, name = _attribute(node)
+    if name == "name":
+        return _last_name(owner) == "op"
+    if name == "type":
+        return _last_name(owner) not in OTHER_TYPES
     return isinstance(node, ast.Name) and node.id in known
+
+
+def _given_op_names(nodes: list[ast.AST]) -> set[str]:
+    """The variables that are given the name of an op."""
+    pairs = []
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                both = (target, node.value)
+                several = all(isinstance(one, ast.Tuple | ast.List) for one in both)
+                pairs += zip(*[one.elts for one in both]) if several else [both]
+    return {
+        target.id for target, value in pairs
+        if isinstance(target, ast.Name) and _gives_op_name(value, set())
+        and (_attribute(value)[1] == "name" or _last_name(_attribute(value)[0]) in ("node", "op"))
+    }  # fmt: skip
 
 
 def _uses_of_op_names(tree: ast.AST) -> list[int]:
     """The lines where something depends on what an op is called."""
     nodes = list(_nodes(tree))
-    known: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _gives_op_name(node.value, set()):
-            known.add(node.targets[0].id)
+    known = _given_op_names(nodes)
     found = []
     for node in nodes:
-        if isinstance(node, ast.Compare):
+        asked: list[ast.AST] = []
+        if isinstance(node, ast.Compare) and not any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
             asked = [node.left, *node.comparators]
         elif isinstance(node, ast.Subscript):
             asked = [node.slice]
         elif isinstance(node, ast.Match):
             asked = [node.subject]
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("get", "startswith", "endswith"):
-            asked = [*node.args, node.func.value]
-        else:
-            continue
-        if any(_gives_op_name(part, known) for part in asked):
+        elif isinstance(node, ast.Attribute) and node.attr in DECIDES:
+            asked = [node.value]
+        elif isinstance(node, ast.Call) and _last_name(node.func) in LOOKS_UP:
+            asked = node.args
+        elif isinstance(node, ast.Call) and _last_name(node.func) == "attrgetter":
+            asked = [ast.parse(str(a.value), mode="eval").body for a in node.args if isinstance(a, ast.Constant)]
+        if any(_gives_op_name(part, known) for one in asked for part in ast.walk(one)):
             found.append(node.lineno)
     return found
 
@@ -453,15 +495,20 @@ def _uses_of_op_names(tree: ast.AST) -> list[int]:
 def _reaches_by_name(tree: ast.AST, names: set[str]) -> list[int]:
     """The lines where an op, or its public function, is reached by a string."""
     froms = [n for n in _nodes(tree) if isinstance(n, ast.ImportFrom) and (n.module or "").endswith("ir.op")]
-    imported = {a.name for n in froms for a in n.names}
+    imported = {a.asname or a.name: a.name for n in froms for a in n.names}
     found = []
     for node in _nodes(tree):
-        if isinstance(node, ast.Name) and node.id in ("OPS", "FUNCTIONS") and node.id in imported:
+        owner, name = _attribute(node)
+        if imported.get(getattr(node, "id", "")) in ("OPS", "FUNCTIONS") or name in ("OPS", "FUNCTIONS"):
             found.append(node.lineno)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "call" and "call" in imported:
-            asked = node.args[0]
-            if isinstance(asked, ast.Constant) and asked.value in names:
-                found.append(node.lineno)
+        if isinstance(node, ast.Call):
+            by_name = isinstance(node.func, ast.Attribute) and node.func.attr == "call"
+            if by_name or imported.get(getattr(node.func, "id", "")) == "call":
+                asked = node.args[0] if node.args else None
+                if isinstance(asked, ast.Constant) and asked.value in names:
+                    found.append(node.lineno)
+            elif owner is not None and _last_name(owner) == "ops":
+                found.append(node.lineno)  # getattr(ops, ...)
     return found
 
 
@@ -470,21 +517,36 @@ def _op_names() -> set[str]:
     return set(importlib.import_module("autoloop_runtime.ir.op").OPS)
 
 
-def _tables_of_op_names(tree: ast.AST, names: set[str], front: bool = False) -> list[int]:
-    """The lines of collections, and of keys of dicts, that name several ops and nothing else.
-
-    In the front end a sequence of such names may speak of Python's own functions.
-    """
+def _tables_of_op_names(tree: ast.AST, names: set[str], others: Sequence[str] = ()) -> list[int]:
+    """The lines of collections, and of keys of dicts, that name several ops; ``others`` name something else."""
     found = []
     for node in _nodes(tree):
-        listed = isinstance(node, ast.Set) or (not front and isinstance(node, ast.Tuple | ast.List))
+        listed = isinstance(node, ast.Set | ast.Tuple | ast.List)
         members = node.elts if listed else node.keys if isinstance(node, ast.Dict) else []
-        words = [m.value if isinstance(m, ast.Constant) else None for m in members]
-        if len(words) > 1 and names.issuperset(words):
+        words = {m.value for m in members if isinstance(m, ast.Constant) and isinstance(m.value, str)} & names
+        if len(words) > 1 and words not in [set(other.split()) for other in others]:
             found.append(node.lineno)
     return found
 
 
+#: module -> names of ops that mean something else there
+OTHER_NAMES = {
+    # Python's builtins
+    "autoloop.conversion.expressions": ("all any max min sum", "all any"),
+    "autoloop.conversion.scopes": ("all any max min sum",),
+    # attributes and methods of arrays
+    "autoloop.conversion.mutated_parameters": ("shape size",),
+    "autoloop_runtime.collections.variables": ("reshape sum mean max min size",),
+    # Python's operators
+    "autoloop.operators.staging.standins": ("add mod pow matmul", "abs invert getitem"),
+    "autoloop_runtime.ir.tensor_operators": ("add mod pow matmul",),
+    # what the command line calls arrays
+    "autoloop.cli.arguments": ("linspace range",),
+    # functions of sparse tensors, which are no ops
+    "autoloop_runtime.collections.sparse": ("add matmul multiply transpose",),
+}
+#: 1.x has all functions that there are
+EVERY_FUNCTION = "autoloop.compat.v1"
 #: where ops are defined
 _ROWS = ("autoloop_runtime.ops", "autoloop_runtime.ir.op")
 #: whose operators are functions of the modules above, bound late
@@ -498,8 +560,8 @@ def test_ops_are_not_told_apart_by_their_names():
     for module, path in MODULES.items():
         if not module.startswith(_ROWS):
             tree = _parsed(path.read_text())
-            lines = {*_uses_of_op_names(tree), *_tables_of_op_names(tree, names, module.startswith("autoloop."))}
-            if not module.startswith((*_BELOW, _READS_TEMPLATES)):
+            lines = {*_uses_of_op_names(tree), *_tables_of_op_names(tree, names, OTHER_NAMES.get(module, ()))}
+            if not module.startswith((*_BELOW, _READS_TEMPLATES, EVERY_FUNCTION)):
                 lines.update(_reaches_by_name(tree, names))
             wrong += [f"{path.relative_to(ROOT)}:{line}" for line in sorted(lines)]
     assert not wrong, f"import the Op and ask what it states of itself: {wrong}"
@@ -519,12 +581,40 @@ def test_ops_are_not_told_apart_by_their_names():
         ("from ..ir.op import call\ncall('sparse_add', x, y)", False),
         ("from ..ir.op import OPS\nmake(OPS[name])", True), ("from ..ir.op import FUNCTIONS\nFUNCTIONS[name](x)", True),
         ("call('add', x)", False),
+        # ways round
+        ("node.type == 'add'", True), ("x.op.type in TABLE", True), ("RULES[node.type]", True),
+        ("n.type != 'add'", True),
+        ("kind = node.type\nkind == 'add'", True), ("handler.type is not None", False), ("token.type == OP", False),
+        ("TABLE[dtype.type]", False), ("getattr(node.op, 'name') == 'add'", True), ("getattr(n, 'type') in T", True),
+        ("op.name[:3] == 'add'", True), ("op.name.lower() == 'add'", True), ("T[op.name.lower()]", True),
+        ("f'{op.name}' == 'add'", True), ("str(op.name) in T", True), ("starts = op.name.startswith", True),
+        ("'a' in [n.op.name for n in nodes]", True), ("re.match('add', op.name)", True), ("op.name.count('a')", True),
+        ("(kind := op.name) == 'add'", True), ("kind, x = op.name, 1\nkind == 'add'", True),
+        ("kind: str = op.name\nkind in T", True), ("getattr(self, op.name)(x)", True),
+        ("match node.type:\n  case 'add': pass", True), ("key = attrgetter('op.name')", True),
+        ("from ..ir import op as rows\nrows.OPS[k]", True), ("ir.op.FUNCTIONS.values()", True),
+        ("getattr(rows, 'OPS')", True), ("from ..ir.op import OPS as rows\nrows[k]", True),
+        ("from ..ir.op import call as f\nf('add', x)", True), ("rows.call('add', x)", True),
+        ("getattr(ops, name)", True), ("getattr(runtime.ops, 'add')", True), ("getattr(options, name)", False),
+        ("{'add', 'multiply', 'other'}", True), ("['add', 'multiply', k]", True),
+        ("{'add': 1, 'multiply': 2, k: 3}", True),
+        ("('add', 'other')", False), ("f(name, unique_name(op.name.lower()))", False),
     ],
 )  # fmt: skip
 def test_what_the_name_of_an_op_decides_is_found(text, is_found):
     tree, names = _parsed(text), {"add", "multiply", "shape"}
     found = _uses_of_op_names(tree) or _tables_of_op_names(tree, names) or _reaches_by_name(tree, names)
     assert bool(found) is is_found
+
+
+def test_names_that_mean_something_else_are_there():
+    for module, others in OTHER_NAMES.items():
+        tree, names = _parsed(MODULES[module].read_text()), _op_names()
+        lines = len(_tables_of_op_names(tree, names))
+        for other in others:
+            rest = [one for one in others if one != other]
+            assert len(_tables_of_op_names(tree, names, rest)) > 0, (module, other)
+        assert lines and not _tables_of_op_names(tree, names, others)
 
 
 def test_samples_need_only_autoloop_numpy_and_the_standard_library():
