@@ -14,7 +14,7 @@ from ..base.dtypes import DType
 MOST = 4
 
 
-class Spare:
+class ReusedArrays:
     """Gives arrays of one shape and dtype: one that it gave before, if nobody holds that any more, else a new one.
 
     Every holder counts: a variable, a view, a list, a TensorArray, the caller. So what it gives can never be

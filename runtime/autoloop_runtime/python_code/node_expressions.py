@@ -17,7 +17,7 @@ from ..ops.indexing import GETITEM, assign_in_place
 from ..ops.operands import CAST
 from . import names
 from .block_loop import Between, in_blocks
-from .buffer_reuse import Spare
+from .buffer_reuse import ReusedArrays
 from .inlining import Uses
 from .templates import ATOM, Expr, constant, parse
 
@@ -83,9 +83,11 @@ class Expressions:
         template = parse(node.op.into.replace("{out}", f"{{{len(node.inputs)}}}"))
         return template.fill([*[env[t] for t in node.inputs], out], node)
 
-    def spare(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
+    def reused(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
         """Return what makes arrays of this form, to be used again."""
-        name = self._global(("spare",), "Spare", Spare, "gives an array, again if nobody has it any more")
+        name = self._global(
+            ("reused",), "ReusedArrays", ReusedArrays, "gives an array, again if nobody has it any more"
+        )
         return f"{name}({shape}, {_dtype_name(dtype)})"
 
     def scalar(self, dtype: np.dtype[Any]) -> str:

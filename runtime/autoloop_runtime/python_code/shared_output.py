@@ -86,8 +86,8 @@ class Output:
         self.lines = Lines()
         self.functions: list[list[Line]] = []
         self.prologue: list[Line] = []
-        #: where the spare arrays of the function being written are, by shape and dtype
-        self._spares: dict[tuple[tuple[int, ...], str], str] = {}
+        #: where the reused arrays of the function being written come from, by shape and dtype
+        self._reused: dict[tuple[tuple[int, ...], str], str] = {}
 
     def uses(self, graph: Graph, predicate: bool = False) -> Uses:
         """Return who reads what in ``graph``; ``predicate``: its first output is a loop's condition."""
@@ -126,10 +126,10 @@ class Output:
     def reused(self, tensor: Tensor) -> Expr:
         """Return an array for the value of ``tensor``, of which one is wanted in every iteration."""
         shape, dtype = tensor.shape.as_tuple(), tensor.dtype
-        name = self._spares.get((shape, dtype.str))
+        name = self._reused.get((shape, dtype.str))
         if name is None:
-            name = self._spares[shape, dtype.str] = self.names.new_local("spare")
-            self.prologue.append(Line((name, " = ", self.expressions.spare(shape, dtype)), 1))
+            name = self._reused[shape, dtype.str] = self.names.new_local("reused")
+            self.prologue.append(Line((name, " = ", self.expressions.reused(shape, dtype)), 1))
         return Expr((f"{name}()",), reads=frozenset((name,)), length=len(name) + 2)
 
     # -- checks -------------------------------------------------------------------------------------------
@@ -160,15 +160,15 @@ class Output:
         reads = frozenset().union(*[scope.env[t].reads for t in node.inputs])
         parameters = (["state"] if self.decided.stateful else []) + sorted(reads)
         outer, self.lines = self.lines, Lines()
-        around = self.prologue, self._spares
-        self.prologue, self._spares = [], {}
+        around = self.prologue, self._reused
+        self.prologue, self._reused = [], {}
         write()
         results = list(dict.fromkeys(n for t in node.outputs if (n := scope.env[t].name) in scope.owner))
         inner, self.lines = self.lines, outer
         inner.add("return " + ", ".join(results))
         name = self.names.new_global(names.of_node(node.name))
         self.functions.append([Line(f"def {name}({', '.join(parameters)}):"), *self.prologue, *inner.finished(1)])
-        self.prologue, self._spares = around
+        self.prologue, self._reused = around
         call = Expr((f"{name}({', '.join(parameters)})",), node=node)
         if results:
             self.lines.assign(results, call)
