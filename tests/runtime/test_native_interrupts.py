@@ -33,7 +33,7 @@ RANDOM = np.random.default_rng(3)
 
 
 @cache
-def line(size=1_000_000):
+def line(size=600_000):
     return RANDOM.standard_normal(size)
 
 
@@ -44,7 +44,7 @@ def square(size=1300):
 
 @cache
 def stack():
-    return RANDOM.standard_normal((60, 300, 300))
+    return RANDOM.standard_normal((30, 300, 300))
 
 
 def integers(*shape):
