@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
     _forget_silent_modules(tests)
     pytest.register_assert_rewrite(*[p.stem for p in tests.rglob("*.py") if _checks(p.stem)])
     _leave_alone("hypothesis", config)
-    setattr(rewrite, _CALLED, functools.partial(_held, str(config.rootpath)))
+    setattr(rewrite, _CALLED, _held)
     rewriter = rewrite.AssertionRewriter
-    setattr(rewriter, "visit_Assert", _telling(rewriter.visit_Assert))
+    setattr(rewriter, "visit_Assert", _telling(rewriter.visit_Assert, str(config.rootpath)))
     pytest.raises, pytest.warns = _counted(pytest.raises), _counted(pytest.warns)
     for name in dir(np.testing):
         if name.startswith("assert_"):
@@ -61,21 +60,28 @@ def _forget_silent_modules(tests: Path) -> None:
             compiled.unlink(missing_ok=True)
 
 
-def _telling(visit: Callable[[Any, ast.Assert], list[ast.stmt]]) -> Callable[[Any, ast.Assert], list[ast.stmt]]:
-    """The rewriting of an assertion, and a call when it has held."""
+def _telling(
+    visit: Callable[[Any, ast.Assert], list[ast.stmt]], root: str
+) -> Callable[[Any, ast.Assert], list[ast.stmt]]:
+    """The rewriting of an assertion, and a call when it has held.
+
+    Plugins have assertions rewritten, too: theirs stay as they are, for what is compiled of them is there for all who
+    run pytest.
+    """
 
     def visit_and_tell(self: Any, assertion: ast.Assert) -> list[ast.stmt]:
+        path = self.module_path or ""
+        if not path.startswith(root) or "site-packages" in path:
+            return visit(self, assertion)
         call = ast.copy_location(ast.Expr(self.helper(_CALLED)), assertion)
         return [*visit(self, assertion), ast.fix_missing_locations(call)]
 
     return visit_and_tell
 
 
-def _held(root: str) -> None:
+def _held() -> None:
     global reached
-    if not reached:
-        file = sys._getframe(1).f_code.co_filename
-        reached = file.startswith(root) and "site-packages" not in file  # plugins assert things, too
+    reached = True
 
 
 def _counted(f: Callable[..., Any]) -> Callable[..., Any]:

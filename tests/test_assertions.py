@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import assertions
+import pytest
+from _pytest.assertion import rewrite
 
 SUITE = """
 import numpy as np, pytest
@@ -91,3 +96,18 @@ def test_only_tests_that_assert_pass(tmp_path):
     assert len(bad) == 6 and {found[name] for name in bad} == {"FAILED"}, done.stdout
     assert (found["early[1]"], found["early[2]"], found["expected"]) == ("FAILED", "PASSED", "XFAIL")
     assert "1 skipped" in done.stdout and done.stdout.count("reached no assertion, so it cannot fail") >= 7
+
+
+@pytest.mark.parametrize(
+    "path, is_ours",
+    [
+        ("tests/test_some.py", True),
+        (".venv/lib/site-packages/plugin.py", False),
+        ("/lib/site-packages/plugin.py", False),
+    ],
+)
+def test_what_is_compiled_of_plugins_is_as_without_us(pytestconfig, path, is_ours):
+    source = b"assert x"
+    tree = ast.parse(source)
+    rewrite.rewrite_asserts(tree, source, str(pytestconfig.rootpath / path))
+    assert (assertions._CALLED in ast.dump(tree)) == is_ours

@@ -6,6 +6,7 @@ stage (``stages.watch``); a run does not. The rooms of the flat form and of grad
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -50,10 +51,10 @@ def verify(graph: Any, stage: Stage) -> list[str]:
         current = pending.pop()
         where = f"in the graph {current.prefix!r}: " if isinstance(current, Graph) else ""
         for rule in rules:
-            found += [f"{where}{rule.says}, but not {w!r}" for w in rule.wrong(current)]
+            for wrong in rule.wrong(current):
+                found.append(f"{where}{rule.says}, but not {wrong!r}")
         if isinstance(current, Graph):
-            for node in current.nodes:
-                pending += node.subgraphs
+            pending += _inside(current)
     return found
 
 
@@ -62,43 +63,51 @@ def add_rules(rules: Iterable[Rule]) -> None:
     _rules.extend(rules)
 
 
+# All graphs of all tests are looked at, after each pass: what is asked of every node is asked in few steps.
+
+
+def _inside(graph: Graph) -> list[Graph]:
+    return [sub for node in graph.nodes if node.op.graphs for sub in node.subgraphs]
+
+
 def _read_too_early(graph: Graph) -> Iterator[object]:
     made: set[Tensor] = set()
+    are_made, add = made.issuperset, made.update
     for node in graph.nodes:
-        if any(t not in made for t in (*node.inputs, *node.control_inputs)):
+        if not are_made(node.inputs) or (node.control_inputs and not are_made(node.control_inputs)):
             yield node
-        made.update(node.outputs)
+        add(node.outputs)
     yield from (t for t in graph.outputs if t not in made)
 
 
 def _made_twice(graph: Graph) -> Iterator[object]:
-    seen: set[Node] = set()
-    for node in graph.nodes:
-        if node in seen:
-            yield node
-        seen.add(node)
+    if len(set(graph.nodes)) < len(graph.nodes):
+        yield from (node for node, times in Counter(graph.nodes).items() if times > 1)
 
 
 def _not_its_own(graph: Graph) -> Iterator[object]:
     for node in graph.nodes:
-        if any(t.node is not node or t.index != k for k, t in enumerate(node.outputs)):
-            yield node
+        for k, t in enumerate(node.outputs):
+            if t.node is not node or t.index != k:
+                yield node
+                break
 
 
 def _belongs_elsewhere(graph: Graph) -> Iterator[object]:
+    lineage = graph.lineage
     for node in graph.nodes:
-        if node.graph.lineage is not graph.lineage:
+        if node.graph.lineage is not lineage:
             yield node
-        for sub in node.subgraphs:
-            if sub.parent is None or sub.parent.lineage is not graph.lineage:
-                yield sub
+    for sub in _inside(graph):
+        if sub.parent is None or sub.parent.lineage is not lineage:
+            yield sub
 
 
 def _shared(graph: Graph) -> Iterator[object]:
     for node in graph.nodes:
         if node.graph is not graph:
             yield node
-        yield from (sub for sub in node.subgraphs if sub.parent is not graph)
+    yield from (sub for sub in _inside(graph) if sub.parent is not graph)
 
 
 def _no_parameters(graph: Graph) -> Iterator[object]:
@@ -113,12 +122,12 @@ def _effects_without_token(graph: Graph) -> Iterator[object]:
             yield node
 
 
-def _whiles(graph: Graph) -> Iterator[Node]:
-    return (node for node in graph.nodes if node.op is WHILE)
+def _whiles(graph: Graph) -> list[Node]:
+    return [node for node in graph.nodes if node.op is WHILE]
 
 
-def _conds(graph: Graph) -> Iterator[Node]:
-    return (node for node in graph.nodes if node.op is COND)
+def _conds(graph: Graph) -> list[Node]:
+    return [node for node in graph.nodes if node.op is COND]
 
 
 def _loops_of_other_form(graph: Graph) -> Iterator[object]:
@@ -158,14 +167,22 @@ def _branches_of_other_form(graph: Graph) -> Iterator[object]:
                 yield node
 
 
+def _read(graph: Graph) -> set[Tensor]:
+    read = set(graph.outputs)
+    for node in graph.nodes:
+        read.update(node.inputs, node.control_inputs)
+    return read
+
+
 def _not_read(graph: Graph) -> Iterator[object]:
-    read = {t for node in graph.nodes for t in (*node.inputs, *node.control_inputs)} | {*graph.outputs, *graph.inputs}
+    read = _read(graph).union(graph.inputs)
     yield from (node for node in graph.nodes if read.isdisjoint(node.outputs))
 
 
 def _results_not_read(graph: Graph) -> Iterator[object]:
-    read = {t for node in graph.nodes for t in (*node.inputs, *node.control_inputs)} | set(graph.outputs)
-    yield from (t for node in _conds(graph) for t in node.outputs if t not in read)
+    conds = _conds(graph)
+    read = _read(graph) if conds else ()
+    yield from (t for node in conds for t in node.outputs if t not in read)
 
 
 #: what holds, and when
