@@ -11,11 +11,11 @@ from autoloop_runtime.analysis.aliasing import is_fresh, looked_at, only_looks, 
 from autoloop_runtime.analysis.cost import choose, estimate, is_heavy
 from autoloop_runtime.analysis.failure import can_fail, graph_can_fail
 from autoloop_runtime.analysis.induction import Induction, constant_step, most_trips, trip_count
-from autoloop_runtime.analysis.inside import count_nodes, loops_inside, nodes_inside
+from autoloop_runtime.analysis.inside import count_nodes, graphs_inside, loops_inside, nodes_inside
 from autoloop_runtime.analysis.observable import effects, has_effect, is_barrier, is_pure, may_repeat, only_computes
 from autoloop_runtime.analysis.passed_on import Origins, is_fixed
 from autoloop_runtime.analysis.sizes import LARGE, SMALL, bytes_of, is_large, may_hold_memory
-from autoloop_runtime.analysis.uses import CONTROL, END, Readers, readers
+from autoloop_runtime.analysis.uses import CONTROL, END, Readers, place_of, places, readers
 from autoloop_runtime.base import (
     background,
     config,

@@ -18,6 +18,7 @@ from api import (
     count_nodes,
     effects,
     float64,
+    graphs_inside,
     has_effect,
     is_barrier,
     is_fixed,
@@ -29,6 +30,8 @@ from api import (
     nodes_inside,
     only_computes,
     only_looks,
+    place_of,
+    places,
     readers,
     set_outputs,
     with_views,
@@ -62,6 +65,12 @@ def test_who_reads_what(graph):
     assert found.last(x, {multiply: 7, add: 5}) == 7
     alone = Readers([add])
     assert alone.only(y) == (add, 0) and alone.last(z) == -1 and z not in alone and alone.of(z) == ()
+
+
+def test_where_a_tensor_is_among_others(graph):
+    x, y, z = (parameter(graph) for _ in range(3))
+    assert place_of([y, x, y, x], x) == 1 and place_of([y], x) is None
+    assert places([y, x, y, x], x) == [1, 3] and places([x, y], z) == []
 
 
 def test_to_wait_is_to_read(graph):
@@ -176,8 +185,10 @@ def test_what_is_inside(graph):
     loop = total.op
     (inner,) = [n for n in loop.attrs["body"].nodes if n.subgraphs]
     assert loops_inside(graph) == [loop, inner] and loops_inside(*inner.subgraphs) == []
-    graphs = [graph, *(sub for node in found for sub in node.subgraphs)]
-    assert len(graphs) == 7 and count_nodes(graph) == len(found) == sum(len(g.nodes) for g in graphs)
+    graphs = list(graphs_inside(graph))
+    assert graphs == [graph, *(sub for node in found for sub in node.subgraphs)] and len(graphs) == 7
+    assert list(graphs_inside(*loop.subgraphs)) == graphs[1:5] and list(graphs_inside()) == []
+    assert count_nodes(graph) == len(found) == sum(len(g.nodes) for g in graphs)
     assert set(found) == {node for g in graphs for node in g.nodes}
     place = {node: k for k, node in enumerate(found)}
     assert all(place[node] < place[n] for node in found for sub in node.subgraphs for n in sub.nodes)

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from autoloop_runtime.analysis.failure import can_fail
+from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.ir.graph import Node, current_graph
 from autoloop_runtime.ops.effects import ASSERT, RAISE
 from autoloop_runtime.ops.gathering import SCATTER
@@ -149,14 +150,9 @@ class Made:
     def nodes(self) -> Iterator[Node]:
         """Yield them, with those in the graphs inside them."""
         if self._graph is not None and current_graph() is self._graph:
-            yield from _with_inner(self._graph.nodes[self._count :])
-
-
-def _with_inner(nodes: list[Node]) -> Iterator[Node]:
-    for node in nodes:
-        yield node
-        for graph in node.subgraphs or ():
-            yield from _with_inner(graph.nodes)
+            for node in self._graph.nodes[self._count :]:
+                yield node
+                yield from nodes_inside(*node.subgraphs)
 
 
 def _raised_by(node: Node) -> type | None:

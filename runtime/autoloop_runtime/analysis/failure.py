@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND
 from ..ir.traits import Fails
+from .inside import nodes_inside
 
 _NUMBERS = "biufc"
 
@@ -38,16 +39,10 @@ def _broadcast_surely(node: Node) -> bool:
 
 def graph_can_fail(graph: Graph) -> bool:
     """Return whether any node in ``graph``, or in a graph inside it, can fail."""
-    pending = [graph]
-    while pending:
-        for node in pending.pop().nodes:
-            if node.subgraphs:
-                if node.declared or not _checked_statically(node):
-                    return True
-                pending.extend(node.subgraphs)
-            elif can_fail(node):
-                return True
-    return False
+    return any(
+        node.declared or not _checked_statically(node) if node.subgraphs else can_fail(node)
+        for node in nodes_inside(graph)
+    )
 
 
 def _checked_statically(node: Node) -> bool:

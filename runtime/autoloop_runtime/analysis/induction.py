@@ -22,6 +22,7 @@ from ..ops.arithmetic import ADD, SUBTRACT
 from ..ops.define import op_of
 from ..ops.logic import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, LOGICAL_AND, NOT_EQUAL, bitwise_and
 from ..ops.operands import CAST
+from .uses import place_of
 
 _COMPARE: dict[Op, str] = {LESS: "<", LESS_EQUAL: "<=", GREATER: ">", GREATER_EQUAL: ">=", NOT_EQUAL: "!="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
@@ -236,11 +237,11 @@ def _induction(node: Node, tensor: Tensor, known: Known) -> Induction | None:
     comparison = _COMPARE[test.op]
     left, right = test.inputs
     for side, other, compared in ((left, right, comparison), (right, left, _TURNED[comparison])):
-        k = _position(cond.inputs[:count], _widened(side))
+        k = place_of(cond.inputs[:count], _widened(side))
         step = None if k is None else constant_step(node, k, known)
         if k is None or step is None or other.dtype.kind not in "iu":
             continue
-        limit, bound = _integer(other, known), _position(cond.inputs[count:], other)
+        limit, bound = _integer(other, known), place_of(cond.inputs[count:], other)
         if limit is None and bound is None:
             continue
         ends = _ends_of(other.dtype) if limit is None else (limit, limit)
@@ -258,10 +259,6 @@ def _widened(tensor: Tensor) -> Tensor:
             break
         tensor = source
     return tensor
-
-
-def _position(tensors: list[Tensor], tensor: Tensor) -> int | None:
-    return next((i for i, t in enumerate(tensors) if t is tensor), None)
 
 
 def _integer(tensor: Tensor, known: Known) -> int | None:

@@ -20,6 +20,15 @@ def nodes_inside(*graphs: Graph) -> Iterator[Node]:
             going += [iter(sub.nodes) for sub in reversed(node.subgraphs)]
 
 
+def graphs_inside(*graphs: Graph) -> Iterator[Graph]:
+    """Yield ``graphs`` and the graphs inside them, each before those inside it."""
+    left = [*reversed(graphs)]
+    while left:
+        graph = left.pop()
+        yield graph
+        left += [sub for node in reversed(graph.nodes) for sub in reversed(node.subgraphs)]
+
+
 def loops_inside(*graphs: Graph) -> list[Node]:
     """Return the loops of ``graphs`` and of the graphs inside them, each before those inside it."""
     return [node for node in nodes_inside(*graphs) if node.op is WHILE]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..ir.graph import Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
+from .uses import place_of
 
 
 def is_fixed(node: Node, k: int) -> bool:
@@ -63,4 +64,4 @@ class Origins:
     def _place(self, graph: Graph, tensor: Tensor) -> int | None:
         """Return which input of ``graph`` the tensor always equals."""
         origin = self.origin(tensor)
-        return next((i for i, p in enumerate(graph.inputs) if p is origin), None)
+        return place_of(graph.inputs, origin)

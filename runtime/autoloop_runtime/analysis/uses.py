@@ -86,6 +86,12 @@ def readers(graph: Graph) -> Readers:
     return Readers(graph.nodes, graph.outputs)
 
 
+def place_of(tensors: Iterable[Tensor], tensor: Tensor) -> int | None:
+    """Return where ``tensor`` is first among ``tensors``, ``None`` if it is not there (``==`` of tensors is an
+    operation, so ``list.index`` is no use)."""
+    return next((i for i, t in enumerate(tensors) if t is tensor), None)
+
+
 def places(tensors: Sequence[Tensor], tensor: Tensor) -> list[int]:
-    """Return where ``tensor`` is among ``tensors`` (``==`` of tensors is an operation, so ``list.index`` is no use)."""
+    """Return everywhere that ``tensor`` is among ``tensors``."""
     return [i for i, t in enumerate(tensors) if t is tensor]

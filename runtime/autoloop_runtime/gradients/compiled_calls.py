@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.inside import nodes_inside
 from ..analysis.observable import may_repeat
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
@@ -230,11 +231,7 @@ class Recorded:
 
 
 def _read_in(graph: Graph) -> Iterator[Variable]:
-    for node in graph.nodes:
-        if node.op is READ:
-            yield node.attrs["variable"]
-        for below in node.subgraphs:
-            yield from _read_in(below)
+    return (node.attrs["variable"] for node in nodes_inside(graph) if node.op is READ)
 
 
 class _Splits(list[tuple[tuple[Key, ...], tuple[Tensor, ...], Split | None, dict[int, Recorded]]]):

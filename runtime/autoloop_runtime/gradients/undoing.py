@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..analysis.inside import graphs_inside
 from ..ir.graph import Graph, Node
 
 _LISTS = ("nodes", "inputs", "outputs", "control")
@@ -22,11 +23,8 @@ class Undoing:
         self._graphs: list[tuple[Graph, dict[str, Any]]] = []
         #: those that others may have been made instead of
         self._nodes: list[Node] = []
-        pending = [graph]
-        while pending:
-            one = pending.pop()
+        for one in graphs_inside(graph):
             self._remember(one)
-            pending += [below for node in one.nodes for below in node.subgraphs]
 
     def _remember(self, graph: Graph) -> None:
         state: dict[str, Any] = {name: list(getattr(graph, name)) for name in _LISTS}

@@ -10,10 +10,10 @@ A store of checkpoints keeps what it is waiting for: ``if i == checkpoints.due: 
 from __future__ import annotations
 
 from ..analysis.induction import counts_from
-from ..analysis.uses import places, readers
+from ..analysis.inside import loops_inside
+from ..analysis.uses import place_of, readers
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
-from ..ir.structured import WHILE
 
 
 @dataclass
@@ -35,18 +35,13 @@ class Appended:
 def find_appended(graph: Graph) -> Appended:
     """Return the nodes, in ``graph`` and inside it, that may add to what a loop holds."""
     found = Appended()
-    pending = [graph]
-    while pending:
-        for node in pending.pop().nodes:
-            pending += node.subgraphs
-            if node.op is not WHILE:
-                continue
-            for k in range(node.attrs["n_vars"]):
-                step = _appended(node, k)
-                if step is not None:
-                    found.in_place[step] = 0
-                    if step.op.appends is not None and node.inputs[k].op.op is step.op.appends.empty:
-                        found.begun[node, k] = step
+    for loop in loops_inside(graph):
+        for k in range(loop.attrs["n_vars"]):
+            step = _appended(loop, k)
+            if step is not None:
+                found.in_place[step] = 0
+                if step.op.appends is not None and loop.inputs[k].op.op is step.op.appends.empty:
+                    found.begun[loop, k] = step
     return found
 
 
@@ -63,8 +58,8 @@ def _appended(node: Node, k: int) -> Node | None:
         if any(t.op.op not in (PARAMETER, CONST) for t in step.inputs[1:]):
             return None
     else:
-        counters = places(body.inputs[: node.attrs["n_vars"]], step.inputs[1])
-        if not counters or counts_from(node, counters[0]) != 0:
+        counter = place_of(body.inputs[: node.attrs["n_vars"]], step.inputs[1])
+        if counter is None or counts_from(node, counter) != 0:
             return None
     inside = readers(body)
     alone = inside.count(held) == 1 and inside.count(after) == 1 and cond.inputs[k] not in readers(cond)

@@ -10,6 +10,7 @@ from collections.abc import Hashable
 
 from ..analysis.cost import estimate
 from ..analysis.fusion import DIVIDED, Group, fused, is_divisible
+from ..analysis.inside import graphs_inside
 from ..analysis.observable import is_barrier
 from ..analysis.ownership import may_overwrite
 from ..analysis.uses import readers
@@ -46,15 +47,12 @@ class Chain:
 def find_chains(graph: Graph) -> dict[Node, Chain]:
     """Return the chain of each node that is in one, in ``graph`` and the graphs inside it."""
     found: dict[Node, Chain] = {}
-    pending = [graph]
-    while pending:
-        current = pending.pop()
+    for current in graphs_inside(graph):
         for group in _groups(current):
             arrays = [t for t in group.reads if t.shape.rank != 0]
             scalars = [t for t in group.reads if t.shape.rank == 0]
             chain = Chain(group.nodes, arrays, scalars, group.results)
             found.update(dict.fromkeys(chain.nodes, chain))
-        pending += [sub for node in current.nodes for sub in node.subgraphs]
     return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 
 from ..analysis.failure import graph_can_fail
 from ..analysis.induction import Induction, inductions
+from ..analysis.inside import graphs_inside
 from ..analysis.uses import CONTROL, Readers, places, readers
 from ..base.dataclass import dataclass
 from ..base.dtypes import DType
@@ -73,9 +74,7 @@ def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, C
     """
     found: dict[Node, Counted] = {}
     numbers: set[Tensor] = set()
-    pending = [graph]
-    while pending:
-        current = pending.pop(0)
+    for current in graphs_inside(graph):
         reading = readers(current)
         for node in current.nodes:
             if node.op is WHILE:
@@ -83,7 +82,6 @@ def find_counted(graph: Graph, planned: Set[Node] = frozenset()) -> dict[Node, C
                 counted = None if _is_kept(cond, planned) else _counted(node, reading, numbers)
                 if counted is not None:
                     found[node] = counted
-            pending += node.subgraphs
     return found
 
 

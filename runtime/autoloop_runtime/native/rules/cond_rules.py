@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...analysis.uses import place_of
 from ...ir.graph import PARAMETER, Graph, Node
 from ...ir.structured import COND
 from ...ir.tensor import Tensor
@@ -104,7 +105,7 @@ def _origin(graph: Graph, tensor: Tensor) -> int | None:
     """Return which input of ``graph`` becomes ``tensor`` by being handed on or written over."""
     node = tensor.op
     if node.op is PARAMETER:
-        return next((k for k, t in enumerate(graph.inputs) if t is tensor), None)
+        return place_of(graph.inputs, tensor)
     if overwrites(node):
         return _origin(graph, node.inputs[tensor.index])
     if node.op is COND:
