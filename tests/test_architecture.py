@@ -617,6 +617,62 @@ def test_names_that_mean_something_else_are_there():
         assert lines and not _tables_of_op_names(tree, names, others)
 
 
+#: what makes something that changes, besides displays with nothing in them
+MAKES_MUTABLE = {"list", "dict", "set", "deque", "defaultdict", "count", "local", "WeakKeyDictionary", "WeakSet"}
+#: one of these words is in the sentence that says why threads do not mind
+GUARDS = ("lock", "atomic", "import", "thread", "races", "one such")
+
+
+def _is_mutable(value: ast.AST | None) -> bool:
+    """Whether a value is an empty display, or made by a call."""
+    if isinstance(value, ast.Call):
+        made = value.func.value if isinstance(value.func, ast.Subscript) else value.func
+        return _last_name(made) in MAKES_MUTABLE
+    members = value.keys if isinstance(value, ast.Dict) else getattr(value, "elts", None)
+    return isinstance(value, ast.List | ast.Set | ast.Dict) and not members
+
+
+def _unguarded(text: str) -> list[str]:
+    """The names at the top of a module that are filled or replaced later, without a word of what guards them."""
+    tree, lines, found = _parsed(text), text.splitlines(), []
+    replaced = {name for node in _nodes(tree) if isinstance(node, ast.Global) for name in node.names}
+    for node in tree.body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+        constant = isinstance(node, ast.AnnAssign) and "Mapping" in ast.unparse(node.annotation)
+        if constant or not (_is_mutable(node.value) or replaced & set(names)):
+            continue
+        first = node.lineno - 1
+        while first and lines[first - 1].strip():
+            first -= 1
+        said = " ".join(line.partition("#")[2] for line in lines[first : node.end_lineno])
+        if not any(word in said for word in GUARDS):
+            found += names
+    return found
+
+
+def test_state_of_a_module_says_what_guards_it():
+    wrong = {m: names for m, path in MODULES.items() if (names := _unguarded(path.read_text()))}
+    assert not wrong, f"say in a comment above it which lock, or why none: {wrong}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("_known = {}", ["_known"]), ("#: guarded by ``_lock``\n_known = {}", []),
+        ("_known: list[int] = []", ["_known"]), ("_known = dict[int, str]()", ["_known"]),
+        ("_next = count()", ["_next"]), ("_own = threading.local()  # of each thread", []), ("_names = ('a',)", []),
+        ("# under a lock\n\n_known = set()", ["_known"]), ("NONE: Mapping[str, str] = {}", []),
+        ("_now = 1\ndef f():\n global _now\n _now = 2", ["_now"]), ("_now = 1\ndef f(): _now = 2", []),
+        ("#: filled while modules are imported\na = {}\nb = []", []), ("def f():\n x = []", []),
+    ],
+)  # fmt: skip
+def test_state_that_nothing_guards_is_found(text, found):
+    assert _unguarded(text) == found
+
+
 def test_samples_need_only_autoloop_numpy_and_the_standard_library():
     samples = sorted((ROOT / "samples").glob("*.py"))
     allowed = {"autoloop", "numpy", *sys.stdlib_module_names, *(path.stem for path in samples)}

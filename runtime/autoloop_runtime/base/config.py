@@ -13,7 +13,7 @@ MOST_BY_DEFAULT = 8
 _num_threads: int | None = None
 _swap_budget: int | None = None
 _spare_memory: int = 256 << 20
-#: are told how much memory may be kept
+#: are told how much memory may be kept; adding one is atomic, and who goes through them takes a copy
 _spare_tellers: list[Callable[[int], None]] = []
 _native: bool | None = None
 

@@ -80,7 +80,7 @@ class Kind:
         return [lock for lock in [reference() for reference in self._living.copy()] if lock is not None]
 
 
-#: all there are, in the order in which their modules were imported
+#: all there are, in the order in which their modules were imported; nothing is added after that
 KINDS: list[Kind] = []
 
 
@@ -88,13 +88,16 @@ KINDS: list[Kind] = []
 _SECTIONS = Kind(
     "undivided", "a fork waits for it, with a limit; it is a thread's own, and the thread is not in a child"
 )
+#: the lock of each thread
 _own = threading.local()
 _beginning = Kind(
     "undivided, first time", "it guards the making of a lock, which a thread of the parent will not use"
 ).lock()
-#: held by the fork that is under way
+#: what the fork that is under way holds; ``_beginning`` is the first of it, so there is one such fork at a time
 _waited_for: list[Any] = []
+#: what is called in a child; filled while modules are imported
 _in_child: list[Callable[[], None]] = []
+#: changed in the one thread of a process that was just forked
 _generation = 0
 
 

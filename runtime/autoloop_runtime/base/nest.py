@@ -32,8 +32,9 @@ Structure: TypeAlias = "Flat | optree.PyTreeSpec"
 _OPAQUE: set[type] = {bool, int, float, complex, str, bytes, type(None), np.ndarray, *np.sctypeDict.values()}
 #: held while a type is entered in optree's table, never while flattening
 _lock = Kind("nest", "a fork waits for whoever holds it, as optree has locks of its own").lock()
+#: changed under ``_lock``; to read it needs none
 _registered: set[type] = set()
-#: what ``register`` was told before optree was needed; None after that
+#: what ``register`` was told before optree was needed, None after that; changed under ``_lock``, as is the next
 _pending: list[tuple[Any, ...]] | None = []
 _loaded: Any = None
 

@@ -88,6 +88,7 @@ class Pool:
             return work
 
 
+#: replaced in the one thread of a process that was just forked
 _pool = Pool()
 
 

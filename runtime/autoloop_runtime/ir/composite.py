@@ -79,6 +79,7 @@ class Composite(Generic[Value]):
         return self.either(value, entry, True, False)
 
 
+#: filled while modules are imported, read-only afterwards
 _KNOWN: dict[type, Composite[Any]] = {}
 
 

@@ -12,7 +12,7 @@ from .followers import refuse_leaving
 from .numpy_arguments import Counterpart, full_name, is_augmented, is_neutral, only_neutral, refuse
 from .python_protocols import INSTEAD, refuse_symbolic
 
-#: ufunc of NumPy's -> our public function; filled by the ops floor, as is the next
+#: ufunc of NumPy's -> our public function; filled while the ops floor is imported, as is the next
 NUMPY_UFUNCS: dict[Any, Callable[..., Any]] = {}
 #: function of NumPy's -> ours, under its arguments
 NUMPY_FUNCTIONS: dict[Any, Counterpart] = {}

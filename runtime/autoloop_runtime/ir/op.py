@@ -198,7 +198,8 @@ class Neutral:
     negative_zero: bool | None = None
 
 
-#: the public function of a name, for callers below the ``ops`` floor (tensor operators)
+#: the public function of a name, for callers below the ``ops`` floor (tensor operators); written while modules are
+#: imported
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 

@@ -201,4 +201,5 @@ RULES: tuple[Rule, ...] = (
     Rule("a node is read, or is a parameter", _not_read, (Stage.OPTIMISED,)),
     Rule("a result of a conditional is read", _results_not_read, (Stage.OPTIMISED,)),
 )  # fmt: skip
+#: added to while modules are imported, which may be in a thread: that is atomic
 _rules: list[Rule] = list(RULES)

@@ -14,7 +14,7 @@ from ..ir.traits import NoRule, Traits
 
 Function: TypeAlias = Callable[..., Any]
 _F = TypeVar("_F", bound=Function)
-#: other spelling, TensorFlow's or the array API's -> our name
+#: other spelling, TensorFlow's or the array API's -> our name; filled while modules are imported
 ALIASES: dict[str, str] = {}
 
 

@@ -31,6 +31,7 @@ from .scope import token_tensors
 from .shared_output import Decided
 from .timeline import iterations, recorded
 
+#: numbers the files of generated code; taking the next is atomic
 _serial = count()
 #: a node, and the loops around it with their iterations, innermost first
 Culprit = tuple[Node, list[tuple[Node, int]]]

@@ -21,7 +21,8 @@ from .buffer_reuse import ReusedArrays
 from .inlining import Uses
 from .templates import ATOM, Expr, constant, parse
 
-#: op -> the template for a node whose code depends on attributes, ``None`` where the kernel is called
+#: op -> the template for a node whose code depends on attributes, ``None`` where the kernel is called;
+#: filled as this module is imported
 TEMPLATES: dict[Op, Callable[[Node], str | None]] = {}
 _ASSIGN_IN_PLACE = Op("assign_in_place", lambda x, *_, **__: (x.dtype, x.shape), assign_in_place)
 _LITERALS = (bool, int, str, type(None))

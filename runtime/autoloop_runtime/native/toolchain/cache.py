@@ -154,7 +154,7 @@ def _usual() -> Path | None:
     return home.joinpath(*inner) if home.is_absolute() else None
 
 
-#: folders of which it was said what is wrong with them
+#: folders of which it was said what is wrong with them; of two threads at the same time each may say it
 _said: set[Path] = set()
 
 

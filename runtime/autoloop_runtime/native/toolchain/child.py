@@ -254,7 +254,7 @@ def _send(data: memoryview, connection: socket.socket) -> int:
     return connection.send(data, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
 
 
-#: those that were not stopped
+#: those that were not stopped; adding and removing are atomic, and who goes through them takes a copy
 _alive: list[Child] = []
 
 

@@ -18,7 +18,7 @@ STARTED = "AUTOLOOP_COMPILER"
 _NAMES = re.compile(r"(python|pypy)[\d.]*[tdmuw]*(-dbg|-intel64|-arm64)?(\.exe)?", re.IGNORECASE)
 #: what tools that freeze applications leave in ``sys``
 _MARKS = ("frozen", "_MEIPASS", "oxidized")
-#: what was started as an interpreter and is none, and how that showed
+#: what was started as an interpreter and is none, and how that showed; two threads at the same time note the same
 _rejected: dict[str, str] = {}
 
 

@@ -10,7 +10,8 @@ from ..typing.facts import StackType
 from .context import Context
 from .values import Buffer, Nothing, Owned, Scalar, Value, resolve
 
-#: kind of a ``StackType`` -> writes a copy of the one at an address, and gives its address; null has none
+#: kind of a ``StackType`` -> writes a copy of the one at an address, and gives its address; null has none. Filled
+#: while the modules of ``rules`` are imported
 COPIES: dict[str, Callable[[Context, StackType, str], str]] = {}
 
 

@@ -59,9 +59,9 @@ def _unknown(*_: Any) -> Sequence[Any]:
     raise AssertionError("there is machine code for collections that grow only")
 
 
-#: filled by the modules of ``rules``
+#: filled while the modules of ``rules`` are imported; what ``entry_of`` adds later is the same from each thread
 _ENTRIES: dict[Op, Entry] = {}
-#: what writes the ops whose rows have a template; ``pointwise`` puts its rule here
+#: what writes the ops whose rows have a template; ``pointwise`` puts its rule here as it is imported
 _OF_TEMPLATES: list[Callable[..., Any]] = []
 
 
