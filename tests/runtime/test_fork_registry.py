@@ -120,15 +120,20 @@ def test_kinds_have_names_of_their_own_and_say_why():
 TRANSIENT = {"SharedRun.lock", "_Blocks.lock", "deadlines"}
 
 
+#: together they are harder on a child than one by one, which tells who it was
+TOGETHER = "(forks.KINDS[::2], forks.KINDS[1::2], forks.KINDS)"
+
+
 @needs_fork
-def test_a_child_works_whatever_lock_another_thread_holds(tmp_path):
+@pytest.mark.parametrize("held", [TOGETHER, pytest.param("zip(forks.KINDS)", marks=pytest.mark.nightly)])
+def test_a_child_works_whatever_lock_another_thread_holds(tmp_path, held):
     out = run_program(
         """
 other, mine = Everything(), Everything()
 other.use(5); other.use(6); mine.use(5)
 children, held = {}, set()
 forks.LIMIT = 0.05  # that is for kinds that a fork waits for
-for kinds in [*([k] for k in forks.KINDS), forks.KINDS]:
+for kinds in TOGETHER:
     locks = [lock for kind in kinds for lock in kind.living()]
     held |= {kind.name for kind in kinds if kind.living()}
     have, done = threading.Event(), threading.Event()
@@ -138,11 +143,11 @@ for kinds in [*([k] for k in forks.KINDS), forks.KINDS]:
         for lock in locks: lock.release()
     thread = threading.Thread(target=hold)
     thread.start(); have.wait()
-    children[kinds[0].name if len(kinds) == 1 else "all"] = child(lambda: mine.use(6))
+    children[", ".join(kind.name for kind in kinds)] = child(lambda: mine.use(6))
     done.set(); thread.join()
 reap(children)
 print(*sorted({kind.name for kind in forks.KINDS} - held), sep=",")
-""",
+""".replace("TOGETHER", held),
         tmp_path,
     )
     assert set(out.strip().split(",")) <= TRANSIENT

@@ -60,11 +60,11 @@ def compare(name, kind):
 
 
 def pairs():
-    """Every program with every kind; most are for the night, every other program with one kind is there in the day."""
+    """Every program with every kind; most are for the night, every third program with one kind is there in the day."""
     for k, name in enumerate(TAKEN):
         for j, kind in enumerate(KINDS):
             if KINDS[kind][1] is None or name not in EFFECTS:
-                rare = k % 2 or (k // 2 + j) % len(KINDS)
+                rare = k % 3 or (k // 3 + j) % len(KINDS)
                 yield pytest.param(name, kind, marks=[pytest.mark.nightly] if rare else [])
 
 
@@ -149,8 +149,14 @@ def own_gradient(x, a, n):
     return al.sum(x)
 
 
-@pytest.mark.parametrize("memory", [None, 3])
-@pytest.mark.parametrize("f", [appending, reading_back, arrays_in_arrays, own_gradient])
+GROWING = [
+    pytest.param(f, memory, marks=[pytest.mark.nightly] if k and k % 2 == j else [])
+    for k, f in enumerate([appending, reading_back, arrays_in_arrays, own_gradient])
+    for j, memory in enumerate([None, 3])
+]
+
+
+@pytest.mark.parametrize("f, memory", GROWING)
 def test_collections_that_grow(f, memory):
     made = [
         al.function(value_and_grad(f, (0, 1)), executor=e, gradient_memory=memory) for e in ("native", "sequential")

@@ -551,7 +551,7 @@ def test_memory_is_used_again():
     check(build, x, rtol=1e-3)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(30), *[pytest.param(k, marks=pytest.mark.nightly) for k in range(30, 60)]])
 def test_random_programs(seed):
     program = Program(random.Random(seed), effects=False)
     values = list(Program.values)

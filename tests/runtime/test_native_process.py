@@ -88,7 +88,9 @@ def test_a_compiler_that_was_killed_while_it_waited_is_replaced():
     assert waiting().pid != one.pid and is_gone(one.pid)
 
 
-@pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGSTOP, signal.SIGSEGV])
+@pytest.mark.parametrize(
+    "signal_", [signal.SIGKILL, signal.SIGSTOP, pytest.param(signal.SIGSEGV, marks=pytest.mark.nightly)]
+)
 def test_a_compiler_that_is_lost_in_its_work_is_replaced_once(monkeypatch, signal_):
     monkeypatch.setattr(child, "LOOK", 0.1)
     lost, left = [], [1]
@@ -243,7 +245,10 @@ def test_an_application_that_looks_like_an_interpreter_is_started_once_at_most(t
 POISON = "import pathlib; pathlib.Path({log!r}).open('a').write(__name__ + '\\n')\nraise SystemExit(1)\n"
 
 
-@pytest.mark.parametrize("flags", [(), ("-I",), ("-E",), ("-s",)])
+# isolated is both of the others
+@pytest.mark.parametrize(
+    "flags", [(), ("-I",), *[pytest.param((flag,), marks=pytest.mark.nightly) for flag in ("-E", "-s")]]
+)
 def test_the_compiler_is_as_isolated_as_the_program(tmp_path, flags):
     """Nothing comes from PYTHONPATH, from the working folder, or from site's customisations."""
     log, poison = tmp_path / "log", tmp_path / "poison"
