@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from api import automatic, background, compiled_calls
 from api import tier_up as later
-from executors import EXECUTORS, needs_native
+from executors import EXECUTORS, needs_native, spread
 
 F64 = al.float64
 N = np.int64(6)
@@ -134,8 +134,11 @@ def saved(f, memory):
     return orders(f, "sequential", memory)
 
 
-@pytest.mark.parametrize("f, memory", [*[(f, None) for f in PROGRAMS], (waves, 2), (collected, "checkpoint")])
-@pytest.mark.parametrize("executor", [e for e in EXECUTORS if e != "sequential"])
+CASES = [*[(f, None) for f in PROGRAMS], (waves, 2), (collected, "checkpoint")]
+OTHERS = [e for e in EXECUTORS if e != "sequential"]
+
+
+@spread("f, memory", CASES, [f"{f.__name__}-{memory}" for f, memory in CASES], OTHERS)
 def test_tapes_around_a_call(executor, f, memory):
     agree(orders(f, executor, memory), saved(f, memory))
 

@@ -15,13 +15,13 @@ needs_native = pytest.mark.skipif(not NATIVE, reason="the extra for machine code
 
 
 def spread(
-    names: str, cases: Iterable[Sequence[object]], ids: Iterable[str], executors: Sequence[str] = EXECUTORS,
-    always: Sequence[str] = ("native",),
+    names: str, cases: Iterable[Sequence[object]], ids: Iterable[str], executors: Sequence[object] = EXECUTORS,
+    always: Sequence[object] = ("native",), called: str = "executor",
 ) -> pytest.MarkDecorator:  # fmt: skip
     """Parametrise a test by cases and executors, for cases of which several in a row are of one kind.
 
     By default those take turns: each has the executors of ``always`` and one of the others. With ``-m "nightly or not
-    nightly"`` all have all.
+    nightly"`` all have all. Other ways to run a case than executors are ``called`` something else.
     """
     turns = [executor for executor in executors if executor not in always]
     params = []
@@ -30,4 +30,4 @@ def spread(
             is_due = executor in always or turns[k % len(turns)] == executor
             marks = () if is_due else pytest.mark.nightly
             params.append(pytest.param(*case, executor, id=f"{name}-{executor}", marks=marks))
-    return pytest.mark.parametrize(f"{names}, executor", params)
+    return pytest.mark.parametrize(f"{names}, {called}", params)

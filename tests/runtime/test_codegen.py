@@ -36,6 +36,7 @@ from api import (
     templates,
 )
 from api import BufferSpare as Spare
+from examples import examples
 from graphs import run, traced
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -414,7 +415,7 @@ def test_scalars_are_computed_in_the_fewest_words(build, written):
 # -- what it computes -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 1 << 30), st.booleans())
 def test_random_programs_mean_the_same_everywhere(seed, effects):
     program = Program(random.Random(seed), effects)
@@ -426,7 +427,7 @@ def test_random_programs_mean_the_same_everywhere(seed, effects):
     assert_same(outcome(lambda values: executable.run(values, threads=1), program.values), expected)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 1 << 30))
 def test_random_programs_mean_the_same_when_arrays_are_written_to_again(seed):
     program = Program(random.Random(seed))

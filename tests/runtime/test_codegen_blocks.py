@@ -12,6 +12,7 @@ import pytest
 from api import Between, compile_graph, config, emit, in_blocks, optimize, sizes
 from api import block_chains as chains
 from api import block_loop as blocks
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import Program, assert_same, interpret, outcome
@@ -36,7 +37,7 @@ def check_block_by_block(seed):
         assert_same(outcome(compiled, program.values), expected)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 1 << 30))
 def test_random_programs_mean_the_same_block_by_block(seed):
     check_block_by_block(seed)

@@ -9,6 +9,7 @@ from typing import Any
 import autoloop as al
 import numpy as np
 import pytest
+from examples import examples
 from executors import EXECUTORS, INTERPRETED, needs_native
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -157,7 +158,7 @@ def check_program(program, executors):
             np.testing.assert_array_equal(got.numpy(), want)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(programs())
 def test_a_loop_gives_what_unrolling_gives_or_names_what_changes(program):
     check_program(program, INTERPRETED)
@@ -213,7 +214,7 @@ invariants = (
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(*invariants)
 def test_invariants_hold_or_are_refused(x, step, trips, invariant):
     check_invariants(x, step, trips, invariant, INTERPRETED)
@@ -226,7 +227,7 @@ def test_invariants_hold_or_are_refused_by_machine_code(x, step, trips, invarian
     check_invariants(x, step, trips, invariant, ["native"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(structures, structures, st.booleans())
 def test_branches_give_the_taken_value_or_are_refused(a, b, pred):
     @al.function(autograph=False)
@@ -282,7 +283,7 @@ def elements(draw):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(elements(), st.sampled_from([*STEPS]))
 def test_map_fn_over_anything(elems, step):
     rows = as_arrays(elems)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from api import Growing, Limited, checkpoints
 from autoloop.differentiation import grad, gradients, value_and_grad
-from executors import needs_native
+from executors import needs_native, spread
 from gradient_checks import zeros_for_none
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,37 +27,33 @@ def short_segments(monkeypatch):
 EFFECTS = {"array_read_once"}
 
 
-@pytest.mark.parametrize("mode", ["checkpoint", 2, 5])
-@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - EFFECTS))
-def test_same_gradients(name, mode):
+NAMES = sorted(PROGRAMS.keys() - EFFECTS)
+
+
+@functools.cache
+def found_by(name, mode, order=1):
+    """The gradients of a program, of the first order or the second."""
     f, arrays = PROGRAMS[name]
     arrays = [np.asarray(a, float) for a in arrays]
-    results = []
-    for how in (None, mode):
 
-        @al.function(autograph=False, gradient_memory=how)
-        def g(*xs):
-            return gradients(f(*xs), list(xs))
+    @al.function(autograph=False, gradient_memory=mode)
+    def g(*xs):
+        first = gradients(f(*xs), list(xs))
+        return first if order == 1 else gradients(sum([al.sum(al.sin(s)) for s in first]), list(xs))
 
-        results.append(zeros_for_none(g(*arrays), arrays))
-    for saved, again in zip(*results):
+    return zeros_for_none(g(*arrays), arrays)
+
+
+@spread("name", [(name,) for name in NAMES], NAMES, ["checkpoint", 2, 5], always=["checkpoint"], called="mode")
+def test_same_gradients(name, mode):
+    for saved, again in zip(found_by(name, None), found_by(name, mode), strict=True):
         np.testing.assert_allclose(again, saved, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("mode", ["checkpoint", 2])
 @pytest.mark.parametrize("name", ["fixed_trip_count", "while_in_while", "cond_in_while", "variable_that_never_changes"])
 def test_second_order(name, mode):
-    f, arrays = PROGRAMS[name]
-    results = []
-    for how in (None, mode):
-
-        @al.function(autograph=False, gradient_memory=how)
-        def g(*xs):
-            first = gradients(f(*xs), list(xs))
-            return gradients(sum([al.sum(al.sin(s)) for s in first]), list(xs))
-
-        results.append(zeros_for_none(g(*arrays), arrays))
-    for saved, again in zip(*results):
+    for saved, again in zip(found_by(name, None, 2), found_by(name, mode, 2), strict=True):
         np.testing.assert_allclose(again, saved, rtol=1e-11, atol=1e-13)
 
 

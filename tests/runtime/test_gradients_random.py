@@ -5,6 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 from autoloop.differentiation import GradientTape, gradients, jvp
+from examples import examples
 from gradient_checks import F64, tape_gradients, unrolled, zeros_for_none
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,7 +109,7 @@ def run(tree, lib, x, a):
 
 
 @given(PROGRAMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_through_the_loop_as_unrolled(tree):
     arrays = [np.linspace(-0.6, 0.9, N), np.linspace(0.4, 1.1, N)]
     value, expected = tape_gradients(lambda x, a: run(tree, Plain, x, a), arrays)
@@ -134,7 +135,7 @@ def slope(found):
 
 
 @given(PROGRAMS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_second_order_and_forward_mode_as_unrolled(tree):
     arrays = [np.linspace(-0.6, 0.9, N), np.linspace(0.4, 1.1, N)]
     xs = [al.constant(a) for a in arrays]

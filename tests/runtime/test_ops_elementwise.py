@@ -8,6 +8,7 @@ import operator
 import numpy as np
 import pytest
 from api import FUNCTIONS, NO_GRADIENT, OPS, Graph, Tensor, TensorShape, constant, dtypes, ops
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -209,7 +210,7 @@ def test_shapes_that_do_not_fit():
     assert len(graph.nodes) == 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     shapes=hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=3),
     dtype=st.sampled_from(["int32", "float32"]),

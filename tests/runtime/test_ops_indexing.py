@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from api import Graph, Index, Tensor, TensorShape, constant, dtypes, ops
 from api import parse_index as parse
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -42,7 +43,7 @@ def test_set_item(index):
         check_gradient(f, X, value, blurs=["exact", "extents unknown"])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(data=st.data())
 def test_basic_and_advanced_indices(data):
     shape = data.draw(hnp.array_shapes(max_dims=4, max_side=4))
@@ -55,7 +56,7 @@ def test_basic_and_advanced_indices(data):
     np.testing.assert_array_equal(y.numpy(), x[index])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(data=st.data())
 def test_mixed_indices(data):
     x = np.arange(3 * 4 * 5 * 2).reshape(3, 4, 5, 2)

@@ -31,6 +31,7 @@ from api import (
     prune,
     reduce_strength,
 )
+from examples import examples
 from graphs import traced
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -72,7 +73,7 @@ def values_of(graph, *values):
 N = ("n", dtypes.int32, [])
 F = ("f", dtypes.float32, [])
 X = ("x", dtypes.float32, [3])
-RANDOM = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+RANDOM = settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 # -- all of them ------------------------------------------------------------------------------------------

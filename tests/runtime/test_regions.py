@@ -25,6 +25,7 @@ from api import (
     optimize,
     regions_pass,
 )
+from examples import examples
 from flow import priced
 from graphs import traced
 from hypothesis import HealthCheck, given, settings
@@ -62,7 +63,7 @@ def run_on_threads(graph, values, threads=1):
     return Executable(lower(graph, graph.outputs, graph.inputs)).run(values, threads=threads)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 1 << 30), st.booleans(), st.sampled_from([1, 2]))
 def test_random_programs_mean_the_same_with_regions(seed, effects, threads):
     program = Program(random.Random(seed), effects)

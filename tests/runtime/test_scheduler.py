@@ -23,6 +23,7 @@ from api import (
     lower,
     profiler,
 )
+from examples import examples
 from flow import (
     ADD,
     EQUAL,
@@ -109,7 +110,7 @@ def with_window(window, make=program):
     return type(lowered)(lowered.nodes, frames, lowered.feeds, lowered.fetches)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 8), st.integers(0, 100))
 def test_any_window_and_thread_count_give_the_same(window, threads, n, x):
     assert Executable(with_window(window)).run([n, x], threads=threads) == expected(n, x)

@@ -10,6 +10,7 @@ import random
 
 import numpy as np
 from api import EAGER, SCALAR, Executable, Graph, SeededExecutor, State, call_kernel, lower
+from examples import examples
 from flow import ADD, EQUAL, LESS, MOD, branch, call, const, heavy, loop
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,7 +133,7 @@ def compiled(program, window, fetched, keep):
     return type(lowered)(lowered.nodes, frames, lowered.feeds, lowered.fetches)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     programs(), st.lists(st.integers(0, 20), min_size=VARIABLES, max_size=VARIABLES), st.integers(1, 4),
     st.sets(st.integers(0, VARIABLES - 1), min_size=1).map(sorted), st.booleans(), st.integers(0, 10**6),

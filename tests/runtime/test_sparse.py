@@ -6,6 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Graph, composite_of, ops
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ops_checks import check_gradient
@@ -129,7 +130,7 @@ def test_arithmetic_of_slices():
 # -- functions --------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(matrices, st.integers(0, 5))
 def test_functions_agree_with_the_dense_ones(m, seed):
     x = shuffled(sparse(m), seed)

@@ -23,6 +23,7 @@ from api import (
     run_now,
     while_loop,
 )
+from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule
@@ -334,7 +335,7 @@ class Versions(RuleBasedStateMachine):
         assert value.gather(list(range(size)), self.shape).tolist() == expected
 
 
-Versions.TestCase.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+Versions.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=20, deadline=None)
 TestVersions = Versions.TestCase
 
 
