@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from api import child, compile_ir, compiler, host, interpreter, linker, process
+from adders import ADD, function, is_gone, until, waiting
+from api import child, compiler, host, interpreter, linker, process
 from children import run_python
 from native_checks import compile_native, graph_of
 
 pytestmark = pytest.mark.skipif(not linker.is_supported(), reason="LLVM works in this process here")
-
-ADD = """
-define i64 @"{name}"(i64 %x) {
-  %y = add i64 %x, NUMBER
-  ret i64 %y
-}
-"""
-
-
-def function(number, ir=ADD):
-    """The function that adds ``number``; compiled when it is called, for no other has asked for this number."""
-    code = compile_ir(ir.replace("NUMBER", str(number)), {}, None)
-    made = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(code.address)
-    made.keep = code
-    return made
 
 
 def test_llvm_is_not_in_this_process():
@@ -50,24 +34,6 @@ with open("/proc/self/maps") as maps:
         [sys.executable, "-W", "error", "-X", "dev", "-c", code], env=env, capture_output=True, text=True
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
-
-
-def waiting():
-    """The compiler that waits for work."""
-    (one,) = process._waiting
-    return one
-
-
-def until(condition):
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
-def is_gone(pid):
-    """True if nothing is left of a process, not even its exit code."""
-    return not Path(f"/proc/{pid}").exists()
 
 
 def test_a_compiler_that_has_ended_leaves_nothing_and_another_one_is_started():
@@ -180,8 +146,8 @@ def test_a_signal_handler_may_have_something_compiled_too(monkeypatch):
 def test_a_write_to_a_compiler_that_ended_is_no_signal():
     """Programs may want a broken pipe to end them."""
     code = """
-import signal, sys
-from test_native_process import function, os, process, until, is_gone
+import os, signal
+from adders import function, process, until, is_gone
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 function(1)
 one = process._waiting[0]
@@ -225,7 +191,7 @@ with open({log!r}, "a") as file:
     file.write(f"{{os.getpid()}} {{os.environ.get('AUTOLOOP_COMPILER')}}\\n")
 sys.path[:] = {path!r}
 sys.executable = {self!r}
-from test_native_process import function
+from adders import function
 print(function(1)(1), function(2)(1))
 """
 
@@ -357,7 +323,7 @@ def test_nobody_waits_for_a_stopped_compiler_to_end():
 import os, signal, sys, threading
 from autoloop_runtime.base import background
 from autoloop_runtime.native.toolchain import child
-from test_native_process import function, waiting
+from adders import function, waiting
 child.LOOK = 1e9  # it would be waited for without end
 function(1)
 pid = waiting().pid
