@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=f"about what 'auto' does, which is {wanted} here"))
 
 
-def pytest_runtest_teardown() -> None:
+#: what was wrong with a graph that reached a stage while the present test ran
+_wrong: list[str] = []
+
+
+def pytest_runtest_setup() -> None:
+    _wrong.clear()
+
+
+@pytest.hookimpl(wrapper=True)  # a fixture would take longer than many tests
+def pytest_runtest_teardown() -> Generator[None, Any, Any]:
+    """A graph that broke a rule fails its test, also where somebody caught the error."""
     # what one test has had compiled must not be felt by the next, which may count bytes, threads or seconds
     background = sys.modules.get("autoloop_runtime.base.background")
     if background is not None:
         background.wait()
+    result = yield
+    assert not _wrong, "\n".join(_wrong)
+    return result
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -59,23 +72,13 @@ def every_stage() -> Iterator[list[str]]:
     """What was wrong with a graph that reached a stage, in the thread of the tests: each is verified there."""
     from api import verify, watch
 
-    found: list[str] = []
-
     def verified(graph: Any, stage: Any) -> None:
         faults = [f"{stage.name.lower()}: {fault}" for fault in verify(graph, stage)]
-        found.extend(faults)
+        _wrong.extend(faults)
         assert not faults, "\n".join(faults)
 
     with watch(verified):
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def every_graph_is_right(every_stage: list[str]) -> Iterator[None]:
-    """A graph that broke a rule fails its test, also where somebody caught the error."""
-    every_stage.clear()
-    yield
-    assert not every_stage, "\n".join(every_stage)
+        yield _wrong
 
 
 def _always(wanted: str) -> None:

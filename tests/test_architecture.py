@@ -403,7 +403,8 @@ def _keys_of_collections(text: str) -> set[str]:
 
 
 def test_collections_of_a_graph_are_those_of_1_x():
-    found = {module: _keys_of_collections(path.read_text()) for module, path in MODULES.items()}
+    texts = {module: path.read_text() for module, path in MODULES.items()}
+    found = {module: _keys_of_collections(text) for module, text in texts.items() if ".collections" in text}
     assert set.union(*found.values()) == COLLECTIONS, "keep a record of a class of its own: Graph.record"
     assert _keys_of_collections("g.root.collections.setdefault('a', []); h.collections[KEY] = 1") == {"a", "KEY"}
 
