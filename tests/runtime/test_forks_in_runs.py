@@ -38,18 +38,18 @@ def test_parent_and_children_swap_to_files_of_their_own(tmp_path):
         + """
 f = made()
 tapes = []
-for _ in range(3):
+for _ in range(2):
     with al.GradientTape(persistent=True) as tape:
         x = al.constant(x0); tape.watch(x)
         y = f(x)
     tapes.append((tape, y, x))
 assert swap._space.file.blocks > 10
 def use():
-    for _ in range(3):
+    for _ in range(2):
         for tape, y, x in tapes:
             np.testing.assert_array_equal(tape.gradient(y, x).numpy(), want)
             np.testing.assert_array_equal(slope(f), want)
-children = {k: child(use) for k in range(3)}
+children = {k: child(use) for k in range(2)}
 use()
 reap(children)
 used = swap._space.file._descriptor
