@@ -443,7 +443,7 @@ def interrupt_at(wanted):
 
 count = interrupt_at(0)
 assert count > 300, count
-for wanted in range(1, count, max(1, count // 45)):
+for wanted in range(1, count, max(1, count // 30)):
     interrupt_at(wanted)
     check(wanted)
 assert not told, [(t.exc_value, t.object) for t in told]

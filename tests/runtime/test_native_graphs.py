@@ -99,7 +99,10 @@ def test_logical_reductions_and_running_sums():
     check(build, normal(5, 4))
 
 
-@pytest.mark.parametrize("axis, exclusive", [(0, False), (0, True), (1, False), (1, True)])
+@pytest.mark.parametrize(
+    "axis, exclusive",
+    [(0, False), (1, True), *[pytest.param(*case, marks=pytest.mark.nightly) for case in ((0, True), (1, False))]],
+)
 def test_gradients_of_running_products(axis, exclusive):
     def build(x, g):
         found = []
