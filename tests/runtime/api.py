@@ -127,7 +127,7 @@ from autoloop_runtime.passes.rewrite import gathered
 from autoloop_runtime.passes.strength import reduce_strength
 from autoloop_runtime.python_code import block_chains, block_loop, templates
 from autoloop_runtime.python_code.block_loop import Between, in_blocks
-from autoloop_runtime.python_code.buffer_reuse import ReusedArrays as BufferSpare
+from autoloop_runtime.python_code.buffer_reuse import ReusedArrays
 from autoloop_runtime.python_code.compile_python import compile_graph, compile_region, emit
 from autoloop_runtime.python_code.counted_loops import find_counted
 from autoloop_runtime.python_code.names import Names, identifier

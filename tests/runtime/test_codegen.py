@@ -17,6 +17,7 @@ from api import (
     Graph,
     Names,
     Op,
+    ReusedArrays,
     RunState,
     TensorShape,
     apply,
@@ -35,7 +36,6 @@ from api import (
     sizes,
     templates,
 )
-from api import BufferSpare as Spare
 from examples import examples
 from graphs import run, traced
 from hypothesis import HealthCheck, given, settings
@@ -623,7 +623,7 @@ def test_a_loop_over_large_arrays_allocates_none_once_it_is_under_way(step, monk
 
 
 def test_an_array_that_somebody_holds_is_not_given_again():
-    pool = Spare((4,), np.dtype(np.float32))
+    pool = ReusedArrays((4,), np.dtype(np.float32))
     first = pool()
     view = first[1:]
     del first
