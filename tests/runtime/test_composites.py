@@ -6,6 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Composite, composite_of, register_composite, run_now, while_loop
+from executors import EXECUTORS
 
 
 class Interval:
@@ -99,7 +100,7 @@ def test_cond_of_a_composite_and_a_tensor_is_refused():
         al.cond(al.placeholder(bool, []), interval, lambda: al.constant(1.0))
 
 
-@pytest.mark.parametrize("executor", ["dataflow", "sequential", "native"])
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_function_takes_and_gives_it(executor):
     @al.function(executor=executor)
     def double(x, n):
