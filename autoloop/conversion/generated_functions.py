@@ -8,12 +8,9 @@ import gast
 from autoloop_runtime.base.dataclass import dataclass, field, replace
 
 from .block_statements import BlockStatements
-from .expression_walk import Surroundings
-from .expressions import ExpressionRewriter
 from .nodes import Block, Maker, Node
 from .plan import Plan
-from .scopes import Scope, scope_of
-from .statements import Facts, Names
+from .scopes import scope_of
 
 
 @dataclass
@@ -32,16 +29,8 @@ class _Written:
 class GeneratedFunctions(BlockStatements):
     """Writes functions, the user's own and those made for loops and branches."""
 
-    def __init__(
-        self,
-        names: Names,
-        expressions: ExpressionRewriter,
-        around: Surroundings,
-        scope: Scope,
-        facts: Facts,
-    ) -> None:
-        super().__init__(names, expressions, around, scope, facts)
-        self.body = _Written(frozenset())
+    #: the function that statements are written into; ``function_body`` begins the first
+    body: _Written
 
     def function_body(self, statements: Block, params: Sequence[str]) -> Block:
         """Return the body of the user's function: docstring, declarations, statements."""

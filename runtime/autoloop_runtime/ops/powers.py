@@ -190,4 +190,3 @@ hypot = binary(
 SQRT = op_of(sqrt)
 EXP = op_of(exp)
 LOG = op_of(log)
-LOG1P = op_of(log1p)
