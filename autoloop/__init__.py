@@ -35,18 +35,8 @@ from autoloop_runtime.base.dtypes import uint32 as uint32
 from autoloop_runtime.base.dtypes import uint64 as uint64
 from autoloop_runtime.base.native_extra import UnusableCacheWarning as UnusableCacheWarning
 from autoloop_runtime.base.shapes import TensorShape as TensorShape
-from autoloop_runtime.collections import sparse as sparse
-from autoloop_runtime.collections.sparse import IndexedSlices as IndexedSlices
-from autoloop_runtime.collections.sparse import IndexedSlicesSpec as IndexedSlicesSpec
-from autoloop_runtime.collections.sparse import SparseTensor as SparseTensor
-from autoloop_runtime.collections.sparse import SparseTensorSpec as SparseTensorSpec
 from autoloop_runtime.collections.tensor_array import TensorArray as TensorArray
 from autoloop_runtime.collections.variables import Variable as Variable
-from autoloop_runtime.control.map_scan import foldl as foldl
-from autoloop_runtime.control.map_scan import foldr as foldr
-from autoloop_runtime.control.map_scan import map_fn as map_fn
-from autoloop_runtime.control.map_scan import scan as scan
-from autoloop_runtime.control.vectorized_map import vectorized_map as vectorized_map
 from autoloop_runtime.control.while_loop import case as case
 from autoloop_runtime.control.while_loop import cond as cond
 from autoloop_runtime.control.while_loop import switch_case as switch_case
@@ -71,6 +61,17 @@ from .function import function as function
 from .operators import set_loop_options as set_loop_options
 
 if _typing.TYPE_CHECKING:
+    from autoloop_runtime.collections import sparse as sparse
+    from autoloop_runtime.collections.sparse import IndexedSlices as IndexedSlices
+    from autoloop_runtime.collections.sparse import IndexedSlicesSpec as IndexedSlicesSpec
+    from autoloop_runtime.collections.sparse import SparseTensor as SparseTensor
+    from autoloop_runtime.collections.sparse import SparseTensorSpec as SparseTensorSpec
+    from autoloop_runtime.control.map_scan import foldl as foldl
+    from autoloop_runtime.control.map_scan import foldr as foldr
+    from autoloop_runtime.control.map_scan import map_fn as map_fn
+    from autoloop_runtime.control.map_scan import scan as scan
+    from autoloop_runtime.control.vectorized_map import vectorized_map as vectorized_map
+
     from . import compat as compat
     from .differentiation import GradientTape as GradientTape
     from .differentiation import custom_gradient as custom_gradient
@@ -91,19 +92,24 @@ for _alias, _name in _ops.ALIASES.items():
 
 __version__ = "0.1.0"
 
-#: modules that many programs do without: imported when one of these names is first asked for
+#: modules that many programs do without: imported when one of these names is first asked for. Of a package always the
+#: whole: two threads that import different modules of it first wait for each other in a circle
 _LATER = {
-    "autoloop.compat": (),
     "autoloop.differentiation": (
         "GradientTape", "custom_gradient", "grad", "gradients", "hessian_vector_product", "jacobian", "jvp",
         "value_and_grad", "vjp",
     ),
     "autoloop.explanation": ("explain",),
+    "autoloop_runtime.collections.sparse": ("IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec"),
+    "autoloop_runtime.control.map_scan": ("foldl", "foldr", "map_fn", "scan"),
+    "autoloop_runtime.control.vectorized_map": ("vectorized_map",),
 }  # fmt: skip
-_MODULE_OF = {name: module for module, names in _LATER.items() for name in names or (module.rpartition(".")[2],)}
+#: the same of modules that are names themselves
+_LATER_MODULES = {"compat": "autoloop.compat", "sparse": "autoloop_runtime.collections.sparse"}
+_MODULE_OF = {**_LATER_MODULES, **{name: module for module, names in _LATER.items() for name in names}}
 if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, which is the same
     # importing any module of the package puts its name here: only those listed are public
-    _MODULES = {"config", "nest", "profiler", "random", "sparse"}
+    _MODULES = {"config", "nest", "profiler", "random"}
     _type = type(_os)
     __all__ = [n for n, v in globals().items() if n[0] != "_" and (n in _MODULES or type(v) is not _type)]
     __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations"})  # noqa: PLE0605
@@ -113,7 +119,7 @@ if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, w
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         found = _importlib.import_module(module)
-        value = globals()[name] = getattr(found, name) if _LATER[module] else found
+        value = globals()[name] = found if name in _LATER_MODULES else getattr(found, name)
         return value
 
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.collections.sparse import CompositeSpec
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tensor_spec import TensorSpec
+from autoloop_runtime.ir.tensor_spec import CompositeSpec, TensorSpec
 
 from .keys import SCALARS, leaf_key
 from .parameters import Parameters

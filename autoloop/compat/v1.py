@@ -54,8 +54,8 @@ from autoloop_runtime.running.session import (
     get_default_session,
     placeholder,
     reset_default_graph,
-    sparse_placeholder,
 )
+from autoloop_runtime.running.sparse_placeholder import sparse_placeholder
 
 if TYPE_CHECKING:  # what the loops at the end put in
     from autoloop_runtime.ops import *  # noqa: F403

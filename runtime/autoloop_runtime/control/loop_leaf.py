@@ -11,12 +11,11 @@ from typing import Any
 from ..base import nest
 from ..base.dataclass import dataclass
 from ..base.shapes import TensorShape
-from ..collections.sparse.specs import CompositeSpec
 from ..ir.composite import composite_of
 from ..ir.convert import convert_to_tensor
 from ..ir.structured import LoopVar, StructureError
 from ..ir.tensor import Tensor
-from ..ir.tensor_spec import TensorSpec
+from ..ir.tensor_spec import CompositeSpec, TensorSpec
 
 
 @dataclass(frozen=True, eq=False)  # tensors compare element by element

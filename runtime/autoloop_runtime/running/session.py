@@ -16,7 +16,6 @@ from ..base import dtypes, nest
 from ..base.contexts import Entered, Setting
 from ..base.forks import Kind
 from ..base.shapes import ShapeLike, TensorShape
-from ..collections.sparse import SparseTensor
 from ..collections.variables import Variable
 from ..dataflow.compile_dataflow import compile_dataflow
 from ..ir.argument_types import DTypeLike
@@ -60,26 +59,6 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = No
     """Return a tensor of the default graph that must be fed (1.x)."""
     from_dtype = np.dtype(dtype)
     return get_default_graph().parameter(from_dtype, TensorShape(shape), name or "Placeholder")
-
-
-def sparse_placeholder(dtype: Any, shape: ShapeLike = None, name: str | None = None) -> SparseTensor:
-    """Return a SparseTensor of the default graph that must be fed: with a SparseTensor or with its three parts (1.x).
-
-    Parameters
-    ----------
-    dtype : dtype-like
-        Of the entries.
-    shape : shape-like
-        Of the whole tensor. Its rank is what is known while the graph is built; the rest is fed.
-    name : str, optional
-    """
-    known = TensorShape(shape)
-    graph = get_default_graph()
-    with graph.name_scope(name or "SparsePlaceholder"):
-        return SparseTensor.of(
-            placeholder(np.int64, [None, known.rank], "indices"), placeholder(dtype, [None], "values"),
-            placeholder(np.int64, [known.rank], "dense_shape"),
-        )  # fmt: skip
 
 
 class Session:

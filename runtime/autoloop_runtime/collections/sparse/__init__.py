@@ -6,6 +6,7 @@ that everything that holds for tensors there (invariants, windows, gradients) ho
 
 from __future__ import annotations
 
+from ...ir.tensor_spec import CompositeSpec
 from .functions import (
     add,
     from_dense,
@@ -22,7 +23,7 @@ from .functions import (
 )
 from .indexed_slices import IndexedSlices
 from .sparse_tensor import SparseTensor
-from .specs import CompositeSpec, IndexedSlicesSpec, SparseTensorSpec
+from .specs import IndexedSlicesSpec, SparseTensorSpec
 
 sparse_dense_matmul = matmul
 
