@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 
+import numpy as np
 import pytest
 from api import lean
 
@@ -73,6 +74,40 @@ def test_same_as_the_standard_one(options):
     assert behaviour("lean", options) == behaviour("standard", options)
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_later_instances_are_as_the_first(options):
+    cls, original = point("lean", options), None
+    for n in range(40):
+        original = original or cls.__init__
+        one, two, three = cls(n), cls(n, 3), cls(y=4, x=n)
+        assert (one.x, one.y, one.seen) == (n, 2, [n]) and one.seen is not two.seen
+        assert (two.total(), three.total(), three.seen) == (n + 3, n + 4, [n])
+    assert cls.__init__ is not original  # compiled by now
+
+
+@pytest.mark.parametrize("arguments", [((), {}), ((1, 2, [], 4), {}), ((1,), {"z": 3}), ((1,), {"x": 3})], ids=str)
+def test_wrong_arguments_of_the_first_instance_are_told_as_ever(arguments):
+    args, keywords = arguments
+    told = []
+    for made in (0, 40):
+        cls = point("lean", {})
+        for n in range(made):
+            cls(n)
+        with pytest.raises(TypeError) as caught:
+            cls(*args, **keywords)
+        told.append(str(caught.value))
+    assert told[0] == told[1] and told[0].startswith("point.<locals>.Point.__init__()")
+
+
+def test_fields_of_the_first_instance_are_not_compared():
+    @lean.dataclass(frozen=True)
+    class Held:
+        value: object
+
+    array = np.arange(3)
+    assert Held(array).value is array
+
+
 def test_the_own_methods_of_a_class_stay():
     @lean.dataclass(frozen=True)
     class Named:
@@ -90,21 +125,21 @@ def test_first_instances_in_several_threads():
 
     def make(i):
         barrier.wait(10)
-        made.append(cls(i))
+        made.extend(cls(i) for _ in range(20))
 
     threads = [threading.Thread(target=make, args=(i,)) for i in range(4)]
     for t in threads:
         t.start()
     for t in threads:
         t.join(10)
-    assert sorted(p.x for p in made) == [0, 1, 2, 3]
+    assert sorted(p.x for p in made) == [n // 20 for n in range(80)]
 
 
-def test_nothing_is_compiled_when_a_class_is_defined(monkeypatch):
+def test_nothing_is_compiled_for_a_class_of_few_instances(monkeypatch):
     compiled = []
     monkeypatch.setattr(
         lean, "exec", lambda source, names: (compiled.append(source), exec(source, names)), raising=False
     )
     cls = point("lean", {})
-    assert not compiled
-    assert cls(1).x == 1 and cls(2).x == 2 and len(compiled) == 1
+    assert cls(1).x == 1 and cls(2).x == 2 and not compiled
+    assert [cls(n).x for n in range(100)] == list(range(100)) and len(compiled) == 1

@@ -2,7 +2,7 @@
 
 The standard decorator compiles up to six methods while a class is defined, a quarter of a millisecond for each class:
 with the hundred records of this package that was the larger part of ``import autoloop``. Here ``__init__`` is
-compiled when the first instance is made, and the other methods are shared code.
+compiled when as many instances have been made as pay for it, and the other methods are shared code.
 
 What is left out of the standard's options is not needed here: inheritance of fields, ``ClassVar``, ``InitVar``,
 keyword-only fields. Unlike the standard's, instances are leaves to ``nest``.
@@ -18,6 +18,9 @@ _T = TypeVar("_T")
 _C = TypeVar("_C", bound=type)
 _FIELDS = "__record_fields__"
 _REQUIRED = object()  # a field without a default
+#: instances of a class that are made without a compiled ``__init__``, which costs as much as thirty such. A program
+#: that calls one function once makes fewer of most classes
+_FIRST = 16
 
 
 class _Fresh:
@@ -77,14 +80,12 @@ def _record(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
 
 def _methods(cls: type, fields: dict[str, Any], frozen: bool, eq: bool) -> dict[str, Any]:
     names = tuple(fields)
-
-    def __init__(self: Any, *args: Any, **given: Any) -> None:
-        # replaced by the compiled one; if two threads make their first instance at once, either one stays
-        compiled: Any = _compiled_init(cls, fields, frozen)
-        cls.__init__ = compiled  # type: ignore[misc]
-        compiled(self, *args, **given)
-
-    made: dict[str, Any] = {_FIELDS: names, "__match_args__": names, "__init__": __init__, "__repr__": _repr}
+    made: dict[str, Any] = {
+        _FIELDS: names,
+        "__match_args__": names,
+        "__init__": _first_init(cls, fields, frozen),
+        "__repr__": _repr,
+    }
     if eq:
         # of one name attrgetter gives the value instead of a tuple, which compares as well
         values = attrgetter(*names) if names else type
@@ -99,6 +100,30 @@ def _methods(cls: type, fields: dict[str, Any], frozen: bool, eq: bool) -> dict[
     if frozen:
         made["__setattr__"] = made["__delattr__"] = _refuse
     return made
+
+
+def _first_init(cls: type, fields: dict[str, Any], frozen: bool) -> Callable[..., None]:
+    """Return ``__init__`` of the first instances, which puts the compiled one in its place after them."""
+    names, set_field = tuple(fields), object.__setattr__ if frozen else setattr
+    finishes, left = hasattr(cls, "__post_init__"), _FIRST
+
+    def __init__(self: Any, *args: Any, **given: Any) -> None:
+        nonlocal left
+        values = {**fields, **dict(zip(names, args)), **given}
+        fits = len(values) == len(names) >= len(args) and given.keys().isdisjoint(names[: len(args)])
+        if left <= 0 or not fits or any(value is _REQUIRED for value in values.values()):
+            # it also says what is wrong with the arguments; if two threads come here at once, either one's stays
+            compiled: Any = _compiled_init(cls, fields, frozen)
+            cls.__init__ = compiled  # type: ignore[misc]
+            compiled(self, *args, **given)
+            return
+        left -= 1
+        for name, value in values.items():
+            set_field(self, name, value.make() if isinstance(value, _Fresh) else value)
+        if finishes:
+            self.__post_init__()
+
+    return __init__
 
 
 def _compiled_init(cls: type, fields: dict[str, Any], frozen: bool) -> Callable[..., None]:
