@@ -28,6 +28,7 @@ LAZY = {
     ("autoloop_runtime.base.nest", "optree"),
     ("autoloop_runtime.analysis.cost", "threadpoolctl"),
     ("autoloop_runtime.base.profiler", "json"),
+    ("autoloop.operators.constructs.text", "string"),
     ("autoloop_runtime.dataflow.workers", "threadpoolctl"),
     ("autoloop.conversion.pipeline", "autoloop.conversion.printing"),
     # through the package only: two threads that import different modules of it first wait for each other in a circle

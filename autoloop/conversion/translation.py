@@ -30,19 +30,13 @@ def _is_node_class(found: object) -> TypeGuard[type[ast.AST]]:
 class _Translator:
     """One direction; ``special`` holds the methods for nodes that differ, by class."""
 
-    def __init__(self, source: Any, target: Any) -> None:
+    def __init__(self, target: Any) -> None:
+        self.target = target
         self.special: dict[type, Callable[[Any], Any]] = {}
-        self.classes: dict[type, tuple[type[ast.AST], tuple[str, ...]]] = {}
+        #: what is known by now of the classes that were met
+        self.classes: dict[type, tuple[type[ast.AST], tuple[str, ...]] | None] = {}
         # Operators and the marks for load and store hold nothing: one of each will do.
         self.marks: dict[type, Any] = {}
-        for name, cls in vars(source).items():
-            other = getattr(target, name, None)
-            if _is_node_class(cls) and _is_node_class(other):
-                if issubclass(cls, _MARKS):
-                    self.marks[cls] = other()
-                else:
-                    missing = (field for field in other._fields if field not in cls._fields and field in _MISSING)
-                    self.classes[cls] = (other, tuple(missing))
 
     def __call__(self, node: Any) -> Any:
         """Return the translation of a node or of a list; anything else as it is."""
@@ -54,8 +48,12 @@ class _Translator:
         if cls in self.special:
             return self.special[cls](node)
         if cls not in self.classes:
+            self.classes[cls] = self._counterpart(cls)
+            return self(node)
+        found = self.classes[cls]
+        if found is None:
             return node
-        target, missing = self.classes[cls]
+        target, missing = found
         new = ast.AST.__new__(target)
         fields = new.__dict__
         for name, value in node.__dict__.items():
@@ -63,6 +61,15 @@ class _Translator:
         for name in missing:
             fields[name] = _MISSING[name]()
         return new
+
+    def _counterpart(self, cls: type) -> tuple[type[ast.AST], tuple[str, ...]] | None:
+        """Return the class that a node becomes, and its fields that the node has not; None of what is no node."""
+        other = getattr(self.target, cls.__name__, None)
+        if not (_is_node_class(cls) and _is_node_class(other)):
+            return None
+        if issubclass(cls, _MARKS):
+            self.marks[cls] = other()
+        return other, tuple([field for field in other._fields if field not in cls._fields and field in _MISSING])
 
 
 def _parameter_to_gast(node: ast.arg) -> Node:
@@ -95,7 +102,7 @@ def _handler_to_ast(node: Node) -> ast.ExceptHandler:
     return ast.ExceptHandler(to_ast(node.type), name, to_ast(node.body), **position_of(node))
 
 
-to_gast = _Translator(ast, gast)
+to_gast = _Translator(gast)
 to_gast.special |= {ast.arg: _parameter_to_gast, ast.ExceptHandler: _handler_to_gast}
-to_ast = _Translator(gast, ast)
+to_ast = _Translator(ast)
 to_ast.special |= {gast.arguments: _parameters_to_ast, gast.ExceptHandler: _handler_to_ast}

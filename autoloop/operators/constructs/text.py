@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autoloop_runtime.base import nest
 from autoloop_runtime.ops import format_string
@@ -13,6 +12,16 @@ from ..staging.growing_list import GrowingList
 from ..staging.optional import MaybeNone
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn, opened
+
+if TYPE_CHECKING:
+    from string import Formatter
+
+
+def _formatter() -> Formatter:
+    """Return what reads templates; its module compiles patterns, and few programs make text of staged values."""
+    from string import Formatter
+
+    return Formatter()
 
 
 def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = ()) -> Any:
@@ -32,7 +41,7 @@ def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = 
     remaining = iter((*(_constant(value) for value in values), *later))
     text = ""
     held: list[Any] = []
-    for literal, field, spec, conversion in string.Formatter().parse(template):
+    for literal, field, spec, conversion in _formatter().parse(template):
         text += _escaped(literal)
         if field is None:
             continue
@@ -58,11 +67,11 @@ def _numbered(
     template: str, args: Any, kwargs: dict[str, Any], held: list[Any], numbers: Iterator[int]
 ) -> Iterator[str]:
     """Yield a template with plain fields in the order of the values that it adds to ``held``."""
-    for literal, field, spec, conversion in string.Formatter().parse(template):
+    for literal, field, spec, conversion in _formatter().parse(template):
         yield _escaped(literal)
         if field is not None:
             name = str(next(numbers)) + field if field[:1] in ("", ".", "[") else field
-            held.append(shown(string.Formatter().get_field(name, args, kwargs)[0]))
+            held.append(shown(_formatter().get_field(name, args, kwargs)[0]))
             inner = "".join(_numbered(spec or "", args, kwargs, held, numbers))
             yield "{" + (f"!{conversion}" if conversion else "") + (f":{inner}" if inner else "") + "}"
 
@@ -157,7 +166,7 @@ nest.register(
 
 
 def _fields_in(spec: str) -> int:
-    return sum(field is not None for _, field, _, _ in string.Formatter().parse(spec))
+    return sum(field is not None for _, field, _, _ in _formatter().parse(spec))
 
 
 def _escaped(text: str) -> str:

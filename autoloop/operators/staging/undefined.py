@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -127,12 +126,10 @@ def _raise_unbound(name: str) -> tuple[()]:
     return ()
 
 
-_RETURNED = re.compile(r"return_value(_\d+)?")
-
-
 def spoken(name: str) -> str:
     """Return what messages call a variable: the one that carries what a ``return`` in a loop gives is ours."""
-    return "return" if _RETURNED.fullmatch(name) else name
+    ours = name == "return_value" or (name.startswith("return_value_") and name[len("return_value_") :].isdecimal())
+    return "return" if ours else name
 
 
 def returned(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from ..ir.traits import FUNCTION, NO_GRADIENT
 from .complex_numbers import conj, real
 from .define import op_of
 from .dtype_rules import floating, inexact, numeric, real_arithmetic
-from .elementwise import Binary, binary, unary
+from .elementwise import binary, unary
 from .filled import zeros_like
 from .logic import equal
 from .operands import cast
 from .rounding import floor
 from .selection import where
+
+if TYPE_CHECKING:
+    from .public_functions import Binary
 
 __all__ = [
     "abs", "add", "copysign", "divide", "floor_divide", "mod", "multiply", "negative", "reciprocal", "sign",

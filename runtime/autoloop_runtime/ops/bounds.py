@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,14 @@ from ..ir.tensor import Tensor
 from .complex_numbers import complex, imag, real
 from .define import op_of, public
 from .dtype_rules import ordered, real_arithmetic
-from .elementwise import Binary, binary, unary
+from .elementwise import binary, unary
 from .identities import identity
 from .logic import equal, isnan
 from .operands import operands
 from .selection import where
+
+if TYPE_CHECKING:
+    from .public_functions import Binary
 
 __all__ = ["clip", "maximum", "minimum", "nan_to_num", "relu"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from ..ir.traits import ELEMENTS, NO_TEMPLATE, PASSING
 from .broadcasting import broadcast_static, unbroadcast
 from .define import primitive, public
 from .dtype_rules import floating, numeric
-from .elementwise import Unary, unary
+from .elementwise import unary
 from .filled import zeros_like
 from .operands import as_dtype, cast, operands
+
+if TYPE_CHECKING:
+    from .public_functions import Unary
 
 __all__ = ["complex", "conj", "imag", "real"]
 

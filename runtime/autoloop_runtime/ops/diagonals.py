@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from .extents import extents
 from .reducing import sum
 from .shape_queries import shape, size
 
+if TYPE_CHECKING:
+    from .public_functions import Triangle
+
 __all__ = ["diag", "diagonal", "trace", "tril", "triu"]
 
 
@@ -29,12 +32,6 @@ def _matrix(x: Tensor) -> Any:
     if x.shape.rank is not None and x.shape.rank < 2:
         raise ValueError(f"a tensor of rank 2 or more is needed, got shape {x.shape}")
     return x.dtype, x.shape
-
-
-class Triangle(Protocol):
-    """A public function of what lies on one side of a diagonal."""
-
-    def __call__(self, x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor: ...
 
 
 def _triangle(name: str, kernel: Any, doc: str) -> Triangle:

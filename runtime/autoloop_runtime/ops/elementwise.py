@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from .define import Function, document, primitive, publish
 from .dtype_rules import Rule, arithmetic, ruled
 from .operands import as_dtype, operands
 
+if TYPE_CHECKING:
+    from .public_functions import Binary, Unary
+
 
 def conjugated(x: Tensor) -> Tensor:
     """Return the complex conjugate of a complex tensor; a real one is its own."""
@@ -26,18 +29,6 @@ def conjugated(x: Tensor) -> Tensor:
         return x
     conj: Tensor = call("conj", x)
     return conj
-
-
-class Unary(Protocol):
-    """A public function of one tensor."""
-
-    def __call__(self, x: ArrayLike, name: str | None = None) -> Tensor: ...
-
-
-class Binary(Protocol):
-    """A public function of two tensors that promote and broadcast."""
-
-    def __call__(self, x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor: ...
 
 
 _OPERATORS: dict[Any, Any] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +20,13 @@ from .broadcasting import unbroadcast
 from .define import Function, document, op_of, primitive, public
 from .diagonals import tril, triu
 from .dtype_rules import inexact, numeric, ruled
-from .elementwise import Unary, conjugated
+from .elementwise import conjugated
 from .extents import axes_of
 from .filled import ones_like, zeros_like
 from .operands import as_dtype, operands
+
+if TYPE_CHECKING:
+    from .public_functions import Unary
 
 __all__ = ["cholesky", "det", "dot", "einsum", "inv", "matmul", "outer", "solve", "tensordot"]
 

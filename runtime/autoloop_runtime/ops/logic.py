@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,10 @@ from ..ir.op import Neutral
 from ..ir.traits import NO_GRADIENT
 from .define import op_of
 from .dtype_rules import bits, comparison, equality, integers, logical, predicate
-from .elementwise import Binary, binary, unary
+from .elementwise import binary, unary
+
+if TYPE_CHECKING:
+    from .public_functions import Binary
 
 __all__ = [
     "bitwise_and", "bitwise_or", "bitwise_xor", "equal", "greater", "greater_equal", "invert", "isfinite",

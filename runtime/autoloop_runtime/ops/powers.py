@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from . import error_function
 from .broadcasting import broadcast_static, unbroadcast
 from .define import op_of, primitive, public
 from .dtype_rules import arithmetic, floating, inexact
-from .elementwise import Unary, binary, conjugated, unary
+from .elementwise import binary, conjugated, unary
 from .logic import equal, isinf, logical_and
 from .operands import as_dtype, operands
 from .selection import where
+
+if TYPE_CHECKING:
+    from .public_functions import Unary
 
 __all__ = [
     "cbrt", "erf", "exp", "exp2", "expm1", "hypot", "log", "log1p", "log2", "log10", "logaddexp", "pow",

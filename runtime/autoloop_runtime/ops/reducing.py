@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from .define import Function, document, op_of, primitive, publish
 from .dtype_rules import Rule, ruled
 from .extents import axes_of
 from .operands import as_dtype
+
+if TYPE_CHECKING:
+    from .public_functions import Reduction
 
 __all__ = ["sum"]
 
@@ -50,14 +53,6 @@ def restore(y: Tensor, x: Tensor, attrs: Any) -> Tensor:
     if attrs["keepdims"] or attrs["axis"] is None or not attrs["axis"]:
         return y
     return expand_dims(y, attrs["axis"])
-
-
-class Reduction(Protocol):
-    """A public function that reduces axes."""
-
-    def __call__(
-        self, x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None
-    ) -> Tensor: ...
 
 
 def reduction(

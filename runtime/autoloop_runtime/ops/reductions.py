@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .reducing import accumulated, reduction, sum, sum_dtypes
 from .running_sums import cumprod
 from .selection import where
 from .shape_queries import dim, size
+
+if TYPE_CHECKING:
+    from .public_functions import Normalisation
 
 __all__ = [
     "all", "any", "argmax", "argmin", "log_softmax", "logsumexp", "max", "mean", "min", "norm", "prod",
@@ -174,12 +177,6 @@ def _softmax_kernel(x: Any, axis: int) -> Any:
 def _log_softmax_kernel(x: Any, axis: int) -> Any:
     shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
-
-
-class Normalisation(Protocol):
-    """A public function of all elements along an axis, as many as there are."""
-
-    def __call__(self, x: ArrayLike, axis: Axis = -1, name: str | None = None) -> Tensor: ...
 
 
 def _normalisation(name: str, kernel: Function, grad: Function, doc: str) -> Normalisation:

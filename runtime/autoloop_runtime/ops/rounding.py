@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,12 @@ from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from .define import public
 from .dtype_rules import floating
-from .elementwise import Unary, unary
+from .elementwise import unary
 from .filled import zeros_like
 from .operands import cast
+
+if TYPE_CHECKING:
+    from .public_functions import Unary
 
 __all__ = ["ceil", "floor", "rint", "round", "trunc"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from .extents import axis_of
 from .operands import as_dtype
 from .reducing import sum_dtypes
 
+if TYPE_CHECKING:
+    from .public_functions import RunningSum
+
 __all__ = ["cumprod", "cumsum"]
 
 
@@ -35,15 +38,6 @@ def _scan_kernel(ufunc: Any) -> Function:
         return np.flip(out, axis) if reverse else out
 
     return kernel
-
-
-class RunningSum(Protocol):
-    """A public function of all that comes before, along an axis."""
-
-    def __call__(
-        self, x: ArrayLike, axis: Axis | None = None, exclusive: bool = False, reverse: bool = False,
-        name: str | None = None,
-    ) -> Tensor: ...  # fmt: skip
 
 
 def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any, aliases: Sequence[str]) -> RunningSum:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..ir.argument_types import ArrayLike
@@ -11,8 +13,11 @@ from ..ir.traits import FUNCTION
 from .complex_numbers import imag, real
 from .define import public
 from .dtype_rules import floating, inexact
-from .elementwise import Unary, binary, unary
+from .elementwise import binary, unary
 from .powers import sqrt
+
+if TYPE_CHECKING:
+    from .public_functions import Unary
 
 __all__ = [
     "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cos", "cosh", "sin",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from string import Formatter
 
 from ..analysis.failure import can_fail
 from ..base import parsing as syntax
@@ -119,13 +118,14 @@ def parse(text: str) -> Template:
     pieces: list[str | tuple[int, int]] = []
     source = ""
     holes: list[int] = []
-    for literal, field, _, _ in Formatter().parse(text):
-        source += literal
-        pieces.append(literal)
-        if field is not None:
+    for position, piece in enumerate(text.split("{")):
+        field, _, literal = piece.partition("}") if position else ("", "", piece)
+        if field:
             source += f"_hole{len(holes)}_"
             pieces.append((int(field), 0))
             holes.append(int(field))
+        source += literal
+        pieces.append(literal)
     tree = syntax.parse(source, "eval").body
     needed: dict[str, int] = {}
     used: set[str] = set()
