@@ -7,7 +7,7 @@ import importlib
 import re
 import sys
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -43,10 +43,18 @@ def _parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _nodes(tree: ast.AST) -> list[ast.AST]:
-    """All nodes of a tree, of which several questions are asked in a row."""
-    return list(ast.walk(tree))
+    """All nodes of a tree but those that say whether a name is read or written."""
+    found = [tree]
+    for node in found:
+        for field in node._fields:
+            child = getattr(node, field, None)
+            if isinstance(child, list):
+                found += [one for one in child if isinstance(one, ast.AST)]
+            elif isinstance(child, ast.AST) and field != "ctx":
+                found.append(child)
+    return found
 
 
 @pytest.fixture(scope="module", autouse=True)
