@@ -29,9 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # interrupts are heard, also where the run was started in the background of a shell, which ignores them
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    import children
     import examples
 
     examples.of_long_runs = config.getoption("markexpr") != "not nightly"
+    children.afresh |= examples.of_long_runs
     wanted = config.getoption("--executor")
     if wanted == "on-stack-replacement":
         hand_over_at_once(setattr)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from children import run_program
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -20,7 +20,7 @@ EXAMPLES = [i for i, (kind, _) in enumerate(BLOCKS) if kind == "python"]
 def test_python_block_prints_what_is_shown(index, tmp_path):
     script = tmp_path / "example.py"
     script.write_text(BLOCKS[index][1], encoding="utf-8")
-    done = subprocess.run([sys.executable, "-W", "error", str(script)], capture_output=True, text=True, timeout=60)
+    done = run_program(script, ROOT, os.environ)
     assert done.returncode == 0, done.stderr
     kind, shown = BLOCKS[index + 1] if index + 1 < len(BLOCKS) else ("", "")
     if kind in ("text", "python output"):

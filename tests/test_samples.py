@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from api import why_not
+from children import run_program
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 
@@ -63,13 +62,10 @@ def test_no_sample_is_forgotten():
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_sample(name, tmp_path):
     # from another folder: samples find their data beside themselves
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "error", "TMPDIR": str(tmp_path)}
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
     if why_not():
         environment["AUTOLOOP_NATIVE"] = "0"  # what runs for long would say that it is missing
-    done = subprocess.run(
-        [sys.executable, str(SAMPLES / name)],
-        capture_output=True, text=True, encoding="utf-8", cwd=tmp_path, env=environment, timeout=120,
-    )  # fmt: skip
+    done = run_program(SAMPLES / name, tmp_path, environment)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     for text in EXPECTED[name]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from children import run_file
+from children import run_program
 from executors import NATIVE
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -112,7 +112,10 @@ def reap(children):
 '''.replace("NATIVE", repr(NATIVE))
 
 
-def run_program(code, folder, timeout=110):
+def run_with(code, folder, timeout=110):
     """What the program prints with ``code`` behind it."""
+    (folder / "program.py").write_text(PROGRAM + code)
     kept = {"TMPDIR": str(folder), "AUTOLOOP_CACHE": "1", "AUTOLOOP_CACHE_DIR": str(folder / "cache")}
-    return run_file(PROGRAM + code, folder, timeout, **kept)[0]
+    done = run_program(folder / "program.py", folder, {**os.environ, **kept}, timeout)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -12,7 +12,7 @@ import autoloop
 import autoloop_runtime
 import pytest
 from api import forks
-from forking import needs_fork, run_program
+from forking import needs_fork, run_with
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = sorted([*(ROOT / "autoloop").rglob("*.py"), *(ROOT / "runtime" / "autoloop_runtime").rglob("*.py")])
@@ -127,7 +127,7 @@ TOGETHER = "(forks.KINDS[::2], forks.KINDS[1::2], forks.KINDS)"
 @needs_fork
 @pytest.mark.parametrize("held", [TOGETHER, pytest.param("zip(forks.KINDS)", marks=pytest.mark.nightly)])
 def test_a_child_works_whatever_lock_another_thread_holds(tmp_path, held):
-    out = run_program(
+    out = run_with(
         """
 other, mine = Everything(), Everything()
 other.use(5); other.use(6); mine.use(5)
@@ -155,7 +155,7 @@ print(*sorted({kind.name for kind in forks.KINDS} - held), sep=",")
 
 @needs_fork
 def test_a_child_works_while_another_thread_traces_converts_compiles_and_runs(tmp_path):
-    run_program(
+    run_with(
         """
 mine = Everything()
 mine.use(6)
@@ -258,7 +258,7 @@ reap(children)
 
 @needs_fork
 def test_a_fork_waits_for_what_must_not_be_divided(tmp_path):
-    out = run_program(
+    out = run_with(
         """
 forking, there, steps = threading.Event(), threading.Event(), []
 os.register_at_fork(before=forking.set)  # such functions run in reverse order: this one before ours

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forking import needs_fork, run_program
+from forking import needs_fork, run_with
 
 pytestmark = needs_fork
 
@@ -33,7 +33,7 @@ al.config.set_swap_budget(0)
 
 def test_parent_and_children_swap_to_files_of_their_own(tmp_path):
     # the saved values of a tape are in a file of the parent when the children come; all of them use it at once
-    out = run_program(
+    out = run_with(
         SWAP
         + """
 f = made()
@@ -64,7 +64,7 @@ print(swap._space.file.blocks, swap._space.resident, used != -1, swap._space.fil
 
 
 def test_a_child_gives_back_what_it_inherited(tmp_path):
-    run_program(
+    run_with(
         SWAP
         + """
 import gc
@@ -92,7 +92,7 @@ np.testing.assert_array_equal(tape.gradient(y, x).numpy(), want)
 
 def test_a_fork_while_another_thread_moves_values_to_the_file(tmp_path):
     # the stacks are the main thread's; the other one, whose own grow, writes them out
-    run_program(
+    run_with(
         SWAP
         + """
 f = made()
@@ -136,7 +136,7 @@ np.testing.assert_array_equal(tape.gradient(y, x).numpy(), want)
 
 def test_a_fork_in_the_body_of_a_loop_that_swaps(tmp_path):
     # one child does something else and ends there, the other goes on with the run as its parent does
-    out = run_program(
+    out = run_with(
         SWAP
         + """
 children = {}
@@ -166,7 +166,7 @@ for executor in ("sequential", "dataflow"):
 
 
 def test_a_descriptor_that_became_somebody_elses_is_not_read_written_or_closed(tmp_path):
-    out = run_program(
+    out = run_with(
         SWAP
         + """
 f = made()
@@ -199,7 +199,7 @@ np.testing.assert_array_equal(slope(f), want)
 
 
 def test_a_file_that_ends_too_early_is_an_error(tmp_path):
-    out = run_program(
+    out = run_with(
         SWAP
         + """
 f = made()
@@ -231,7 +231,7 @@ child_of = {}
 
 def test_a_function_that_a_graph_calls_forks_while_another_thread_computes_a_part_of_it(tmp_path):
     # the child can do anything but end this run, which says so
-    out = run_program(
+    out = run_with(
         SHARED
         + """
 def forks_here(v):
@@ -267,7 +267,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child_of["caller"], 0)[1]))
 
 
 def test_a_child_forked_on_a_worker_ends_with_a_message_if_it_goes_on(tmp_path):
-    out = run_program(
+    out = run_with(
         SHARED
         + """
 def forks_there(v):
@@ -298,7 +298,7 @@ print(*map(float, found), *[os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for
 
 
 def test_a_child_goes_on_with_a_run_that_nobody_else_was_working_on(tmp_path):
-    out = run_program(
+    out = run_with(
         SHARED
         + """
 def forks_here(v):
@@ -326,7 +326,7 @@ reap(child_of)
 
 
 def test_a_fork_in_blocks_of_arrays_that_threads_share(tmp_path):
-    out = run_program(
+    out = run_with(
         SHARED
         + """
 from autoloop_runtime.python_code import block_loop as blocks
@@ -358,7 +358,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child_of["same"], 0)[1]))
 
 
 def test_a_child_has_the_threads_of_blas_that_another_threads_run_had_taken(tmp_path):
-    run_program(
+    run_with(
         SHARED
         + """
 from threadpoolctl import threadpool_info
@@ -381,7 +381,7 @@ reap({"child": child(look)})
 
 def test_random_numbers_of_a_child(tmp_path):
     # its own without a seed, its parent's with one, and never a wait for a generator that is being drawn from
-    out = run_program(
+    out = run_with(
         """
 def draw(): return al.random.uniform([2]).numpy().tolist()
 draw()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from api import config, current_graph
 from executors import EXECUTORS
-from forking import run_program
+from forking import run_with
 from stepping import at_step, interrupted, left_locked, steps_of
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
@@ -214,7 +214,7 @@ def test_after_ctrl_c_at_any_point_the_next_call_works(make, executor, settings,
 
 
 def test_signals_that_come_at_any_time(tmp_path):
-    out = run_program(
+    out = run_with(
         """
 v = al.Variable(np.float64(0.0))
 calls = {"handler": 0, "main": 0}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from forking import needs_fork, run_program
+from forking import needs_fork, run_with
 from workers import scaled
 
 THREADS = """
@@ -76,6 +76,6 @@ print(count, "forks;", ", ".join(f"{n} x {name}" for name, n in sorted(done.item
 @pytest.mark.nightly
 def test_children_work_whenever_they_are_forked(tmp_path, printed):
     count = scaled(300)
-    out = run_program(THREADS.replace("COUNT", str(count)).replace("SEED", "0"), tmp_path, timeout=60 + 20 * count)
+    out = run_with(THREADS.replace("COUNT", str(count)).replace("SEED", "0"), tmp_path, timeout=60 + 20 * count)
     assert out.startswith(f"{count} forks;")
     printed(out.strip())

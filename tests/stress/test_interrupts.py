@@ -6,7 +6,7 @@ import signal
 
 import pytest
 import test_reentrance as reentrance
-from forking import run_program
+from forking import run_with
 from stepping import at_step, interrupted, left_locked, steps_of
 from test_reentrance import no_deadlock, settings  # noqa: F401  (fixtures)
 from workers import scaled
@@ -75,6 +75,6 @@ def test_every_point(make, executor, settings, printed):  # noqa: F811
 def test_at_random_moments(tmp_path, printed):
     signal.alarm(0)  # of the fixture: the other process has a limit of its own
     count = scaled(300)
-    out = run_program(RANDOM.replace("COUNT", str(count)).replace("SEED", "0"), tmp_path, timeout=60 + 20 * count)
+    out = run_with(RANDOM.replace("COUNT", str(count)).replace("SEED", "0"), tmp_path, timeout=60 + 20 * count)
     assert out.strip() == f"{count} interrupts"
     printed(out.strip())

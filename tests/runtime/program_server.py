@@ -1,0 +1,62 @@
+"""A process that has imported the library, and runs each program it is asked for in a fork of itself.
+
+To import the library and NumPy takes longer than most programs of tests do. A fork begins where they have just been
+imported: no graph has been made, no thread started. Requests come through one pipe; through another it says which
+process runs the program, and then how that ended: see ``children.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import types
+import warnings
+from typing import Any
+
+import autoloop as autoloop  # what each program begins with
+
+
+def _request(asked: int) -> bytes:
+    """The next line; nothing where there will be none."""
+    line = b""
+    while not line.endswith(b"\n") and (more := os.read(asked, 65536)):
+        line += more
+    return line
+
+
+def _forked(asked: int, told: int) -> dict[str, Any]:
+    """In a fork of this process, the program it is for; this process ends when nobody asks any more."""
+    while line := _request(asked):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: those of BLAS, which it ends for a fork
+            pid = os.fork()
+        if not pid:
+            os.close(asked)
+            os.close(told)
+            return json.loads(line)
+        os.write(told, f"{pid}\n".encode())
+        os.write(told, f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
+    sys.exit()
+
+
+def _run(program: str, folder: str, environment: dict[str, str], output: list[str]) -> None:
+    """Run a program as the interpreter does that is started with it."""
+    for number, name in enumerate(output, 1):
+        file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv[:] = [program]
+    sys.path[0] = os.path.dirname(program)
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    main.__file__ = program
+    with open(program, encoding="utf-8") as source:
+        code = compile(source.read(), program, "exec", dont_inherit=True)
+    exec(code, main.__dict__)
+
+
+if __name__ == "__main__":
+    _run(**_forked(int(sys.argv[1]), int(sys.argv[2])))
