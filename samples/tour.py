@@ -1,6 +1,6 @@
 """A tour in ten seconds: what a function is converted to, its results and speed, what overlaps, what is refused.
 
-Run it with ``python samples/tour.py``.
+Run it with ``python samples/tour.py``; a number behind it says for how many seconds each function is measured.
 """
 
 import inspect
@@ -15,6 +15,9 @@ import nonstrict
 import numpy as np
 import pagerank
 import rnn_forward
+
+#: for as long each function is called again and again, and a fifth of that undecorated
+SECONDS = 0.5
 
 
 @autoloop.function
@@ -52,7 +55,7 @@ def timed(f, *args):
     return value, (time.perf_counter() - begin) * 1e3
 
 
-def settled(f, *args, seconds=0.5):
+def settled(f, *args, seconds):
     """The value of ``f(*args)``, and the shortest of its runs in milliseconds, called again and again for a while."""
     value, shortest = timed(f, *args)
     end = time.perf_counter() + seconds
@@ -70,47 +73,47 @@ def conversion():
     print(f"\n    steps from {', '.join(results)}; traced {collatz_steps.tracing_count} time for all int32 scalars")
 
 
-def compare(what, f, *args, result):
+def compare(what, f, *args, result, seconds):
     """One line: result, times and executor of a function, and the time of the same function undecorated."""
     _, first = timed(f, *args)
     _, second = timed(f, *args)
-    value, later = settled(f, *args)
-    expected, plain = settled(f.python_function, *args, seconds=0.1)
+    value, later = settled(f, *args, seconds=seconds)
+    expected, plain = settled(f.python_function, *args, seconds=seconds / 5)
     for one, other in zip(autoloop.nest.flatten(value), autoloop.nest.flatten(expected)):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
     said, executor = result(*autoloop.nest.flatten(value)), autoloop.explain(f, *args).executor
     print(f"    {what:38} {said:19} {first:7.1f} {second:7.2f} {later:7.2f} {plain:8.2f}  {executor}")
 
 
-def speed():
+def speed(seconds):
     heading("2. The samples, and the same functions as plain Python and NumPy")
     print(f"    {'times in ms':58} {'first':>7} {'second':>7} {'later':>7} {'plain':>8}")
     tolerance = np.float64(1e-9)
     compare(
         "Collatz chains from below 3,000", collatz.longest_chain, np.int32(3000),
-        result=lambda best, length, total: f"{best:d} has {length:d}",
+        result=lambda best, length, total: f"{best:d} has {length:d}", seconds=seconds,
     )  # fmt: skip
     points = np.loadtxt(kmeans.DATA, delimiter=",", skiprows=1, usecols=range(4))
     compare(
         "k-means of 150 irises", kmeans.kmeans, points, kmeans.spread_out(points, 3), tolerance,
-        result=lambda centres, nearest, rounds: f"{rounds:d} rounds",
+        result=lambda centres, nearest, rounds: f"{rounds:d} rounds", seconds=seconds,
     )  # fmt: skip
     names, links = pagerank.read_graph(pagerank.DATA)
     compare(
         "PageRank of Les Misérables", pagerank.pagerank, links, np.float64(0.85), tolerance,
-        result=lambda rank, rounds: f"{names[np.argmax(rank)]} leads",
+        result=lambda rank, rounds: f"{names[np.argmax(rank)]} leads", seconds=seconds,
     )  # fmt: skip
     _, spots = np.loadtxt(rnn_forward.DATA, delimiter=",", skiprows=1, unpack=True)
     compare(
         "recurrent net, 309 years of sunspots", rnn_forward.forward, spots / 100, *rnn_forward.weights(64),
-        result=lambda states: f"{states.shape[0]} states of {states.shape[1]}",
+        result=lambda states: f"{states.shape[0]} states of {states.shape[1]}", seconds=seconds,
     )  # fmt: skip
     waves = np.linspace(0, 100, 300_000)
     compare(
         "two chains that do not need each other", two_chains, waves, waves, np.int32(10),
-        result=lambda a, b: f"2 x {a.size} numbers",
+        result=lambda a, b: f"2 x {a.size} numbers", seconds=seconds,
     )  # fmt: skip
-    print("    (later: within half a second of calls, by the executor that stands behind the times;")
+    print(f"    (later: within {seconds:g} seconds of calls, by the executor that stands behind the times;")
     print("    native is machine code, with pip install -e '.[native]')")
 
 
@@ -146,7 +149,7 @@ def mistake():
 def main():
     begin = time.perf_counter()
     conversion()
-    speed()
+    speed(float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS)
     overlap()
     mistake()
     heading(f"That took {time.perf_counter() - begin:.1f} s. Each file beside this one is a page to read on.")

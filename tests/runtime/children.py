@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -71,35 +71,36 @@ class _Server:
         return int(os.read(self._tell, 1) + b"".join(iter(lambda: os.read(self._tell, 1), b"\n")))
 
     def run(
-        self, program: Path, folder: Path, environment: Mapping[str, str], timeout: float
+        self, program: list[str], folder: Path, environment: Mapping[str, str], timeout: float
     ) -> subprocess.CompletedProcess[str]:
         with tempfile.TemporaryDirectory() as place:
             output = [os.path.join(place, name) for name in ("out", "err")]
-            request = dict(program=str(program), folder=str(folder), environment=dict(environment), output=output)
+            request = dict(program=program, folder=str(folder), environment=dict(environment), output=output)
             os.write(self._ask, json.dumps(request).encode() + b"\n")
             pid = self._number()
             code = self._number(timeout)
             if code is None:
                 os.kill(pid, signal.SIGKILL)
                 self._number()
-                raise subprocess.TimeoutExpired(str(program), timeout)
+                raise subprocess.TimeoutExpired(program, timeout)
             texts = [Path(name).read_text(encoding="utf-8") for name in output]
-        return subprocess.CompletedProcess([str(program)], code, *texts)
+        return subprocess.CompletedProcess(program, code, *texts)
 
 
 _server = cache(_Server)
 
 
 def run_program(
-    program: Path, folder: Path, environment: Mapping[str, str], timeout: float = 100
+    program: Path, folder: Path, environment: Mapping[str, str], timeout: float = 100, arguments: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
     """How a program ends whose warnings are errors, and what it prints.
 
     It is a process of its own that has imported the library; only in nightly runs it does that by itself.
     """
     if not afresh:
-        return _server().run(program, folder, environment, timeout)
+        return _server().run([str(program), *arguments], folder, environment, timeout)
     return subprocess.run(
-        [sys.executable, "-W", "error", str(program)], capture_output=True, text=True, encoding="utf-8", cwd=folder,
-        env={**environment, "PYTHONPATH": _paths(), "PYTHONIOENCODING": "utf-8"}, timeout=timeout,
+        [sys.executable, "-W", "error", str(program), *arguments],
+        env={**environment, "PYTHONPATH": _paths(), "PYTHONIOENCODING": "utf-8"}, cwd=folder, timeout=timeout,
+        capture_output=True, text=True, encoding="utf-8",
     )  # fmt: skip

@@ -40,7 +40,7 @@ def _forked(asked: int, told: int) -> dict[str, Any]:
     sys.exit()
 
 
-def _run(program: str, folder: str, environment: dict[str, str], output: list[str]) -> None:
+def _run(program: list[str], folder: str, environment: dict[str, str], output: list[str]) -> None:
     """Run a program as the interpreter does that is started with it."""
     for number, name in enumerate(output, 1):
         file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -49,12 +49,13 @@ def _run(program: str, folder: str, environment: dict[str, str], output: list[st
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv[:] = [program]
-    sys.path[0] = os.path.dirname(program)
+    sys.argv[:] = program
+    path = program[0]
+    sys.path[0] = os.path.dirname(path)
     main = sys.modules["__main__"] = types.ModuleType("__main__")
-    main.__file__ = program
-    with open(program, encoding="utf-8") as source:
-        code = compile(source.read(), program, "exec", dont_inherit=True)
+    main.__file__ = path
+    with open(path, encoding="utf-8") as source:
+        code = compile(source.read(), path, "exec", dont_inherit=True)
     exec(code, main.__dict__)
 
 
