@@ -47,7 +47,6 @@ from autoloop_runtime.ir.graph import Graph as Graph
 from autoloop_runtime.ir.tensor import Tensor as Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec as TensorSpec
 from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
-from autoloop_runtime.running.automatic import MissingNativeWarning as MissingNativeWarning
 from autoloop_runtime.running.session import Session as Session
 from autoloop_runtime.running.session import get_default_graph as get_default_graph
 from autoloop_runtime.running.session import placeholder as placeholder
@@ -71,6 +70,7 @@ if _typing.TYPE_CHECKING:
     from autoloop_runtime.control.map_scan import map_fn as map_fn
     from autoloop_runtime.control.map_scan import scan as scan
     from autoloop_runtime.control.vectorized_map import vectorized_map as vectorized_map
+    from autoloop_runtime.running.automatic import MissingNativeWarning as MissingNativeWarning
 
     from . import compat as compat
     from .differentiation import GradientTape as GradientTape
@@ -103,6 +103,7 @@ _LATER = {
     "autoloop_runtime.collections.sparse": ("IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec"),
     "autoloop_runtime.control.map_scan": ("foldl", "foldr", "map_fn", "scan"),
     "autoloop_runtime.control.vectorized_map": ("vectorized_map",),
+    "autoloop_runtime.running.automatic": ("MissingNativeWarning",),
 }  # fmt: skip
 #: the same of modules that are names themselves
 _LATER_MODULES = {"compat": "autoloop.compat", "sparse": "autoloop_runtime.collections.sparse"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -12,7 +12,10 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import EAGER
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.running.prepare import Runner, prepare, run_graph, set_outputs, wrap
+from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
+
+if TYPE_CHECKING:
+    from autoloop_runtime.running.runner import Runner
 
 
 class ConcreteFunction:

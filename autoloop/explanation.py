@@ -13,7 +13,7 @@ from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.records import LoopRecord, loop_records
 from autoloop_runtime.running.automatic import Standing
-from autoloop_runtime.running.prepare import Runner
+from autoloop_runtime.running.runner import Runner
 
 from .concrete import ConcreteFunction
 from .function import BoundFunction, Function

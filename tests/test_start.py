@@ -22,24 +22,37 @@ LATER = (
 )  # fmt: skip
 
 
-def test_a_first_call_loads_no_more_than_it_needs(tmp_path):
+#: what the first call needs besides
+AT_FIRST_CALL = ("autoloop_runtime.passes", "autoloop_runtime.python_code", "autoloop_runtime.running.runner")
+FIRST_CALL = """
+@al.function
+def f(n):
+    i = al.constant(0)
+    while i < n:
+        i = i + 1
+    return i
+assert int(f(al.constant(3))) == 3
+"""
+
+
+def loaded(tmp_path, names, code=""):
+    """Those of ``names`` that a program has loaded that imports autoloop and runs ``code``."""
     script = tmp_path / "script.py"
     script.write_text(
-        "import sys, numpy\n"
-        "before = set(sys.modules)\n"
-        "import autoloop as al\n"
-        "@al.function(executor='sequential')\n"
-        "def f(n):\n"
-        "    i = al.constant(0)\n"
-        "    while i < n:\n"
-        "        i = i + 1\n"
-        "    return i\n"
-        "assert int(f(al.constant(3))) == 3\n"
-        f"print(*sorted(set(sys.modules) - before & set({LATER!r})))\n"
+        f"import sys, numpy\nbefore = set(sys.modules)\nimport autoloop as al\n{code}\n"
+        f"print(*sorted(set(sys.modules) - before & set({names!r})))\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert not set(done.stdout.split()) & set(LATER)
+    return set(done.stdout.split()) & set(names)
+
+
+def test_an_import_loads_no_more_than_it_needs(tmp_path):
+    assert not loaded(tmp_path, LATER + AT_FIRST_CALL)
+
+
+def test_a_first_call_loads_no_more_than_it_needs(tmp_path):
+    assert loaded(tmp_path, LATER + AT_FIRST_CALL, FIRST_CALL) == set(AT_FIRST_CALL)
 
 
 def test_every_name_that_comes_later_is_declared_to_checkers():

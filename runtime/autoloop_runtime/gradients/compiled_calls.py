@@ -28,7 +28,8 @@ from ..ir.stages import Stage, come_to
 from ..ir.tensor import Tensor
 from ..ops.identities import IDENTITY
 from ..running.automatic import Automatic
-from ..running.prepare import Runner, prepare, set_outputs
+from ..running.prepare import prepare, set_outputs
+from ..running.runner import Runner
 from ..running.tier_up import MOST_SHAPES, Shapes
 from .activity import Key, Marks, is_differentiable, needed, reached
 from .copying import absorbed

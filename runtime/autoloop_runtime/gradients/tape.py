@@ -26,7 +26,8 @@ from ..ir.run_state import HeldState, RunState
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
 from ..ops.gathering import GATHER
-from ..running.prepare import Runner, run_graph, wrap
+from ..running.prepare import run_graph, wrap
+from ..running.runner import Runner
 from .activity import Key, is_differentiable
 from .build import build, seed, seeds_of, source_in
 from .compiled_calls import Recorded, Way, recorded

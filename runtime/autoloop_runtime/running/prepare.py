@@ -7,69 +7,25 @@ values; they differ in how the graph is walked (see ``EXECUTORS``).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.inside import loops_inside
 from ..base import nest
 from ..base.contexts import undisturbed
-from ..base.dataclass import dataclass
 from ..base.forks import undivided
-from ..dataflow.compile_dataflow import compile_dataflow
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import CONST, Graph
 from ..ir.recorders import recorders
 from ..ir.run_state import EAGER, RunState
 from ..ir.tensor import Tensor
-from ..passes.optimize import optimize
-from ..python_code.compile_python import compile_graph
-from .automatic import Automatic, Standing
+
+if TYPE_CHECKING:
+    from .runner import Runner
 
 #: ``auto`` chooses; ``dataflow`` runs the lowered graph on the scheduler; ``sequential`` runs generated Python;
 #: ``native`` runs machine code
 EXECUTORS = ("auto", "dataflow", "sequential", "native")
-
-
-@dataclass(frozen=True)
-class Runner:
-    """A graph made ready to run.
-
-    Attributes
-    ----------
-    run : callable
-        ``run(values, state)`` gives the list of output values for the list of input values.
-    graph : Graph
-        The graph after the passes.
-    asked : str
-        The executor that was asked for.
-    """
-
-    run: Callable[[list[Any], RunState], list[Any]]
-    graph: Graph
-    asked: str
-
-    @property
-    def standing(self) -> Standing:
-        """What runs it now, and why."""
-        return self.run.standing() if isinstance(self.run, Automatic) else Standing(self.asked, "asked for")
-
-    @property
-    def executor(self) -> str:
-        """What runs it now."""
-        return self.standing.executor
-
-    @property
-    def reason(self) -> str:
-        """Why, in a sentence."""
-        return self.standing.reason
-
-    @property
-    def loops(self) -> dict[str, Standing]:
-        """What runs each of its loops now, by the name of the node."""
-        if isinstance(self.run, Automatic):
-            return self.run.loops()
-        return dict.fromkeys((loop.name for loop in loops_inside(self.graph)), self.standing)
 
 
 def check_executor(executor: str) -> str:
@@ -96,21 +52,10 @@ def prepare(graph: Graph, executor: str = "auto") -> Runner:
     ImportError
         If ``native`` is asked for and its extra is not installed.
     """
-    optimized = optimize(graph)
-    return Runner(_made(optimized, executor), optimized, executor)
-
-
-def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[Any]]:
-    if executor == "auto":
-        return Automatic(graph)
-    if executor == "sequential":
-        return compile_graph(graph)
-    if executor == "dataflow":
-        return compile_dataflow(graph, graph.outputs, graph.inputs)
     with undivided():
-        from ..native import compile_native  # of the extra ``native``, and not small
+        from .runner import made_ready  # with the passes and two executors, which no import of a program needs
 
-    return compile_native(graph)
+    return made_ready(graph, executor)
 
 
 def run_now(build: Callable[[], Any]) -> Any:

@@ -1,0 +1,76 @@
+"""A graph made ready to run: the passes, and the executor that was asked for or chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..analysis.inside import loops_inside
+from ..base.dataclass import dataclass
+from ..base.forks import undivided
+from ..dataflow.compile_dataflow import compile_dataflow
+from ..ir.graph import Graph
+from ..ir.run_state import RunState
+from ..passes.optimize import optimize
+from ..python_code.compile_python import compile_graph
+from .automatic import Automatic, Standing
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A graph made ready to run.
+
+    Attributes
+    ----------
+    run : callable
+        ``run(values, state)`` gives the list of output values for the list of input values.
+    graph : Graph
+        The graph after the passes.
+    asked : str
+        The executor that was asked for.
+    """
+
+    run: Callable[[list[Any], RunState], list[Any]]
+    graph: Graph
+    asked: str
+
+    @property
+    def standing(self) -> Standing:
+        """What runs it now, and why."""
+        return self.run.standing() if isinstance(self.run, Automatic) else Standing(self.asked, "asked for")
+
+    @property
+    def executor(self) -> str:
+        """What runs it now."""
+        return self.standing.executor
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return self.standing.reason
+
+    @property
+    def loops(self) -> dict[str, Standing]:
+        """What runs each of its loops now, by the name of the node."""
+        if isinstance(self.run, Automatic):
+            return self.run.loops()
+        return dict.fromkeys((loop.name for loop in loops_inside(self.graph)), self.standing)
+
+
+def made_ready(graph: Graph, executor: str) -> Runner:
+    """Return what runs ``graph``; see ``prepare``."""
+    optimized = optimize(graph)
+    return Runner(_made(optimized, executor), optimized, executor)
+
+
+def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[Any]]:
+    if executor == "auto":
+        return Automatic(graph)
+    if executor == "sequential":
+        return compile_graph(graph)
+    if executor == "dataflow":
+        return compile_dataflow(graph, graph.outputs, graph.inputs)
+    with undivided():
+        from ..native import compile_native  # of the extra ``native``, and not small
+
+    return compile_native(graph)
