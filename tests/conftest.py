@@ -131,6 +131,16 @@ def hand_over(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 @pytest.fixture
+def code_is_kept(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code is kept on disk, for all tests of this run that ask for it: those that are about what it does."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # that of all workers
+    monkeypatch.setenv("AUTOLOOP_CACHE", "1")
+    monkeypatch.setenv("AUTOLOOP_CACHE_DIR", str(folder / "machine_code"))
+
+
+@pytest.fixture
 def two_threads() -> Iterator[None]:
     """As many threads for graphs."""
     from api import config

@@ -86,6 +86,7 @@ def test_bit_for_bit_and_on_every_executor(mode):
                 np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.usefixtures("code_is_kept")
 @pytest.mark.parametrize("size", [0, 1000, 3000])
 @pytest.mark.parametrize("executor", ["sequential", "dataflow", pytest.param("native", marks=needs_native)])
 def test_segments_of_any_length(executor, size, monkeypatch):

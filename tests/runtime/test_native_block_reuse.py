@@ -19,6 +19,7 @@ from api import BLOCK_CLASSES as CLASSES
 from api import SMALLEST_BLOCK as SMALLEST
 from api import ReusedBlocks, default_cache, reused_blocks
 
+pytestmark = pytest.mark.usefixtures("code_is_kept")
 MIB = 1 << 20
 ROWS = 1000
 C = 1 + np.linspace(-1e-4, 1e-4, ROWS)

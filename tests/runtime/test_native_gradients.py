@@ -20,7 +20,7 @@ from gradient_checks import slopes
 from test_gradients_loops import PROGRAMS, A, X
 
 pytest.importorskip("llvmlite")
-os.environ.setdefault("AUTOLOOP_CACHE", "0")
+pytestmark = pytest.mark.usefixtures("code_is_kept")
 #: the shapes or sizes in these depend on values: refused forward, too
 REFUSED = {"array_split_and_joined", "shape_that_changes", "rank_that_is_unknown"}
 #: running the body again would be noticed

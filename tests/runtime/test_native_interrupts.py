@@ -33,18 +33,18 @@ RANDOM = np.random.default_rng(3)
 
 
 @cache
-def line(size=600_000):
+def line(size=300_000):
     return RANDOM.standard_normal(size)
 
 
 @cache
-def square(size=1300):
+def square(size=1100):
     return RANDOM.standard_normal((size, size)).astype(np.float32)
 
 
 @cache
 def stack():
-    return RANDOM.standard_normal((30, 300, 300))
+    return RANDOM.standard_normal((16, 300, 300))
 
 
 def integers(*shape):
@@ -60,15 +60,15 @@ def exact_product(x, y):
 CASES = {
     "sort": (sort, lambda: [line()], np.sort),
     "argsort": (argsort, lambda: [line()], lambda x: np.argsort(x, kind="stable")),
-    "sort of rows": (lambda x: sort(x, -1), lambda: [RANDOM.standard_normal((300, 5000))], np.sort),
+    "sort of rows": (lambda x: sort(x, -1), lambda: [RANDOM.standard_normal((150, 5000))], np.sort),
     "descending sort of columns": (
         lambda x: argsort(x, 0, descending=True),
-        lambda: [RANDOM.standard_normal((300, 5000))],
+        lambda: [RANDOM.standard_normal((150, 5000))],
         lambda x: np.argsort(-x, 0),
     ),
     "search": (
         lambda x, y: searchsorted(x, y, side="right"),
-        lambda: [np.sort(line()), line(200_000).reshape(5, -1)],
+        lambda: [np.sort(line()), line(80_000).reshape(5, -1)],
         lambda x, y: np.searchsorted(x, y, "right"),
     ),
     "product": (lambda x: matmul(x, x), lambda: [square()], lambda x: x @ x),
@@ -92,7 +92,7 @@ def often(monkeypatch):
     """As if these operations took a hundred times as long."""
     monkeypatch.setattr(sorting, "STEPS", 1 << 16)
     monkeypatch.setattr(sorting, "SEARCHES", 1 << 16)
-    monkeypatch.setattr(products, "FLOATS", 1 << 28)
+    monkeypatch.setattr(products, "FLOATS", 1 << 27)
     monkeypatch.setattr(products, "INTEGERS", 1 << 21)
 
 

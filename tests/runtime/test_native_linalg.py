@@ -11,6 +11,7 @@ import pytest
 from api import NativeRefusal, call, lapack_calls, linalg_rules, shared_libraries, write_function
 from native_checks import check, compile_native, graph_of
 
+pytestmark = pytest.mark.usefixtures("code_is_kept")
 RNG = np.random.default_rng(0)
 LARGE = linalg_rules.LARGE
 OPS = ("inv", "det", "cholesky")
