@@ -2,7 +2,8 @@
 
 A hundred tests start a process that imports the library, which takes three times as long from its sources. And each of
 the processes that run the suite in parallel would rewrite all assertions, which takes longer than everything else it
-does before the first test; so each begins with its share of the files and finds those of the others.
+does before the first test; so each begins with its share of the files, those of the library included, and finds those
+of the others.
 
 What is written goes to a folder of the run, which is gone at its end; where byte code is written anyway it goes to its
 place.
@@ -10,7 +11,9 @@ place.
 
 from __future__ import annotations
 
+import importlib._bootstrap_external as _bootstrap_external
 import os
+import py_compile
 import shutil
 import sys
 import tempfile
@@ -22,12 +25,13 @@ from _pytest.assertion import rewrite
 from _pytest.assertion.rewrite import assertstate_key
 
 _FOLDER = "autoloop_bytecode"
+LIBRARY = "autoloop", "runtime"
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     given = getattr(config, "workerinput", {}).get(_FOLDER)
-    if given is None and os.environ.get("PYTHONDONTWRITEBYTECODE") and not os.environ.get("PYTHONPYCACHEPREFIX"):
+    if given is None and os.environ.get("PYTHONDONTWRITEBYTECODE"):
         given = tempfile.mkdtemp(prefix="autoloop-tests-")
         os.chmod(given, 0o755)  # some tests run as another user
         config.add_cleanup(lambda: shutil.rmtree(given, ignore_errors=True))
@@ -54,11 +58,27 @@ def pytest_collection(session: pytest.Session) -> None:
     given = config.stash[_KEY]
     if not given and sys.dont_write_bytecode:
         return
+    number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]  # one that is replaced: any share
     if given:
         rewrite.get_cache_dir = lambda file: Path(given, *file.parts[1:-1])
-    number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]  # one that is replaced: any share
+        _compile_library(config.rootpath, Path(given), number, count)
     for path in sorted((config.rootpath / "tests").rglob("test_*.py"))[number % count :: count]:
         _compile(path, config)
+
+
+def _compile_library(root: Path, given: Path, number: int, count: int) -> None:
+    """Compile a share of the library, and let all of it be imported from there; the rest has its own place."""
+    own = {str(path): _compiled(given, path) for name in LIBRARY for path in sorted((root / name).rglob("*.py"))}
+    for path in list(own)[number % count :: count]:
+        if not os.path.exists(own[path]):
+            py_compile.compile(path, own[path])
+    placed = _bootstrap_external.cache_from_source
+    _bootstrap_external.cache_from_source = lambda path, *how, **kwargs: own.get(path) or placed(path, *how, **kwargs)
+
+
+def _compiled(given: Path, path: Path) -> str:
+    """The place where a process looks that has the folder as its ``PYTHONPYCACHEPREFIX``."""
+    return str(Path(given, *path.parts[1:-1]) / f"{path.stem}.{sys.implementation.cache_tag}.pyc")
 
 
 def _compile(path: Path, config: pytest.Config) -> None:

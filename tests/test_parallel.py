@@ -115,6 +115,19 @@ def test_how_each_test_ends_is_told(tmp_path, workers):
     assert sorted(re.search("[.FEsx]{7}", done.stdout)[0]) == sorted(".FE.Esx"), done.stdout
 
 
+#: here, as in the other processes that tests start, the library is imported from the folder of the run
+COMPILED = """
+import os, subprocess, sys
+import library.part
+def test():
+    there = "import library.part; print(library.part.where)"
+    done = subprocess.run([sys.executable, "-c", there], capture_output=True, text=True, check=True)
+    assert "autoloop-tests-" in done.stdout and os.path.exists(done.stdout.strip())
+    if "gw" in os.environ["PYTEST_XDIST_WORKER"]:
+        assert library.part.where == done.stdout.strip()
+"""
+
+
 @pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.nightly), 2])
 def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, workers):
     pytest.importorskip("xdist")
@@ -122,16 +135,19 @@ def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, work
     tests.mkdir()
     scratch.mkdir()
     (tests / "noting.py").write_text(NOTING)
+    for path in (tmp_path / "autoloop" / "__init__.py", tmp_path / "runtime" / "library" / "part.py"):
+        path.parent.mkdir(parents=True)
+        path.write_text("where = __cached__")
     for name in "abcd":
-        (tests / f"test_{name}.py").write_text("def test():\n    x = 1\n    assert x == 1\n")
+        (tests / f"test_{name}.py").write_text(COMPILED)
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-p", "noting", "-p", "assertions", "-p", "bytecode", "-q", "--rootdir",
             str(tmp_path), "-p", "no:cacheprovider", "-n", str(workers), "tests",
         ],
         env={
-            **os.environ, "PYTHONPATH": os.pathsep.join([str(tests), str(Path(__file__).parent)]),
-            "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "", "TMPDIR": str(scratch),
+            **os.environ, "PYTHONPATH": os.pathsep.join(map(str, [tests, Path(__file__).parent, tmp_path / "runtime"])),
+            "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path / "unwanted"), "TMPDIR": str(scratch),
             "NOTES": f"{scratch}/by-", "PYTEST_XDIST_WORKER": "alone",
         },
         capture_output=True, text=True, cwd=tmp_path, timeout=100,
@@ -143,3 +159,4 @@ def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, work
     else:
         assert order == {"by-alone": ["test_a", "test_b", "test_c", "test_d"]}
     assert not list(scratch.glob("autoloop-tests-*")) and not list(tmp_path.rglob("__pycache__"))
+    assert not (tmp_path / "unwanted").exists()
