@@ -28,7 +28,7 @@ from .conversion.pipeline import convert
 from .errors import entry_point
 from .input_signature import checked_signature, conform
 from .keys import leaf_key, quick_key
-from .operators.constructs.call_expression import staged_for
+from .operators.constructs.builtins import staged_for
 from .parameters import Parameters
 from .tracing import RETRACE_WARNING, placeholders, traced, warn_of_retracing
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 sys.path.append(str(Path(__file__).parent / "runtime"))  # `api`, `executors`
+sys.path.append(str(Path(__file__).parent / "numpy"))  # `sample_files`
 pytest_plugins = ("assertions", "bytecode", "garbage", "hangs", "parallel")
 EXECUTORS = ("auto", "sequential", "dataflow", "native", "on-stack-replacement")
 os.environ.setdefault("AUTOLOOP_CACHE", "0")  # tests that are about the cache have a folder of their own

@@ -16,6 +16,7 @@ LATER = (
     "autoloop.compat", "autoloop.explanation", "autoloop_runtime.gradients", "autoloop.drawing",
     "autoloop_runtime.collections.sparse", "autoloop_runtime.control.map_scan",
     "autoloop_runtime.control.vectorized_map", "autoloop_runtime.ops.public_functions",
+    "autoloop_runtime.ops.numpy_names",
     "autoloop_runtime.native", "autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.frames", "optree",
     "astunparse", "threadpoolctl", "llvmlite", "scipy", "numpy.random", "dataclasses", "json", "pathlib",
     "random", "string", "sysconfig", "tempfile",

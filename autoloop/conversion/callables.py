@@ -38,8 +38,10 @@ STAGED_BUILTINS: frozenset[Any] = frozenset(
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(
     (math.ceil, math.cos, math.cosh, math.exp, math.expm1, math.fabs, math.floor, math.log, math.log10, math.log1p)
     + (math.log2, math.pow, math.sin, math.sinh, math.sqrt, math.tan, math.tanh)
-    + (np.array, np.asarray, np.concatenate, np.stack)
+    + (np.concatenate, np.stack)
 )
+# Classes of NumPy's that are called as functions are.
+_ASKING_NOBODY: frozenset[Any] = frozenset((np.vectorize, np.ndindex, np.ndenumerate, np.nditer))
 _REDUCE: dict[Any, tuple[str, ...]] = {functools.reduce: ("function",)}
 # Builtins that must be called by the user's own frame.
 _FRAME_CALLS = FRAME_READERS | {"breakpoint", "globals", "super", "__import__"}
@@ -101,9 +103,18 @@ def is_foreign(f: Any) -> bool:
     return module not in _HANDS_ON and is_library_file(function.__code__.co_filename)
 
 
+def asks_nobody(f: Any) -> bool:
+    """Return whether a callable is a function of NumPy's that does not ask its arguments what it means for them."""
+    if not isinstance(f, types.FunctionType | types.BuiltinFunctionType):
+        return f in _ASKING_NOBODY if isinstance(f, type) else False
+    return str(f.__module__).partition(".")[0] == "numpy"
+
+
 def is_plain(target: Any) -> bool:
     """Return whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
     if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE):
+        return False
+    if asks_nobody(target):
         return False
     if isinstance(target, types.FunctionType):
         return is_library_file(target.__code__.co_filename) and not (function_parameters(target) or is_foreign(target))

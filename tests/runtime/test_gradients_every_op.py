@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from api import FUNCTIONS, OPS, call
 from autoloop.differentiation import grad, jvp, value_and_grad
+from sample_files import gathered
 
 F64 = al.float64
 #: what tests of its own hold: the identity of a print, the read of a TensorArray that clears, a check of a shape
@@ -64,7 +65,7 @@ def _programs():
         f = FUNCTIONS[name]
         yield name, lambda x, f=f: [f(x, 1), f(x, 1, True), f(x, 1, False, True), f(x, 0, True, True)], [A]
         yield f"{name}, complex", lambda x, f=FUNCTIONS[name]: f(z(x), 0), [A]
-    for name, (f, *arrays) in OTHERS.items():
+    for name, (f, *arrays) in {**OTHERS, **gathered("GRADIENTS")}.items():
         yield name, f, arrays
 
 

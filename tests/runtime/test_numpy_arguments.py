@@ -52,31 +52,26 @@ REFUSED = {
         lambda x: x.min(out=Z),
     ],
     "dtype": [
-        lambda x: np.sum(x, dtype=np.float32),
         lambda x: np.mean(x, 0, np.float32),
         lambda x: np.cumsum(x, 0, np.float32),
         lambda x: np.prod(x, None, np.float32),
         lambda x: np.stack([x, x], dtype=np.float32),
         lambda x: np.concatenate([x, x], dtype=np.float32),
-        lambda x: np.add(x, x, dtype=np.float32),
         lambda x: np.trace(x, dtype=np.float32),
         lambda x: np.std(x, dtype=np.float32),
         lambda x: x.sum(0, np.float32),
         lambda x: x.mean(dtype=np.float32),
     ],
     "where": [
-        lambda x: np.sum(x, where=X > 0),
         lambda x: np.any(x, where=X > 0),
         lambda x: np.exp(x, where=X > 0),
         lambda x: x.sum(where=X > 0),
     ],
-    "initial": [lambda x: np.max(x, initial=9.0), lambda x: np.sum(x, initial=1.0), lambda x: x.max(initial=9.0)],
+    "initial": [lambda x: np.max(x, initial=9.0), lambda x: x.max(initial=9.0)],
     "casting": [
-        lambda x: np.add(x, x, casting="unsafe"),
         lambda x: np.stack([x, x], casting="no"),
         lambda x: x.astype(np.int32, casting="safe"),
     ],
-    "ndmin": [lambda x: np.array(x, ndmin=3), lambda x: np.array([x, x], ndmin=4)],
     "order": [
         lambda x: np.reshape(x, -1, "F"),
         lambda x: np.ravel(x, order="F"),
@@ -110,9 +105,7 @@ def test_what_is_not_supported_is_refused_by_its_name(f, argument):
     assert np.array_equal(Z, before)
 
 
-@pytest.mark.parametrize(
-    ("f", "argument"), [p for p in _REFUSED if p.values[1] not in ("ndmin", "like") and p.id != "order-3"]
-)
+@pytest.mark.parametrize(("f", "argument"), [p for p in _REFUSED if p.values[1] != "like" and p.id != "order-3"])
 def test_also_of_tensors_that_have_values(f, argument):
     with pytest.raises(TypeError, match=rf"the argument '{argument}' where tensors"):
         f(al.constant(X))
@@ -142,6 +135,13 @@ def test_variables_of_the_1_x_api(name):
 # -- taken ------------------------------------------------------------------------------------------------
 
 TAKEN = [
+    lambda x: np.sum(x, dtype=np.float32),
+    lambda x: np.sum(x, 1, np.int32, None, True, 3, X > 0),
+    lambda x: np.sum(x, initial=1.0),
+    lambda x: np.add(x, x, dtype=np.float32),
+    lambda x: np.add(x, 1, casting="unsafe", dtype=np.int32),
+    lambda x: np.array(x, ndmin=3),
+    lambda x: np.array([x, x], ndmin=4),
     lambda x: np.sum(x, 0, None, None, True),
     lambda x: np.sum(x, axis=-1, keepdims=True, out=None),
     lambda x: np.std(x, 0, None, None, 1),
@@ -240,12 +240,13 @@ def test_nor_is_it_of_values_variables_and_helpers():
 
 def test_signatures_written_here_are_numpys():
     for function, written in _SIGNATURES.items():
-        known = Counterpart(function, NUMPY_FUNCTIONS[function].ours)._signature.parameters
+        known = Counterpart(function, function)._signature.parameters
         assert list(Counterpart(written, written)._signature.parameters) == list(known)
 
 
-def test_every_counterpart_takes_its_operands():
+def test_every_counterpart_that_is_bound_by_itself_takes_its_operands():
     for function, counterpart in NUMPY_FUNCTIONS.items():
-        parameters = counterpart._signature.parameters.values()
-        required = {p.name for p in parameters if p.default is p.empty and p.kind.name[:3] != "VAR"}
-        assert required <= counterpart._places.keys(), function
+        if isinstance(counterpart, Counterpart):
+            parameters = counterpart._signature.parameters.values()
+            required = {p.name for p in parameters if p.default is p.empty and p.kind.name[:3] != "VAR"}
+            assert required <= counterpart._places.keys(), function

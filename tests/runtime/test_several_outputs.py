@@ -53,7 +53,9 @@ SAMPLES = {
 
 
 def test_every_op_with_a_list_of_outputs_has_a_sample():
-    assert {op.name for op in OPS.values() if op.several and not op.graphs} == SAMPLES.keys()
+    """Those whose kernels are NumPy's own stand in the table of NumPy's functions."""
+    ours = [op for op in OPS.values() if not (op.kernel.__module__ or "").endswith("library_rows")]
+    assert {op.name for op in ours if op.several and not op.graphs} == SAMPLES.keys()
 
 
 _CASES = [pytest.param(f, id=f"{name}-{i}") for name, fs in SAMPLES.items() for i, f in enumerate(fs)]

@@ -35,6 +35,7 @@ from api import (
     primitive,
     register,
 )
+from sample_files import gathered
 from test_gradients_every_op import PROGRAMS as DIFFERENTIABLE
 from test_gradients_every_op import leaves
 
@@ -53,6 +54,7 @@ OTHERS = {
     "places": (lambda x: [al.argmax(x, 1), al.argmin(x), al.argsort(x)], A),
     "integers": (lambda x: [al.cumsum(x, 0), al.sort(x), al.max(x, 1), al.min(x), al.sum(x, 0), al.prod(x)], WHOLE),
 }  # fmt: skip
+OTHERS.update(gathered("WITHOUT_GRADIENTS"))
 PROGRAMS = {**DIFFERENTIABLE, **{name: (f, arrays) for name, (f, *arrays) in OTHERS.items()}}
 #: what asks for shapes that are not known, and what only derivatives are made of
 ELSEWHERE = {"shape", "size", "rank", "put_along_axis", "sum_to", "sum_between", "ensure_shape"}

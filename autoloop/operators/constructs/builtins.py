@@ -11,7 +11,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
 
-from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS
+from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody
 from ...conversion.pipeline import convert_callee
 from ..staging.growing_list import GrowingList, refuse_moved
 from ..staging.optional import MaybeNone
@@ -320,6 +320,15 @@ STAGED: dict[Any, Callable[..., Any]] = {
     type: _type,
     zip: _with_staged(zip, staged_zip),
 }
+
+
+def staged_for(f: Any) -> Any:
+    """Return what takes tensors in place of a builtin or library function, None if there is nothing."""
+    try:
+        found = STAGED.get(f)
+    except TypeError:  # not hashable
+        return None
+    return _library(f, libraries.by_numpy(f)) if found is None and asks_nobody(f) else found
 
 
 def _library(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:

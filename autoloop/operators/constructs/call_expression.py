@@ -15,7 +15,7 @@ from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ..staging.door import guarded, is_outside, shielded
 from ..staging.growing_list import example_of, growing
 from ..staging.staged_values import is_staged
-from .builtins import STAGED
+from .builtins import staged_for
 from .text import formatted
 
 # Arguments that hold no tensor.
@@ -45,14 +45,6 @@ def call(f: Any) -> Any:
     if converted is f:
         return guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
     return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
-
-
-def staged_for(f: Any) -> Any:
-    """Return what takes tensors in place of a builtin or library function, None if there is nothing."""
-    try:
-        return STAGED.get(f)
-    except TypeError:  # not hashable
-        return None
 
 
 def _calling_back(f: Any, names: tuple[str, ...]) -> Any:

@@ -14,8 +14,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.numpy_arguments import refuse
-from autoloop_runtime.ir.numpy_protocols import NUMPY_FUNCTIONS
+from autoloop_runtime.ir.numpy_protocols import counterpart_of
 
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
@@ -29,44 +28,27 @@ def _log(x: Any, base: Any = None) -> Any:
     return ops.log(x) if base is None else ops.divide(ops.log(x), ops.log(base))
 
 
-def _stack(*args: Any, **kwargs: Any) -> Any:
-    _, named = NUMPY_FUNCTIONS[np.stack].arguments(args, kwargs)
-    arrays, axis = named["values"], named.get("axis", 0)
-    if isinstance(arrays, GrowingList):
+def _stack(arrays: Any, axis: Any = 0, *others: Any, **more: Any) -> Any:
+    if isinstance(arrays, GrowingList) and not (others or more):
         return ops.moveaxis(convert_to_tensor(arrays), 0, axis) if axis else arrays.stack()
-    return ops.stack(_rows(arrays), axis)
+    return _counterpart(np.stack)(arrays, axis, *others, **more)
 
 
-def _array(value: Any, dtype: Any = None, *, ndmin: int = 0, ndmax: int = 0, **more: Any) -> Any:
-    if ndmin or ndmax:
-        refuse("numpy.array", "ndmin" if ndmin else "ndmax")
-    return _asarray(value, dtype, **more)
+def _concatenate(arrays: Any, /, axis: Any = 0, *others: Any, **more: Any) -> Any:
+    if not isinstance(arrays, GrowingList):
+        return _counterpart(np.concatenate)(arrays, axis, *others, **more)
+    if axis != 0 or len(arrays.arrays) != 1 or others or more:
+        raise TypeError(f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only")
+    return arrays.arrays[0].concat()
 
 
-def _asarray(value: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, **more: Any) -> Any:
-    if order not in (None, "K", "C"):
-        refuse("numpy.array", "order")
-    given = next((argument for argument, value in more.items() if not (value is None or value is False)), None)
-    if given is not None:
-        refuse("numpy.array", given)
-    tensor = convert_to_tensor(value)
-    return tensor if dtype is None else ops.cast(tensor, dtype)
+def _counterpart(function: Any) -> Callable[..., Any]:
+    return counterpart_of(function) or function
 
 
-def _concatenate(*args: Any, **kwargs: Any) -> Any:
-    _, named = NUMPY_FUNCTIONS[np.concatenate].arguments(args, kwargs)
-    arrays, axis = named["values"], named.get("axis", 0)
-    if isinstance(arrays, GrowingList):
-        if axis != 0 or len(arrays.arrays) != 1:
-            raise TypeError(
-                f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only"
-            )
-        return arrays.arrays[0].concat()
-    return ops.concat(_rows(arrays), axis)
-
-
-def _rows(arrays: Any) -> list[Any]:
-    return [convert_to_tensor(one) for one in arrays] if isinstance(arrays, list | tuple) else arrays
+def by_numpy(function: Any) -> Callable[..., Any]:
+    """Return what takes a staged argument in place of a function of NumPy's that would not ask it."""
+    return lambda *args, **kwargs: _counterpart(function)(*args, **kwargs)
 
 
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -87,8 +69,6 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     math.sqrt: ops.sqrt,
     math.tan: ops.tan,
     math.tanh: ops.tanh,
-    np.array: _array,
-    np.asarray: _asarray,
     np.concatenate: _concatenate,
     np.stack: _stack,
 }

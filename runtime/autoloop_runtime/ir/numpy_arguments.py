@@ -48,10 +48,14 @@ def full_name(f: Any) -> str:
     return f"{getattr(f, '__module__', None) or 'numpy'}.{f.__name__}"
 
 
+def advice_for(argument: str) -> str:
+    """Return what to write instead of a well-known argument."""
+    return _ADVICE.get(argument, "leave it out")
+
+
 def refuse(name: str, argument: str) -> NoReturn:
     """Raise ``TypeError``: the function ``name`` of NumPy's does not take ``argument`` where tensors take part."""
-    advice = _ADVICE.get(argument, "leave it out")
-    raise TypeError(f"{name} does not take the argument {argument!r} where tensors take part; {advice}")
+    raise TypeError(f"{name} does not take the argument {argument!r} where tensors take part; {advice_for(argument)}")
 
 
 def is_neutral(argument: str, value: Any) -> bool:

@@ -9,13 +9,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .followers import refuse_leaving
-from .numpy_arguments import Counterpart, full_name, is_augmented, is_neutral, only_neutral, refuse
+from .numpy_arguments import full_name, is_augmented, is_neutral, refuse
 from .python_protocols import INSTEAD, refuse_symbolic
 
-#: ufunc of NumPy's -> our public function; filled while the ops floor is imported, as is the next
+#: ufunc of NumPy's -> our public function of its operands; filled while the ops floor is imported, as are the others
 NUMPY_UFUNCS: dict[Any, Callable[..., Any]] = {}
-#: function of NumPy's -> ours, under its arguments
-NUMPY_FUNCTIONS: dict[Any, Counterpart] = {}
+#: function of NumPy's -> what takes its arguments where tensors take part
+NUMPY_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+#: method of ufuncs ("__call__", "reduce", ...) -> what takes the ufunc and the arguments of that
+UFUNC_METHODS: dict[str, Callable[..., Any]] = {}
+#: asked for what is not in the tables above: each may load more of them; filled while modules are imported
+NUMPY_DOORS: list[Callable[[Any], None]] = []
+
+
+def counterpart_of(theirs: Any) -> Callable[..., Any] | None:
+    """Return what a function of NumPy's means where tensors take part, None if there is nothing."""
+    return _found(NUMPY_FUNCTIONS, theirs, theirs)
+
+
+def _found(table: dict[Any, Callable[..., Any]], key: Any, theirs: Any) -> Callable[..., Any] | None:
+    found = table.get(key)
+    if found is None:
+        for door in NUMPY_DOORS:
+            door(theirs)
+        found = table.get(key)
+    return found
 
 
 class NumpyProtocols:
@@ -45,14 +63,16 @@ class NumpyProtocols:
         out = kwargs.pop("out", None)
         if out is not None and not (out[0] is inputs[0] and is_augmented(sys._getframe(1))):
             refuse(f"numpy.{name}", "out")
-        ours = NUMPY_UFUNCS.get(ufunc)
-        if method != "__call__" or ours is None:
-            return _without_counterpart(name, getattr(ufunc, method), inputs, kwargs)
-        only_neutral(f"numpy.{name}", kwargs)
-        return ours(*inputs)
+        if method == "__call__" and not kwargs:  # what nearly all are
+            ours = NUMPY_UFUNCS.get(ufunc)
+            if ours is not None:
+                return ours(*inputs)
+        called = _found(UFUNC_METHODS, method, ufunc)
+        made = NotImplemented if called is None else called(ufunc, *inputs, **kwargs)
+        return _without_counterpart(name, getattr(ufunc, method), inputs, kwargs) if made is NotImplemented else made
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        ours = NUMPY_FUNCTIONS.get(func)
+        ours = counterpart_of(func)
         if ours is None:
             if not is_neutral("out", kwargs.get("out")):
                 refuse(full_name(func), "out")

@@ -107,7 +107,7 @@ def accumulated(ufunc: Any) -> Function:
 
 sum = reduction(
     "sum", accumulated(np.add), lambda g, y, x, attrs: g, rule=sum_dtypes,
-    doc="The sum; integers keep their dtype, booleans count as int32.", numpy=np.sum, aliases=("reduce_sum",),
+    doc="The sum; integers keep their dtype, booleans count as int32.", aliases=("reduce_sum",),
 )  # fmt: skip
 
 SUM = op_of(sum)

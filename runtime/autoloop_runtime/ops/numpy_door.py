@@ -1,0 +1,18 @@
+"""The door to NumPy's names: what writes them over the ops is loaded when the first of them is asked for.
+
+Most programs never write one of them where tensors take part, or only such as stand beside an op's row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.numpy_protocols import NUMPY_DOORS
+
+
+def _open(theirs: Any) -> None:
+    """Fill the tables with all names of the namespace that ``theirs`` is of."""
+    from .numpy_names import main_namespace  # noqa: F401
+
+
+NUMPY_DOORS.append(_open)

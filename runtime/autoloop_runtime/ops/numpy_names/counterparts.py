@@ -1,0 +1,128 @@
+"""How a function of NumPy's is written over the ops: the decorator, what is refused, operands with NumPy's dtypes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from ...ir.convert import convert_to_tensor, has_tensor
+from ...ir.numpy_arguments import advice_for, full_name
+from ...ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
+from ...ir.tensor import Tensor
+from ..joining import stack
+from ..operands import as_dtype, is_tensor
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+#: the default of arguments that NumPy tells apart from None
+NO_VALUE: Any = getattr(np, "_NoValue", None)
+
+
+def counterpart(*theirs: Any) -> Callable[[_F], _F]:
+    """Enter a function as what NumPy's means where tensors take part; it has exactly the parameters of that.
+
+    Several are one function under several names; None is one that this version of NumPy has not. What stands for a
+    ufunc takes its operands only: the other arguments are those of all ufuncs (``ufunc_calls.py``).
+    """
+
+    def enter(ours: _F) -> _F:
+        for function in theirs:
+            if function is not None:
+                table = NUMPY_UFUNCS if isinstance(function, np.ufunc) else NUMPY_FUNCTIONS
+                assert function not in table, function
+                table[function] = ours
+                ours.__name__ = ours.__qualname__ = function.__name__  # Python's words on wrong arguments name it
+        return ours
+
+    return enter
+
+
+def refused(theirs: Any, argument: str, instead: str | None = None) -> NoReturn:
+    """Raise ``TypeError``: NumPy's function does not take an argument where tensors take part."""
+    raise TypeError(
+        f"{full_name(theirs)} does not take the argument {argument!r} where tensors take part; "
+        f"{instead or advice_for(argument)}"
+    )
+
+
+def unsupported(theirs: Any, instead: str | None = None, **arguments: Any) -> None:
+    """Refuse, by its name, the first of ``arguments`` that is not what it is without being given.
+
+    Parameters
+    ----------
+    theirs : callable
+        NumPy's function.
+    instead : str, optional
+        What to write instead.
+    """
+    for argument, value in arguments.items():
+        if value is None or value is NO_VALUE:
+            continue
+        default = inspect.signature(NUMPY_FUNCTIONS[theirs]).parameters[argument].default
+        if not (value is default or (type(value) is type(default) and value == default)):
+            refused(theirs, argument, instead)
+
+
+def known(theirs: Any, **arguments: Any) -> Any:
+    """Return an argument that must be known while the graph is built, as NumPy's own function takes it.
+
+    Raises
+    ------
+    TypeError
+        If it is, or holds, a tensor without a value.
+    """
+    made = [_known(theirs, argument, value) for argument, value in arguments.items()]
+    return made[0] if len(made) == 1 else made
+
+
+def _known(theirs: Any, argument: str, value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        made = [_known(theirs, argument, one) for one in value]
+        return tuple(made) if type(value) is tuple else made
+    if not is_tensor(value):
+        return value
+    tensor = convert_to_tensor(value)
+    found = tensor.settled_value(f"the argument {argument!r} of {full_name(theirs)}")
+    if found is None:
+        raise TypeError(
+            f"{full_name(theirs)}: the argument {argument!r} must be known while the graph is built, got tensor "
+            f"{tensor.name!r}; give a Python value"
+        )
+    return found[()]
+
+
+def as_operand(value: Any, dtype: Any = None) -> Tensor:
+    """Return what ``np.asarray(value, dtype)`` is, as a tensor: Python numbers are int64, float64 and complex128.
+
+    Lists may hold tensors.
+    """
+    if isinstance(value, Tensor):
+        tensor = value
+    elif isinstance(value, (list, tuple)) and has_tensor(value):
+        parts = [as_operand(one) for one in value]
+        common = np.result_type(*[part.dtype for part in parts])
+        tensor = stack([as_dtype(part, common) for part in parts])
+    elif is_tensor(value):
+        tensor = convert_to_tensor(value)
+    else:
+        tensor = convert_to_tensor(np.asarray(value))
+    return tensor if dtype is None else as_dtype(tensor, as_numpy_dtype(dtype))
+
+
+def as_operands(*values: Any) -> list[Tensor]:
+    """Return operands as tensors of the dtype that NumPy's promotion gives them; Python numbers are weak."""
+    weak = [type(value) if type(value) in (bool, int, float, complex) else None for value in values]
+    tensors = [None if kind is not None else as_operand(value) for value, kind in zip(values, weak)]
+    samples = [value if tensor is None else tensor.dtype for value, tensor in zip(values, tensors)]
+    common = np.result_type(*samples)
+    return [as_dtype(as_operand(np.asarray(value, common) if tensor is None else tensor), common)
+            for value, tensor in zip(values, tensors)]  # fmt: skip
+
+
+def as_numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the dtype that NumPy understands by ``dtype``: ``float`` and ``int`` are 64 bits wide."""
+    made: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
+    return made

@@ -1,0 +1,8 @@
+"""The names of ``np.`` itself: importing this module enters all of them."""
+
+from __future__ import annotations
+
+from . import numpy_creation as numpy_creation
+from . import numpy_reductions as numpy_reductions
+from . import numpy_ufuncs as numpy_ufuncs
+from . import ufunc_calls as ufunc_calls
