@@ -39,7 +39,8 @@ How to add a function of NumPy's
 6. A new file is named after its kind, and imported in ``main_namespace.py``; what is large and rarely used
    (``np.linalg``, ``np.fft``, ``scipy.special``) has a namespace file of its own, which ``ops/numpy_door.py`` opens.
 
-Tests: sample arguments go into ``tests/numpy/samples_<kind>.py`` (see ``tests/numpy/table.py``), programs with
-gradients into ``GRADIENTS`` there, which ``tests/runtime/test_gradients_every_op.py`` runs;
+Tests: calls as expressions go into ``SAMPLES`` of a file ``tests/numpy/samples_<kind>.py``, functions that cannot take
+part into ``NOT_APPLICABLE``, programs with gradients into ``GRADIENTS``, those without into ``WITHOUT_GRADIENTS``: see
+``tests/numpy/table.py``, which finds the files by itself; ``python tests/numpy/table.py np.ptp --refused`` tries one.
 ``tests/numpy/test_signatures_of_numpy.py`` compares the parameters of every counterpart with NumPy's.
 """

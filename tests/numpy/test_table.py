@@ -1,0 +1,51 @@
+"""The table of NumPy's functions: by day each with its first dtype, at night all, against the page in the docs."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+import pytest
+from table import DTYPES, PAGE, UNCLEAR, WRONG, Sample, difference, outcome, page, pool, row, rows, samples
+
+BY_FUNCTION = {name: list(group) for name, group in groupby(samples(), key=lambda one: one.function)}
+
+
+@pytest.mark.parametrize("function", BY_FUNCTION)
+def test_a_function_is_as_in_numpy_or_refused_with_words(function):
+    made = row(function, BY_FUNCTION[function][:6], most=1)
+    assert made.status not in (WRONG, UNCLEAR), made.others
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("executor", ["sequential", "auto", "dataflow"])
+def test_the_whole_table_is_the_page(executor):
+    made = rows(executor)
+    assert [one for one in made if one.status in (WRONG, UNCLEAR)] == []
+    assert page(made) == PAGE.read_text()
+
+
+def test_samples_use_the_pool():
+    for sample in samples():
+        assert sample.names or "(" in sample.text, sample
+    assert all(set(pool(dtype)) == set(pool()) for dtype in DTYPES)
+
+
+@pytest.mark.parametrize(
+    ("plain", "ours", "words"),
+    [
+        (np.ones(2), np.ones(3), "shape (3,), not (2,)"), (np.ones(2), np.ones(2, np.float32), "dtype float32"),
+        (np.ones(2), np.zeros(2), "[0.0, 0.0], not [1.0, 1.0]"), ((1, 2), [1, 2], "gives list, not tuple"),
+        ([1], [1, 2], "gives list, not list of 1"), ("a", "b", "gives 'b', not 'a'"),
+        (np.array([np.nan]), np.zeros(1), "not [nan]"),
+        (1, 1.0, "dtype float64, not int64"),
+    ],
+)  # fmt: skip
+def test_differences_are_found(plain, ours, words):
+    assert words in difference(plain, ours, False)
+    assert difference(plain, plain, False) == ""
+
+
+def test_a_refusal_that_names_nothing_is_unclear():
+    assert outcome(Sample("np.nothing", "np.add(x, y, out=y)", ("x", "y")), "float64").status == "refused"
+    assert outcome(Sample("np.nothing", "np.add(x, y, y)", ("x", "y")), "float64").status == UNCLEAR
