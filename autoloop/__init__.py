@@ -14,6 +14,7 @@ import typing as _typing
 
 from autoloop_runtime import ops as _ops
 from autoloop_runtime.base import config as config
+from autoloop_runtime.base import forks as _forks
 from autoloop_runtime.base import locations as _locations
 from autoloop_runtime.base import nest as nest
 from autoloop_runtime.base import profiler as profiler
@@ -52,12 +53,8 @@ from autoloop_runtime.running.session import get_default_graph as get_default_gr
 from autoloop_runtime.running.session import placeholder as placeholder
 
 from .concrete import ConcreteFunction as ConcreteFunction
-from .conversion.pipeline import convert as convert
-from .conversion.pipeline import do_not_convert as do_not_convert
-from .conversion.pipeline import to_code as to_code
 from .function import Function as Function
 from .function import function as function
-from .operators import set_loop_options as set_loop_options
 
 if _typing.TYPE_CHECKING:
     from autoloop_runtime.collections import sparse as sparse
@@ -73,6 +70,9 @@ if _typing.TYPE_CHECKING:
     from autoloop_runtime.running.automatic import MissingNativeWarning as MissingNativeWarning
 
     from . import compat as compat
+    from .conversion.pipeline import convert as convert
+    from .conversion.pipeline import do_not_convert as do_not_convert
+    from .conversion.pipeline import to_code as to_code
     from .differentiation import GradientTape as GradientTape
     from .differentiation import custom_gradient as custom_gradient
     from .differentiation import grad as grad
@@ -83,6 +83,7 @@ if _typing.TYPE_CHECKING:
     from .differentiation import value_and_grad as value_and_grad
     from .differentiation import vjp as vjp
     from .explanation import explain as explain
+    from .operators import set_loop_options as set_loop_options
     from .spellings import *  # noqa: F403
 
 _locations.mark_internal(_os.path.dirname(__file__))
@@ -95,11 +96,13 @@ __version__ = "0.1.0"
 #: modules that many programs do without: imported when one of these names is first asked for. Of a package always the
 #: whole: two threads that import different modules of it first wait for each other in a circle
 _LATER = {
+    "autoloop.conversion.pipeline": ("convert", "do_not_convert", "to_code"),
     "autoloop.differentiation": (
         "GradientTape", "custom_gradient", "grad", "gradients", "hessian_vector_product", "jacobian", "jvp",
         "value_and_grad", "vjp",
     ),
     "autoloop.explanation": ("explain",),
+    "autoloop.operators": ("set_loop_options",),
     "autoloop_runtime.collections.sparse": ("IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec"),
     "autoloop_runtime.control.map_scan": ("foldl", "foldr", "map_fn", "scan"),
     "autoloop_runtime.control.vectorized_map": ("vectorized_map",),
@@ -119,7 +122,8 @@ if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, w
         module = _MODULE_OF.get(name)
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = _importlib.import_module(module)
+        with _forks.undivided():
+            found = _importlib.import_module(module)
         value = globals()[name] = found if name in _LATER_MODULES else getattr(found, name)
         return value
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 import numpy as np
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.contexts import undisturbed
-from autoloop_runtime.base.forks import Kind
+from autoloop_runtime.base.forks import Kind, undivided
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.structured import check_gradient_memory
@@ -24,13 +24,10 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.running.prepare import check_executor
 
 from .concrete import ConcreteFunction
-from .conversion.pipeline import convert
 from .errors import entry_point
 from .input_signature import checked_signature, conform
 from .keys import leaf_key, quick_key
-from .operators.constructs.builtins import staged_for
 from .parameters import Parameters
-from .tracing import RETRACE_WARNING, placeholders, traced, warn_of_retracing
 
 if TYPE_CHECKING:
     from .typing import Decorated
@@ -177,11 +174,16 @@ class Function:
 
     def _target(self) -> Callable[..., Any]:
         if self._converted is None:
-            f = self.python_function
-            self._converted = (staged_for(f) or convert(f)) if self.autograph else f
+            with undivided():
+                from .tracing import converted
+
+            self._converted = converted(self.python_function) if self.autograph else self.python_function
         return self._converted
 
     def _trace(self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any) -> ConcreteFunction:
+        with undivided():  # with all of the conversion, which no import of a program needs
+            from .tracing import RETRACE_WARNING, placeholders, traced, warn_of_retracing
+
         graph = Graph(ordered=True)
         if self.tracing_count:
             graph.no_new_variables = True

@@ -14,13 +14,18 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 from .conversion.advice import advise
+from .conversion.pipeline import convert
 from .errors import is_refusal, user_stacklevel
 from .keys import describe_key
-from .operators.constructs.effect_statements import raise_when_run
-from .operators.staging.door import Threshold
+from .operators import Threshold, raise_when_run, staged_for
 
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
+
+
+def converted(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what is called with placeholders in place of a user's function."""
+    return staged_for(f) or convert(f)
 
 
 def placeholders(graph: Graph, leaves: Sequence[Any], names: Sequence[str], specs: Sequence[Any] | None) -> list[Any]:

@@ -22,6 +22,7 @@ NATIVE_ROOMS = ("ir", "toolchain", "kernels", "typing", "writer", "rules")
 #: what most processes do without, and what would be felt at every start: (module, what it may import inside a function)
 LAZY = {
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.runner"),
+    ("autoloop.function", "autoloop.tracing"),
     ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.lowering"),
     ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.executable"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.native"),

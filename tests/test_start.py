@@ -24,7 +24,10 @@ LATER = (
 
 
 #: what the first call needs besides
-AT_FIRST_CALL = ("autoloop_runtime.passes", "autoloop_runtime.python_code", "autoloop_runtime.running.runner")
+AT_FIRST_CALL = (
+    "autoloop.conversion", "autoloop.operators", "autoloop.tracing", "autoloop_runtime.passes",
+    "autoloop_runtime.python_code", "autoloop_runtime.running.runner", "gast",
+)  # fmt: skip
 FIRST_CALL = """
 @al.function
 def f(n):
@@ -54,6 +57,33 @@ def test_an_import_loads_no_more_than_it_needs(tmp_path):
 
 def test_a_first_call_loads_no_more_than_it_needs(tmp_path):
     assert loaded(tmp_path, LATER + AT_FIRST_CALL, FIRST_CALL) == set(AT_FIRST_CALL)
+
+
+def test_threads_may_be_the_first_to_need_the_rest(tmp_path):
+    """Each begins with another part of what is loaded late."""
+    code = """
+import threading
+def count(n):
+    i = al.constant(0)
+    while i < n:
+        i = i + 1
+    return i
+barrier, told = threading.Barrier(6), []
+def thread(first):
+    barrier.wait(10)
+    told.append((first(), int(al.function(count)(al.constant(3))))[1])
+firsts = [
+    lambda: al.set_loop_options, lambda: al.to_code(count), lambda: al.IndexedSlices, lambda: al.sparse,
+    lambda: al.while_loop(lambda i: i < 3, lambda i: i + 1, [al.constant(0)]), lambda: al.grad,
+]
+threads = [threading.Thread(target=thread, args=(first,)) for first in firsts]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join(60)
+assert told == [3] * 6, told
+"""
+    assert loaded(tmp_path, ("gast",), code) == {"gast"}
 
 
 def test_every_name_that_comes_later_is_declared_to_checkers():

@@ -36,9 +36,11 @@ shown. Text: ``fstring('{:.2f}', x)``.
 from ..errors import hide_own_frames, refusals
 from .constructs.attempts import attempt, managed
 from .constructs.boolean_operators import and_, in_, not_, not_in, or_
+from .constructs.builtins import staged_for as staged_for
 from .constructs.call_expression import attribute, call
 from .constructs.comprehensions import elements, hashed, kept, summands
 from .constructs.effect_statements import checked, raised
+from .constructs.effect_statements import raise_when_run as raise_when_run
 from .constructs.if_statement import if_exp, if_return, if_stmt
 from .constructs.items import (
     item,
@@ -54,6 +56,7 @@ from .constructs.loop_statements import for_stmt, while_stmt
 from .constructs.options import misplaced_options, set_loop_options
 from .constructs.overloads import binary, compare, unary, update
 from .constructs.text import fstring
+from .staging.door import Threshold as Threshold
 from .staging.optional import is_, is_not
 from .staging.staged_values import subject
 from .staging.undefined import Undefined, defined, returned, user_variables
