@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.forks import undivided
 from ..ir.numpy_protocols import NUMPY_DOORS
 
 
 def _open(theirs: Any) -> None:
     """Fill the tables with all names of the namespace that ``theirs`` is of."""
-    from .numpy_names import main_namespace  # noqa: F401
+    with undivided():
+        from .numpy_names import main_namespace  # noqa: F401
 
 
 NUMPY_DOORS.append(_open)
