@@ -11,7 +11,9 @@ place.
 
 from __future__ import annotations
 
+import contextlib
 import importlib._bootstrap_external as _bootstrap_external
+import importlib.util
 import os
 import py_compile
 import shutil
@@ -74,6 +76,28 @@ def _compile_library(root: Path, given: Path, number: int, count: int) -> None:
             py_compile.compile(path, own[path])
     placed = _bootstrap_external.cache_from_source
     _bootstrap_external.cache_from_source = lambda path, *how, **kwargs: own.get(path) or placed(path, *how, **kwargs)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let the processes that tests start find what the environment has compiled of others' modules."""
+    given = session.config.stash[_KEY]
+    if given and getattr(session.config.option, "dist", "no") == "no":
+        for module in list(sys.modules.values()):
+            spec = getattr(module, "__spec__", None)
+            if spec is not None and spec.has_location and spec.cached:
+                _link(given, spec.origin, spec.cached)
+        compiler = importlib.util.find_spec("llvmlite")
+        for path in Path(compiler.origin).parent.rglob("*.py") if compiler is not None else ():
+            _link(given, str(path), importlib.util.cache_from_source(str(path)))
+
+
+def _link(given: str, source: str, compiled: str) -> None:
+    place = os.path.join(given + os.path.dirname(source), os.path.basename(compiled))
+    if not compiled.startswith(given) and os.path.exists(compiled):
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.symlink(compiled, place)
 
 
 def _compiled(given: Path, path: Path) -> str:

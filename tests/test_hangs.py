@@ -9,12 +9,12 @@ from pathlib import Path
 
 HANGING = """
 import hangs, time
-hangs.PATIENCE = hangs.TURN = 0.2
+hangs.PATIENCE = hangs.TURN = 0.1
 def test_before():
     pass
 def test_long():
     def here():
-        time.sleep(1.2)
+        time.sleep(0.6)
     here()
 """
 
@@ -30,4 +30,4 @@ def test_where_a_long_test_is(tmp_path):
         capture_output=True, text=True, cwd=tmp_path, timeout=100,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Timeout (0:00:00.4" in done.stderr and "in here" in done.stderr
+    assert "Timeout (0:00:00.2" in done.stderr and "in here" in done.stderr

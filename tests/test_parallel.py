@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import bytecode
 import parallel
 import pytest
 
@@ -139,7 +140,9 @@ def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, work
         path.parent.mkdir(parents=True)
         path.write_text("where = __cached__")
     for name in "abcd":
-        (tests / f"test_{name}.py").write_text(COMPILED)
+        (tests / f"test_{name}.py").write_text(
+            COMPILED if name == "a" else "def test():\n    x = 1\n    assert x == 1\n"
+        )
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-p", "noting", "-p", "assertions", "-p", "bytecode", "-q", "--rootdir",
@@ -147,7 +150,7 @@ def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, work
         ],
         env={
             **os.environ, "PYTHONPATH": os.pathsep.join(map(str, [tests, Path(__file__).parent, tmp_path / "runtime"])),
-            "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path / "unwanted"), "TMPDIR": str(scratch),
+            "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "", "TMPDIR": str(scratch),
             "NOTES": f"{scratch}/by-", "PYTEST_XDIST_WORKER": "alone",
         },
         capture_output=True, text=True, cwd=tmp_path, timeout=100,
@@ -159,4 +162,15 @@ def test_each_process_compiles_its_share_first_and_leaves_nothing(tmp_path, work
     else:
         assert order == {"by-alone": ["test_a", "test_b", "test_c", "test_d"]}
     assert not list(scratch.glob("autoloop-tests-*")) and not list(tmp_path.rglob("__pycache__"))
-    assert not (tmp_path / "unwanted").exists()
+
+
+def test_a_folder_for_byte_code_that_is_not_written_to_is_no_help(monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "elsewhere")
+    left = []
+    config = SimpleNamespace(stash=pytest.Stash(), option=SimpleNamespace(dist="no"), add_cleanup=left.append)
+    bytecode.pytest_configure(config)
+    folder = os.environ["PYTHONPYCACHEPREFIX"]
+    assert folder != "elsewhere" and os.path.isdir(folder) and "PYTHONDONTWRITEBYTECODE" not in os.environ
+    left.pop()()
+    assert not os.path.exists(folder) and not left

@@ -293,8 +293,9 @@ def test_a_forked_process_closes_only_what_is_its_own(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_nobody_waits_for_a_stopped_compiler_to_fork():
+def test_nobody_waits_for_a_stopped_compiler_to_fork(monkeypatch):
     """Nor in the child; the thread that asked gets its answer from another one."""
+    monkeypatch.setattr(child, "LOOK", 0.1)
     function(306)
     one, results, asking = waiting(), [], threading.Event()
     os.kill(one.pid, signal.SIGSTOP)
