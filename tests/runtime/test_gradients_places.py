@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from api import OPS, apply_several, call
 from autoloop.differentiation import gradients, jvp
+from executors import spread
 
 F64 = al.float64
 RNG = np.random.default_rng(0)
@@ -156,20 +157,34 @@ def zero():
 
 
 def outside(f, xs, p):
-    return 1.5 * weighted(f(*xs))
+    return weighted(f(*xs))
 
 
-def inside(f, xs, p):
-    def branches(i, s):
+def in_branches(f, xs, p):
+    """In the branch of a branch of a loop."""
+
+    def body(i, s):
         return i + 1, al.cond(
             al.equal(i, 1), lambda: al.cond(p < 0.0, lambda: s, lambda: s + weighted(f(*xs))), lambda: s
         )
 
+    return al.while_loop(lambda i, s: i < 2, body, (0, zero()))[1]
+
+
+def in_a_loop(f, xs, p):
+    """In the loop of a branch."""
+
     def loop():
         return al.while_loop(lambda i, s: i < 1, lambda i, s: (i + 1, s + weighted(f(*xs))), (0, zero()))[1]
 
-    in_a_loop = al.while_loop(lambda i, s: i < 2, branches, (0, zero()))[1]
-    return in_a_loop + 0.5 * al.cond(p < 0.0, zero, loop)
+    return al.cond(p < 0.0, zero, loop)
+
+
+def in_both(f, xs, p):
+    return 0.75 * in_branches(f, xs, p) + 0.25 * in_a_loop(f, xs, p)
+
+
+PLACES = {"branches": in_branches, "loop": in_a_loop}
 
 
 def gradient(y, xs):
@@ -216,13 +231,19 @@ def close(found, expected):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_derivatives_inside_are_those_outside(name):
+@spread("name", [(name,) for name in SAMPLES], SAMPLES, list(PLACES), always=[], called="place")
+def test_derivatives_inside_are_those_outside(name, place):
+    close(derivatives(name, PLACES[place], unknown=True), derivatives(name, outside))
+
+
+FIRST = ("elementwise 0", "of two 0", "set_item", "getitem", "gather", "tensor_array")
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name.startswith(FIRST)])
+def test_forward_mode_inside_gives_what_reverse_mode_does_outside(name):
     first, second = derivatives(name, outside)
-    close(derivatives(name, inside, unknown=True), (first, second))
-    if name.startswith(("elementwise 0", "of two 0", "set_item", "getitem", "gather", "tensor_array")):
-        along = [np.sum([np.sum(g) for g in second])]
-        close(derivatives(name, inside, executor="dataflow", forward=True), (first, along))
+    along = [np.sum([np.sum(g) for g in second])]
+    close(derivatives(name, in_both, executor="dataflow", forward=True), (first, along))
 
 
 def test_every_op_that_has_a_gradient_is_in_the_table():
@@ -230,6 +251,6 @@ def test_every_op_that_has_a_gradient_is_in_the_table():
     for name in SAMPLES:
         used |= names(function(name, outside).get_concrete_function().graph)
     for name in ("getitem", "elementwise 0", "tensor_array_read"):
-        used |= names(function(name, inside, unknown=True).get_concrete_function().graph)
+        used |= names(function(name, in_both, unknown=True).get_concrete_function().graph)
     theirs = {name for name, op in OPS.items() if callable(op.vjp) and op.vjp.__module__.startswith("autoloop_runtime")}
     assert theirs - used - WITH_CHECKPOINTS == set(), "add a program with it to SAMPLES"
