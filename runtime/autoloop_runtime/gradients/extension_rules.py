@@ -54,7 +54,10 @@ _DIFFERENTIATED = (Stage.DIFFERENTIATED,)
 #: what holds
 EXTENSION_RULES: tuple[Rule, ...] = (
     Rule("what stands for a value of the forward pass is defined in the end", _undefined, _DIFFERENTIATED),
-    Rule("what was added to a loop is among its variables, behind its own", _extended_otherwise, _DIFFERENTIATED),
-    Rule("what a loop or branch saves is its own, and handed out", _saved_elsewhere, _DIFFERENTIATED),
+    Rule(
+        "what was added to a loop is among its variables, behind its own", _extended_otherwise, _DIFFERENTIATED,
+        structured=True,
+    ),
+    Rule("what a loop or branch saves is its own, and handed out", _saved_elsewhere, _DIFFERENTIATED, structured=True),
 )  # fmt: skip
 add_rules(EXTENSION_RULES)

@@ -30,11 +30,14 @@ class Rule:
         Gives, for a graph, what breaks the rule in it, but not in the graphs inside it.
     stages : tuple of Stage
         When it holds; by default of all graphs with structured nodes.
+    structured : bool
+        It is about nodes with graphs inside them: where there are none nothing breaks it.
     """
 
     says: str
     wrong: Callable[[Any], Iterator[object]]
     stages: tuple[Stage, ...] = (Stage.STRUCTURED, Stage.DIFFERENTIATED, Stage.OPTIMISED)
+    structured: bool = False
 
 
 def verify(graph: Any, stage: Stage) -> list[str]:
@@ -46,15 +49,17 @@ def verify(graph: Any, stage: Stage) -> list[str]:
     rules = [rule for rule in _rules if stage in rule.stages]
     if not rules:
         raise LookupError(f"nobody has said what holds of a graph that is {stage.name.lower()}")
+    of_all = [rule for rule in rules if not rule.structured]
     pending = [graph]
     while pending:
         current = pending.pop()
-        where = f"in the graph {current.prefix!r}: " if isinstance(current, Graph) else ""
-        for rule in rules:
+        is_graph = isinstance(current, Graph)
+        where = f"in the graph {current.prefix!r}: " if is_graph else ""
+        inside = _inside(current) if is_graph else []
+        for rule in rules if inside else of_all:
             for wrong in rule.wrong(current):
                 found.append(f"{where}{rule.says}, but not {wrong!r}")
-        if isinstance(current, Graph):
-            pending += _inside(current)
+        pending += inside
     return found
 
 
@@ -194,12 +199,18 @@ RULES: tuple[Rule, ...] = (
     Rule("a node, and a graph inside one, is told of the graph it stands in or an earlier version", _belongs_elsewhere),
     Rule("a node, and a graph inside one, is told of the very graph it stands in", _shared, (Stage.OPTIMISED,)),
     Rule("an effect takes a token last, and gives one last", _effects_without_token),
-    Rule("a loop says as much of each variable, and hands all inputs to both graphs", _loops_of_other_form),
-    Rule("a loop variable, and a captured value, has one dtype", _variables_of_other_dtype),
-    Rule("a predicate is a boolean, and may be a scalar", _no_predicate),
-    Rule("a branch takes the captured values and gives the results, of the same dtypes", _branches_of_other_form),
+    Rule(
+        "a loop says as much of each variable, and hands all inputs to both graphs", _loops_of_other_form,
+        structured=True,
+    ),
+    Rule("a loop variable, and a captured value, has one dtype", _variables_of_other_dtype, structured=True),
+    Rule("a predicate is a boolean, and may be a scalar", _no_predicate, structured=True),
+    Rule(
+        "a branch takes the captured values and gives the results, of the same dtypes", _branches_of_other_form,
+        structured=True,
+    ),
     Rule("a node is read, or is a parameter", _not_read, (Stage.OPTIMISED,)),
-    Rule("a result of a conditional is read", _results_not_read, (Stage.OPTIMISED,)),
+    Rule("a result of a conditional is read", _results_not_read, (Stage.OPTIMISED,), structured=True),
 )  # fmt: skip
 #: added to while modules are imported, which may be in a thread: that is atomic
 _rules: list[Rule] = list(RULES)
