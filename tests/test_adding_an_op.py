@@ -20,7 +20,7 @@ QUOTES = re.findall(r"<!-- from: (\S+) -->\n```python\n(.*?)```", PAGE, re.DOTAL
 ROW = """
 fmod = binary(
     "fmod", np.fmod, "np.fmod({0}, {1})", lambda g, z, x, y: (g, -g * trunc(x / y)),
-    rule=floating, doc="The remainder of ``x / y``, with the sign of ``x``.", numpy=np.fmod, aliases=("truncatemod",),
+    doc="The remainder of ``x / y``, with the sign of ``x``.", numpy=np.fmod, aliases=("truncatemod",),
     traits=FUNCTION,
     llvm={"f": "~libm:fmod $x, $y"},
 )
@@ -63,8 +63,8 @@ def test_a_row_is_a_public_function(fmod):
     found = fmod(A, B)
     np.testing.assert_array_equal(found.numpy(), np.fmod(A, B))
     np.testing.assert_array_equal(np.fmod(found, 2.0), np.fmod(np.fmod(A, B), 2.0))
-    assert fmod([5], 3).dtype == al.float64
-    with pytest.raises(TypeError, match="fmod: dtype complex128 is complex"):
+    assert fmod([5], 3).dtype == al.int32 and fmod([5], 3.5).dtype == al.float64
+    with pytest.raises(TypeError, match="fmod: ufunc 'fmod' not supported.*complex128"):
         fmod(1j, 2)
     with pytest.raises(ValueError, match="fmod: "):
         fmod(A, [1.0, 2.0])

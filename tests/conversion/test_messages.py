@@ -135,7 +135,7 @@ MESSAGES = [
     (array_of_another_dtype, TypeError, "'x' is a TensorArray of float32 before the loop and of int32 after one"),
     (shape_change, ValueError, "'x' has shape (1,) on entry, but shape (2,) after one iteration"),
     (shape_change, ValueError, "set_loop_options(shape_invariants=[(x, TensorShape([None]))])"),
-    (dtype_change, TypeError, "'x' has dtype int32 on entry, but dtype float32 after one iteration"),
+    (dtype_change, TypeError, "'x' has dtype int32 on entry, but dtype float64 after one iteration"),
     (branch_dtypes, TypeError, "the values of 'y' at the end of the main and the else branch"),
     (branch_dtypes, TypeError, "int32 and float32"),
     (one_side_returns, TypeError, "each needs a `return`"),

@@ -101,7 +101,7 @@ EXPRESSIONS = [
     (lambda n: list(enumerate(filter(None, range(n)))), TypeError, "has no length to count or pair its elements by"),
     (lambda n: 3 in enumerate(range(n)), TypeError, "`in` does not work on an enumerate over tensors"),
     (lambda n: list(range(n, 5, 0)), ValueError, "range() arg 3 must not be zero"),
-    (lambda n: list(range(n * 1.5)), TypeError, "the stop of range must be an integer, got a tensor of dtype float32"),
+    (lambda n: list(range(n * 1.5)), TypeError, "the stop of range must be an integer, got a tensor of dtype float64"),
     (lambda n: list(range(al.stack([n, n]))), TypeError, "the stop of range must be a scalar, got shape (2,)"),
     (lambda n: [0] * n, TypeError, "a list cannot be repeated as often as a tensor says: use autoloop.zeros([n])"),
     (lambda n: n * [0], TypeError, "a list cannot be repeated as often as a tensor says"),

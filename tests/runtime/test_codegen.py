@@ -196,7 +196,7 @@ def down(body, test=lambda t, s: t >= 0, start=lambda n: n - 1):
         (down(lambda t, s, x: (t - 2, s * 2.0 + x[t])), "range(n - int32_1, -1, -2)"),
         (down(lambda t, s, x: (t - 1, s * 2.0 + x[t]), lambda t, s: t > -1), "range(n - int32_1, -1, -1)"),
         (down(lambda t, s, x: (t + 1, s * 2.0 + x[0]), lambda t, s: t >= 0, lambda n: n * 0 - 3), None),
-        (down(lambda t, s, x: (t - 1, s * 2.0 + call("sum", call("stack", [t, t])))), None),
+        (down(lambda t, s, x: (t - 1, s * 2.0 + call("cast", call("sum", call("stack", [t, t])), "float32"))), None),
     ],
 )
 @pytest.mark.parametrize("n", [0, 1, 3])

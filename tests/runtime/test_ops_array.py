@@ -256,5 +256,5 @@ def test_tensors_in_lists():
     a = Tensor(np.float32(1))
     assert ops.concat([[a, 2.0], [3.0]]).numpy().tolist() == [1, 2, 3]
     assert ops.stack([a, 2]).dtype == "float32"
-    assert ops.concat([constant([1]), constant([2.5])]).dtype == "float32"
+    assert ops.concat([constant([1]), constant([2.5])]).dtype == "float64"
     assert ops.concat(ops.ones([2, 3])).shape == [6]

@@ -1,27 +1,22 @@
-"""Element types and the one promotion table.
+"""Element types, and the one promotion table: NumPy's.
 
-Types are NumPy dtypes. Python numbers (and NumPy scalars) are *weak*: they take the kind of the tensor they
-meet. Between tensors:
+Types are NumPy dtypes, and what two of them make is what ``numpy.result_type`` says. Python numbers are *weak*: they
+take the dtype of what they meet, unless that has not their kind (an int with booleans is int64, a float with integers
+float64, a complex with floats the complex of their width). NumPy's scalars are as strong as its arrays.
 
-==================  ======================================================================
-same kind           as NumPy (int32 with int64: int64; float32 with float64: float64)
-bool with integer   the integer's dtype
-integer with float  the float's dtype (float32 stays float32, so a loop variable keeps its dtype)
-signed, unsigned    as NumPy, unless NumPy would leave the integers (int64 with uint64: error)
-anything else       ``TypeError`` that names both dtypes
-==================  ======================================================================
-
-and a weak operand: an ``int`` with a float tensor gives the tensor's dtype, a ``float`` with an integer
-tensor float32, a ``complex`` with a float tensor the complex of its width, a ``bool`` the tensor's dtype.
+A Python number that meets nothing becomes a tensor of the constructors' default dtype.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 DType: TypeAlias = np.dtype[Any]
+#: what an operand brings to the dtype of a result: its dtype, or the type of the Python number that it is
+Kind: TypeAlias = DType | type
 
 bool_: DType = np.dtype(np.bool_)
 int8: DType = np.dtype(np.int8)
@@ -49,8 +44,6 @@ def as_dtype(value: np.dtype[Any] | type[Any] | str | None) -> DType:
     """Return the NumPy dtype that ``value`` names (``TypeError`` if none), in the byte order of this machine."""
     if isinstance(value, np.dtype):
         return value if value.isnative else value.newbyteorder("=")
-    if isinstance(value, type) and value in DEFAULTS:
-        return DEFAULTS[value]
     if value is None:
         raise TypeError("a dtype is needed, got None")
     try:
@@ -87,63 +80,28 @@ def real_of(dtype: DType) -> DType:
     return float64 if dtype == complex128 else float32
 
 
-def promote(a: DType, b: DType) -> DType:
-    """Return the common dtype of two tensors.
+#: a Python number of each type, for NumPy to look at
+_SAMPLES: dict[type, complex] = {bool: False, int: 0, float: 0.0, complex: 0j}
+
+
+@lru_cache(maxsize=4096)
+def result_type(*kinds: Kind) -> DType:
+    """Return what ``numpy.result_type`` makes of dtypes and of types of Python numbers, at least one dtype among them.
 
     Raises
     ------
     TypeError
-        If the pair has none (the module's table); the message names both.
+        If there is none; the message names the dtypes.
     """
-    if a == b:
-        return a
-    kinds = a.kind + b.kind
-    if kinds in ("ff", "cc", "ii", "uu"):
-        same_kind: DType = np.promote_types(a, b)
-        return same_kind
-    if kinds in ("iu", "ui"):
-        common: DType = np.promote_types(a, b)
-        if common.kind in "iu":
-            return common
-        raise TypeError(f"no integer dtype holds both {a} and {b}; cast one of them, e.g. cast(x, int64)")
-    if kinds in ("bi", "bu", "if", "uf"):
-        return b
-    if kinds in ("ib", "ub", "fi", "fu"):
-        return a
-    raise TypeError(f"dtypes {a} and {b} do not combine; cast one of them, e.g. cast(x, {_target(a, b)})")
-
-
-def _target(a: DType, b: DType) -> DType:
-    """Return what to suggest casting to: the richer of the two."""
-    order = "SUOMmbuifc"
-    return a if order.find(a.kind) > order.find(b.kind) else b
-
-
-def promote_weak(dtype: DType, number: Any) -> DType:
-    """Return the dtype of a tensor of ``dtype`` combined with a Python number.
-
-    Raises
-    ------
-    OverflowError
-        If ``number`` is an int that the dtype cannot hold.
-    TypeError
-        If ``number`` is no number.
-    """
-    if isinstance(number, (bool, np.bool_)):
-        return dtype
-    if isinstance(number, (int, np.integer)):
-        out = int32 if dtype.kind == "b" else dtype
-        check_fits(int(number), out)
-        return out
-    if isinstance(number, (float, np.floating)):
-        return dtype if is_inexact(dtype) else float32
-    if isinstance(number, (complex, np.complexfloating)):
-        if dtype.kind == "c":
-            return dtype
-        return complex_of(dtype) if dtype.kind == "f" else complex128
-    if isinstance(number, str) and dtype.kind in "US":
-        return dtype
-    raise TypeError(f"{number!r} of type {type(number).__name__} does not combine with a tensor of dtype {dtype}")
+    texts = [isinstance(k, np.dtype) and k.kind == "U" for k in kinds]
+    try:
+        if any(texts) and not all(texts):
+            raise TypeError
+        made: DType = np.result_type(*[_SAMPLES[k] if isinstance(k, type) else k for k in kinds])
+    except TypeError:
+        listed = " and ".join(getattr(k, "__name__", None) or str(k) for k in kinds)
+        raise TypeError(f"dtypes {listed} do not combine; cast one of them, e.g. cast(x, float64)") from None
+    return made
 
 
 def check_fits(number: int, dtype: DType) -> None:
@@ -152,21 +110,9 @@ def check_fits(number: int, dtype: DType) -> None:
         info = np.iinfo(dtype)
         if not info.min <= number <= info.max:
             raise OverflowError(
-                f"Python integer {number} does not fit {dtype} "
+                f"Python integer {number} out of bounds for {dtype} "
                 f"({info.min}..{info.max}); give a wider dtype, e.g. dtype=int64"
             )
-
-
-def division(dtype: DType) -> DType:
-    """Return the dtype of true division, ``mean``, ``exp``, ... of ``dtype``: integers leave the integers.
-
-    8- and 16-bit integers and bool give float32, 32- and 64-bit ones float64.
-    """
-    if dtype.kind in "fc":
-        return dtype
-    if dtype.kind in "biu":
-        return float32 if dtype.itemsize <= 2 else float64
-    raise TypeError(f"dtype {dtype} has no arithmetic")
 
 
 def takes(dtype: DType, number: complex) -> bool:

@@ -12,7 +12,7 @@ from ..base.shapes import UNKNOWN, TensorShape
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ops.extents import known_int
-from ..ops.operands import is_weak
+from ..ops.operands import weak_type
 from .versioned_array import ArraySpec
 
 
@@ -78,7 +78,7 @@ class DescribedFlow:
     def _tensor(self, value: Any, what: str) -> Tensor:
         """Return ``value`` in the array's dtype; Python numbers take it, anything else must have it."""
         plain = value.item() if isinstance(value, np.generic) else value
-        if is_weak(plain) or isinstance(plain, (list, tuple)):
+        if weak_type(plain) is not None or isinstance(plain, (list, tuple)):
             try:
                 tensor = convert_to_tensor(plain, self.dtype)
             except TypeError as error:

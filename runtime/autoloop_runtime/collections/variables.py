@@ -247,7 +247,7 @@ class Variable:
         return id(self)
 
     def __repr__(self) -> str:
-        text = f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype}"
+        text = f"<Variable {self.name!r} shape={self.shape} dtype={self.dtype}"
         return text + (">" if self.graph is not None else f", numpy={self.own_storage.value!r}>")
 
 

@@ -192,7 +192,7 @@ def _common(leaf: Any, other: Any, what: str) -> Tensor:
         return as_constant(to_array(leaf, theirs))
     tensor = _converted(leaf, what)
     if number and beside:
-        common = dtypes.as_dtype(type(max(leaf, other, key=lambda v: "bifc".index(_kind(v)))))
+        common = dtypes.DEFAULTS[type(max(leaf, other, key=lambda v: "bifc".index(_kind(v))))]
         if not isinstance(leaf, bool) and not isinstance(other, bool) and tensor.dtype != common:
             return as_constant(to_array(leaf, common))
         theirs = dtypes.DEFAULTS.get(type(other))

@@ -18,6 +18,8 @@ from .graph import current_graph
 from .op import call
 from .tensor import Tensor
 
+_NUMBERS = (bool, int, float, complex)
+
 
 def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return a tensor of ``value``; a tensor is returned as it is.
@@ -46,8 +48,9 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
             )
         return value
     if isinstance(value, (list, tuple)) and has_tensor(value):
-        parts = [convert_to_tensor(v, wanted) for v in value]
-        stacked: Tensor = call("stack", parts)
+        # numbers that stand beside tensors take their dtype, straight from what they are
+        beside = [v if wanted is None and isinstance(v, _NUMBERS) else convert_to_tensor(v, wanted) for v in value]
+        stacked: Tensor = call("stack", beside)
         return stacked
     return as_constant(to_array(value, wanted), name)
 
@@ -113,7 +116,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     """
     if isinstance(value, np.generic):
         return value if dtype is None else _cast(np.asarray(value), dtype)[()]
-    if isinstance(value, (bool, int, float, complex)):
+    if isinstance(value, _NUMBERS):
         return _number(value, dtype)
     if value is None:
         raise TypeError("None cannot be converted to a tensor")
@@ -151,7 +154,7 @@ def _shown(value: Any) -> str:
 
 def _number(value: Any, dtype: DType | None) -> Any:
     if dtype is None:
-        dtype = dtypes.DEFAULTS[next(t for t in (bool, int, float, complex) if isinstance(value, t))]
+        dtype = dtypes.DEFAULTS[next(t for t in _NUMBERS if isinstance(value, t))]
     if isinstance(value, int):
         dtypes.check_fits(value, dtype)
     elif dtype.kind in "iub" and not float(value.real).is_integer():

@@ -66,7 +66,7 @@ class NumpyProtocols:
         if method == "__call__" and not kwargs:  # what nearly all are
             ours = NUMPY_UFUNCS.get(ufunc)
             if ours is not None:
-                return ours(*inputs)
+                return ours(*[_as_in_numpy(x) if isinstance(x, (list, tuple)) else x for x in inputs])
         called = _found(UFUNC_METHODS, method, ufunc)
         made = NotImplemented if called is None else called(ufunc, *inputs, **kwargs)
         return _without_counterpart(name, getattr(ufunc, method), inputs, kwargs) if made is NotImplemented else made
@@ -78,6 +78,15 @@ class NumpyProtocols:
                 refuse(full_name(func), "out")
             return _without_counterpart(func.__name__, func, args, kwargs)
         return ours(*args, **kwargs)
+
+
+def _as_in_numpy(operand: Any) -> Any:
+    """Return an operand that is a list as NumPy takes it: an array with a dtype of its own, int64 or float64."""
+    if not isinstance(operand, (list, tuple)):
+        return np.asarray(operand) if isinstance(operand, (int, float, complex)) else operand
+    if any(isinstance(part, (list, tuple, NumpyProtocols)) for part in operand):
+        return [_as_in_numpy(part) for part in operand]
+    return np.asarray(operand)
 
 
 def _without_counterpart(name: str, func: Any, args: Any, kwargs: Any) -> Any:

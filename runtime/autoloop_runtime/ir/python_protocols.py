@@ -101,15 +101,15 @@ class PythonProtocols:
 
     def __repr__(self) -> str:
         if self.node is not None:
-            return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype}>"
+            return f"<Tensor {self.name!r} shape={self.shape} dtype={self.dtype}>"
         text = np.array2string(np.asarray(self._value), separator=", ")
         array = text if np.ndim(self._value) == 0 else repr(np.asarray(self._value))
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype}, numpy={array}>"
+        return f"<Tensor: shape={self.shape}, dtype={self.dtype}, numpy={array}>"
 
     def __str__(self) -> str:
         if self.node is not None:
             return f"Tensor({self.name!r}, shape={self.shape}, dtype={self.dtype})"
-        return f"tf.Tensor({np.asarray(self._value)!s}, shape={self.shape}, dtype={self.dtype})"
+        return f"Tensor({np.asarray(self._value)!s}, shape={self.shape}, dtype={self.dtype})"
 
     def __format__(self, spec: str) -> str:
         if self.node is None and np.ndim(self._value) == 0:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import dtypes
 from ..ir.op import Neutral
 from ..ir.traits import FUNCTION, NO_GRADIENT
 from .complex_numbers import conj, real
 from .define import op_of
-from .dtype_rules import floating, inexact, numeric, real_arithmetic
 from .elementwise import binary, unary
 from .filled import zeros_like
 from .logic import equal
@@ -30,7 +28,7 @@ __all__ = [
 
 add = binary(
     "add", operator.add, "{0} + {1}", lambda g, z, x, y: (g, g),
-    rule=numeric, doc="``x + y``.", numpy=np.add,
+    doc="``x + y``; of booleans, whether either is true.", numpy=np.add,
     neutral=Neutral(0, "biuf", swaps=True, negative_zero=True),
     numbers=True,
     llvm={"b": "or $t $x, $y", "iu": "add $t $x, $y", "f": "fadd $t $x, $y"},
@@ -44,21 +42,21 @@ subtract = binary(
 )  # fmt: skip
 multiply = binary(
     "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
-    rule=numeric, doc="``x * y``.", numpy=np.multiply, aliases=("mul",),
+    doc="``x * y``; of booleans, whether both are true.", numpy=np.multiply, aliases=("mul",),
     neutral=Neutral(1, swaps=True),
     numbers=True,
     llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y"},
 )  # fmt: skip
 divide = binary(
     "divide", operator.truediv, "{0} / {1}", lambda g, z, x, y: (g / y, -g * z / y),
-    rule=inexact, doc="``x / y``; integers are divided as floats (``dtypes.division``).",
+    doc="``x / y``; integers are divided as floats.",
     numpy=(np.divide, np.true_divide), aliases=("div", "truediv"),
     neutral=Neutral(1, "f"),
     llvm={"f": "fdiv $t $x, $y"},
 )  # fmt: skip
 floor_divide = binary(
     "floor_divide", operator.floordiv, "{0} // {1}", NO_GRADIENT,
-    rule=real_arithmetic, doc="``x // y``, rounded down; an integer divided by zero gives 0.",
+    doc="``x // y``, rounded down; an integer divided by zero gives 0.",
     numpy=np.floor_divide, aliases=("floordiv",), traits=FUNCTION,
     neutral=Neutral(1, "iu"),
     numbers=True,
@@ -66,7 +64,7 @@ floor_divide = binary(
 )  # fmt: skip
 mod = binary(
     "mod", operator.mod, "{0} % {1}", lambda g, z, x, y: (g, -g * floor(x / y)),
-    rule=real_arithmetic, doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
+    doc="``x % y`` with the sign of ``y``; an integer modulo zero gives 0.",
     numpy=(np.mod, np.remainder), aliases=("floormod", "remainder"), traits=FUNCTION,
     numbers=True,
     llvm={"i": "@mod_i $x, $y", "u": "@mod_u $x, $y", "f": "@mod_f $x, $y"},
@@ -77,13 +75,13 @@ negative = unary(
     llvm={"iu": "sub $t 0, $x", "f": "fneg $t $x"},
 )  # fmt: skip
 reciprocal = unary(
-    "reciprocal", lambda x: 1 / x, "1 / {0}", lambda g, y, x: -g * y * y,
-    rule=inexact, doc="``1 / x``.", numpy=np.reciprocal, into="np.divide(1, {0}, out={out})",
+    "reciprocal", np.reciprocal, "np.reciprocal({0})", lambda g, y, x: -g * y * y,
+    doc="``1 / x``, of integers rounded towards zero.", numpy=np.reciprocal,
     llvm={"f": "fdiv $t 1.0, $x"},
 )  # fmt: skip
 square = unary(
-    "square", lambda x: x * x, "{0} * {0}", lambda g, y, x: g * (2 * x),
-    doc="``x * x``.", numpy=np.square, into="np.multiply({0}, {0}, out={out})",
+    "square", np.square, "{0} * {0}", lambda g, y, x: g * (2 * x),
+    doc="``x * x``.", numpy=np.square,
     llvm={"iu": "mul $t $x, $x", "f": "fmul $t $x, $x"},
 )  # fmt: skip
 
@@ -109,19 +107,15 @@ def _abs_grad(g: Any, y: Any, x: Any) -> Any:
     return cast(g, x.dtype) * sign(x) if x.dtype.kind == "c" else g * sign(x)
 
 
-def _abs_rule(dtype: Any) -> Any:
-    return numeric(dtype)[0], dtypes.real_of(dtype)
-
-
 abs = unary(
-    "abs", operator.abs, "abs({0})", _abs_grad, rule=_abs_rule, holomorphic=False,
-    doc="The absolute value; real for complex numbers.", numpy=(np.abs, np.fabs),
+    "abs", operator.abs, "abs({0})", _abs_grad, holomorphic=False,
+    doc="The absolute value; real for complex numbers.", numpy=np.absolute,
     llvm={"bu": "=$x", "i": "call $t @llvm.abs.$s($t $x, i1 false)", "f": "call $t @llvm.fabs.$s($t $x)"},
 )  # fmt: skip
 copysign: Binary = binary(
     "copysign", np.copysign, "np.copysign({0}, {1})",
     lambda g, z, x, y: (g * copysign(1.0, x) * copysign(1.0, y), None),
-    rule=floating, doc="``x`` with the sign of ``y``.", numpy=np.copysign,
+    doc="``x`` with the sign of ``y``.", numpy=np.copysign,
     llvm={"f": "call $t @llvm.copysign.$s($t $x, $t $y)"},
 )  # fmt: skip
 

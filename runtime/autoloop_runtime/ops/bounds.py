@@ -12,11 +12,11 @@ from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.tensor import Tensor
 from .complex_numbers import complex, imag, real
 from .define import op_of, public
-from .dtype_rules import ordered, real_arithmetic
+from .dtype_rules import of_ufunc
 from .elementwise import binary, unary
 from .identities import identity
 from .logic import equal, isnan
-from .operands import operands
+from .operands import operands, weak_type
 from .selection import where
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _smaller_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
 
 maximum = binary(
     "maximum", np.maximum, "np.maximum({0}, {1})",
-    _larger_grad, rule=ordered, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
+    _larger_grad, doc="The larger of ``x`` and ``y``; nan if either is.", numpy=np.maximum,
     scalar={"biu": "max({0}, {1})"}, idempotent=True,
     # of 0.0 and -0.0, which are equal, NumPy's loop over half precision gives the first, and those over other floats
     # give the second
@@ -51,7 +51,7 @@ maximum = binary(
 )  # fmt: skip
 minimum = binary(
     "minimum", np.minimum, "np.minimum({0}, {1})",
-    _smaller_grad, rule=ordered, doc="The smaller of ``x`` and ``y``; nan if either is.", numpy=np.minimum,
+    _smaller_grad, doc="The smaller of ``x`` and ``y``; nan if either is.", numpy=np.minimum,
     scalar={"biu": "min({0}, {1})"}, idempotent=True,
     llvm={
         "b": "and $t $x, $y",
@@ -63,7 +63,7 @@ minimum = binary(
 )  # fmt: skip
 relu = unary(
     "relu", lambda x: np.maximum(x, 0), "np.maximum({0}, 0)", lambda g, y, x: where(x > 0, g, 0),
-    rule=real_arithmetic, doc="``maximum(x, 0)``.", into="np.maximum({0}, 0, out={out})",
+    rule=of_ufunc(np.positive), doc="``maximum(x, 0)``.", into="np.maximum({0}, 0, out={out})",
     llvm={"i": "~maximum $x, 0", "u": "=$x", "f": "@max_f $x, 0.0", "h": "@first_max_f $x, 0.0"},
 )  # fmt: skip
 
@@ -79,6 +79,10 @@ def clip(x: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = Non
     name : str, optional
     """
     x = convert_to_tensor(x)
+    if x.dtype.kind in "iu":  # as in NumPy, a Python int out of the bounds of the dtype is no bound
+        info = np.iinfo(x.dtype)
+        min = None if weak_type(min) is int and min <= info.min else min  # type: ignore[operator]
+        max = None if weak_type(max) is int and max >= info.max else max  # type: ignore[operator]
     if min is None or max is None:
         x = x if min is None else maximum(x, min)
         return x if max is None else minimum(x, max, name)

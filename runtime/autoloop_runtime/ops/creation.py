@@ -20,7 +20,7 @@ from .array import expand_dims, reshape
 from .define import primitive, public
 from .dtype_rules import inexact
 from .logic import equal
-from .operands import cast, is_weak, operands
+from .operands import cast, operands, weak_type
 from .reducing import sum
 from .selection import where
 from .shape_queries import dim
@@ -144,7 +144,7 @@ def linspace(
     """
     ends = operands("linspace", start, stop)
     if dtype is None:
-        both_python = is_weak(start) and is_weak(stop)
+        both_python = weak_type(start) is not None is not weak_type(stop)
         dtype = dtypes.float32 if both_python else inexact(ends[0].dtype)[0]
     ends = [cast(e, dtype) for e in ends]
     return apply(LINSPACE, ends, {"num": int(num)}, name)

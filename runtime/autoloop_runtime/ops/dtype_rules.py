@@ -1,94 +1,69 @@
-"""Which dtypes an op takes, and what it gives: one rule for each kind of op."""
+"""Which dtypes an op takes, and what it gives: of what NumPy has a ufunc for, that is what the ufunc says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from functools import lru_cache, partial
+from typing import Any, TypeAlias
 
 from ..base import dtypes
-from ..base.dtypes import DType
+from ..base.dtypes import DType, Kind
 
-#: dtype of the (promoted) operands -> (dtype to compute in, dtype of the result)
-Rule: TypeAlias = Callable[[DType], tuple[DType, DType]]
+#: kinds of the operands -> the dtypes to compute in, one for each, and at last that of the result
+Rule: TypeAlias = Callable[..., tuple[DType, ...]]
 
 
-def numeric(dtype: DType) -> tuple[DType, DType]:
+@lru_cache(maxsize=4096)
+def _resolved(ufunc: Any, *kinds: Kind) -> tuple[DType, ...]:
+    dtyped = [dtypes.bool_ if kind is bool else kind for kind in kinds]
+    found: tuple[DType, ...] = ufunc.resolve_dtypes((*dtyped, None))
+    return found
+
+
+def of_ufunc(ufunc: Any) -> Rule:
+    """Return the rule that NumPy's ``ufunc`` follows, the installed NumPy's."""
+    return partial(_resolved, ufunc)
+
+
+def _common(kinds: tuple[Kind, ...], takes: str, lacks: str) -> DType:
+    dtype = dtypes.result_type(*kinds)
+    if dtype.kind not in takes:
+        raise TypeError(f"dtype {dtype} {lacks}")
+    return dtype
+
+
+def numeric(*kinds: Kind) -> tuple[DType, ...]:
     """Let numbers of any kind, booleans included, keep their dtype."""
-    if dtype.kind not in "biufc":
-        raise TypeError(f"dtype {dtype} has no arithmetic")
-    return dtype, dtype
+    return (_common(kinds, "biufc", "has no arithmetic"),) * (len(kinds) + 1)
 
 
-def arithmetic(dtype: DType) -> tuple[DType, DType]:
-    """Let numbers keep their dtype; booleans have none of this."""
-    if dtype.kind not in "iufc":
-        raise TypeError(f"dtype {dtype} is not a number; cast it, e.g. cast(x, int32)")
-    return dtype, dtype
-
-
-def real_arithmetic(dtype: DType) -> tuple[DType, DType]:
-    """Let real numbers keep their dtype."""
-    if dtype.kind not in "iuf":
-        raise TypeError(f"dtype {dtype} is not a real number")
-    return dtype, dtype
-
-
-def ordered(dtype: DType) -> tuple[DType, DType]:
+def ordered(*kinds: Kind) -> tuple[DType, ...]:
     """Let real numbers and booleans keep their dtype."""
-    if dtype.kind not in "biuf":
-        raise TypeError(f"dtype {dtype} has no order")
-    return dtype, dtype
+    return (_common(kinds, "biuf", "has no order"),) * (len(kinds) + 1)
 
 
-def inexact(dtype: DType) -> tuple[DType, DType]:
-    """Let integers leave the integers, see ``dtypes.division``."""
-    dtype = dtypes.division(dtype)
-    return dtype, dtype
+def inexact(*kinds: Kind) -> tuple[DType, ...]:
+    """Let integers and booleans become float64, as in ``numpy.mean`` and in linear algebra."""
+    dtype = _common(kinds, "biufc", "has no arithmetic")
+    return (dtypes.float64 if dtype.kind in "biu" else dtype,) * (len(kinds) + 1)
 
 
-def floating(dtype: DType) -> tuple[DType, DType]:
+def floating(*kinds: Kind) -> tuple[DType, ...]:
     """Do as ``inexact`` does, for real numbers only."""
-    if dtype.kind == "c":
-        raise TypeError(f"dtype {dtype} is complex; this is defined for real numbers only")
-    return inexact(dtype)
+    _common(kinds, "biuf", "is complex or no number; this is defined for real numbers only")
+    return inexact(*kinds)
 
 
-def predicate(dtype: DType) -> tuple[DType, DType]:
-    """Answer a question about numbers: booleans."""
-    return numeric(dtype)[0], dtypes.bool_
-
-
-def comparison(dtype: DType) -> tuple[DType, DType]:
-    """Answer a question about ordered values: booleans."""
-    return ordered(dtype)[0], dtypes.bool_
-
-
-def equality(dtype: DType) -> tuple[DType, DType]:
-    """Answer a question about values of any dtype: booleans."""
-    return dtype, dtypes.bool_
-
-
-def logical(_: DType) -> tuple[DType, DType]:
+def logical(*kinds: Kind) -> tuple[DType, ...]:
     """Take truth values; numbers are true when they are not zero."""
-    return dtypes.bool_, dtypes.bool_
+    numeric(*kinds)
+    return (dtypes.bool_,) * (len(kinds) + 1)
 
 
-def bits(dtype: DType) -> tuple[DType, DType]:
-    """Let integers and booleans keep their dtype."""
-    if dtype.kind not in "biu":
-        raise TypeError(f"dtype {dtype} has no bits to work on; integers and booleans have")
-    return dtype, dtype
-
-
-def integers(dtype: DType) -> tuple[DType, DType]:
-    """Let integers keep their dtype."""
-    if dtype.kind not in "iu":
-        raise TypeError(f"dtype {dtype} is not an integer")
-    return dtype, dtype
-
-
-def ruled(rule: Rule, dtype: DType, name: str) -> tuple[DType, DType]:
+def ruled(rule: Rule, name: str, *kinds: Kind) -> tuple[DType, ...]:
+    """Return what ``rule`` says of operands of the op ``name``; its ``TypeError`` names the op and them."""
     try:
-        return rule(dtype)
+        return rule(*kinds)
     except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
+        listed = " and ".join(getattr(kind, "__name__", None) or str(kind) for kind in kinds)
+        raise TypeError(f"{name}: {error} (dtype {listed})") from None

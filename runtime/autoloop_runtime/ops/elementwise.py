@@ -10,14 +10,13 @@ import numpy as np
 
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
-from ..ir.convert import convert_to_tensor
 from ..ir.op import call
 from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS, NoRule, Traits
 from .broadcasting import broadcast_static, unbroadcast
 from .define import Function, document, primitive, publish
-from .dtype_rules import Rule, arithmetic, ruled
-from .operands import as_dtype, operands
+from .dtype_rules import Rule, of_ufunc
+from .operands import promoted
 
 if TYPE_CHECKING:
     from .public_functions import Binary, Unary
@@ -48,13 +47,18 @@ def _into(kernel: Function) -> str | None:
     return f"np.{ufunc.__name__}({', '.join(f'{{{i}}}' for i in range(ufunc.nin))}, out={{out}})"
 
 
+def _rule(rule: Rule | None, numpy: Any) -> Rule:
+    """Return the rule of a row: its own, or that of the ufunc it is the counterpart of."""
+    return rule or of_ufunc(numpy[0] if isinstance(numpy, tuple) else numpy)
+
+
 def unary(
     name: str,
     kernel: Function,
     code: str | None,
     grad: Function | NoRule,
     *,
-    rule: Rule = arithmetic,
+    rule: Rule | None = None,
     doc: str,
     numpy: Any = None,
     aliases: Sequence[str] = (),
@@ -74,24 +78,25 @@ def unary(
         Template, see ``Op.code``.
     grad : callable or NoRule
         ``grad(g, y, x)`` gives the gradient of ``x``; or why there is none.
-    rule : Rule
-        Which dtypes it takes and gives.
+    rule : Rule, optional
+        Which dtypes it takes and gives; by default those of ``numpy``, a ufunc.
     doc : str
         One sentence.
     numpy : callable or tuple of callables, optional
         NumPy's counterpart.
     aliases : sequence of str
         What others call it.
-    traits : Traits
-        Where they are not those of arithmetic.
+    traits : Traits, where not those of arithmetic
     holomorphic : bool
         ``grad`` is the complex derivative; it is then given the conjugates of complex values.
     options
         More fields of the ``Op``.
     """
 
+    by = _rule(rule, numpy)
+
     def infer(x: Tensor) -> Any:
-        return rule(x.dtype)[1], x.shape
+        return by(x.dtype)[1], x.shape
 
     def vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
         assert not isinstance(grad, NoRule)
@@ -104,8 +109,7 @@ def unary(
     )  # fmt: skip
 
     def f(x: ArrayLike, name: str | None = None) -> Tensor:
-        x = convert_to_tensor(x)
-        return apply(op, [as_dtype(x, ruled(rule, x.dtype, op.name)[0])], None, name)
+        return apply(op, promoted(op.name, by, x), None, name)
 
     return publish(name, f, document(doc, [("x", "tensor-like")]), numpy, aliases)
 
@@ -116,7 +120,7 @@ def binary(
     code: str | None,
     grad: Function | NoRule,
     *,
-    rule: Rule = arithmetic,
+    rule: Rule | None = None,
     doc: str,
     numpy: Any = None,
     aliases: Sequence[str] = (),
@@ -135,8 +139,10 @@ def binary(
     See ``unary`` for the others.
     """
 
+    by = _rule(rule, numpy)
+
     def infer(x: Tensor, y: Tensor) -> Any:
-        return rule(x.dtype)[1], broadcast_static(name, x, y)
+        return by(x.dtype, y.dtype)[2], broadcast_static(name, x, y)
 
     def vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
         assert not isinstance(grad, NoRule)
@@ -150,8 +156,6 @@ def binary(
     )  # fmt: skip
 
     def f(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
-        x, y = operands(op.name, x, y)
-        dtype = ruled(rule, x.dtype, op.name)[0]
-        return apply(op, [as_dtype(x, dtype), as_dtype(y, dtype)], None, name)
+        return apply(op, promoted(op.name, by, x, y), None, name)
 
     return publish(name, f, document(doc, [("x, y", "tensor-like, broadcast together")]), numpy, aliases)

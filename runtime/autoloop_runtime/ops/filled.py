@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base.dtypes import as_dtype, float32
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
@@ -16,7 +16,7 @@ from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
 from .define import primitive, public
 from .extents import extents
-from .operands import cast, is_tensor, is_weak
+from .operands import assigned, is_tensor, stored, weak_type
 from .reducing import sum
 from .shape_queries import shape
 
@@ -67,12 +67,10 @@ def full(shape: DimsLike, fill_value: ArrayLike, dtype: DTypeLike | None = None,
         By default that of ``fill_value``.
     name : str, optional
     """
-    if dtype is not None and is_weak(fill_value):
-        plain = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
-        value = convert_to_tensor(plain, dtype)
+    if weak_type(fill_value) is not None or dtype is None:
+        value = convert_to_tensor(fill_value, dtype)
     else:
-        value = convert_to_tensor(fill_value)
-        value = value if dtype is None else cast(value, dtype)
+        value = assigned("full", fill_value, as_dtype(dtype))
     dims = _checked_extents(shape, "full")
     # a tensor stays an input even where its value is known: somebody may differentiate with regard to it, or feed it
     known = None if is_tensor(fill_value) else value.constant_value()
@@ -85,7 +83,7 @@ def full(shape: DimsLike, fill_value: ArrayLike, dtype: DTypeLike | None = None,
 
 
 @public()
-def zeros(shape: DimsLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
+def zeros(shape: DimsLike, dtype: DTypeLike = float32, name: str | None = None) -> Tensor:
     """Return a tensor of zeros.
 
     Parameters
@@ -98,7 +96,7 @@ def zeros(shape: DimsLike, dtype: DTypeLike = dtypes.float32, name: str | None =
 
 
 @public()
-def ones(shape: DimsLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
+def ones(shape: DimsLike, dtype: DTypeLike = float32, name: str | None = None) -> Tensor:
     """Return a tensor of ones.
 
     Parameters
@@ -122,7 +120,8 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = Non
     name : str, optional
     """
     x = convert_to_tensor(x)
-    return full(shape(x), fill_value, x.dtype if dtype is None else dtype, name)
+    wanted = x.dtype if dtype is None else as_dtype(dtype)
+    return full(shape(x), fill_value if weak_type(fill_value) is None else stored(fill_value, wanted), wanted, name)
 
 
 @public(numpy=np.zeros_like)

@@ -21,8 +21,9 @@ from .define import primitive, public
 from .extents import axis_of, extents
 from .filled import zeros_like
 from .index import Index, Input, Slice, result_shape
-from .indexing import added_at, element_of, may_repeat
+from .indexing import added_at, may_repeat
 from .logic import equal
+from .operands import operands
 from .selection import where
 from .shape_queries import shape, size
 
@@ -269,6 +270,17 @@ SCATTER_UPDATE = primitive(
 )
 
 
+def _updates(name: str, x: Tensor, updates: Any) -> Tensor:
+    """Return ``updates`` in the dtype of ``x``, which must be able to hold them."""
+    kept, made = operands(name, x, updates)
+    if kept.dtype != x.dtype:
+        raise TypeError(
+            f"{name}: a value of dtype {kept.dtype} cannot be stored in a tensor of dtype {x.dtype}; "
+            f"use cast(value, {x.dtype})"
+        )
+    return made
+
+
 @public(aliases=("tensor_scatter_nd_update",))
 def scatter_update(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x`` with the elements or slices at points replaced: a new tensor.
@@ -282,7 +294,7 @@ def scatter_update(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: s
     name : str, optional
     """
     x = convert_to_tensor(x)
-    inputs = [x, _integers(indices, "scatter_update"), element_of(x.dtype, updates, "scatter_update")]
+    inputs = [x, _integers(indices, "scatter_update"), _updates("scatter_update", x, updates)]
     return apply(SCATTER_UPDATE, inputs, None, name)
 
 
@@ -299,5 +311,5 @@ def scatter_add(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, name: str 
     name : str, optional
     """
     x = convert_to_tensor(x)
-    added = scatter(indices, element_of(x.dtype, updates, "scatter_add"), shape(x))
+    added = scatter(indices, _updates("scatter_add", x, updates), shape(x))
     return add(x, added, name=name)

@@ -11,7 +11,7 @@ from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike, IndexLike
-from ..ir.convert import as_constant, convert_to_tensor, to_array
+from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.node import Node
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
@@ -24,7 +24,7 @@ from .extents import axis_of, extents, known_entries
 from .filled import zeros_like
 from .index import Index, parse, result_shape
 from .logic import equal
-from .operands import as_dtype, is_weak
+from .operands import assigned
 from .selection import where
 from .shape_queries import SHAPE, shape, size
 
@@ -204,41 +204,20 @@ def set_item(x: ArrayLike, index: IndexLike, value: ArrayLike, name: str | None 
     x : tensor-like
     index : anything NumPy takes
     value : tensor-like
-        Broadcast to the shape of ``x[index]``; of a dtype that promotes to that of ``x``.
+        Broadcast to the shape of ``x[index]``; converted to the dtype of ``x`` as NumPy's assignment does: floats
+        lose their fraction on the way to integers.
     name : str, optional
 
     Raises
     ------
-    TypeError
-        If ``value`` has a dtype that ``x`` cannot hold.
+    OverflowError
+        If ``value`` is a Python int that the dtype of ``x`` does not hold.
     IndexError
         If an index is out of range.
     """
     x = convert_to_tensor(x)
     parsed, inputs = parse(index)
-    return apply(SET_ITEM, [x, element_of(x.dtype, value, "set_item"), *inputs], {"index": parsed}, name)
-
-
-def element_of(dtype: dtypes.DType, value: Any, name: str) -> Tensor:
-    """Return ``value`` as a tensor of ``dtype``, if it promotes to that."""
-    if is_weak(value):
-        plain = value.item() if isinstance(value, np.generic) else value
-        if dtypes.promote_weak(dtype, plain) == dtype or (dtype.kind == "b" and isinstance(plain, bool)):
-            return as_constant(to_array(plain, dtype))
-        raise TypeError(f"{name}: {value!r} cannot be stored in a tensor of dtype {dtype}; cast it")
-    tensor = convert_to_tensor(value)
-    if tensor.dtype == dtype:
-        return tensor
-    try:
-        common = dtypes.promote(dtype, tensor.dtype)
-    except TypeError:
-        common = None
-    if common != dtype:
-        raise TypeError(
-            f"{name}: a value of dtype {tensor.dtype} cannot be stored in a tensor of dtype {dtype}; "
-            f"use cast(value, {dtype})"
-        )
-    return as_dtype(tensor, dtype)
+    return apply(SET_ITEM, [x, assigned("set_item", value, x.dtype), *inputs], {"index": parsed}, name)
 
 
 @public()

@@ -121,7 +121,7 @@ def matmul(
     name : str, optional
     """
     a, b = operands("matmul", a, b)
-    ruled(numeric, a.dtype, "matmul")
+    ruled(numeric, "matmul", a.dtype)
     a = swapaxes(a, -1, -2) if transpose_a else a
     b = swapaxes(b, -1, -2) if transpose_b else b
     return apply(MATMUL, [a, b], None, name)
@@ -326,7 +326,7 @@ def _of_matrix(
     @public(name=name, numpy=numpy, aliases=aliases)
     def f(x: ArrayLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
-        return apply(op, [as_dtype(x, ruled(inexact, x.dtype, op.name)[0])], None, name)
+        return apply(op, [as_dtype(x, ruled(inexact, op.name, x.dtype)[0])], None, name)
 
     f.__doc__ = document(doc, [("x", "tensor-like")])
     return f
@@ -428,7 +428,7 @@ def solve(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     name : str, optional
     """
     a, b = operands("solve", a, b)
-    dtype = ruled(inexact, a.dtype, "solve")[0]
+    dtype = ruled(inexact, "solve", a.dtype)[0]
     return apply(SOLVE, [as_dtype(a, dtype), as_dtype(b, dtype)], None, name)
 
 

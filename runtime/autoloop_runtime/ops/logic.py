@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ir.op import Neutral
+from ..base.dtypes import is_integer, uint64
+from ..ir.apply import apply
+from ..ir.argument_types import ArrayLike
+from ..ir.convert import convert_to_tensor
+from ..ir.op import Neutral, Op
+from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
-from .define import op_of
-from .dtype_rules import bits, comparison, equality, integers, logical, predicate
+from .define import op_of, public
+from .dtype_rules import logical, of_ufunc
 from .elementwise import binary, unary
+from .operands import cast, promoted, weak_type
 
 if TYPE_CHECKING:
     from .public_functions import Binary
@@ -23,20 +29,54 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str, rule: Any = comparison) -> Binary:
+def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str) -> Binary:
     """Declare a comparison; ``llvm``: how LLVM calls it for signed, for unsigned numbers and for floats."""
     signed, unsigned, ordered = llvm.split()
     templates = {
         "i": f"icmp {signed} $t $x, $y", "bu": f"icmp {unsigned} $t $x, $y", "f": f"fcmp {ordered} $t $x, $y",
     }  # fmt: skip
     doc = f"``x {sign} y``, element by element; a boolean tensor."
-    return binary(
-        name, kernel, f"{{0}} {sign} {{1}}", NO_GRADIENT, rule=rule, doc=doc, numpy=numpy, llvm=templates, numbers=True
-    )
+    plain = binary(name, kernel, f"{{0}} {sign} {{1}}", NO_GRADIENT, doc=doc, numpy=numpy, llvm=templates, numbers=True)
+    op, rule = op_of(plain), of_ufunc(numpy)
+
+    @public(name=name, numpy=numpy)
+    def f(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
+        try:
+            a, b = promoted(op.name, rule, x, y)
+        except OverflowError:
+            answer = _of_all(op, x, y, name)
+            if answer is None:
+                raise
+            return answer
+        return apply(op, [a, b], None, name) if a.dtype.kind == b.dtype.kind else _across_signs(op, a, b, name)
+
+    f.__doc__ = plain.__doc__
+    return f
 
 
-equal = _compare("equal", operator.eq, "==", np.equal, "eq eq oeq", equality)
-not_equal = _compare("not_equal", operator.ne, "!=", np.not_equal, "ne ne une", equality)
+def _of_all(op: Op, x: Any, y: Any, name: str | None) -> Tensor | None:
+    """Return the comparison of integers with a Python int that is out of their bounds: one answer for all of them."""
+    numbers = [weak_type(v) is int for v in (x, y)]
+    tensor = convert_to_tensor(x if numbers[1] else y)
+    if numbers[0] == numbers[1] or not is_integer(tensor.dtype):
+        return None
+    answer = op.kernel(0, y) if numbers[1] else op.kernel(x, 0)
+    return (equal if answer else not_equal)(tensor, tensor, name)
+
+
+def _across_signs(op: Op, x: Tensor, y: Tensor, name: str | None) -> Tensor:
+    """Return the comparison of int64 with uint64, which no integer dtype holds both of."""
+    signed = x if x.dtype.kind == "i" else y
+    negative = less(signed, 0)
+    among_others = apply(op, [cast(x, uint64), cast(y, uint64)])
+    answer = op.kernel(-1, 0) if signed is x else op.kernel(0, -1)
+    if answer:
+        return logical_or(negative, among_others, name)
+    return logical_and(logical_not(negative), among_others, name)
+
+
+equal = _compare("equal", operator.eq, "==", np.equal, "eq eq oeq")
+not_equal = _compare("not_equal", operator.ne, "!=", np.not_equal, "ne ne une")
 less = _compare("less", operator.lt, "<", np.less, "slt ult olt")
 less_equal = _compare("less_equal", operator.le, "<=", np.less_equal, "sle ule ole")
 greater = _compare("greater", operator.gt, ">", np.greater, "sgt ugt ogt")
@@ -44,17 +84,17 @@ greater_equal = _compare("greater_equal", operator.ge, ">=", np.greater_equal, "
 
 # fmt: off
 isnan = unary(
-    "isnan", np.isnan, "np.isnan({0})", NO_GRADIENT, rule=predicate, doc="True where ``x`` is nan.", numpy=np.isnan,
+    "isnan", np.isnan, "np.isnan({0})", NO_GRADIENT, doc="True where ``x`` is nan.", numpy=np.isnan,
     aliases=("is_nan",),
     llvm={"biu": "=false", "f": "fcmp uno $t $x, $x"},
 )
 isinf = unary(
-    "isinf", np.isinf, "np.isinf({0})", NO_GRADIENT, rule=predicate,
+    "isinf", np.isinf, "np.isinf({0})", NO_GRADIENT,
     doc="True where ``x`` is infinite.", numpy=np.isinf, aliases=("is_inf",),
     llvm={"biu": "=false", "f": "~abs $x; fcmp oeq $t $1, $inf"},
 )
 isfinite = unary(
-    "isfinite", np.isfinite, "np.isfinite({0})", NO_GRADIENT, rule=predicate,
+    "isfinite", np.isfinite, "np.isfinite({0})", NO_GRADIENT,
     doc="True where ``x`` is neither infinite nor nan.", numpy=np.isfinite, aliases=("is_finite",),
     llvm={"biu": "=true", "f": "~abs $x; fcmp olt $t $1, $inf"},
 )
@@ -83,37 +123,37 @@ logical_not = unary(
     llvm={"b": "xor $t $x, true"},
 )
 bitwise_and = binary(
-    "bitwise_and", operator.and_, "{0} & {1}", NO_GRADIENT, rule=bits, doc="``x & y``; for booleans, logical.",
+    "bitwise_and", operator.and_, "{0} & {1}", NO_GRADIENT, doc="``x & y``; for booleans, logical.",
     numpy=np.bitwise_and,
     truth="{0} and {1}", idempotent=True,
     llvm={"biu": "and $t $x, $y"},
 )
 bitwise_or = binary(
-    "bitwise_or", operator.or_, "{0} | {1}", NO_GRADIENT, rule=bits, doc="``x | y``; for booleans, logical.",
+    "bitwise_or", operator.or_, "{0} | {1}", NO_GRADIENT, doc="``x | y``; for booleans, logical.",
     numpy=np.bitwise_or,
     neutral=Neutral(0, swaps=True), truth="{0} or {1}", idempotent=True,
     llvm={"biu": "or $t $x, $y"},
 )
 bitwise_xor = binary(
-    "bitwise_xor", operator.xor, "{0} ^ {1}", NO_GRADIENT, rule=bits, doc="``x ^ y``; for booleans, logical.",
+    "bitwise_xor", operator.xor, "{0} ^ {1}", NO_GRADIENT, doc="``x ^ y``; for booleans, logical.",
     numpy=np.bitwise_xor,
     neutral=Neutral(0, swaps=True),
     llvm={"biu": "xor $t $x, $y"},
 )
 invert = unary(
-    "invert", operator.invert, "~{0}", NO_GRADIENT, rule=bits, doc="``~x``; for booleans, logical.",
+    "invert", operator.invert, "~{0}", NO_GRADIENT, doc="``~x``; for booleans, logical.",
     numpy=(np.invert, np.bitwise_not), aliases=("bitwise_invert",),
     truth="not {0}",
     llvm={"b": "xor $t $x, true", "iu": "xor $t $x, -1"},
 )
 left_shift = binary(
-    "left_shift", operator.lshift, "{0} << {1}", NO_GRADIENT, rule=integers, doc="``x << y``.", numpy=np.left_shift,
+    "left_shift", operator.lshift, "{0} << {1}", NO_GRADIENT, doc="``x << y``.", numpy=np.left_shift,
     aliases=("bitwise_left_shift",),
     neutral=Neutral(0, "iu"),
     llvm={"iu": "@shl_iu $x, $y"},
 )
 right_shift = binary(
-    "right_shift", operator.rshift, "{0} >> {1}", NO_GRADIENT, rule=integers, doc="``x >> y``.", numpy=np.right_shift,
+    "right_shift", operator.rshift, "{0} >> {1}", NO_GRADIENT, doc="``x >> y``.", numpy=np.right_shift,
     aliases=("bitwise_right_shift",),
     neutral=Neutral(0, "iu"),
     llvm={"i": "@shr_i $x, $y", "u": "@shr_u $x, $y"},

@@ -1,26 +1,28 @@
-"""Values as operands: tensors of one dtype, by the promotion of ``base.dtypes``."""
+"""Values as operands: tensors of the dtypes that an op computes in, by the promotion of ``base.dtypes``."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..base import dtypes
-from ..base.dtypes import DType
+from ..base.dtypes import DType, Kind
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS, NO_TEMPLATE
 from .define import primitive, public
+from .dtype_rules import Rule, ruled
 
 __all__ = ["cast"]
 
 
 def _cast_kernel(x: Any, dtype: Any) -> Any:
-    if x.dtype.kind == "c" and dtype.kind != "c":
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
         x = x.real
     return x.astype(dtype)
 
@@ -65,28 +67,65 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "__autoloop_tensor__")
 
 
-def is_weak(value: Any) -> bool:
-    """Return true for numbers that take the dtype of what they meet: Python's and NumPy scalars."""
-    return isinstance(value, (bool, int, float, complex, np.number, np.bool_))
+def weak_type(value: Any) -> type | None:
+    """Return the type of the Python number that ``value`` is, which takes the dtype of what it meets; else ``None``.
+
+    This alone decides who is weak. NumPy's scalars are not.
+    """
+    kind = type(value)
+    if kind in _NUMBERS:
+        return kind
+    if isinstance(value, np.generic):
+        return None
+    return next((number for number in _KINDS if isinstance(value, number)), None)
 
 
-def _weak_sample(value: Any) -> Any:
-    """Return a number with the kind of ``value`` if it is weak (a number, or nested lists of Python numbers)."""
-    if is_weak(value):
-        return value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, (list, tuple)) and value:
-        samples = [_weak_sample(v) for v in value]
-        if not any(s is None or isinstance(v, np.generic) for s, v in zip(samples, value)):
-            return max(samples, key=lambda s: _KINDS.index(type(s)))
-    return None
+def _listed_type(value: Any) -> type | None:
+    """Return the richest type in nested lists of nothing but Python numbers; else ``None``."""
+    if not isinstance(value, (list, tuple)) or not value:
+        return weak_type(value)
+    found = [_listed_type(v) for v in value]
+    return None if None in found else max(found, key=_KINDS.index)
 
 
 _KINDS = (bool, int, float, complex)
 _NUMBERS = frozenset(_KINDS)
 
 
+def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
+    """Return operands, tensors but for Python's own numbers and lists of them, and the kind of each.
+
+    A list of numbers has the dtype that constructors give it, but is not made yet: 0.1 is to become the float64 next
+    to it, not by way of float32. Numbers that meet no dtype have the constructors', too.
+    """
+    seen: list[Any] = []
+    kinds: list[Kind] = []
+    for value in values:
+        kind: Kind | None = value.dtype if type(value) is Tensor else weak_type(value)
+        if kind is None and (listed := _listed_type(value)) is not None:
+            kind = dtypes.DEFAULTS[listed]
+        if kind is None:
+            value = convert_to_tensor(value)
+            kind = value.dtype
+        seen.append(value)
+        kinds.append(kind)
+    numbers = [kind for kind in kinds if isinstance(kind, type)]
+    if len(numbers) == len(kinds):
+        kinds = [dtypes.DEFAULTS[max(numbers, key=_KINDS.index)]] * len(kinds)
+    return seen, kinds
+
+
+def _made(value: Any, dtype: DType) -> Tensor:
+    """Return an operand in the dtype that it is computed with."""
+    if isinstance(value, Tensor):
+        return as_dtype(value, dtype)
+    if dtype.kind == "b":
+        value = np.asarray(value, dtypes.bool_)[()]
+    return as_constant(to_array(value, dtype))
+
+
 def operands(name: str, *values: Any) -> list[Tensor]:
-    """Return the operands of a binary (or n-ary) op as tensors of one dtype.
+    """Return the operands of an n-ary op as tensors of one dtype, see ``dtypes.result_type``.
 
     Raises
     ------
@@ -95,46 +134,68 @@ def operands(name: str, *values: Any) -> list[Tensor]:
     OverflowError
         If a Python int does not fit the dtype of the tensor it meets.
     """
-    first, last = values[0], values[-1]
-    if isinstance(first, Tensor):
-        if all(isinstance(v, Tensor) and v.dtype == first.dtype for v in values):
-            return list(values)
-        if len(values) == 2 and type(last) in _NUMBERS:
-            return list(_with_number(name, first, last))
-    elif len(values) == 2 and type(first) in _NUMBERS and isinstance(last, Tensor):
-        return list(_with_number(name, last, first))[::-1]
-    weak = [None if isinstance(v, Tensor) else _weak_sample(v) for v in values]
-    tensors = [convert_to_tensor(v) if w is None else None for v, w in zip(values, weak)]
-    dtype = None
+    first = values[0]
+    if type(first) is Tensor and all(type(v) is Tensor and v.dtype == first.dtype for v in values):
+        return list(values)
+    seen, kinds = _looked_at(values)
     try:
-        for tensor in tensors:
-            if tensor is not None:
-                dtype = tensor.dtype if dtype is None else _promote(dtype, tensor.dtype)
-        if dtype is None:
-            dtype = dtypes.DEFAULTS[max((type(w) for w in weak), key=_KINDS.index)]
-        for sample in weak:
-            if sample is not None:
-                dtype = dtypes.promote_weak(dtype, sample)
+        dtype = dtypes.result_type(*kinds)
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from None
-    out = []
-    for value, tensor in zip(values, tensors):
-        if tensor is None:
-            plain = value.item() if isinstance(value, np.generic) else value
-            out.append(as_constant(to_array(plain, dtype)))
-        else:
-            out.append(as_dtype(tensor, dtype))
-    return out
+    return [_made(value, dtype) for value in seen]
 
 
-def _with_number(name: str, tensor: Tensor, number: Any) -> tuple[Tensor, Tensor]:
-    """Return a tensor and a Python number as tensors of one dtype."""
-    try:
-        dtype = dtypes.promote_weak(tensor.dtype, number)
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
-    return as_dtype(tensor, dtype), as_constant(to_array(number, dtype))
+def promoted(name: str, rule: Rule, *values: Any) -> list[Tensor]:
+    """Return the operands of an element-wise op as tensors of the dtypes that its ``rule`` computes in.
+
+    Raises
+    ------
+    TypeError
+        If it does not take their dtypes.
+    OverflowError
+        If a Python int does not fit the dtype of the tensor it meets.
+    """
+    seen: Sequence[Any] = values
+    kinds: list[Kind] = [v.dtype for v in values if type(v) is Tensor]
+    if len(kinds) != len(values):
+        seen, kinds = _looked_at(values)
+    made = []
+    for value, dtype in zip(seen, ruled(rule, name, *kinds)):
+        same = type(value) is Tensor and value.dtype is dtype
+        made.append(value if same else _made(value, dtype))
+    return made
 
 
-def _promote(a: DType, b: DType) -> DType:
-    return a if a.kind == b.kind == "U" else dtypes.promote(a, b)
+def stored(value: Any, dtype: DType) -> Any:
+    """Return Python numbers as they lie in an array of ``dtype`` that they were assigned to."""
+    made = np.empty(np.shape(value), dtype)
+    with np.errstate(all="ignore"):
+        made[...] = value
+    made.flags.writeable = False
+    return made[()]
+
+
+def assigned(name: str, value: Any, dtype: DType) -> Tensor:
+    """Return ``value`` as ``x[...] = value`` leaves it in an array of ``dtype``: NumPy casts whatever is a number.
+
+    Raises
+    ------
+    OverflowError
+        If it is a Python number that integers of ``dtype`` do not hold.
+    TypeError
+        If it is a Python complex and ``dtype`` is real, or it is no number.
+    ValueError
+        If it is Python's nan and ``dtype`` is an integer's.
+    """
+    if not isinstance(value, Tensor) and _listed_type(value) is not None:
+        return as_constant(stored(value, dtype))
+    tensor = convert_to_tensor(value)
+    if (tensor.dtype.kind == "U") != (dtype.kind == "U"):
+        raise TypeError(f"{name}: a value of dtype {tensor.dtype} cannot be stored in a tensor of dtype {dtype}")
+    if tensor.dtype.kind == "c" and dtype.kind in "iuf":
+        warnings.warn(_DISCARDED, np.exceptions.ComplexWarning, stacklevel=2)
+    return as_dtype(tensor, dtype)
+
+
+#: what NumPy says
+_DISCARDED = "Casting complex values to real discards the imaginary part"

@@ -17,10 +17,10 @@ from ..ir.traits import FUNCTION, Fails
 from . import error_function
 from .broadcasting import broadcast_static, unbroadcast
 from .define import op_of, primitive, public
-from .dtype_rules import arithmetic, floating, inexact
+from .dtype_rules import floating, of_ufunc
 from .elementwise import binary, conjugated, unary
 from .logic import equal, isinf, logical_and
-from .operands import as_dtype, operands
+from .operands import promoted
 from .selection import where
 
 if TYPE_CHECKING:
@@ -32,37 +32,37 @@ __all__ = [
 ]  # fmt: skip
 
 exp = unary(
-    "exp", np.exp, "np.exp({0})", lambda g, y, x: g * y, rule=inexact, doc="``e ** x``.", numpy=np.exp, traits=FUNCTION,
+    "exp", np.exp, "np.exp({0})", lambda g, y, x: g * y, doc="``e ** x``.", numpy=np.exp, traits=FUNCTION,
     libm="exp",
 )  # fmt: skip
 expm1 = unary(
     "expm1", np.expm1, "np.expm1({0})", lambda g, y, x: g * (y + 1),
-    rule=inexact, doc="``exp(x) - 1``, precise near 0.", numpy=np.expm1, traits=FUNCTION,
+    doc="``exp(x) - 1``, precise near 0.", numpy=np.expm1, traits=FUNCTION,
     libm="expm1",
 )  # fmt: skip
 exp2 = unary(
     "exp2", np.exp2, "np.exp2({0})", lambda g, y, x: g * y * math.log(2),
-    rule=inexact, doc="``2 ** x``.", numpy=np.exp2, traits=FUNCTION,
+    doc="``2 ** x``.", numpy=np.exp2, traits=FUNCTION,
     libm="exp2",
 )  # fmt: skip
 log = unary(
     "log", np.log, "np.log({0})", lambda g, y, x: g / x,
-    rule=inexact, doc="The natural logarithm; nan for negative real numbers.", numpy=np.log, traits=FUNCTION,
+    doc="The natural logarithm; nan for negative real numbers.", numpy=np.log, traits=FUNCTION,
     libm="log",
 )  # fmt: skip
 log1p = unary(
     "log1p", np.log1p, "np.log1p({0})", lambda g, y, x: g / (1 + x),
-    rule=inexact, doc="``log(1 + x)``, precise near 0.", numpy=np.log1p, traits=FUNCTION,
+    doc="``log(1 + x)``, precise near 0.", numpy=np.log1p, traits=FUNCTION,
     libm="log1p",
 )  # fmt: skip
 log2 = unary(
     "log2", np.log2, "np.log2({0})", lambda g, y, x: g / (x * math.log(2)),
-    rule=inexact, doc="The logarithm to base 2.", numpy=np.log2, traits=FUNCTION,
+    doc="The logarithm to base 2.", numpy=np.log2, traits=FUNCTION,
     libm="log2",
 )  # fmt: skip
 log10 = unary(
     "log10", np.log10, "np.log10({0})", lambda g, y, x: g / (x * math.log(10)),
-    rule=inexact, doc="The logarithm to base 10.", numpy=np.log10, traits=FUNCTION,
+    doc="The logarithm to base 10.", numpy=np.log10, traits=FUNCTION,
     libm="log10",
 )  # fmt: skip
 
@@ -76,14 +76,14 @@ def _logaddexp_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
 
 sigmoid: Unary = unary(
     "sigmoid", lambda x: 1 / (1 + np.exp(-x)), "1 / (1 + np.exp(-{0}))", lambda g, y, x: g * y * (1 - y),
-    rule=inexact, doc="``1 / (1 + exp(-x))``.",
+    rule=of_ufunc(np.exp), doc="``1 / (1 + exp(-x))``.",
     into="np.divide(1, np.add(1, np.exp(np.negative({0}, out={out}), out={out}), out={out}), out={out})",
     traits=FUNCTION,
     llvm={"f": "fneg $t $x; ~exp $1; fadd $t $2, 1.0; fdiv $t 1.0, $3"},
 )  # fmt: skip
 logaddexp = binary(
     "logaddexp", np.logaddexp, "np.logaddexp({0}, {1})", _logaddexp_grad,
-    rule=floating, doc="``log(exp(x) + exp(y))``, without overflow.", numpy=np.logaddexp, traits=FUNCTION,
+    doc="``log(exp(x) + exp(y))``, without overflow.", numpy=np.logaddexp, traits=FUNCTION,
     # the larger + log1p(exp(-gap)); equal infinities have no difference
     llvm={
         "f": "fsub $t $x, $y; ~abs $1; fcmp oeq $t $x, $y; select i1 $3, $t 0.0, $t $2; fneg $t $4; ~exp $5; "
@@ -125,8 +125,10 @@ def _pow_grad(g: Any, z: Any, x: Any, y: Any, squared: bool) -> Any:
     return g * slope, g * z * log(where(equal(x, 0), 1, x))
 
 
+_POWERS = of_ufunc(np.power)
 POW = primitive(
-    "pow", lambda x, y, squared=False: (arithmetic(x.dtype)[1], broadcast_static("pow", x, y)), _pow_kernel, _pow_vjp,
+    "pow", lambda x, y, squared=False: (_POWERS(x.dtype, y.dtype)[2], broadcast_static("pow", x, y)), _pow_kernel,
+    _pow_vjp,
     code="{0} ** {1}", traits=FUNCTION.but(fails=Fails.INTEGERS),
     neutral=Neutral(1, "iuf"),
     llvm={"iu": "@pow_i $x, $y", "f": "~libm:pow $x, $y"},
@@ -143,13 +145,8 @@ def pow(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
     name : str, optional
     """
     number = y if type(y) in (int, float) else None
-    x, y = operands("pow", x, y)
-    try:
-        dtype = arithmetic(x.dtype)[0]
-    except TypeError as error:
-        raise TypeError(f"pow: {error}") from None
-    attrs = {"squared": True} if number == 2 and dtypes.is_inexact(dtype) else None
-    return apply(POW, [as_dtype(x, dtype), as_dtype(y, dtype)], attrs, name)
+    x, y = promoted("pow", _POWERS, x, y)
+    return apply(POW, [x, y], {"squared": True} if number == 2 and dtypes.is_inexact(x.dtype) else None, name)
 
 
 def _length_grad(g: Any, y: Any, x: Any) -> Any:
@@ -166,27 +163,27 @@ def _hypot_grad(g: Any, z: Any, x: Any, y: Any) -> Any:
 
 sqrt = unary(
     "sqrt", np.sqrt, "np.sqrt({0})", lambda g, y, x: g / (2 * y),
-    rule=inexact, doc="The square root; nan for negative real numbers.", numpy=np.sqrt,
+    doc="The square root; nan for negative real numbers.", numpy=np.sqrt,
     llvm={"f": "call $t @llvm.sqrt.$s($t $x)"},
 )  # fmt: skip
 length = unary(
-    "length", np.sqrt, "np.sqrt({0})", _length_grad, rule=inexact,
+    "length", np.sqrt, "np.sqrt({0})", _length_grad, rule=of_ufunc(np.sqrt),
     doc="The square root of a sum of squares; its slope at 0 is that of ``abs``, 0.",
     llvm={"f": "call $t @llvm.sqrt.$s($t $x)"},
 )  # fmt: skip
 rsqrt = unary(
     "rsqrt", lambda x: 1 / np.sqrt(x), "1 / np.sqrt({0})", lambda g, y, x: g * y / x / -2,
-    rule=inexact, doc="``1 / sqrt(x)``.", into="np.divide(1, np.sqrt({0}, out={out}), out={out})",
+    rule=of_ufunc(np.sqrt), doc="``1 / sqrt(x)``.", into="np.divide(1, np.sqrt({0}, out={out}), out={out})",
     llvm={"f": "call $t @llvm.sqrt.$s($t $x); fdiv $t 1.0, $1"},
 )  # fmt: skip
 cbrt = unary(
     "cbrt", np.cbrt, "np.cbrt({0})", lambda g, y, x: g / (3 * y * y),
-    rule=floating, doc="The cube root.", numpy=np.cbrt, traits=FUNCTION,
+    doc="The cube root.", numpy=np.cbrt, traits=FUNCTION,
     libm="cbrt",
 )  # fmt: skip
 hypot = binary(
     "hypot", np.hypot, "np.hypot({0}, {1})", _hypot_grad,
-    rule=floating, doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot, traits=FUNCTION,
+    doc="``sqrt(x**2 + y**2)``.", numpy=np.hypot, traits=FUNCTION,
     llvm={"f": "~libm:hypot $x, $y"},
 )  # fmt: skip
 

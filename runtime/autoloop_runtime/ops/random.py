@@ -22,7 +22,7 @@ from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE, Traits
 from .define import primitive
 from .extents import Extents, extents
-from .operands import as_dtype, is_weak
+from .operands import as_dtype, assigned, weak_type
 from .shape_queries import dim
 
 _KIND = Kind("random", "the generator is one reference; a child replaces it")
@@ -226,10 +226,10 @@ def _floating(dtype: Any, name: str) -> dtypes.DType:
 
 def _scaled(x: Tensor, scale: Any, offset: Any) -> Tensor:
     """Return ``x * scale + offset``; trivial parts are left out."""
-    if not (is_weak(scale) and scale == 1):
-        x = x * (as_dtype(scale, x.dtype) if isinstance(scale, Tensor) else scale)
-    if not (is_weak(offset) and offset == 0):
-        x = x + (as_dtype(offset, x.dtype) if isinstance(offset, Tensor) else offset)
+    if weak_type(scale) is None or scale != 1:
+        x = x * assigned("random", scale, x.dtype)
+    if weak_type(offset) is None or offset != 0:
+        x = x + assigned("random", offset, x.dtype)
     return x
 
 

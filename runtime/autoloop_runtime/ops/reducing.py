@@ -19,7 +19,7 @@ from ..ir.traits import REDUCING, NoRule, Traits
 from .array import expand_dims
 from .broadcasting import broadcast_like
 from .define import Function, document, op_of, primitive, publish
-from .dtype_rules import Rule, ruled
+from .dtype_rules import Rule, numeric, ruled
 from .extents import axes_of
 from .operands import as_dtype
 
@@ -29,12 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["sum"]
 
 
-def sum_dtypes(dtype: DType) -> tuple[DType, DType]:
-    """Return numbers keep their dtype, booleans are counted as int32."""
-    if dtype.kind not in "biufc":
-        raise TypeError(f"dtype {dtype} has no arithmetic")
-    dtype = dtypes.int32 if dtype.kind == "b" else dtype
-    return dtype, dtype
+def sum_dtypes(dtype: DType) -> tuple[DType, ...]:
+    """Let numbers keep their dtype, but for booleans and narrow integers, which become 32 bits wide."""
+    if dtype.kind in "biu" and dtype.itemsize < 4:
+        dtype = dtypes.uint32 if dtype.kind == "u" else dtypes.int32
+    return numeric(dtype)
 
 
 def reduced(shape: TensorShape, axis: tuple[int, ...] | None, keepdims: bool) -> TensorShape:
@@ -88,7 +87,7 @@ def reduction(
 
     def f(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
-        x = as_dtype(x, ruled(rule, x.dtype, op.name)[0])
+        x = as_dtype(x, ruled(rule, op.name, x.dtype)[0])
         attrs = {"axis": axes_of(axis, x.shape.rank, op.name), "keepdims": bool(keepdims)}
         return apply(op, [x], attrs, name)
 
@@ -107,7 +106,7 @@ def accumulated(ufunc: Any) -> Function:
 
 sum = reduction(
     "sum", accumulated(np.add), lambda g, y, x, attrs: g, rule=sum_dtypes,
-    doc="The sum; integers keep their dtype, booleans count as int32.", aliases=("reduce_sum",),
+    doc="The sum; of integers of less than 32 bits and of booleans an int32 or uint32.", aliases=("reduce_sum",),
 )  # fmt: skip
 
 SUM = op_of(sum)

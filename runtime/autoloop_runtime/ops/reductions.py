@@ -38,10 +38,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _extreme(dtype: DType) -> tuple[DType, DType]:
-    return sum_dtypes(ordered(dtype)[0])
-
-
 def _position(dtype: DType) -> tuple[DType, DType]:
     return ordered(dtype)[0], dtypes.int64
 
@@ -131,14 +127,14 @@ def _others(x: Tensor, axis: int = -1) -> Any:
 
 prod = reduction(
     "prod", accumulated(np.multiply), _prod_grad, rule=sum_dtypes,
-    doc="The product; integers keep their dtype.", numpy=np.prod, aliases=("reduce_prod",),
+    doc="The product, of the dtypes of ``sum``.", numpy=np.prod, aliases=("reduce_prod",),
 )  # fmt: skip
 max = reduction(
-    "max", np.maximum.reduce, _extreme_grad, rule=_extreme, doc="The largest element.", traits=_LARGEST,
+    "max", np.maximum.reduce, _extreme_grad, rule=ordered, doc="The largest element.", traits=_LARGEST,
     numpy=(np.max, np.amax), aliases=("reduce_max",),
 )  # fmt: skip
 min = reduction(
-    "min", np.minimum.reduce, _extreme_grad, rule=_extreme, doc="The smallest element.", traits=_LARGEST,
+    "min", np.minimum.reduce, _extreme_grad, rule=ordered, doc="The smallest element.", traits=_LARGEST,
     numpy=(np.min, np.amin), aliases=("reduce_min",),
 )  # fmt: skip
 mean = reduction(
@@ -188,7 +184,7 @@ def _normalisation(name: str, kernel: Function, grad: Function, doc: str) -> Nor
 
     def f(x: ArrayLike, axis: Axis = -1, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
-        x = as_dtype(x, ruled(floating, x.dtype, op.name)[0])
+        x = as_dtype(x, ruled(floating, op.name, x.dtype)[0])
         return apply(op, [x], {"axis": axis_of(axis, x.shape.rank, op.name)}, name)
 
     return publish(name, f, document(doc, [("x", "tensor-like"), ("axis", "int")]))

@@ -12,7 +12,7 @@ from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from .define import public
-from .dtype_rules import floating
+from .dtype_rules import of_ufunc
 from .elementwise import unary
 from .filled import zeros_like
 from .operands import cast
@@ -25,14 +25,15 @@ __all__ = ["ceil", "floor", "rint", "round", "trunc"]
 
 def _rounding(name: str, kernel: Any, doc: str) -> Unary:
     rounded = unary(
-        name, kernel, f"np.{kernel.__name__}({{0}})", lambda g, y, x: zeros_like(g), rule=floating, doc=doc,
+        name, kernel, f"np.{kernel.__name__}({{0}})", lambda g, y, x: zeros_like(g), doc=doc, numpy=kernel,
         llvm={"f": f"call $t @llvm.{name}.$s($t $x)"},
     )  # fmt: skip
+    rule = of_ufunc(kernel)
 
     @public(name=name, numpy=kernel)
     def f(x: ArrayLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
-        return x if x.dtype.kind in "biu" else rounded(x, name)
+        return x if x.dtype.kind in "biu" and rule(x.dtype)[1] == x.dtype else rounded(x, name)
 
     f.__doc__ = rounded.__doc__
     return f
@@ -59,7 +60,9 @@ def round(x: ArrayLike, decimals: int = 0, name: str | None = None) -> Tensor:
     name : str, optional
     """
     x = convert_to_tensor(x)
-    if x.dtype.kind in "biu":
+    if x.dtype.kind == "b":
+        return cast(x, dtypes.float16)  # as in NumPy
+    if x.dtype.kind in "iu":
         return x if decimals >= 0 else cast(round(cast(x, dtypes.float64), decimals), x.dtype)
     if decimals == 0:
         return rint(x, name)

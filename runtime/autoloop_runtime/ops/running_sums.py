@@ -50,7 +50,7 @@ def _scan(name: str, ufunc: Any, grad: Function, doc: str, numpy: Any, aliases: 
         x: ArrayLike, axis: Axis | None = None, exclusive: bool = False, reverse: bool = False, name: str | None = None
     ) -> Tensor:
         x = convert_to_tensor(x)
-        x = as_dtype(x, ruled(sum_dtypes, x.dtype, op.name)[0])
+        x = as_dtype(x, ruled(sum_dtypes, op.name, x.dtype)[0])
         if axis is None:
             axis, x = 0, reshape(x, [-1])
         attrs = {
@@ -114,7 +114,7 @@ cumsum = _scan(
     "cumsum",
     np.add,
     _cumsum_grad,
-    "The running sum along an axis; integers keep their dtype.",
+    "The running sum along an axis, of the dtypes of ``sum``.",
     np.cumsum,
     ("cumulative_sum",),
 )

@@ -61,7 +61,7 @@ ARGSORT = primitive(
 
 def _sortable(x: Any, axis: Any, name: str) -> tuple[Tensor, int]:
     tensor = convert_to_tensor(x)
-    ruled(ordered, tensor.dtype, name)
+    ruled(ordered, name, tensor.dtype)
     if axis is None:
         return ravel(tensor), 0
     return tensor, axis_of(axis, tensor.shape.rank, name)

@@ -12,7 +12,6 @@ from ..ir.tensor import Tensor
 from ..ir.traits import FUNCTION
 from .complex_numbers import imag, real
 from .define import public
-from .dtype_rules import floating, inexact
 from .elementwise import binary, unary
 from .powers import sqrt
 
@@ -25,69 +24,69 @@ __all__ = [
 ]  # fmt: skip
 
 sin = unary(
-    "sin", np.sin, "np.sin({0})", lambda g, y, x: g * cos(x), rule=inexact, doc="The sine.", numpy=np.sin,
+    "sin", np.sin, "np.sin({0})", lambda g, y, x: g * cos(x), doc="The sine.", numpy=np.sin,
     traits=FUNCTION,
     libm="sin",
 )  # fmt: skip
 cos: Unary = unary(
     "cos", np.cos, "np.cos({0})", lambda g, y, x: -g * sin(x),
-    rule=inexact, doc="The cosine.", numpy=np.cos, traits=FUNCTION,
+    doc="The cosine.", numpy=np.cos, traits=FUNCTION,
     libm="cos",
 )  # fmt: skip
 tan = unary(
     "tan", np.tan, "np.tan({0})", lambda g, y, x: g * (1 + y * y),
-    rule=inexact, doc="The tangent.", numpy=np.tan, traits=FUNCTION,
+    doc="The tangent.", numpy=np.tan, traits=FUNCTION,
     libm="tan",
 )  # fmt: skip
 arcsin = unary(
     "arcsin", np.arcsin, "np.arcsin({0})", lambda g, y, x: g / sqrt(1 - x * x),
-    rule=inexact, doc="The angle whose sine is ``x``.", numpy=np.arcsin, aliases=("asin",), traits=FUNCTION,
+    doc="The angle whose sine is ``x``.", numpy=np.arcsin, aliases=("asin",), traits=FUNCTION,
     libm="asin",
 )  # fmt: skip
 arccos = unary(
     "arccos", np.arccos, "np.arccos({0})", lambda g, y, x: -g / sqrt(1 - x * x),
-    rule=inexact, doc="The angle whose cosine is ``x``.", numpy=np.arccos, aliases=("acos",), traits=FUNCTION,
+    doc="The angle whose cosine is ``x``.", numpy=np.arccos, aliases=("acos",), traits=FUNCTION,
     libm="acos",
 )  # fmt: skip
 arctan = unary(
     "arctan", np.arctan, "np.arctan({0})", lambda g, y, x: g / (1 + x * x),
-    rule=inexact, doc="The angle whose tangent is ``x``.", numpy=np.arctan, aliases=("atan",), traits=FUNCTION,
+    doc="The angle whose tangent is ``x``.", numpy=np.arctan, aliases=("atan",), traits=FUNCTION,
     libm="atan",
 )  # fmt: skip
 sinh = unary(
     "sinh", np.sinh, "np.sinh({0})", lambda g, y, x: g * cosh(x),
-    rule=inexact, doc="The hyperbolic sine.", numpy=np.sinh, traits=FUNCTION,
+    doc="The hyperbolic sine.", numpy=np.sinh, traits=FUNCTION,
     libm="sinh",
 )  # fmt: skip
 cosh: Unary = unary(
     "cosh", np.cosh, "np.cosh({0})", lambda g, y, x: g * sinh(x),
-    rule=inexact, doc="The hyperbolic cosine.", numpy=np.cosh, traits=FUNCTION,
+    doc="The hyperbolic cosine.", numpy=np.cosh, traits=FUNCTION,
     libm="cosh",
 )  # fmt: skip
 tanh = unary(
     "tanh", np.tanh, "np.tanh({0})", lambda g, y, x: g * (1 - y * y),
-    rule=inexact, doc="The hyperbolic tangent.", numpy=np.tanh, traits=FUNCTION,
+    doc="The hyperbolic tangent.", numpy=np.tanh, traits=FUNCTION,
     libm="tanh",
 )  # fmt: skip
 arcsinh = unary(
     "arcsinh", np.arcsinh, "np.arcsinh({0})", lambda g, y, x: g / sqrt(x * x + 1),
-    rule=inexact, doc="The inverse of ``sinh``.", numpy=np.arcsinh, aliases=("asinh",), traits=FUNCTION,
+    doc="The inverse of ``sinh``.", numpy=np.arcsinh, aliases=("asinh",), traits=FUNCTION,
     libm="asinh",
 )  # fmt: skip
 arccosh = unary(
     "arccosh", np.arccosh, "np.arccosh({0})", lambda g, y, x: g / sqrt(x * x - 1),
-    rule=inexact, doc="The inverse of ``cosh``.", numpy=np.arccosh, aliases=("acosh",), traits=FUNCTION,
+    doc="The inverse of ``cosh``.", numpy=np.arccosh, aliases=("acosh",), traits=FUNCTION,
     libm="acosh",
 )  # fmt: skip
 arctanh = unary(
     "arctanh", np.arctanh, "np.arctanh({0})", lambda g, y, x: g / (1 - x * x),
-    rule=inexact, doc="The inverse of ``tanh``.", numpy=np.arctanh, aliases=("atanh",), traits=FUNCTION,
+    doc="The inverse of ``tanh``.", numpy=np.arctanh, aliases=("atanh",), traits=FUNCTION,
     libm="atanh",
 )  # fmt: skip
 arctan2 = binary(
     "arctan2", np.arctan2, "np.arctan2({0}, {1})",
     lambda g, z, x, y: (g * y / (x * x + y * y), -g * x / (x * x + y * y)),
-    rule=floating, doc="The angle whose tangent is ``x / y``, in the right quadrant.", numpy=np.arctan2,
+    doc="The angle whose tangent is ``x / y``, in the right quadrant.", numpy=np.arctan2,
     aliases=("atan2",),
     traits=FUNCTION,
     llvm={"f": "~libm:atan2 $x, $y"},

@@ -87,6 +87,12 @@ _frexp = library("frexp", np.frexp, ["same", "same"], lambda g, outputs, inputs,
 ])  # fmt: skip
 
 
+@counterpart(np.fabs)
+def fabs(x: Any) -> Tensor:
+    """Return the absolute value, of integers as a float."""
+    return absolute(in_loop(np.fabs, [x])[0])
+
+
 @counterpart(np.modf)
 def modf(x: Any) -> Any:
     """Return the fractional and the whole part."""
