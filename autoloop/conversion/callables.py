@@ -42,6 +42,7 @@ STAGED_FUNCTIONS: frozenset[Any] = frozenset(
 )
 # Classes of NumPy's that are called as functions are.
 _ASKING_NOBODY: frozenset[Any] = frozenset((np.vectorize, np.ndindex, np.ndenumerate, np.nditer))
+_DISPLAYS = (gast.List, gast.Tuple, gast.ListComp)
 _REDUCE: dict[Any, tuple[str, ...]] = {functools.reduce: ("function",)}
 # Builtins that must be called by the user's own frame.
 _FRAME_CALLS = FRAME_READERS | {"breakpoint", "globals", "super", "__import__"}
@@ -101,6 +102,13 @@ def is_foreign(f: Any) -> bool:
         return False
     module = str(function.__module__).partition(".")[0]
     return module not in _HANDS_ON and is_library_file(function.__code__.co_filename)
+
+
+def is_numpys(f: Any) -> bool:
+    """Return whether a callable is a function of NumPy's."""
+    if isinstance(f, np.ufunc):
+        return True
+    return not isinstance(f, type) and str(getattr(f, "__module__", "")).partition(".")[0] == "numpy"
 
 
 def asks_nobody(f: Any) -> bool:
@@ -185,6 +193,13 @@ class Environment:
             return bool(function.attr != "format")
         target = self.resolve(function, local_names)
         return target is not _MISSING and is_plain(target)
+
+    def looks_into_lists(self, call: Node, local_names: frozenset[str]) -> bool:
+        """Return whether a function of NumPy's is given a list, whose elements it does not ask what it means."""
+        displays = [a for a in (*call.args, *[k.value for k in call.keywords]) if isinstance(a, _DISPLAYS)]
+        if all(isinstance(leaf, gast.Constant) for display in displays for leaf in getattr(display, "elts", [display])):
+            return False
+        return is_numpys(self.resolve(call.func, local_names))
 
     def is_options(self, function: Node, local_names: frozenset[str]) -> bool:
         """Return whether an expression is certainly ``set_loop_options``, also under a name of the user's."""

@@ -25,6 +25,8 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
 
     def _call(self, node: Node, around: Surroundings) -> Node:
         plain = self.environment.is_plain_call(node.func, around.local_names)
+        if plain and self.environment.looks_into_lists(node, around.local_names):
+            plain = False
         if self.environment.is_options(node.func, around.local_names):  # at the head of a loop it is not rewritten
             node.func = self.operator(Maker(node.func), "misplaced_options")
         if isinstance(node.func, gast.Name) and not node.args and not node.keywords:

@@ -54,8 +54,8 @@ def _values() -> dict[str, np.ndarray[Any, Any]]:
 def pool(dtype: str = "float64") -> dict[str, Any]:
     """Return what the names in samples stand for.
 
-    ``x``, ``y``: matrices of 2 x 3; ``v``, ``w``: vectors of 4; ``cube``: 2 x 3 x 4; all of ``dtype``. ``m``: a matrix of
-    3 x 3 that has an inverse, ``s``: a symmetric positive one, ``z``: complex, 2 x 3; ``i``: the integers 2, 0, 1;
+    ``x``, ``y``: matrices of 2 x 3; ``v``, ``w``: vectors of 4; ``cube``: 2 x 3 x 4; all of ``dtype``. ``m``: a matrix
+    of 3 x 3 that has an inverse, ``s``: a symmetric positive one, ``z``: complex, 2 x 3; ``i``: the integers 2, 0, 1;
     ``j``: 2 x 3 integers; ``b``: 2 x 3 booleans; ``n``: an integer array of no dimensions, 3; ``t``: a float of no
     dimensions, 0.5; ``empty``: 0 x 3.
     """
@@ -150,7 +150,7 @@ def _is_clear(sample: Sample, message: str) -> bool:
     """Return whether a refusal names the function, one of its arguments, or what is not taken as such."""
     name = sample.function.rpartition(".")[2]
     keywords = [k.arg for k in ast.walk(ast.parse(sample.text)) if isinstance(k, ast.keyword) and k.arg]
-    return any(word in message for word in (name, *[f"'{k}'" for k in keywords]))
+    return any(word in message for word in (name, "the argument '", *[f"'{k}'" for k in keywords]))
 
 
 def difference(plain: Any, ours: Any, kinds: bool) -> str:

@@ -39,5 +39,5 @@ def test_nothing_is_swallowed(function):
 
 
 def test_python_names_numpys_function_where_a_call_is_wrong():
-    for function, ours in WRITTEN.items():
-        assert ours.__name__ == function.__name__
+    for ours in WRITTEN.values():
+        assert ours.__name__ in [function.__name__ for function in WRITTEN if WRITTEN[function] is ours]

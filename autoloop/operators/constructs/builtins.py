@@ -11,7 +11,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
 
-from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody
+from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
 from ..staging.growing_list import GrowingList, refuse_moved
 from ..staging.optional import MaybeNone
@@ -328,7 +328,7 @@ def staged_for(f: Any) -> Any:
         found = STAGED.get(f)
     except TypeError:  # not hashable
         return None
-    return _library(f, libraries.by_numpy(f)) if found is None and asks_nobody(f) else found
+    return _library(f, libraries.by_numpy(f)) if found is None and (is_numpys(f) or asks_nobody(f)) else found
 
 
 def _library(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:

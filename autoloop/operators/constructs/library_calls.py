@@ -48,7 +48,13 @@ def _counterpart(function: Any) -> Callable[..., Any]:
 
 def by_numpy(function: Any) -> Callable[..., Any]:
     """Return what takes a staged argument in place of a function of NumPy's that would not ask it."""
-    return lambda *args, **kwargs: _counterpart(function)(*args, **kwargs)
+
+    def of_staged(*args: Any, **kwargs: Any) -> Any:
+        if not isinstance(function, np.ufunc):
+            return _counterpart(function)(*args, **kwargs)
+        return function(*[_counterpart(np.asarray)(one) if holds_staged(one) else one for one in args], **kwargs)
+
+    return of_staged
 
 
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {

@@ -76,7 +76,7 @@ def allclose(
     return every(isclose(a, b, rtol, atol, equal_nan), name=name)
 
 
-@public(numpy=np.count_nonzero)
+@public()
 def count_nonzero(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """Return how many elements are not zero; int32.
 
@@ -255,7 +255,7 @@ def average(
     return divide(total(x * weights, axis), total(spread, axis), name=name)
 
 
-@public(numpy=np.ptp)
+@public()
 def ptp(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Tensor:
     """Return the largest element minus the smallest.
 

@@ -127,37 +127,35 @@ def _others(x: Tensor, axis: int = -1) -> Any:
 
 prod = reduction(
     "prod", accumulated(np.multiply), _prod_grad, rule=sum_dtypes,
-    doc="The product, of the dtypes of ``sum``.", numpy=np.prod, aliases=("reduce_prod",),
+    doc="The product, of the dtypes of ``sum``.", aliases=("reduce_prod",),
 )  # fmt: skip
 max = reduction(
     "max", np.maximum.reduce, _extreme_grad, rule=ordered, doc="The largest element.", traits=_LARGEST,
-    numpy=(np.max, np.amax), aliases=("reduce_max",),
+    aliases=("reduce_max",),
 )  # fmt: skip
 min = reduction(
     "min", np.minimum.reduce, _extreme_grad, rule=ordered, doc="The smallest element.", traits=_LARGEST,
-    numpy=(np.min, np.amin), aliases=("reduce_min",),
+    aliases=("reduce_min",),
 )  # fmt: skip
 mean = reduction(
     "mean", _mean, _mean_grad, rule=inexact,
-    doc="The arithmetic mean; of integers a float.", numpy=np.mean, aliases=("reduce_mean",),
+    doc="The arithmetic mean; of integers a float.", aliases=("reduce_mean",),
 )  # fmt: skip
 any = reduction(
-    "any", np.logical_or.reduce, NO_GRADIENT, rule=logical, doc="True if any element is true.", numpy=np.any,
+    "any", np.logical_or.reduce, NO_GRADIENT, rule=logical, doc="True if any element is true.",
     aliases=("reduce_any",),
 )  # fmt: skip
 all = reduction(
-    "all", np.logical_and.reduce, NO_GRADIENT, rule=logical, doc="True if all elements are true.", numpy=np.all,
+    "all", np.logical_and.reduce, NO_GRADIENT, rule=logical, doc="True if all elements are true.",
     aliases=("reduce_all",),
 )  # fmt: skip
 argmax = reduction(
     "argmax", _arg(np.argmax), NO_GRADIENT, traits=_POSITION, rule=_position,
     doc="The index of the first largest element (of the flattened tensor without ``axis``), int64.",
-    numpy=np.argmax,
 )  # fmt: skip
 argmin = reduction(
     "argmin", _arg(np.argmin), NO_GRADIENT, traits=_POSITION, rule=_position,
     doc="The index of the first smallest element (of the flattened tensor without ``axis``), int64.",
-    numpy=np.argmin,
 )  # fmt: skip
 logsumexp = reduction(
     "logsumexp", _logsumexp, _logsumexp_grad, rule=floating, traits=_LARGEST.but(price=Price.FUNCTION),
@@ -201,7 +199,7 @@ log_softmax = _normalisation(
 )  # fmt: skip
 
 
-@public(numpy=np.var, aliases=("reduce_variance",))
+@public(aliases=("reduce_variance",))
 def var(
     x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: int = 0, name: str | None = None
 ) -> Tensor:
@@ -228,7 +226,7 @@ def var(
     return spread * (count / (count - ddof))
 
 
-@public(numpy=np.std, aliases=("reduce_std",))
+@public(aliases=("reduce_std",))
 def std(
     x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: int = 0, name: str | None = None
 ) -> Tensor:

@@ -67,7 +67,7 @@ def _sortable(x: Any, axis: Any, name: str) -> tuple[Tensor, int]:
     return tensor, axis_of(axis, tensor.shape.rank, name)
 
 
-@public(numpy=np.sort)
+@public()
 def sort(x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | None = None) -> Tensor:
     """Return ``x`` sorted along an axis; nan goes last (first if ``descending``).
 
@@ -83,7 +83,7 @@ def sort(x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | No
     return apply(SORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
 
 
-@public(numpy=np.argsort)
+@public()
 def argsort(x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | None = None) -> Tensor:
     """Return the indices that sort ``x`` along an axis, int64; equal elements keep their order.
 

@@ -4,5 +4,7 @@ from __future__ import annotations
 
 from . import numpy_creation as numpy_creation
 from . import numpy_reductions as numpy_reductions
+from . import numpy_running_sums as numpy_running_sums
+from . import numpy_sorting as numpy_sorting
 from . import numpy_ufuncs as numpy_ufuncs
 from . import ufunc_calls as ufunc_calls

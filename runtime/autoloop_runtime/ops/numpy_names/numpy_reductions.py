@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...ir.tensor import Tensor
-from .. import reducing
-from ..operands import as_dtype
+from ...ir.traits import NO_GRADIENT
+from .. import reducing, reductions
+from ..arithmetic import abs as absolute
+from ..broadcasting import broadcast_like
+from ..extents import axes_of
+from ..logic import equal
+from ..operands import as_dtype, cast
+from ..powers import length
+from ..reducing import restore
 from ..selection import where as chosen
+from ..shape_queries import size
 from .counterparts import NO_VALUE, as_numpy_dtype, as_operand, counterpart, known, unsupported
+from .library_rows import Library, library
 
 
 def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -35,16 +46,282 @@ def everywhere(where: Any) -> bool:
     return where is NO_VALUE or where is True
 
 
+def numpy_axes(theirs: Any, axis: Any, x: Tensor) -> tuple[int, ...] | None:
+    """Return an argument ``axis`` as NumPy reads it: None for all of them.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If it is out of range.
+    """
+    axis = known(theirs, axis=axis)
+    if axis is None or x.shape.rank is None:
+        return axis if axis is None else axes_of(axis, None, theirs.__name__)
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    return tuple(np.lib.array_utils.normalize_axis_tuple(given, len(x.shape)))
+
+
+def _masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
+    """Return ``x`` with ``neutral`` where it is left out, broadcast against ``where``."""
+    return x if everywhere(where) else chosen(as_operand(where, bool), x, np.asarray(neutral, x.dtype)[()])
+
+
+def _accumulated(
+    theirs: Any, ours: Any, join: Any, neutral: int, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any,
+    initial: Any, where: Any,
+) -> Tensor:  # fmt: skip
+    unsupported(theirs, out=out)
+    x = as_operand(a)
+    x = _masked(as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype)), where, neutral)
+    made = as_dtype(ours(x, numpy_axes(theirs, axis, x), kept(keepdims)), x.dtype)
+    return as_dtype(join(made, as_operand(initial, x.dtype)), x.dtype) if is_given(initial) else made
+
+
 @counterpart(np.sum)
 def sum(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
     where: Any = NO_VALUE,
 ) -> Tensor:  # fmt: skip
     """Return ``np.sum``."""
-    unsupported(np.sum, out=out)
+    add: Any = lambda y, first: y + first  # noqa: E731
+    return _accumulated(np.sum, reducing.sum, add, 0, a, axis, dtype, out, keepdims, initial, where)
+
+
+@counterpart(np.prod)
+def prod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> Tensor:  # fmt: skip
+    """Return ``np.prod``."""
+    multiply: Any = lambda y, first: y * first  # noqa: E731
+    return _accumulated(np.prod, reductions.prod, multiply, 1, a, axis, dtype, out, keepdims, initial, where)
+
+
+# -- the largest and the smallest -------------------------------------------------------------------------
+
+
+def _share(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+    """Return the gradients of a largest element, and of the one that it began with: equal ones share."""
+    x, first = inputs
+    g, y = restore(g, x, attrs), restore(outputs[0], x, attrs)
+    hits, at_first = cast(equal(x, y), g.dtype), cast(equal(first, y), g.dtype)
+    share = g / (reducing.sum(hits, attrs["axis"], keepdims=True) + at_first)
+    return [broadcast_like(hits * share, x), as_dtype(reducing.sum(at_first * share), first.dtype)]
+
+
+def _from(ufunc: Any) -> Any:
+    return lambda x, first, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=first)
+
+
+def _of_any_dtype(ufunc: Any) -> Any:
+    return lambda x, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims)
+
+
+_MAX = library("max_from", _from(np.maximum), "reduced", _share)
+_MIN = library("min_from", _from(np.minimum), "reduced", _share)
+_MAX_COMPLEX = library("max_complex", _of_any_dtype(np.maximum), "reduced", NO_GRADIENT)
+_MIN_COMPLEX = library("min_complex", _of_any_dtype(np.minimum), "reduced", NO_GRADIENT)
+
+
+def _extreme(
+    theirs: Any, ours: Any, begun: Library, of_complex: Library, a: Any, axis: Any, out: Any, keepdims: Any,
+    initial: Any, where: Any,
+) -> Tensor:  # fmt: skip
+    unsupported(theirs, out=out)
     x = as_operand(a)
-    x = as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype))
+    axes = numpy_axes(theirs, axis, x)
+    made: Tensor
+    if not is_given(initial):
+        if not everywhere(where):
+            raise ValueError(
+                f"reduction operation '{theirs.__name__}imum' does not have an identity, so to use a where mask one "
+                f"has to specify 'initial'"
+            )
+        plain = x.dtype.kind in "iuf"
+        made = (ours if plain else of_complex)(x, axis=axes, keepdims=kept(keepdims))
+        return as_dtype(made, x.dtype)
     if not everywhere(where):
-        x = chosen(as_operand(where, bool), x, np.zeros((), x.dtype)[()])
-    made = as_dtype(reducing.sum(x, known(np.sum, axis=axis), kept(keepdims)), x.dtype)
-    return made + as_operand(initial, x.dtype) if is_given(initial) else made
+        x = chosen(as_operand(where, bool), x, as_operand(initial, x.dtype))
+    made = begun(x, as_operand(initial, x.dtype), axis=axes, keepdims=kept(keepdims))
+    return made
+
+
+@counterpart(np.max, np.amax if np.amax is not np.max else None)
+def max(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> Tensor:  # fmt: skip
+    """Return ``np.max``."""
+    return _extreme(np.max, reductions.max, _MAX, _MAX_COMPLEX, a, axis, out, keepdims, initial, where)
+
+
+@counterpart(np.min, np.amin if np.amin is not np.min else None)
+def min(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> Tensor:  # fmt: skip
+    """Return ``np.min``."""
+    return _extreme(np.min, reductions.min, _MIN, _MIN_COMPLEX, a, axis, out, keepdims, initial, where)
+
+
+@counterpart(np.ptp)
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Tensor:
+    """Return ``np.ptp``."""
+    unsupported(np.ptp, out=out)
+    largest, smallest = max(a, axis, None, keepdims), min(a, axis, None, keepdims)
+    if largest.dtype.kind == "b":
+        raise TypeError("numpy.ptp: numpy boolean subtract, the `-` operator, is not supported")
+    return largest - smallest
+
+
+def _of_one_axis(theirs: Any) -> Any:
+    return lambda x, axis, keepdims: theirs(x, axis=axis and axis[0], keepdims=keepdims)
+
+
+_POSITIONS: dict[Any, Library] = {
+    theirs: library(f"{theirs.__name__}_complex", _of_one_axis(theirs), "reduced", NO_GRADIENT)
+    for theirs in (np.argmax, np.argmin)
+}  # fmt: skip  # written here, at import, and read afterwards
+
+
+def _position(theirs: Any, ours: Any, a: Any, axis: Any, out: Any, keepdims: Any) -> Tensor:
+    unsupported(theirs, out=out)
+    x = as_operand(a)
+    axis = known(theirs, axis=axis)
+    if axis is not None and not isinstance(axis, (int, np.integer)):
+        raise TypeError(f"{theirs.__name__}: {axis!r} cannot be interpreted as an integer")
+    axes = numpy_axes(theirs, axis, x)
+    if x.dtype.kind == "c":
+        made: Tensor = _POSITIONS[theirs](x, axis=axes, keepdims=kept(keepdims))
+        return made
+    made = ours(x, axis=axes, keepdims=kept(keepdims))
+    return made
+
+
+@counterpart(np.argmax)
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Tensor:
+    """Return ``np.argmax``."""
+    return _position(np.argmax, reductions.argmax, a, axis, out, keepdims)
+
+
+@counterpart(np.argmin)
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Tensor:
+    """Return ``np.argmin``."""
+    return _position(np.argmin, reductions.argmin, a, axis, out, keepdims)
+
+
+# -- truth ------------------------------------------------------------------------------------------------
+
+
+@counterpart(np.any)
+def any(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
+) -> Tensor:  # fmt: skip
+    """Return ``np.any``."""
+    unsupported(np.any, out=out)
+    x = _masked(as_operand(a, bool), where, False)
+    return reductions.any(x, numpy_axes(np.any, axis, x), kept(keepdims))
+
+
+@counterpart(np.all)
+def all(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
+) -> Tensor:  # fmt: skip
+    """Return ``np.all``."""
+    unsupported(np.all, out=out)
+    x = _masked(as_operand(a, bool), where, True)
+    return reductions.all(x, numpy_axes(np.all, axis, x), kept(keepdims))
+
+
+@counterpart(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Tensor:
+    """Return ``np.count_nonzero``."""
+    return sum(as_operand(a, bool), axis, np.int64, None, keepdims)
+
+
+# -- means ------------------------------------------------------------------------------------------------
+
+
+def averaged(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a mean: integers leave the integers."""
+    return np.dtype(np.float64) if dtype.kind in "biu" else dtype
+
+
+def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in which a mean is computed."""
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
+def _count(x: Tensor, like: Tensor, axes: Any, keepdims: bool, where: Any) -> Any:
+    """Return of how many elements each element of ``like``, a reduction of ``x``, was made."""
+    dtype = like.dtype
+    if not everywhere(where):
+        taken = broadcast_like(as_operand(where, bool), x)
+        return as_dtype(reducing.sum(cast(taken, np.dtype(np.int64)), axes, keepdims), dtype)
+    if x.shape.is_fully_defined() and like.shape.is_fully_defined():
+        return np.asarray(x.size / builtins.max(like.size, 1) if x.size else 0, dtype)[()]
+    return cast(size(x), dtype) / cast(size(like), dtype)
+
+
+def _mean(x: Tensor, axes: Any, keepdims: bool, where: Any) -> Tensor:
+    total = reducing.sum(_masked(x, where, 0), axes, keepdims)
+    made: Tensor = total / _count(x, total, axes, keepdims, where)
+    return made
+
+
+@counterpart(np.mean)
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
+) -> Tensor:
+    """Return ``np.mean``."""
+    unsupported(np.mean, out=out)
+    x = as_operand(a)
+    wanted = averaged(x.dtype) if dtype is None else as_numpy_dtype(dtype)
+    axes = numpy_axes(np.mean, axis, x)
+    if everywhere(where) and wanted.kind in "fc":
+        return as_dtype(reductions.mean(as_dtype(x, wanted), axes, kept(keepdims)), wanted)
+    inner = np.dtype(np.float64) if wanted.kind in "biu" else _computed(wanted)
+    if wanted.kind in "biu":
+        x = as_dtype(x, wanted)
+    return as_dtype(_mean(as_dtype(x, inner), axes, kept(keepdims), where), wanted)
+
+
+def _spread(
+    theirs: Any, root: Callable[..., Any] | None, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: Any,
+    where: Any, mean: Any, correction: Any,
+) -> Tensor:  # fmt: skip
+    unsupported(theirs, out=out)
+    if is_given(correction):
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    x = as_operand(a)
+    wanted = averaged(x.dtype) if dtype is None else as_numpy_dtype(dtype)
+    axes = numpy_axes(theirs, axis, x)
+    x = as_dtype(x, _computed(wanted if wanted.kind in "fc" else np.dtype(np.float64)))
+    centre = _mean(x, axes, True, where) if not is_given(mean) else as_operand(mean, x.dtype)
+    away = x - centre
+    squares = absolute(away) ** 2 if x.dtype.kind == "c" else away * away
+    total = reducing.sum(_masked(squares, where, 0), axes, kept(keepdims))
+    count = _count(x, total, axes, kept(keepdims), where) - as_operand(ddof, total.dtype)
+    made = total / chosen(count > 0, count, np.zeros((), total.dtype)[()])
+    real = np.zeros((), wanted).real.dtype
+    return as_dtype(made if root is None else root(made), real if wanted.kind in "fc" else wanted)
+
+
+@counterpart(np.var)
+def var(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+    where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+) -> Tensor:  # fmt: skip
+    """Return ``np.var``."""
+    return _spread(np.var, None, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+@counterpart(np.std)
+def std(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+    where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+) -> Tensor:  # fmt: skip
+    """Return ``np.std``."""
+    return _spread(np.std, length, a, axis, dtype, out, ddof, keepdims, where, mean, correction)

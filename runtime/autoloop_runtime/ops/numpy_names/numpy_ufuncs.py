@@ -11,6 +11,7 @@ from ...ir.tensor import Tensor
 from ...ir.traits import FUNCTION, NO_GRADIENT, NO_TEMPLATE, NoRule
 from ..arithmetic import abs as absolute
 from ..broadcasting import unbroadcast
+from ..complex_numbers import conj
 from ..logic import equal, greater, isnan, less
 from ..operands import as_dtype
 from ..powers import exp2, log
@@ -91,6 +92,12 @@ _frexp = library("frexp", np.frexp, ["same", "same"], lambda g, outputs, inputs,
 def fabs(x: Any) -> Tensor:
     """Return the absolute value, of integers as a float."""
     return absolute(in_loop(np.fabs, [x])[0])
+
+
+@counterpart(np.conjugate)
+def conjugate(x: Any) -> Any:
+    """Return the complex conjugate; booleans count as int8."""
+    return conj(in_loop(np.conjugate, [x])[0])
 
 
 @counterpart(np.modf)
