@@ -103,7 +103,7 @@ def nonzero(x: ArrayLike, name: str | None = None) -> tuple[Tensor, ...]:
     return tuple(unstack(argwhere(x), axis=1, name=name))
 
 
-@public(numpy=np.diff)
+@public()
 def diff(x: ArrayLike, n: int = 1, axis: Axis = -1, name: str | None = None) -> Tensor:
     """Return the difference of each element and the one before it along an axis.
 
@@ -229,7 +229,7 @@ def array_equal(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     return every(equal(a, b), name=name)
 
 
-@public(numpy=np.average)
+@public()
 def average(
     x: ArrayLike, axis: Axis | None = None, weights: ArrayLike | None = None, name: str | None = None
 ) -> Tensor:

@@ -173,7 +173,7 @@ def unique(x: ArrayLike, name: str | None = None) -> Tensor:
     return apply(UNIQUE, [convert_to_tensor(x)], None, name)
 
 
-@public(numpy=np.bincount)
+@public()
 def bincount(x: ArrayLike, minlength: int = 0, name: str | None = None) -> Tensor:
     """Return how often each of 0, 1, 2, ... occurs in a vector of integers; int32.
 

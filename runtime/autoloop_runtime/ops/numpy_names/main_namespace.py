@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from . import differences as differences
+from . import histograms as histograms
+from . import interpolation as interpolation
+from . import nan_reductions as nan_reductions
 from . import numpy_creation as numpy_creation
 from . import numpy_reductions as numpy_reductions
 from . import numpy_running_sums as numpy_running_sums
 from . import numpy_sorting as numpy_sorting
 from . import numpy_ufuncs as numpy_ufuncs
+from . import order_statistics as order_statistics
+from . import sample_statistics as sample_statistics
 from . import ufunc_calls as ufunc_calls

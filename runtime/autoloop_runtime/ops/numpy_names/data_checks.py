@@ -1,0 +1,32 @@
+"""What NumPy finds wrong with the elements of an operand: raised when they are there, at the user's line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.apply import apply
+from ...ir.tensor import Tensor
+from ...ir.traits import VIEWING, Fails
+from ..define import primitive
+
+
+def _kernel(x: Any, holds: Any, error: type[Exception], message: str) -> Any:
+    if not holds.all():
+        raise error(message)
+    return x
+
+
+_CHECKED = primitive(
+    "checked_elements", lambda x, holds, error, message: (x.dtype, x.shape), _kernel,
+    lambda g, outputs, inputs, attrs: [g, None], traits=VIEWING.but(fails=Fails.MAYBE, raises=Exception),
+)  # fmt: skip
+
+
+def checked(x: Tensor, holds: Tensor, error: type[Exception], message: str) -> Any:
+    """Return ``x``; where not all of ``holds`` is true, computing it raises ``error(message)``."""
+    known = holds.constant_value()
+    if known is not None:
+        if not known.all():
+            raise error(message)
+        return x
+    return apply(_CHECKED, [x, holds], {"error": error, "message": message})

@@ -1,0 +1,225 @@
+"""NumPy's reductions and running sums that pass over nan: made of those that do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.tensor import Tensor
+from ...ir.traits import NO_GRADIENT
+from .. import (
+    array,
+    bounds,
+    complex_numbers,
+    logic,
+    powers,
+    reducing,
+    reductions,
+    running_sums,
+    selection,
+    shape_queries,
+)
+from ..operands import as_dtype
+from .axes_of_numpy import axes_in, axis_in, flat_or_along
+from .counterparts import NO_VALUE, as_numpy_dtype, as_operand, counterpart, unsupported
+from .library_rows import library
+from .numpy_reductions import everywhere, is_given, kept, wide
+
+
+def _replaced(x: Tensor, instead: float) -> Tensor:
+    """Return an operand with numbers in place of nan."""
+    return selection.where(logic.isnan(x), x.dtype.type(instead), x) if x.dtype.kind in "fc" else x
+
+
+@counterpart(np.nansum)
+def nansum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    """Return ``np.nansum``."""
+    unsupported(np.nansum, out=out)
+    x: Any = _replaced(as_operand(a), 0)
+    return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+
+@counterpart(np.nanprod)
+def nanprod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    """Return ``np.nanprod``."""
+    unsupported(np.nanprod, out=out)
+    x = _replaced(as_operand(a), 1)
+    x = as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype))
+    if not everywhere(where):
+        x = selection.where(as_operand(where, bool), x, x.dtype.type(1))
+    made = reductions.prod(x, None if axis is None else axes_in(np.nanprod, x, axis), kept(keepdims))
+    return made * as_operand(initial, x.dtype) if is_given(initial) else made
+
+
+@counterpart(np.nancumsum)
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Return ``np.nancumsum``."""
+    unsupported(np.nancumsum, out=out)
+    x = _replaced(as_operand(a), 0)
+    x, along = flat_or_along(np.nancumsum, x, axis)
+    return running_sums.cumsum(as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype)), along)
+
+
+@counterpart(np.nancumprod)
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Return ``np.nancumprod``."""
+    unsupported(np.nancumprod, out=out)
+    x = _replaced(as_operand(a), 1)
+    x, along = flat_or_along(np.nancumprod, x, axis)
+    return running_sums.cumprod(as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype)), along)
+
+
+def _counted(x: Tensor, where: Any) -> Tensor:
+    """Return 1 for each element that takes part, 0 for the others."""
+    taking = ~logic.isnan(x)
+    if not everywhere(where):
+        taking = logic.logical_and(taking, as_operand(where, bool))
+    return taking
+
+
+def _divided(total: Tensor, count: Tensor) -> Tensor:
+    """Return a quotient as NumPy has it: computed in 64 bits, in the dtype of the sum."""
+    wide = np.result_type(total.dtype, np.float64)
+    return as_dtype(as_dtype(total, wide) / as_dtype(count, wide), total.dtype)
+
+
+def _mean(x: Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the mean, how many took part, and which did."""
+    taking = _counted(x, where)
+    kind = x.dtype if dtype is None else as_numpy_dtype(dtype)
+    given: Any = as_dtype(selection.where(taking, x, x.dtype.type(0)), kind)
+    count = reducing.sum(as_dtype(taking, np.dtype(np.int64)), axis, keepdims=kept(keepdims))
+    total = np.sum(given, axis=axis, dtype=kind, keepdims=keepdims)
+    return _divided(total, count), count, taking
+
+
+@counterpart(np.nanmean)
+def nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
+) -> Any:
+    """Return ``np.nanmean``."""
+    unsupported(np.nanmean, out=out)
+    x: Any = as_operand(a)
+    if x.dtype.kind not in "fc":
+        return np.mean(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    return _mean(x, axis, dtype, keepdims, where)[0]
+
+
+def _nanvar(x: Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any) -> Any:
+    kind = x.dtype if dtype is None else as_numpy_dtype(dtype)
+    average, count, taking = _mean(x, axis, dtype, True, where)
+    if is_given(mean):
+        average = as_operand(mean, kind)
+    away = as_dtype(as_dtype(x, kind) - average, x.dtype)
+    away = selection.where(taking, away, x.dtype.type(0))
+    squares: Any = complex_numbers.real(away * complex_numbers.conj(away)) if x.dtype.kind == "c" else away * away
+    total = np.sum(squares, axis=axis, dtype=dtype, keepdims=keepdims)
+    freedom = array.reshape(count, shape_queries.shape(total)) - ddof
+    made = _divided(total, freedom)
+    return selection.where(freedom > 0, made, made.dtype.type(np.nan))
+
+
+def _ddof(theirs: Any, ddof: Any, correction: Any) -> Any:
+    if not is_given(correction):
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+@counterpart(np.nanvar)
+def nanvar(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+    where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    """Return ``np.nanvar``."""
+    unsupported(np.nanvar, out=out)
+    x: Any = as_operand(a)
+    freedom = _ddof(np.nanvar, ddof, correction)
+    if x.dtype.kind in "fc":
+        return _nanvar(x, axis, dtype, freedom, keepdims, where, mean)
+    return np.var(x, axis=axis, dtype=dtype, ddof=freedom, keepdims=keepdims, where=where, mean=mean)
+
+
+@counterpart(np.nanstd)
+def nanstd(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+    where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    """Return ``np.nanstd``."""
+    unsupported(np.nanstd, out=out)
+    x: Any = as_operand(a)
+    freedom = _ddof(np.nanstd, ddof, correction)
+    if x.dtype.kind in "fc":
+        return powers.sqrt(_nanvar(x, axis, dtype, freedom, keepdims, where, mean))
+    return np.std(x, axis=axis, dtype=dtype, ddof=freedom, keepdims=keepdims, where=where, mean=mean)
+
+
+def _extreme(theirs: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any, sign: float) -> Any:
+    x: Any = as_operand(a)
+    reduce: Any = np.max if sign > 0 else np.min
+    if x.dtype.kind not in "fc":
+        return reduce(x, axis=axis, keepdims=keepdims, initial=initial, where=where)
+    if not everywhere(where) and not is_given(initial):
+        raise ValueError(
+            f"reduction operation 'f{reduce.__name__[-3:]}' does not have an identity, so to use a where mask one has "
+            f"to specify 'initial'"
+        )
+    taking = _counted(x, where)
+    found = reduce(selection.where(taking, x, x.dtype.type(-sign * np.inf)), axis=axis, keepdims=keepdims)
+    if is_given(initial):
+        return (bounds.maximum if sign > 0 else bounds.minimum)(found, as_operand(initial, x.dtype))
+    return selection.where(reductions.any(taking, axis, kept(keepdims)), found, x.dtype.type(np.nan))
+
+
+@counterpart(np.nanmax)
+def nanmax(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    """Return ``np.nanmax``."""
+    unsupported(np.nanmax, out=out)
+    return _extreme(np.nanmax, a, axis, keepdims, initial, where, 1.0)
+
+
+@counterpart(np.nanmin)
+def nanmin(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    """Return ``np.nanmin``."""
+    unsupported(np.nanmin, out=out)
+    return _extreme(np.nanmin, a, axis, keepdims, initial, where, -1.0)
+
+
+_nanargmax = library(
+    "nanargmax", lambda x, axis, keepdims: np.nanargmax(x, None if axis is None else axis[0], keepdims=keepdims),
+    "reduced", NO_GRADIENT,
+)  # fmt: skip
+_nanargmin = library(
+    "nanargmin", lambda x, axis, keepdims: np.nanargmin(x, None if axis is None else axis[0], keepdims=keepdims),
+    "reduced", NO_GRADIENT,
+)  # fmt: skip
+
+
+@counterpart(np.nanargmax)
+def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
+    """Return ``np.nanargmax``."""
+    unsupported(np.nanargmax, out=out)
+    x = as_operand(a)
+    return _nanargmax(x, axis=None if axis is None else (axis_in(np.nanargmax, x, axis),), keepdims=kept(keepdims))
+
+
+@counterpart(np.nanargmin)
+def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
+    """Return ``np.nanargmin``."""
+    unsupported(np.nanargmin, out=out)
+    x = as_operand(a)
+    return _nanargmin(x, axis=None if axis is None else (axis_in(np.nanargmin, x, axis),), keepdims=kept(keepdims))

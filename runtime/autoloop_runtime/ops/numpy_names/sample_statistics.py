@@ -1,0 +1,171 @@
+"""Averages, covariances and correlations of samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.tensor import Tensor
+from .. import (
+    arithmetic,
+    array,
+    bounds,
+    broadcasting,
+    complex_numbers,
+    diagonals,
+    joining,
+    linalg,
+    logic,
+    powers,
+    reducing,
+    rounding,
+    shape_queries,
+)
+from ..operands import as_dtype
+from ..shape_queries import dim
+from .axes_of_numpy import axes_in, rank_of
+from .counterparts import NO_VALUE, as_numpy_dtype, as_operand, counterpart
+from .data_checks import checked
+
+
+def _weights(weights: Any, x: Tensor, axes: Any) -> Tensor:
+    """Return weights that broadcast over the operand."""
+    w = as_operand(weights)
+    if w.shape.as_tuple() == x.shape.as_tuple() and None not in x.shape.known:
+        return w
+    if axes is None:
+        if w.shape.is_compatible_with(x.shape):
+            return w
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if len(w.shape) == len(x.shape) and w.shape.is_compatible_with(x.shape):
+        return w
+    if len(w.shape) != len(axes) or any(
+        None not in (have, x.shape[a]) and have != x.shape[a] for have, a in zip(w.shape, axes)
+    ):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    w = array.transpose(w, np.argsort(axes).tolist())
+    return array.reshape(w, [dim(x, a) if a in axes else 1 for a in range(len(x.shape))])
+
+
+def _average(x: Any, axes: Any, weights: Any, keepdims: Any) -> tuple[Any, Any]:
+    """Return the average, and the sum of weights (None: it follows from the number of elements)."""
+    if weights is None:
+        return np.mean(x, axis=axes, keepdims=keepdims), None
+    w = _weights(weights, x, axes)
+    more = [np.float64] if x.dtype.kind in "biu" else []
+    kind = np.result_type(x.dtype, w.dtype, *more)
+    scale: Any = as_dtype(w, kind)
+    scale = np.sum(scale, axis=axes, keepdims=keepdims)
+    scale = checked(
+        scale,
+        logic.not_equal(scale, as_operand(0, kind)),
+        ZeroDivisionError,
+        "Weights sum to zero, can't be normalized",
+    )
+    weighted: Any = as_dtype(x, kind) * as_dtype(w, kind)
+    return np.sum(weighted, axis=axes, keepdims=keepdims) / scale, scale
+
+
+@counterpart(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = NO_VALUE) -> Any:
+    """Return ``np.average``."""
+    x: Any = as_operand(a)
+    axes = None if axis is None else axes_in(np.average, x, axis)
+    mean, scale = _average(x, axes, weights, keepdims)
+    if not returned:
+        return mean
+    if scale is None:
+        count = as_dtype(shape_queries.size(x), np.dtype(float)) / as_dtype(shape_queries.size(mean), np.dtype(float))
+        scale = as_dtype(count, mean.dtype)
+    return mean, broadcasting.broadcast_to(scale, shape_queries.shape(mean))
+
+
+def _rows(x: Tensor, rowvar: Any, kind: Any, name: str) -> Tensor:
+    """Return samples as a matrix with one row for each variable."""
+    rank = rank_of(np.cov, x)
+    if rank > 2:
+        raise ValueError(f"{name} has more than 2 dimensions")
+    x = as_dtype(x, kind)
+    if rank < 2:
+        return array.reshape(x, [1, -1])
+    return x if rowvar or (name == "y" and x.shape[0] == 1) else array.transpose(x)
+
+
+def _sample_weights(given: Any, name: str, whole: bool) -> Tensor:
+    w = as_operand(given, float)
+    if rank_of(np.cov, w) > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if whole:
+        w = checked(w, logic.equal(w, rounding.rint(w)), TypeError, f"{name} must be integer")
+    made: Tensor = checked(w, w >= 0, ValueError, f"{name} cannot be negative")
+    return made
+
+
+def _freedom(count: Any, w: Any, aweights: Any, ddof: Any) -> Any:
+    """Return what a sum of products of deviations is divided by."""
+    if w is None:
+        return count - ddof
+    whole = reducing.sum(w)
+    if ddof == 0:
+        return whole
+    return whole - ddof if aweights is None else whole - ddof * reducing.sum(w * aweights) / whole
+
+
+def _covariance(m: Any, y: Any, rowvar: Any, bias: Any, ddof: Any, fweights: Any, aweights: Any, dtype: Any) -> Tensor:
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    first, second = as_operand(m), None if y is None else as_operand(y)
+    kinds = [x.dtype for x in (first, second) if x is not None]
+    kind = np.result_type(*kinds, np.float64) if dtype is None else as_numpy_dtype(dtype)
+    x = _rows(first, rowvar, kind, "m")
+    if second is not None:
+        x = joining.concat([x, _rows(second, rowvar, kind, "y")], 0)
+    if ddof is None:
+        ddof = 1 if bias == 0 else 0
+    w = None if fweights is None else _sample_weights(fweights, "fweights", True)
+    among = None if aweights is None else _sample_weights(aweights, "aweights", False)
+    for one, name in ((w, "fweights"), (among, "aweights")):
+        if one is not None and None not in (one.shape[0], x.shape[1]) and one.shape[0] != x.shape[1]:
+            raise RuntimeError(f"incompatible numbers of samples and {name}")
+    both = w if among is None else among if w is None else w * among
+    mean = _average(x, (1,), both, True)[0]
+    count = dim(x, 1) if x.shape[1] is not None else as_dtype(dim(x, 1), np.dtype(float))
+    divisor = _freedom(count, both, among, ddof)
+    if isinstance(divisor, Tensor):
+        divisor = bounds.maximum(divisor, 0.0)
+    else:
+        divisor = max(float(divisor), 0.0)
+    away = x - as_dtype(mean, kind)
+    weighted = away if both is None else away * as_dtype(both, kind)
+    inverse = arithmetic.divide(1.0, as_operand(divisor, float))
+    return linalg.matmul(away, complex_numbers.conj(array.transpose(weighted))) * as_dtype(inverse, kind)
+
+
+@counterpart(np.cov)
+def cov(
+    m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> Any:  # fmt: skip
+    """Return ``np.cov``."""
+    return _without_ones(_covariance(m, y, rowvar, bias, ddof, fweights, aweights, dtype))
+
+
+def _without_ones(c: Tensor) -> Tensor:
+    return array.reshape(c, []) if c.shape[0] == 1 else c
+
+
+@counterpart(np.corrcoef)
+def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
+    """Return ``np.corrcoef``."""
+    c = _covariance(x, y, rowvar, False, None, None, None, dtype)
+    if c.shape[0] == 1:
+        c = _without_ones(c)
+        return c / c
+    deviation = as_dtype(powers.sqrt(complex_numbers.real(diagonals.diagonal(c))), c.dtype)
+    c = c / array.expand_dims(deviation, 1) / array.expand_dims(deviation, 0)
+    if c.dtype.kind != "c":
+        return bounds.clip(c, -1, 1)
+    return complex_numbers.complex(
+        bounds.clip(complex_numbers.real(c), -1, 1), bounds.clip(complex_numbers.imag(c), -1, 1)
+    )
