@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from api import UNKNOWN, TensorShape, broadcast_shapes
@@ -19,6 +22,26 @@ def test_it_is_equal_to_lists_and_tuples():
     assert TensorShape([2]) != [3]
     assert TensorShape(None).rank is None and not TensorShape(None)
     assert TensorShape([2, None]).as_list() == [2, None]
+
+
+def test_it_is_a_tuple_to_whoever_expects_one():
+    shape = TensorShape([2, 3])
+    assert isinstance(shape, tuple) and shape == (2, 3) and (2, 3) == shape and hash(shape) == hash((2, 3))
+    assert {(2, 3): "found"}[shape] == "found" and not shape != (2, 3) and shape != (2, 4)
+    assert (*shape,) == tuple(shape) == shape[:] == (2, 3) and shape[-1] == 3 and "%d by %d" % shape == "2 by 3"
+    assert (1,) + shape == shape[:0] + (1, 2, 3) == (1, 2, 3) and 3 in shape and shape.index(3) == 1
+    assert np.zeros(shape).shape == np.broadcast_shapes(shape, (1, 3)) == (2, 3)
+    for one in (shape, TensorShape([2, None]), TensorShape(()), TensorShape(None)):
+        assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
+
+
+def test_an_unknown_rank_is_no_empty_tuple():
+    unknown = TensorShape(None)
+    assert unknown != () and () != unknown and TensorShape(()) != unknown and unknown == None  # noqa: E711
+    for read in (len, list, tuple, lambda s: s[0], lambda s: (*s,)):
+        with pytest.raises(ValueError, match="the rank of this shape is not known"):
+            read(unknown)
+    assert not unknown[1:] and not unknown + (2,) and not (2,) + unknown
 
 
 def test_the_document_s_examples():

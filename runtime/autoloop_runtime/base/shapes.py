@@ -29,8 +29,8 @@ def _as_dim(value: Any) -> Dim:
     return dim
 
 
-class TensorShape:
-    """A possibly partial shape.
+class TensorShape(tuple[Dim, ...]):
+    """A possibly partial shape: the tuple of its dimensions, to whoever expects one.
 
     Parameters
     ----------
@@ -41,32 +41,32 @@ class TensorShape:
     -----
     Equal to a tuple or list with the same dimensions. Semantics follow ``shape_invariants`` in the
     reference: ``[11, None]`` is more general than ``[11, 17]`` and incompatible with ``[12, 17]``.
+    A shape of unknown rank is an empty tuple that refuses to be read as one.
     """
 
-    __slots__ = ("_dims",)
-    _dims: Dims | None
+    __slots__ = ()
 
-    def __init__(self, dims: ShapeLike = None) -> None:
+    def __new__(cls, dims: ShapeLike = None) -> TensorShape:
+        if type(dims) is tuple or type(dims) is list:
+            checked = [d if d is None or (type(d) is int and d >= 0) else _as_dim(d) for d in dims]
+            return tuple.__new__(TensorShape, checked)
         if dims is None:
-            self._dims = None
-        elif isinstance(dims, TensorShape):
-            self._dims = dims._dims
-        elif type(dims) is tuple or type(dims) is list:
-            self._dims = tuple([d if d is None or (type(d) is int and d >= 0) else _as_dim(d) for d in dims])
-        elif isinstance(dims, Iterable):
-            self._dims = tuple([_as_dim(d) for d in dims])
-        else:
-            self._dims = (_as_dim(dims),)
+            return UNKNOWN
+        if isinstance(dims, TensorShape):
+            return dims
+        if isinstance(dims, Iterable):
+            return tuple.__new__(TensorShape, [_as_dim(d) for d in dims])
+        return tuple.__new__(TensorShape, (_as_dim(dims),))
 
     @property
     def dims(self) -> list[Dim] | None:
         """The dimensions as a list, ``None`` when the rank is unknown."""
-        return None if self._dims is None else list(self._dims)
+        return list(self)
 
     @property
     def rank(self) -> int | None:
         """The number of dimensions, ``None`` when unknown."""
-        return None if self._dims is None else len(self._dims)
+        return len(self)
 
     @property
     def ndims(self) -> int | None:
@@ -76,20 +76,17 @@ class TensorShape:
     @property
     def known(self) -> Dims:
         """The dimensions as a tuple; only for a shape whose rank is known (``ValueError`` otherwise)."""
-        if self._dims is None:
-            raise ValueError("the rank of this shape is not known")
-        return self._dims
+        entries: Dims = _entries(self, _ALL)
+        return entries
 
     def is_fully_defined(self) -> bool:
         """Return whether every dimension is a number."""
-        return self._dims is not None and None not in self._dims
+        return not _has(self, None)
 
     def num_elements(self) -> int | None:
         """Return the product of the dimensions, ``None`` if any is unknown."""
-        if self._dims is None:
-            return None
         total = 1
-        for d in self._dims:
+        for d in self:
             if d is None:
                 return None
             total *= d
@@ -101,59 +98,138 @@ class TensorShape:
 
     def as_tuple(self) -> tuple[int, ...]:
         """Return the dimensions of a fully defined shape (``ValueError`` otherwise)."""
-        if self._dims is None or None in self._dims:
+        if _has(self, None):
             raise ValueError(f"shape {self} is not fully defined")
-        return self._dims  # type: ignore[return-value]
+        entries: tuple[int, ...] = _entries(self, _ALL)
+        return entries
 
     def is_compatible_with(self, other: ShapeLike) -> bool:
         """Return whether some array could have both shapes."""
-        a, b = self._dims, TensorShape(other)._dims
-        if a is None or b is None:
+        b = TensorShape(other)
+        if b is UNKNOWN:
             return True
-        return len(a) == len(b) and all(x is None or y is None or x == y for x, y in zip(a, b))
+        return len(self) == len(b) and all(x is None or y is None or x == y for x, y in zip(self, b))
 
     def is_subsumed_by(self, general: ShapeLike) -> bool:
         """Return whether every array of this shape also fits ``general``: ``[11, 17]`` in ``[11, None]``."""
-        a, b = self._dims, TensorShape(general)._dims
-        if b is None:
+        b = TensorShape(general)
+        if b is UNKNOWN:
             return True
-        return a is not None and len(a) == len(b) and all(y is None or x == y for x, y in zip(a, b))
+        return len(self) == len(b) and all(y is None or x == y for x, y in zip(self, b))
 
     def matches(self, shape: tuple[int, ...]) -> bool:
         """Return whether an array of the concrete ``shape`` fits."""
-        dims = self._dims
-        if dims is None or dims == shape:
+        if _same(self, shape):
             return True
-        return len(dims) == len(shape) and all(d is None or d == s for d, s in zip(dims, shape))
+        return len(self) == len(shape) and all(d is None or d == s for d, s in zip(self, shape))
 
     def merge_with(self, other: ShapeLike) -> TensorShape:
         """Return what is known when both hold (``ValueError`` if they are incompatible)."""
         other = TensorShape(other)
         if not self.is_compatible_with(other):
             raise ValueError(f"shapes {self} and {other} are not compatible")
-        if self._dims is None or other._dims is None:
-            return self if other._dims is None else other
-        return TensorShape([x if y is None else y for x, y in zip(self._dims, other._dims)])
+        if other is UNKNOWN:
+            return self
+        return TensorShape([x if y is None else y for x, y in zip(self, other)])
 
     def most_general(self, other: ShapeLike) -> TensorShape:
         """Return the most specific shape that covers both: dimensions that differ become unknown."""
-        a, b = self._dims, TensorShape(other)._dims
-        if a is None or b is None or len(a) != len(b):
-            return TensorShape(None)
-        return TensorShape([x if x == y else None for x, y in zip(a, b)])
+        b = TensorShape(other)
+        if b is UNKNOWN or len(self) != len(b):
+            return UNKNOWN
+        return TensorShape([x if x == y else None for x, y in zip(self, b)])
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
         """Return these dimensions followed by those of ``other``."""
-        b = TensorShape(other)._dims
-        if self._dims is None or b is None:
-            return TensorShape(None)
-        return TensorShape(self._dims + b)
+        b = TensorShape(other)
+        return UNKNOWN if b is UNKNOWN else TensorShape([*self, *b])
 
     def __add__(self, other: ShapeLike) -> TensorShape:
         return self.concatenate(other)
 
     def __radd__(self, other: ShapeLike) -> TensorShape:
         return TensorShape(other).concatenate(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = _entries(self, index)
+        return TensorShape(found) if isinstance(index, slice) else found
+
+    def __bool__(self) -> bool:
+        """Return whether the rank is known."""
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, list):
+            other = tuple(other)
+        return False if other is None else _same(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    __hash__ = tuple.__hash__
+
+    def __str__(self) -> str:
+        inside = ", ".join(str(d) for d in self)
+        return f"({inside},)" if len(self) == 1 else f"({inside})"
+
+    def __repr__(self) -> str:
+        return f"TensorShape({list(self)})"
+
+    def __reduce__(self) -> Any:
+        return TensorShape, (self.dims,)
+
+
+_ALL = slice(None)
+_entries: Any = tuple.__getitem__
+_has: Any = tuple.__contains__
+_same: Any = tuple.__eq__
+
+
+class _UnknownRank(TensorShape):
+    """The shape of which nothing is known; there is one."""
+
+    __slots__ = ()
+
+    @property
+    def dims(self) -> list[Dim] | None:
+        return None
+
+    @property
+    def rank(self) -> int | None:
+        return None
+
+    @property
+    def known(self) -> Dims:
+        raise ValueError("the rank of this shape is not known")
+
+    def is_fully_defined(self) -> bool:
+        return False
+
+    def num_elements(self) -> int | None:
+        return None
+
+    def as_tuple(self) -> tuple[int, ...]:
+        raise ValueError(f"shape {self} is not fully defined")
+
+    def is_compatible_with(self, other: ShapeLike) -> bool:
+        TensorShape(other)  # which refuses what is no shape
+        return True
+
+    def is_subsumed_by(self, general: ShapeLike) -> bool:
+        return TensorShape(general) is UNKNOWN
+
+    def matches(self, shape: tuple[int, ...]) -> bool:
+        return True
+
+    def merge_with(self, other: ShapeLike) -> TensorShape:
+        return TensorShape(other)
+
+    def most_general(self, other: ShapeLike) -> TensorShape:
+        return self
+
+    def concatenate(self, other: ShapeLike) -> TensorShape:
+        return self
 
     def __len__(self) -> int:
         return len(self.known)
@@ -162,42 +238,29 @@ class TensorShape:
         return iter(self.known)
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return TensorShape(None if self._dims is None else self._dims[index])
-        return self.known[index]
+        return self if isinstance(index, slice) else self.known[index]
 
     def __bool__(self) -> bool:
-        """Return whether the rank is known."""
-        return self._dims is not None
+        return False
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, TensorShape):
-            return self._dims == other._dims
-        if isinstance(other, (tuple, list)):
-            return self._dims == tuple(other)
-        if other is None:
-            return self._dims is None
-        return NotImplemented
+        return other is self or other is None
 
     def __hash__(self) -> int:
-        return hash(self._dims)
+        return hash(None)
 
     def __str__(self) -> str:
-        if self._dims is None:
-            return "<unknown>"
-        inside = ", ".join(str(d) for d in self._dims)
-        return f"({inside},)" if len(self._dims) == 1 else f"({inside})"
+        return "<unknown>"
 
     def __repr__(self) -> str:
-        return f"TensorShape({None if self._dims is None else list(self._dims)})"
+        return "TensorShape(None)"
 
+
+UNKNOWN: TensorShape = tuple.__new__(_UnknownRank)
+SCALAR = TensorShape(())
 
 #: what a static shape may be made of
 ShapeLike: TypeAlias = TensorShape | Iterable[Any] | int | None
-
-
-UNKNOWN = TensorShape(None)
-SCALAR = TensorShape(())
 
 
 def broadcast_shapes(*shapes: TensorShape) -> TensorShape:
@@ -209,12 +272,12 @@ def broadcast_shapes(*shapes: TensorShape) -> TensorShape:
         If two known dimensions differ and neither is 1.
     """
     first, last = shapes[0], shapes[-1]
-    if len(shapes) == 2 and first._dims is not None and (first._dims == last._dims or last._dims == ()):
-        return first
-    if all(s._dims is not None and s._dims == first._dims for s in shapes):
-        return first
-    if any(s.rank is None for s in shapes):
+    if any(s is UNKNOWN for s in shapes):
         return UNKNOWN
+    if len(shapes) == 2 and (_same(last, first) or _same(last, ())):
+        return first
+    if all(_same(s, first) for s in shapes):
+        return first
     rank = max(len(s) for s in shapes)
     out: list[Dim] = []
     for axis in range(-rank, 0):
