@@ -8,16 +8,15 @@ Write an ordinary function, decorate it with ``function``, and its ``while``, ``
 
 from __future__ import annotations
 
-import importlib as _importlib
 import os as _os
 import typing as _typing
 
 from autoloop_runtime import ops as _ops
 from autoloop_runtime.base import config as config
-from autoloop_runtime.base import forks as _forks
 from autoloop_runtime.base import locations as _locations
 from autoloop_runtime.base import nest as nest
 from autoloop_runtime.base import profiler as profiler
+from autoloop_runtime.base.doors import door as _door
 from autoloop_runtime.base.dtypes import as_dtype as as_dtype
 from autoloop_runtime.base.dtypes import bool_ as bool_
 from autoloop_runtime.base.dtypes import complex64 as complex64
@@ -36,21 +35,13 @@ from autoloop_runtime.base.dtypes import uint32 as uint32
 from autoloop_runtime.base.dtypes import uint64 as uint64
 from autoloop_runtime.base.native_extra import UnusableCacheWarning as UnusableCacheWarning
 from autoloop_runtime.base.shapes import TensorShape as TensorShape
-from autoloop_runtime.collections.tensor_array import TensorArray as TensorArray
 from autoloop_runtime.collections.variables import Variable as Variable
-from autoloop_runtime.control.while_loop import case as case
-from autoloop_runtime.control.while_loop import cond as cond
-from autoloop_runtime.control.while_loop import switch_case as switch_case
-from autoloop_runtime.control.while_loop import while_loop as while_loop
 from autoloop_runtime.ir.convert import constant as constant
 from autoloop_runtime.ir.convert import convert_to_tensor as convert_to_tensor
 from autoloop_runtime.ir.graph import Graph as Graph
 from autoloop_runtime.ir.tensor import Tensor as Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec as TensorSpec
 from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
-from autoloop_runtime.running.session import Session as Session
-from autoloop_runtime.running.session import get_default_graph as get_default_graph
-from autoloop_runtime.running.session import placeholder as placeholder
 
 from .concrete import ConcreteFunction as ConcreteFunction
 from .function import Function as Function
@@ -62,12 +53,20 @@ if _typing.TYPE_CHECKING:
     from autoloop_runtime.collections.sparse import IndexedSlicesSpec as IndexedSlicesSpec
     from autoloop_runtime.collections.sparse import SparseTensor as SparseTensor
     from autoloop_runtime.collections.sparse import SparseTensorSpec as SparseTensorSpec
+    from autoloop_runtime.collections.tensor_array import TensorArray as TensorArray
     from autoloop_runtime.control.map_scan import foldl as foldl
     from autoloop_runtime.control.map_scan import foldr as foldr
     from autoloop_runtime.control.map_scan import map_fn as map_fn
     from autoloop_runtime.control.map_scan import scan as scan
     from autoloop_runtime.control.vectorized_map import vectorized_map as vectorized_map
+    from autoloop_runtime.control.while_loop import case as case
+    from autoloop_runtime.control.while_loop import cond as cond
+    from autoloop_runtime.control.while_loop import switch_case as switch_case
+    from autoloop_runtime.control.while_loop import while_loop as while_loop
     from autoloop_runtime.running.automatic import MissingNativeWarning as MissingNativeWarning
+    from autoloop_runtime.running.session import Session as Session
+    from autoloop_runtime.running.session import get_default_graph as get_default_graph
+    from autoloop_runtime.running.session import placeholder as placeholder
 
     from . import compat as compat
     from .conversion.pipeline import convert as convert
@@ -104,9 +103,12 @@ _LATER = {
     "autoloop.explanation": ("explain",),
     "autoloop.operators": ("set_loop_options",),
     "autoloop_runtime.collections.sparse": ("IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec"),
+    "autoloop_runtime.collections.tensor_array": ("TensorArray",),
     "autoloop_runtime.control.map_scan": ("foldl", "foldr", "map_fn", "scan"),
     "autoloop_runtime.control.vectorized_map": ("vectorized_map",),
+    "autoloop_runtime.control.while_loop": ("case", "cond", "switch_case", "while_loop"),
     "autoloop_runtime.running.automatic": ("MissingNativeWarning",),
+    "autoloop_runtime.running.session": ("Session", "get_default_graph", "placeholder"),
 }  # fmt: skip
 #: the same of modules that are names themselves
 _LATER_MODULES = {"compat": "autoloop.compat", "sparse": "autoloop_runtime.collections.sparse"}
@@ -118,14 +120,7 @@ if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, w
     __all__ = [n for n, v in globals().items() if n[0] != "_" and (n in _MODULES or type(v) is not _type)]
     __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations"})  # noqa: PLE0605
 
-    def __getattr__(name: str) -> _typing.Any:
-        module = _MODULE_OF.get(name)
-        if module is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        with _forks.undivided():
-            found = _importlib.import_module(module)
-        value = globals()[name] = found if name in _LATER_MODULES else getattr(found, name)
-        return value
+    __getattr__ = _door(globals(), _MODULE_OF, _LATER_MODULES)
 
 
 def __dir__() -> list[str]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import types
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import dtypes, locations
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
-from .conversion.advice import advise
+from . import operators
+from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
 from .errors import is_refusal, user_stacklevel
 from .keys import describe_key
-from .operators import Threshold, raise_when_run, staged_for
+from .operators.constructs.effect_statements import raise_when_run
+from .operators.staging.door import Threshold
 
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
@@ -25,7 +29,9 @@ RETRACE_WARNING = 5
 
 def converted(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return what is called with placeholders in place of a user's function."""
-    return staged_for(f) or convert(f)
+    if isinstance(f, types.FunctionType) and not asks_nobody(f):
+        return convert(f)
+    return operators.staged_for(f) or convert(f)
 
 
 def placeholders(graph: Graph, leaves: Sequence[Any], names: Sequence[str], specs: Sequence[Any] | None) -> list[Any]:
@@ -70,6 +76,9 @@ def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if raise_when_run(error):
             return None
         if isinstance(error, TypeError):
+            with undivided():
+                from .conversion.advice import advise
+
             advise(error)
         raise
 

@@ -13,7 +13,16 @@ import pytest
 
 #: costs milliseconds at every start, and most programs do without
 LATER = (
-    "autoloop.compat", "autoloop.explanation", "autoloop_runtime.gradients", "autoloop.drawing",
+    "autoloop.compat", "autoloop.conversion.advice", "autoloop.conversion.matching", "autoloop.explanation",
+    "autoloop.operators.constructs.builtins", "autoloop.operators.constructs.call_expression",
+    "autoloop.operators.constructs.comprehensions", "autoloop.operators.constructs.items",
+    "autoloop.operators.constructs.library_calls", "autoloop.operators.constructs.text",
+    "autoloop_runtime.base.threads", "autoloop_runtime.collections.tensor_array",
+    "autoloop_runtime.collections.tensor_array_ops", "autoloop_runtime.control.while_loop",
+    "autoloop_runtime.passes.regions", "autoloop_runtime.passes.resume", "autoloop_runtime.python_code.block_loop",
+    "autoloop_runtime.python_code.buffer_reuse", "autoloop_runtime.python_code.fused_function",
+    "autoloop_runtime.python_code.timeline", "autoloop_runtime.running.session",
+    "autoloop_runtime.gradients", "autoloop.drawing",
     "autoloop_runtime.collections.sparse", "autoloop_runtime.control.map_scan",
     "autoloop_runtime.control.vectorized_map", "autoloop_runtime.ops.public_functions",
     "autoloop_runtime.ops.numpy_names",

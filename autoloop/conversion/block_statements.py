@@ -6,9 +6,9 @@ import contextlib
 
 import gast
 from autoloop_runtime.base.dataclass import replace
+from autoloop_runtime.base.forks import undivided
 
 from .exits import block_fields
-from .matching import class_patterns
 from .nodes import Block, Maker, Node, method_name
 from .statements import SimpleStatements
 
@@ -67,6 +67,9 @@ class BlockStatements(SimpleStatements):
     def _subject(self, node: Node) -> Node:
         """Return the subject of a ``match``, checked where it is asked for a class that no tensor tells."""
         environment, names = self.expressions.environment, self.around.local_names
+        with undivided():
+            from .matching import class_patterns
+
         asked = [whole for cls, whole in class_patterns(node) if not environment.is_users_class(cls, names)]
         subject = self.expr(node.subject)
         if not asked:

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 
 import gast
 from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.forks import undivided
 
 from .exits import LOOPS, block_fields, escaping, falls_off, is_endless
 from .jump_flags import Context, JumpFlags, LoopFlags
 from .leaving import followed
-from .matching import as_branches
 from .nodes import Block, Maker, Node, copy_tree, header
 from .unfolding import binds_in, unfolded
 from .unsupported import must_stay_python
@@ -119,6 +119,9 @@ class _Lowering:
     def _simpler(self, statement: Node) -> Block:
         """Return the statements that a statement is short for, itself in most cases."""
         if isinstance(statement, gast.Match) and not must_stay_python(statement, self.looked_through):
+            with undivided():
+                from .matching import as_branches
+
             return as_branches(statement, self.flags.new)
         if isinstance(statement, gast.Try):
             return followed(statement, self.flags.new)

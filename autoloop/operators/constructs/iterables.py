@@ -7,7 +7,6 @@ from typing import Any
 
 from autoloop_runtime import ops
 from autoloop_runtime.base.dtypes import int32
-from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.creation import RANGE
@@ -15,7 +14,7 @@ from autoloop_runtime.ops.creation import RANGE
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
-from .raising import Raising
+from .raising import Raising, raise_unless
 
 
 class StagedIterable(StandIn):
@@ -210,12 +209,7 @@ def _check_lengths(length: Any, other: Any, number: int) -> None:
         if length != other:
             raise ValueError(message)
         return
-    cond(ops.equal(length, other), lambda: (), lambda: _raise_value_error(message))
-
-
-def _raise_value_error(message: str) -> tuple[()]:
-    ops.raise_error(Raising(ValueError, lambda: ValueError(message)))
-    return ()
+    raise_unless(ops.equal(length, other), Raising(ValueError, lambda: ValueError(message)))
 
 
 def staged_reversed(iterable: Any) -> StagedIterable:

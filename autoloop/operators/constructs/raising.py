@@ -1,16 +1,19 @@
-"""What a node that raises raises: asked where the user's own ``except`` clauses would have caught it."""
+"""Errors of a run: what a node that raises raises, and raising unless something holds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from autoloop_runtime import ops
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.ir.tensor import Tensor
 
 
 @dataclass(frozen=True, eq=False)
 class Raising:
-    """Makes the exception of a ``raise_error`` node.
+    """Makes the exception of a ``raise_error`` node; asked where the user's own ``except`` would have caught it.
 
     Attributes
     ----------
@@ -30,3 +33,15 @@ class Raising:
 def flat_kinds(kinds: tuple[Any, ...]) -> list[type]:
     """Return the exception types of an ``except`` clause, which may be tuples of tuples."""
     return [one for kind in kinds for one in (flat_kinds(kind) if isinstance(kind, tuple) else [kind])]
+
+
+def raise_unless(holds: Tensor, raising: Raising) -> None:
+    """Let the graph raise what ``raising`` makes if ``holds`` turns out false."""
+    with undivided():
+        from autoloop_runtime.control.while_loop import cond
+
+    def refuse() -> tuple[()]:
+        ops.raise_error(raising)
+        return ()
+
+    cond(holds, lambda: (), refuse)

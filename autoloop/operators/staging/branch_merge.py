@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.collections.tensor_array import TensorArray
-from autoloop_runtime.control.while_loop import BranchValues
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
@@ -23,6 +22,9 @@ from .optional import MaybeNone
 from .staged_values import is_provisional, settled_as
 from .standins import opened
 from .undefined import MaybeUnset, Undefined, spoken
+
+if TYPE_CHECKING:
+    from autoloop_runtime.control.while_loop import BranchValues
 
 
 class Grown(Exception):
@@ -154,6 +156,9 @@ class _Merge:
         elif not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
         one, other = _settled(*_alike(one, other)), _settled(*_alike(other, one))
+        with undivided():
+            from autoloop_runtime.control.while_loop import BranchValues
+
         self.pairs.append(BranchValues(one, other, self.what.format(spoken(self.name))))
 
     def _refuse_values(self, one: Any, other: Any) -> None:
@@ -268,12 +273,10 @@ def _is_numeric(leaf: Any) -> bool:
 
 def blank(leaf: Any) -> Any:
     """Return a value of the type of ``leaf`` that nobody reads."""
-    if isinstance(leaf, GrowingList):
-        return leaf.empty()
-    if isinstance(leaf, TensorArray):
-        return leaf.unread()
-    if composite_of(leaf) is not None:
-        return nest.map_structure(blank, leaf, expand_composites=True)
+    composite = composite_of(leaf)
+    if composite is not None:
+        unread = composite.unread(leaf)
+        return unread if unread is not None else nest.map_structure(blank, leaf, expand_composites=True)
     if isinstance(leaf, bool | int | float | complex):
         return type(leaf)()
     tensor = convert_to_tensor(leaf)

@@ -7,19 +7,22 @@ same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
-from autoloop_runtime.collections.tensor_array import TensorArray
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 from .standins import StandIn
+
+if TYPE_CHECKING:
+    from autoloop_runtime.collections.tensor_array import TensorArray
 
 
 class GrowingList(StandIn):
@@ -56,8 +59,9 @@ class GrowingList(StandIn):
 
     def empty(self) -> GrowingList:
         """Return a list of the same kind without elements."""
-        arrays = [TensorArray.collecting(one.dtype, 0, True, one.element_shape) for one in self.arrays]
-        return GrowingList(self.name, arrays, self.structure)
+        return GrowingList(
+            self.name, _empty_arrays((one.dtype, one.element_shape) for one in self.arrays), self.structure
+        )
 
     def append(self, value: Any) -> None:
         """Add an element at the end."""
@@ -214,7 +218,15 @@ def growing(name: str, elements: Sequence[Any], example: Any) -> GrowingList:
 def _like(name: str, element: Any) -> GrowingList:
     leaves, structure = nest.flatten_with_structure(element)
     tensors = [leaf if isinstance(leaf, TensorSpec) else convert_to_tensor(leaf) for leaf in leaves]
-    return GrowingList(name, [TensorArray.collecting(one.dtype, 0, True, one.shape) for one in tensors], structure)
+    return GrowingList(name, _empty_arrays((one.dtype, one.shape) for one in tensors), structure)
+
+
+def _empty_arrays(elements: Iterable[tuple[Any, TensorShape]]) -> list[TensorArray]:
+    """Return an empty array for each dtype and shape of an element."""
+    with undivided():
+        from autoloop_runtime.collections.tensor_array import TensorArray
+
+    return [TensorArray.collecting(dtype, 0, True, shape) for dtype, shape in elements]
 
 
 def example_of(*lists: Any) -> Any:
@@ -334,7 +346,7 @@ class _Template:
     """A TensorArray without its value; alike if the elements are."""
 
     def __init__(self, array: TensorArray) -> None:
-        self.dtype, self.element_shape = array.dtype, array.element_shape
+        self.type, self.dtype, self.element_shape = type(array), array.dtype, array.element_shape
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Template) and self.dtype == other.dtype
@@ -343,7 +355,7 @@ class _Template:
         return hash(self.dtype)
 
     def array(self, flow: Tensor) -> TensorArray:
-        return TensorArray(self.dtype, dynamic_size=True, flow=flow, element_shape=self.element_shape)
+        return self.type(self.dtype, dynamic_size=True, flow=flow, element_shape=self.element_shape)
 
 
 class _AsComposite(Composite[GrowingList]):
@@ -354,6 +366,9 @@ class _AsComposite(Composite[GrowingList]):
 
     def spec(self, value: GrowingList) -> Hashable:
         return value.name, value.structure, tuple(_Template(array) for array in value.arrays)
+
+    def unread(self, value: GrowingList) -> GrowingList:
+        return value.empty()
 
     def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
         name, structure, templates = spec

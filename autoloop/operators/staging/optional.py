@@ -15,11 +15,10 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.dataclass import dataclass, field
-from autoloop_runtime.control.while_loop import cond
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..constructs.raising import Raising
+from ..constructs.raising import Raising, raise_unless
 from .standins import Maybe, MaybeRecord
 
 Ids = frozenset[int]
@@ -36,8 +35,8 @@ class _NoneOrValue(MaybeRecord):
     def needed(self) -> Any:
         """Return the value; at run time it is an error if it is None."""
         if id(self.is_set) not in _KNOWN.get():
-            name = self.name
-            cond(self.is_set, lambda: (), lambda: _raise_none(name))
+            message = f"{self.name!r} is None where its value is needed; ask `{self.name} is None` before"
+            raise_unless(self.is_set, Raising(TypeError, lambda: TypeError(message)))
         return self.value
 
     def decision(self) -> Any:
@@ -64,12 +63,6 @@ class MaybeNone(Maybe):
 
     def __repr__(self) -> str:
         return f"<{self.__record__.name}: None or {self.__record__.value!r}>"
-
-
-def _raise_none(name: str) -> tuple[()]:
-    message = f"{name!r} is None where its value is needed; ask `{name} is None` before"
-    ops.raise_error(Raising(TypeError, lambda: TypeError(message)))
-    return ()
 
 
 def is_(one: Any, other: Any) -> Any:

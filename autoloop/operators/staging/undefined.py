@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from autoloop_runtime import ops
 from autoloop_runtime.base import nest
-from autoloop_runtime.control.while_loop import cond
 
 from ...errors import ConversionError
-from ..constructs.raising import Raising, flat_kinds
+from ..constructs.raising import Raising, flat_kinds, raise_unless
 from .standins import Maybe, MaybeRecord, StandIn, opened, present
 
 
@@ -54,7 +52,7 @@ class _UnsetOrValue(MaybeRecord):
     def needed(self) -> Any:
         """Return the value; at run time it is an error if there is none."""
         name = self.name
-        cond(self.is_set, lambda: (), lambda: _raise_unbound(name))
+        raise_unless(self.is_set, Raising(type(unbound(name)), lambda: unbound(name)))
         return self.value
 
     leaving = needed
@@ -119,11 +117,6 @@ def defined(value: Any, caught: Callable[[], tuple[Any, ...]] | None = None) -> 
             )
         return present(value)
     return value
-
-
-def _raise_unbound(name: str) -> tuple[()]:
-    ops.raise_error(Raising(type(unbound(name)), lambda: unbound(name)))
-    return ()
 
 
 def spoken(name: str) -> str:

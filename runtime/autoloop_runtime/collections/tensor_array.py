@@ -262,6 +262,9 @@ class _AsComposite(Composite[TensorArray]):
     def spec(self, value: TensorArray) -> Hashable:
         return value._spec, value._count
 
+    def unread(self, value: TensorArray) -> TensorArray:
+        return value.unread()
+
     def from_components(self, spec: Any, components: Sequence[Any]) -> TensorArray:
         made = object.__new__(TensorArray)
         made._spec, made._count = spec

@@ -55,6 +55,10 @@ class Composite(Generic[Value]):
         """
         return [convert_to_tensor(part).shape if given is None else given for part in self.components(value)]
 
+    def unread(self, value: Value) -> Value | None:
+        """Return a value like this one that nobody reads; None where one with zeros for tensors will do."""
+        return None
+
     def either(self, value: Value, other: Value, free: bool = True, other_free: bool = True) -> Value:
         """Return ``value`` with only what is known of ``other``, too, either of which may be in its place.
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..analysis.inside import nodes_inside
 from ..analysis.ownership import find_owned
 from ..base.dataclass import dataclass
+from ..base.forks import undivided
 from ..base.fp_warnings import restore, silence
 from ..base.profiler import Recorder, active
 from ..ir.failures import annotate, annotate_further, is_annotated
@@ -25,11 +26,10 @@ from .appending import find_appended
 from .block_chains import find_chains
 from .counted_loops import find_counted
 from .emitter import Emitter
-from .lines import Line, Place
+from .lines import Line, Place, iterations
 from .loop_sites import SiteFactory
 from .scope import token_tensors
 from .shared_output import Decided
-from .timeline import iterations, recorded
 
 #: numbers the files of generated code; taking the next is atomic
 _serial = count()
@@ -168,6 +168,9 @@ def _load(graph: Graph, counted: bool, sites: SiteFactory | None = None) -> tupl
 def _run_recorded(
     recorder: Recorder, loaded: tuple[Callable[..., Any], str, Emitted], args: Sequence[Any]
 ) -> list[Any]:
+    with undivided():
+        from .timeline import recorded
+
     function, filename, emitted = loaded
     try:
         with np.errstate(all="ignore"), recorded(recorder, filename, emitted.line_map):

@@ -1,13 +1,10 @@
-"""Nodes without graphs inside them as Python: expressions, assignments, writes in place and chains over blocks."""
+"""Nodes without graphs inside them as Python: expressions, assignments and writes in place."""
 
 from __future__ import annotations
 
 from ..analysis.uses import END
 from ..ir.graph import Node
 from ..ops.indexing import SET_ITEM
-from .block_chains import Chain
-from .fused_function import block_function, call_of
-from .lines import Line
 from .scope import INLINE_LENGTH, Scope
 from .shared_output import Output
 from .templates import closed
@@ -41,21 +38,6 @@ def write_plain(out: Output, node: Node, position: int, scope: Scope) -> None:
         out.lines.assign([t for t in targets if t], expr)
     if node.op.several:
         out.promise_all(node, targets)
-
-
-def write_chain(out: Output, chain: Chain, position: int, scope: Scope) -> None:
-    """Write a function over one block, and a call of it over all of them."""
-    function = block_function(chain, out.names, out.expressions, scope.env)
-    out.functions.append(function.lines)
-    arrays = [scope.env[t] for t in chain.arrays]
-    results = [
-        out.reused(t) if t.op in out.decided.owned.reusing else out.expressions.empty(t.shape.as_tuple(), t.dtype)
-        for t in chain.results
-    ]
-    between = out.names.new_local("between")
-    out.prologue.append(Line(f"{between} = {out.expressions.between(function.between)}", 1))
-    call = call_of(function, chain, out.expressions, arrays, results, between)
-    out.lines.assign([out.target(t.op, t, position, scope) or "_" for t in chain.results], call)
 
 
 def _write_in_place(out: Output, node: Node, scope: Scope) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+from ..base.forks import undivided
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
 from . import names
 from .emitted_branches import write_branch
 from .emitted_loops import write_loop
-from .emitted_plain import write_chain, write_plain
+from .emitted_plain import write_plain
 from .loop_sites import LoopSites, SiteFactory
 from .scope import INLINE_LENGTH, Scope
 from .shared_output import Decided, Output
@@ -62,6 +63,9 @@ class Emitter:
             elif node in chains:
                 if node is not chains[node].nodes[-1]:
                     continue  # computed, and its inputs read, with the last of its chain
+                with undivided():
+                    from .fused_function import write_chain
+
                 write_chain(out, chains[node], position, scope)
             else:
                 write_plain(out, node, position, scope)

@@ -1,4 +1,7 @@
-"""The function of a chain: one line for each of its nodes, over one block."""
+"""A chain as Python: a function with one line for each of its nodes, over one block, and a call of it over all blocks.
+
+It is loaded with the loop over blocks by the first chain that is written.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,16 @@ from ..ir.graph import Node
 from ..ir.tensor import Tensor
 from . import names
 from .block_chains import Chain
+from .block_loop import Between, in_blocks
 from .lines import Line
-from .node_expressions import Expressions
+from .node_expressions import Expressions, dtype_name
+from .scope import Scope
+from .shared_output import Output
 from .templates import Expr, local
 
 
 @dataclass(frozen=True)
-class BlockFunction:
+class _BlockFunction:
     """A chain as a function.
 
     Attributes
@@ -37,9 +43,25 @@ class BlockFunction:
     between: list[DType]
 
 
-def block_function(
+def write_chain(out: Output, chain: Chain, position: int, scope: Scope) -> None:
+    """Write a function over one block, and a call of it over all of them."""
+    function = _block_function(chain, out.names, out.expressions, scope.env)
+    out.functions.append(function.lines)
+    arrays = [scope.env[t] for t in chain.arrays]
+    results = [
+        out.reused(t) if t.op in out.decided.owned.reusing else out.expressions.empty(t.shape.as_tuple(), t.dtype)
+        for t in chain.results
+    ]
+    between, made = out.names.new_local("between"), ", ".join(map(dtype_name, function.between))
+    maker = out.expressions.known(("between",), "Between", Between, "blocks for the values between others")
+    out.prologue.append(Line(f"{between} = {maker}({made})", 1))
+    call = _call_of(function, chain, out.expressions, arrays, results, between)
+    out.lines.assign([out.target(t.op, t, position, scope) or "_" for t in chain.results], call)
+
+
+def _block_function(
     chain: Chain, pool: names.Names, expressions: Expressions, values: Mapping[Tensor, Expr]
-) -> BlockFunction:
+) -> _BlockFunction:
     """Return the function of ``chain``; ``values``: what its scalars are where it is called."""
     name = pool.new_global("chain")
     env: dict[Tensor, Expr] = {t: values[t] for t in chain.scalars if not values[t].reads and values[t].name}
@@ -58,7 +80,7 @@ def block_function(
     parameters = [word for _, word in (*given, *results)] + [word for word, _ in between.made]
     pool.release(set(parameters))
     head = Line(f"def {name}({', '.join(parameters)}):")
-    return BlockFunction([head, *lines], name, [values[t] for t in passed], [dtype for _, dtype in between.made])
+    return _BlockFunction([head, *lines], name, [values[t] for t in passed], [dtype for _, dtype in between.made])
 
 
 class _Between:
@@ -90,13 +112,14 @@ class _Between:
                 self.free.append((name, tensor.dtype))
 
 
-def call_of(
-    function: BlockFunction, chain: Chain, expressions: Expressions, arrays: Sequence[Expr], results: Sequence[Expr],
+def _call_of(
+    function: _BlockFunction, chain: Chain, expressions: Expressions, arrays: Sequence[Expr], results: Sequence[Expr],
     between: str,
 ) -> Expr:  # fmt: skip
     """Return the expression that runs ``function`` over all blocks and gives the results; ``between``:
     see ``in_blocks``."""
-    parts: list[str | Expr] = [expressions.in_blocks(), "(", function.name]
+    caller = expressions.known(("in_blocks",), "in_blocks", in_blocks, "calls a function for each block, on threads")
+    parts: list[str | Expr] = [caller, "(", function.name]
     for group in (arrays, function.scalars, results):
         parts += [", (", *(piece for item in group for piece in (item, ", ")), ")"]
     return Expr.make(_tidy([*parts, ", ", between, ")"]), 16, chain.nodes[-1], [*arrays, *function.scalars, *results])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..base.dataclass import dataclass, replace
 from ..ir.graph import Node
@@ -66,6 +67,14 @@ class Place:
 
     spans: tuple[Span, ...]
     loops: tuple[Loop, ...]
+
+
+def iterations(loops: tuple[Loop, ...], variables: Mapping[str, Any]) -> list[tuple[Node, int]]:
+    """Return the loops around a line and the iterations they are in, innermost first, given the local variables."""
+    return [
+        (loop.node, int(variables.get(loop.counter, loop.start)) - loop.start)
+        for loop in reversed(loops) if loop.counter
+    ]  # fmt: skip
 
 
 class Lines:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.forks import undivided
 from ..base.shapes import TensorShape
 from ..ir.graph import Node
 from ..ir.op import Op
@@ -16,8 +17,6 @@ from ..ir.tensor import Tensor
 from ..ops.indexing import GETITEM, assign_in_place
 from ..ops.operands import CAST
 from . import names
-from .block_loop import Between, in_blocks
-from .buffer_reuse import ReusedArrays
 from .inlining import Uses
 from .templates import ATOM, Expr, constant, parse
 
@@ -52,9 +51,9 @@ class Expressions:
             value = value[()]
         if not isinstance(value, np.generic):
             note = f"array of shape {value.shape}, {value.dtype}" if isinstance(value, np.ndarray) else repr(value)
-            return constant(self._global(("object", id(value)), names.of_node(hint), value, note[:80]))
+            return constant(self.known(("object", id(value)), names.of_node(hint), value, note[:80]))
         key = ("scalar", value.dtype.str, value.tobytes())
-        return constant(self._global(key, names.of_constant(value), value, repr(value)))
+        return constant(self.known(key, names.of_constant(value), value, repr(value)))
 
     def true(self) -> Expr:
         """Return the value of an effect token."""
@@ -62,7 +61,7 @@ class Expressions:
 
     def count(self) -> str:
         """Return ``itertools.count``."""
-        return self._global(("count",), "count", count, "itertools.count")
+        return self.known(("count",), "count", count, "itertools.count")
 
     def call(self, node: Node, env: Mapping[Tensor, Expr], uses: Uses) -> Expr:
         """Return the expression that computes ``node``."""
@@ -86,28 +85,20 @@ class Expressions:
 
     def reused(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
         """Return what makes arrays of this form, to be used again."""
-        name = self._global(
-            ("reused",), "ReusedArrays", ReusedArrays, "gives an array, again if nobody has it any more"
-        )
-        return f"{name}({shape}, {_dtype_name(dtype)})"
+        with undivided():
+            from .buffer_reuse import ReusedArrays
+
+        name = self.known(("reused",), "ReusedArrays", ReusedArrays, "gives an array, again if nobody has it any more")
+        return f"{name}({shape}, {dtype_name(dtype)})"
 
     def scalar(self, dtype: np.dtype[Any]) -> str:
         """Return what makes a NumPy scalar of a number."""
-        return _dtype_name(dtype)
+        return dtype_name(dtype)
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Expr:
         """Return a new array."""
-        text = f"np.empty({shape}, {_dtype_name(dtype)})"
+        text = f"np.empty({shape}, {dtype_name(dtype)})"
         return Expr((text,), length=len(text))
-
-    def between(self, dtypes: Sequence[np.dtype[Any]]) -> str:
-        """Return what gives a chain its intermediate blocks."""
-        name = self._global(("between",), "Between", Between, "blocks for the values between others")
-        return f"{name}({', '.join(map(_dtype_name, dtypes))})"
-
-    def in_blocks(self) -> str:
-        """Return what runs a function over blocks."""
-        return self._global(("in_blocks",), "in_blocks", in_blocks, "calls a function for each block, on threads")
 
     def set_item(self, node: Node, env: Mapping[Tensor, Expr]) -> list[str | Expr]:
         """Return the statement that writes to the array itself what ``node`` would write to a copy."""
@@ -132,6 +123,15 @@ class Expressions:
         """Return ``value``, passed through the kernel of an internal check on behalf of ``node``."""
         return self._kernel_call(op, [value], attrs, node, False)
 
+    def known(self, key: Any, wanted: str, value: Any, note: str) -> str:
+        """Return the name of ``value`` in the generated module: the one that ``key`` has, or else like ``wanted``."""
+        name = self._known.get(key)
+        if name is None:
+            name = self._known[key] = self.names.new_global(wanted)
+            self.namespace[name] = value
+            self.notes[name] = note.partition("\n")[0]
+        return name
+
     def _filled(self, template: Any, args: Sequence[Expr], node: Node) -> Expr:
         filled: Expr = template.fill(args, node)
         return filled
@@ -153,24 +153,16 @@ class Expressions:
         if getattr(np, name, None) is kernel:
             return f"np.{name}"
         note = op.doc or f"the kernel of {op.name}"
-        return self._global(("kernel", id(kernel)), names.of_node(op.name), kernel, note)
+        return self.known(("kernel", id(kernel)), names.of_node(op.name), kernel, note)
 
     def _attribute(self, key: str, value: Any) -> str:
         if _is_literal(value):
             return ascii(value)
         if isinstance(value, np.dtype):
-            return self._global(("dtype", value.str), f"dtype_{value.name}", value, f"np.dtype({value.name!r})")
+            return self.known(("dtype", value.str), f"dtype_{value.name}", value, f"np.dtype({value.name!r})")
         if isinstance(value, TensorShape):
-            return self._global(("shape", value), "shape", value, repr(value))
-        return self._global(("attribute", id(value)), names.identifier(key), value, repr(value)[:80])
-
-    def _global(self, key: Any, wanted: str, value: Any, note: str) -> str:
-        name = self._known.get(key)
-        if name is None:
-            name = self._known[key] = self.names.new_global(wanted)
-            self.namespace[name] = value
-            self.notes[name] = note.partition("\n")[0]
-        return name
+            return self.known(("shape", value), "shape", value, repr(value))
+        return self.known(("attribute", id(value)), names.identifier(key), value, repr(value)[:80])
 
 
 def _is_literal(value: Any) -> bool:
@@ -195,7 +187,8 @@ def _index(attrs: Mapping[str, Any], n_inputs: int) -> str | None:
     return "{0}[" + source + "]" if "(" not in source or source == "()" else None
 
 
-def _dtype_name(dtype: np.dtype[Any]) -> str:
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return a dtype as generated code names it."""
     return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
 
 
@@ -204,7 +197,7 @@ def _cast(node: Node) -> str | None:
     dtype = node.attrs["dtype"]
     if dtype.kind not in "biufc" or (node.inputs[0].dtype.kind == "c" and dtype.kind != "c"):
         return None
-    name = _dtype_name(dtype)
+    name = dtype_name(dtype)
     return f"{name}({{0}})" if node.inputs[0].shape.rank == 0 else f"{{0}}.astype({name})"
 
 

@@ -14,15 +14,7 @@ from typing import Any
 
 from ..base.profiler import Recorder
 from ..ir.graph import Node
-from .lines import Loop, Place
-
-
-def iterations(loops: tuple[Loop, ...], variables: Mapping[str, Any]) -> list[tuple[Node, int]]:
-    """Return the loops around a line and the iterations they are in, innermost first, given the local variables."""
-    return [
-        (loop.node, int(variables.get(loop.counter, loop.start)) - loop.start)
-        for loop in reversed(loops) if loop.counter
-    ]  # fmt: skip
+from .lines import Place, iterations
 
 
 @contextmanager

@@ -30,13 +30,12 @@ from ..analysis.observable import may_repeat
 from ..base import background, config
 from ..base import native_extra as extra
 from ..base.dataclass import dataclass
-from ..base.forks import Kind
+from ..base.forks import Kind, undivided
 from ..base.profiler import active
 from ..dataflow.compile_dataflow import compile_dataflow
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
-from ..passes.regions import form_regions
 from ..python_code.compile_python import compile_graph, compile_region
 from .on_stack_replacement import Restart, Site, Sites, may_hand_over
 from .tier_up import MOST_SHAPES, SMALLEST, Made, Shapes, TierUp, is_wanted
@@ -131,6 +130,9 @@ class Automatic:
         self._wanted = is_wanted() and not self.choice.no_gain
         self._base: Run
         if self.choice.executor == "dataflow":
+            with undivided():
+                from ..passes.regions import form_regions
+
             runs = form_regions(graph, compile_region)
             self._base = compile_dataflow(runs, runs.outputs, runs.inputs)
         else:

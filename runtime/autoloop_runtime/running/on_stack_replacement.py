@@ -35,9 +35,9 @@ import numpy as np
 from ..analysis.observable import may_repeat
 from ..base import background
 from ..base.dtypes import variant
-from ..ir.graph import Node
+from ..base.forks import undivided
+from ..ir.graph import Graph, Node
 from ..ir.run_state import EAGER, RunState
-from ..passes.resume import resumable
 from .tier_up import SMALLEST, Made, Shapes, TierUp
 
 #: iterations of the first chunk, and nanoseconds of one that is long enough
@@ -80,7 +80,7 @@ class Site:
         self.trusted: dict[Shapes, float] = {}
         self.lost: dict[Shapes, int] = {}
         #: its machine code
-        self.tier_up = TierUp(lambda: resumable(node).graph, node.subgraphs)
+        self.tier_up = TierUp(lambda: _resumable(node), node.subgraphs)
         self.first = range(FIRST)
 
     def __call__(self) -> Turns:
@@ -108,6 +108,14 @@ class Site:
                 shapes, f"it was slower: {native / 1e3:.3g} µs an iteration, not {python / 1e3:.3g} µs"
             )
         return False
+
+
+def _resumable(node: Node) -> Graph:
+    """Return the loop as a function that goes on from any iteration."""
+    with undivided():
+        from ..passes.resume import resumable
+
+    return resumable(node).graph
 
 
 def _variables(node: Node) -> int:

@@ -15,7 +15,8 @@ from ..base import nest
 from ..base.contexts import undisturbed
 from ..base.forks import undivided
 from ..ir.convert import convert_to_tensor
-from ..ir.graph import CONST, Graph
+from ..ir.graph import CONST, Graph, Node
+from ..ir.op import function
 from ..ir.recorders import recorders
 from ..ir.run_state import EAGER, RunState
 from ..ir.tensor import Tensor
@@ -87,3 +88,32 @@ def wrap(value: Any) -> Tensor:
         return Tensor(value)
     except AttributeError:  # a Python value
         return Tensor(np.asarray(value))
+
+
+# -- what sessions do, which no function needs ------------------------------------------------------------------
+
+
+def _evaluated(value: Any, feed_dict: Any, session: Any) -> Any:
+    with undivided():
+        from .session import evaluated
+
+    return evaluated(value, feed_dict, session)
+
+
+def _run_operation(node: Node, feed_dict: Any, session: Any) -> None:
+    with undivided():
+        from .session import run_operation
+
+    run_operation(node, feed_dict, session)
+
+
+def _get_default_graph() -> Graph:
+    with undivided():
+        from .session import get_default_graph
+
+    return get_default_graph()
+
+
+function("eval", _evaluated)
+function("run_operation", _run_operation)
+function("get_default_graph", _get_default_graph)

@@ -22,7 +22,6 @@ from ..ir.argument_types import DTypeLike
 from ..ir.composite import composite_of
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
-from ..ir.op import function
 from ..ir.run_state import SessionState
 from ..ir.tensor import Tensor
 
@@ -358,16 +357,13 @@ def _session(session: Any, what: str) -> Session:
     return found
 
 
-def _eval(value: Tensor | Variable, feed_dict: Any, session: Any) -> Any:
+def evaluated(value: Tensor | Variable, feed_dict: Any, session: Any) -> Any:
+    """Return what ``value.eval(feed_dict, session)`` gives."""
     if isinstance(value, Tensor) and not value.is_symbolic:
         return value.numpy()
     return _session(session, f"{type(value).__name__}.eval()").run(value, feed_dict)
 
 
-def _run_operation(node: Node, feed_dict: Any, session: Any) -> None:
+def run_operation(node: Node, feed_dict: Any, session: Any) -> None:
+    """Run an operation as ``node.run(feed_dict, session)`` does."""
     _session(session, "Operation.run()").run(node, feed_dict)
-
-
-function("eval", _eval)
-function("run_operation", _run_operation)
-function("get_default_graph", get_default_graph)

@@ -1,0 +1,40 @@
+"""Doors of packages: names whose modules are loaded when one of them is first asked for.
+
+Of what most programs do without, a start then pays nothing. A module opens such a door with
+``__getattr__ = door(globals(), module_of)``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from .forks import undivided
+
+
+def door(
+    namespace: dict[str, Any], module_of: Mapping[str, str], modules: Collection[str] = ()
+) -> Callable[[str], Any]:
+    """Return a module's ``__getattr__``.
+
+    Parameters
+    ----------
+    namespace : dict
+        Of the module; what was found stays there, and is asked for only once.
+    module_of : mapping
+        In which module a name stands, by its full name.
+    modules : collection of str
+        The names that are for the modules themselves.
+    """
+
+    def later(name: str) -> Any:
+        module = module_of.get(name)
+        if module is None:
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        with undivided():
+            found = importlib.import_module(module)
+        value = namespace[name] = found if name in modules else getattr(found, name)
+        return value
+
+    return later
