@@ -27,6 +27,8 @@ LAZY = {
     ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.executable"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.native"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.main_namespace"),
+    ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_linalg"),
+    ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_fft"),
     ("autoloop_runtime.base.nest", "dataclasses"),
     ("autoloop_runtime.base.nest", "optree"),
     ("autoloop_runtime.analysis.cost", "threadpoolctl"),

@@ -92,9 +92,13 @@ def test_the_array_apis_names(f):
         (lambda x: np.linalg.norm(x, 3), ValueError, "Invalid norm order 3 for matrices"),
         (lambda x: np.linalg.norm(x[0], "fro"), ValueError, "Invalid norm order 'fro' for vectors"),
         (lambda x: np.linalg.norm(x[None], 2), ValueError, "Improper number of dimensions to norm"),
-        (lambda x: np.linalg.norm(x, x[0, 0]), TypeError, "ord must be a Python number or string, not a tensor"),
-        (lambda x: np.linalg.cond(x), TypeError, "numpy.cond has no counterpart for a symbolic tensor"),
-        (lambda x: np.cross(x, x), ValueError, r"cross: the last axis must have three elements, got shape \(3, 4\)"),
+        (
+            lambda x: np.linalg.norm(x, x[0, 0]),
+            TypeError,
+            "numpy.linalg.norm: the argument 'ord' must be known",
+        ),
+        (lambda x: np.cross(x, x), ValueError, r"\(dimension must be 2 or 3\), got \[4, 4\]"),
+        (lambda x: al.cross(x, x), ValueError, r"cross: the last axis must have three elements, got shape \(3, 4\)"),
     ],
 )
 def test_what_is_refused(f, error, message):
@@ -124,10 +128,11 @@ def test_gradients_of_complex_matrices(order):
         np.testing.assert_allclose(along, (up - down) / (2 * step), rtol=1e-5, atol=1e-7)
 
 
-def test_their_singular_vectors_have_none():
-    x = al.constant(ARRAYS["complex"])
-    with pytest.raises(TypeError, match="singular vectors of a complex matrix have no gradient"):
-        al.jvp(lambda x: np.linalg.norm(x, 2), [x], [x])
+def test_gradients_of_complex_matrices_in_forward_mode():
+    x, move = ARRAYS["complex"], ARRAYS["complex"][::-1] * 1j
+    _, along = al.jvp(lambda x: np.linalg.norm(x, 2), [al.constant(x)], [al.constant(move)])
+    up, down = (np.linalg.norm(x + s * 1e-6 * move, 2) for s in (1, -1))
+    np.testing.assert_allclose(along, (up - down) / 2e-6, rtol=1e-7)
 
 
 def _gradient(f, x):

@@ -90,8 +90,7 @@ def test_einsum_mistakes():
         ops.einsum("ij,jk->ik", x, x)
     with pytest.raises(ValueError, match="2 tensors"):
         ops.einsum("ij,jk", x)
-    with pytest.raises(ValueError, match="diagonal"):
-        check_gradient(lambda v: ops.einsum("ii->i", v), np.eye(2))
+    check_gradient(lambda v: ops.einsum("ii->i", v), np.eye(2))
 
 
 def test_large_einsum_uses_the_same_numbers():

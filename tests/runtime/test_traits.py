@@ -226,7 +226,7 @@ def test_what_takes_over_memory_gives_as_much_as_it_takes():
         seen.add(op.name)
         assert ins[0].size == outs[0].size and ins[0].dtype == outs[0].dtype
         if op.traits.memory is Memory.VIEW:
-            assert np.shares_memory(ins[0], outs[0]) or np.ndim(outs[0]) == 0
+            assert np.shares_memory(ins[0], outs[0]) or np.ndim(outs[0]) == 0 or not ins[0].flags.c_contiguous
     assert seen == {"set_item", "scatter_update", "reshape", "expand_dims", "squeeze"}
 
 
@@ -245,6 +245,7 @@ def test_derivatives_that_are_said_to_be_zero_are():
     refused = {op.name for op in OPS.values() if op.vjp is NO_RULE}
     assert refused == {
         "py_function", "unique", "AssignVariable", "AssignAddVariable", "AssignSubVariable", "While", "Cond",
+        "qr_raw",
     }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from . import norms, numpy_door
+from . import numpy_door
 from . import random as random
 from .arithmetic import *
 from .array import *
@@ -17,6 +17,7 @@ from .bounds import *
 from .broadcasting import *
 from .complex_numbers import *
 from .composed import *
+from .contractions import *
 from .creation import *
 from .define import ALIASES as ALIASES
 from .diagonals import *

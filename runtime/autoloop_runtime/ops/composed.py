@@ -15,13 +15,14 @@ from .arithmetic import divide, multiply, subtract
 from .array import expand_dims, reshape
 from .broadcasting import broadcast_to
 from .complex_numbers import conj
+from .contractions import tensordot
 from .define import public
 from .dtype_rules import inexact
 from .extents import axis_of
 from .filled import zeros_like
 from .identities import identity
 from .joining import concat, stack, unstack
-from .linalg import matmul, tensordot
+from .linalg import matmul
 from .logic import equal, isfinite, isnan, not_equal
 from .operands import cast, is_tensor, operands
 from .reducing import sum as total
@@ -184,7 +185,7 @@ def meshgrid(*vectors: ArrayLike, indexing: str = "xy", name: str | None = None)
     return [broadcast_to(part, shape, name=name) for part in spread]
 
 
-@public(numpy=np.inner)
+@public()
 def inner(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return the sum of products over the last axes.
 
@@ -199,7 +200,7 @@ def inner(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     return tensordot(a, b, (-1, -1), name)
 
 
-@public(numpy=np.vdot)
+@public()
 def vdot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return the sum of the products of all elements, those of ``a`` conjugated.
 
@@ -269,7 +270,7 @@ def ptp(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Tens
     return subtract(max(x, axis), min(x, axis), name=name)
 
 
-@public(numpy=np.cross)
+@public()
 def cross(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return the cross product of vectors of three along the last axis.
 

@@ -1,4 +1,4 @@
-"""Linear algebra: products, contractions and the solution of systems."""
+"""Linear algebra: products and the solution of systems."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.shapes import Dim, TensorShape, broadcast_shapes
+from ..base.shapes import TensorShape, broadcast_shapes
 from ..ir.apply import apply
-from ..ir.argument_types import ArrayLike, Axes
+from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.prices import TYPICAL, Products, elements
 from ..ir.tensor import Tensor
@@ -17,22 +17,18 @@ from ..ir.traits import MADE, OPAQUE, Batching
 from .arithmetic import multiply
 from .array import expand_dims, flip, reshape, roll, squeeze, swapaxes
 from .broadcasting import unbroadcast
+from .contractions import tensordot
 from .define import Function, document, op_of, primitive, public
 from .diagonals import tril, triu
 from .dtype_rules import inexact, numeric, ruled
 from .elementwise import conjugated
-from .extents import axes_of
-from .filled import ones_like, zeros_like
+from .filled import ones_like
 from .operands import as_dtype, operands
 
 if TYPE_CHECKING:
     from .public_functions import Unary
 
-__all__ = ["cholesky", "det", "dot", "einsum", "inv", "matmul", "outer", "solve", "tensordot"]
-
-#: einsum contracts pairwise, with BLAS, above this many multiplications
-_EINSUM_OPTIMIZE = 4096
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+__all__ = ["cholesky", "det", "dot", "inv", "matmul", "outer", "solve"]
 
 
 def transposed(x: Tensor) -> Any:
@@ -159,143 +155,6 @@ def outer(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     return multiply(reshape(a, [-1, 1]), reshape(b, [1, -1]), name=name)
 
 
-# -- einsum -----------------------------------------------------------------------------------------------
-
-
-def _einsum_infer(*xs: Tensor, equation: str) -> Any:
-    left, _, right = equation.partition("->")
-    sizes: dict[str, Dim] = {}
-    for labels, x in zip(left.split(","), xs):
-        if x.shape.rank is None:
-            continue
-        if len(labels) != len(x.shape):
-            raise ValueError(f"einsum: {labels!r} has {len(labels)} labels for a tensor of shape {x.shape}")
-        for label, extent in zip(labels, x.shape.known):
-            have = sizes.get(label, 1)
-            if extent is None:
-                sizes[label] = None if have == 1 else have
-            elif have in (1, None) or extent == 1:
-                sizes[label] = extent if have in (1, None) else have
-            elif have != extent:
-                raise ValueError(
-                    f"einsum: label {label!r} of {equation!r} has extents {have} and {extent}, the shapes are "
-                    f"{' and '.join(str(x.shape) for x in xs)}"
-                )
-    return xs[0].dtype, TensorShape([sizes.get(label) for label in right])
-
-
-def _einsum_kernel(*xs: Any, equation: str) -> Any:
-    work = 1
-    for x in xs:
-        work *= x.size
-    return np.einsum(equation, *xs, optimize=work > _EINSUM_OPTIMIZE)[()]
-
-
-def _einsum_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    left, _, right = attrs["equation"].partition("->")
-    terms = left.split(",")
-    grads = []
-    for k, (labels, x) in enumerate(zip(terms, inputs)):
-        if len(set(labels)) != len(labels):
-            raise ValueError(f"einsum: no gradient through the repeated label in {labels!r}; use diagonal")
-        others = [(t, v) for i, (t, v) in enumerate(zip(terms, inputs)) if i != k]
-        there = set(right).union(*[t for t, _ in others])
-        found = "".join(c for c in labels if c in there)
-        equation = ",".join([right, *[t for t, _ in others]]) + "->" + found
-        part = einsum(equation, g, *[conjugated(v) for _, v in others])
-        if found != labels:  # a label that was only summed over: its gradient is the same everywhere
-            part = expand_dims(part, tuple(i for i, c in enumerate(labels) if c not in there))
-        if not (part.shape.is_fully_defined() and part.shape == x.shape):
-            # an extent of 1 may have been broadcast against another tensor's, in either direction
-            part = unbroadcast(part + zeros_like(x), x)
-        grads.append(part)
-    return grads
-
-
-def _einsum_count(*xs: Tensor, equation: str) -> int:
-    """Return the number of combinations of all labels, as one product over all of them would do."""
-    labels = equation.partition("->")[0]
-    every = "".join(dict.fromkeys(labels.replace(",", "")))
-    return elements(_einsum_infer(*xs, equation=f"{labels}->{every}")[1])
-
-
-EINSUM = primitive(
-    "einsum", _einsum_infer, _einsum_kernel, _einsum_vjp, traits=OPAQUE.but(price=Products(_einsum_count), blas=True)
-)
-
-
-@public(numpy=np.einsum)
-def einsum(equation: str, *tensors: ArrayLike, name: str | None = None) -> Tensor:
-    """Return a sum of products, written with one label per axis: ``einsum("ij,jk->ik", a, b)``.
-
-    Parameters
-    ----------
-    equation : str
-        Without ``->`` the result has the labels that occur once, sorted. ``...`` stands for the leading axes.
-    *tensors : tensor-like
-    name : str, optional
-    """
-    xs = operands("einsum", *tensors)
-    return apply(EINSUM, xs, {"equation": _explicit(equation.replace(" ", ""), xs)}, name)
-
-
-def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
-    """Return the equation with ``->`` and without ``...``."""
-    left, arrow, right = equation.partition("->")
-    terms = left.split(",")
-    if len(terms) != len(xs):
-        raise ValueError(f"einsum: {equation!r} speaks of {len(terms)} tensors, {len(xs)} were given")
-    free = [c for c in _LETTERS if c not in equation]
-    batch = ""
-    for i, (term, x) in enumerate(zip(terms, xs)):
-        if "..." in term:
-            if x.shape.rank is None:
-                raise ValueError("einsum: ... needs the rank of the tensor; declare it with set_shape")
-            count = len(x.shape) - len(term.replace("...", ""))
-            own = "".join(free[-count:]) if count else ""
-            batch = max(batch, own, key=len)
-            terms[i] = term.replace("...", own)
-    if not arrow:
-        labels = "".join(terms)
-        once = sorted(c for c in set(labels) if labels.count(c) == 1 and c not in batch)
-        right = batch + "".join(once)
-    right = right.replace("...", batch)
-    return ",".join(terms) + "->" + right
-
-
-@public(numpy=np.tensordot)
-def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Axes] = 2, name: str | None = None) -> Tensor:
-    """Return the sum of products over axes of ``a`` and of ``b``.
-
-    Parameters
-    ----------
-    a, b : tensor-like
-    axes : int, or pair of (sequences of) int
-        The last ``axes`` of ``a`` with the first of ``b``, or which with which.
-    name : str, optional
-    """
-    a, b = operands("tensordot", a, b)
-    if a.shape.rank is None or b.shape.rank is None:
-        raise ValueError("tensordot: the ranks of the operands must be known; declare them with set_shape")
-    if isinstance(axes, int):
-        axes = (range(len(a.shape) - axes, len(a.shape)), range(axes))
-    of_a = axes_of(_listed(axes[0]), len(a.shape), "tensordot") or ()
-    of_b = axes_of(_listed(axes[1]), len(b.shape), "tensordot") or ()
-    if len(of_a) != len(of_b):
-        raise ValueError(f"tensordot: {len(of_a)} axes of the first against {len(of_b)} of the second")
-    labels = iter(_LETTERS)
-    left = [next(labels) for _ in a.shape]
-    right = [next(labels) for _ in b.shape]
-    for i, j in zip(of_a, of_b):
-        right[j] = left[i]
-    kept = [c for i, c in enumerate(left) if i not in of_a] + [c for j, c in enumerate(right) if j not in of_b]
-    return einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", a, b, name=name)
-
-
-def _listed(axes: Any) -> Any:
-    return tuple(axes) if isinstance(axes, (list, tuple, range, np.ndarray)) else (axes,)
-
-
 #: of a square matrix, by LAPACK
 FACTORISED = OPAQUE.but(
     price=lambda a, *_: 10_000 + 8 * elements(a.shape), raises=np.linalg.LinAlgError, blas=True
@@ -307,14 +166,19 @@ FACTORISED = OPAQUE.but(
 def _square(x: Tensor, name: str) -> TensorShape:
     if x.shape.rank is None:
         return x.shape
-    if len(x.shape) < 2 or (None not in x.shape.known[-2:] and x.shape.known[-1] != x.shape.known[-2]):
-        raise ValueError(f"{name}: a square matrix is needed, got shape {x.shape}")
+    if len(x.shape) < 2:
+        raise np.linalg.LinAlgError(
+            f"{name}: {len(x.shape)}-dimensional array given. Array must be at least two-dimensional"
+        )
+    if None not in x.shape.known[-2:] and x.shape.known[-1] != x.shape.known[-2]:
+        raise np.linalg.LinAlgError(
+            f"{name}: a square matrix is needed, got shape {x.shape}: Last 2 dimensions of the array must be square"
+        )
     return x.shape
 
 
 def _of_matrix(
-    name: str, kernel: Function, shape: Function, grad: Function, doc: str, numpy: Any,
-    aliases: Sequence[str] = (),
+    name: str, kernel: Function, shape: Function, grad: Function, doc: str, aliases: Sequence[str] = (),
 ) -> Unary:  # fmt: skip
     """Declare a function of one square matrix (or of a stack of them)."""
     op = primitive(
@@ -323,7 +187,7 @@ def _of_matrix(
         traits=FACTORISED,
     )  # fmt: skip
 
-    @public(name=name, numpy=numpy, aliases=aliases)
+    @public(name=name, aliases=aliases)
     def f(x: ArrayLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
         return apply(op, [as_dtype(x, ruled(inexact, op.name, x.dtype)[0])], None, name)
@@ -368,16 +232,14 @@ def _cholesky_grad(g: Any, y: Any, x: Any) -> Any:
     return (half + transposed(half)) / 2
 
 
-inv = _of_matrix(
-    "inv", np.linalg.inv, lambda s: s, _inv_grad, "The inverse of a matrix.", np.linalg.inv, ("matrix_inverse",)
-)
+inv = _of_matrix("inv", np.linalg.inv, lambda s: s, _inv_grad, "The inverse of a matrix.", ("matrix_inverse",))
 det = _of_matrix(
     "det", np.linalg.det, lambda s: s if s.rank is None else TensorShape(s.known[:-2]), _det_grad,
-    "The determinant of a matrix.", np.linalg.det, ("matrix_determinant",),
+    "The determinant of a matrix.", ("matrix_determinant",),
 )  # fmt: skip
 cholesky = _of_matrix(
     "cholesky", np.linalg.cholesky, lambda s: s, _cholesky_grad,
-    "The lower triangular factor of a positive definite matrix.", np.linalg.cholesky,
+    "The lower triangular factor of a positive definite matrix.",
 )  # fmt: skip
 
 
@@ -397,11 +259,13 @@ def _solve_infer(a: Tensor, b: Tensor) -> Any:
 
 def _solve_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
     a, b = inputs
-    gb = solve(transposed(a), g)
     x = conjugated(outputs[0])
     if b.shape.rank == 1:
+        stacked = g.shape.rank != 1
+        gb = squeeze(solve(transposed(a), expand_dims(g, -1)), -1) if stacked else solve(transposed(a), g)
         ga = -(expand_dims(gb, -1) * expand_dims(x, -2))
     else:
+        gb = solve(transposed(a), g)
         ga = -matmul(gb, swapaxes(x, -1, -2))
     return [unbroadcast(ga, a), unbroadcast(gb, b)]
 
@@ -415,7 +279,7 @@ SOLVE = primitive(
 )
 
 
-@public(numpy=np.linalg.solve, aliases=("matrix_solve",))
+@public(aliases=("matrix_solve",))
 def solve(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return the ``x`` with ``a @ x == b``.
 

@@ -13,8 +13,14 @@ from ..ir.numpy_protocols import NUMPY_DOORS
 
 def _open(theirs: Any) -> None:
     """Fill the tables with all names of the namespace that ``theirs`` is of."""
+    space = getattr(theirs, "__module__", None) or ""
     with undivided():
         from .numpy_names import main_namespace  # noqa: F401
+
+        if space.startswith("numpy.linalg"):
+            from .numpy_names import numpy_linalg  # noqa: F401
+        elif space.startswith("numpy.fft"):
+            from .numpy_names import numpy_fft  # noqa: F401
 
 
 NUMPY_DOORS.append(_open)

@@ -11,7 +11,7 @@ from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
-from ..ir.convert import convert_to_tensor, has_tensor
+from ..ir.convert import convert_to_tensor
 from ..ir.numpy_arguments import Counterpart
 from ..ir.numpy_protocols import NUMPY_FUNCTIONS
 from ..ir.tensor import Tensor
@@ -19,7 +19,7 @@ from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE
 from .broadcasting import broadcast_static, unbroadcast
 from .define import primitive, public
 from .joining import unstack
-from .operands import as_dtype, operands, weak_type
+from .operands import as_dtype, operands
 
 __all__ = ["argwhere", "where"]
 
@@ -92,9 +92,6 @@ def _numpy_where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         found = argwhere(condition)
         return tuple(unstack(found, axis=1))
-    if weak_type(x) is not None is not weak_type(y):  # which make an array of NumPy's own dtypes
-        x, y = np.asarray(x), np.asarray(y)
-    x, y = (np.asarray(v) if isinstance(v, (list, tuple)) and not has_tensor(v) else v for v in (x, y))
     return where(condition, x, y)
 
 

@@ -8,7 +8,8 @@ from math import prod
 from ...base.dataclass import replace
 from ...ir.graph import Node
 from ...ops.arithmetic import MULTIPLY
-from ...ops.linalg import EINSUM, MATMUL
+from ...ops.contractions import EINSUM
+from ...ops.linalg import MATMUL
 from ...ops.operands import CAST
 from ...ops.reducing import SUM
 from ..ir.elements import FLOAT, HALF, LType, literal

@@ -40,7 +40,7 @@ class Library:
 
 
 def library(
-    name: str, kernel: Function, shape: Shape | list[Shape], vjp: Function | NoRule, *,
+    name: str, kernel: Function, shape: Shape | Sequence[Shape], vjp: Function | NoRule, *,
     dtype: Function | None = None, traits: Traits = LIBRARY, **options: Any,
 ) -> Library:  # fmt: skip
     """Declare a row.
@@ -66,7 +66,7 @@ def library(
         What applies it: inputs by place, attributes by name.
     """
     several = isinstance(shape, (list, tuple))
-    rules: list[Shape] = list(shape) if isinstance(shape, (list, tuple)) else [shape]
+    rules: list[Shape] = [shape] if isinstance(shape, str) or callable(shape) else list(shape)
     tried = _Trials(name, kernel, len(rules) if several else None)
 
     def infer(*tensors: Tensor, **attrs: Any) -> Any:

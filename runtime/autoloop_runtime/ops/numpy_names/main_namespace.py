@@ -13,4 +13,5 @@ from . import numpy_sorting as numpy_sorting
 from . import numpy_ufuncs as numpy_ufuncs
 from . import order_statistics as order_statistics
 from . import sample_statistics as sample_statistics
+from . import tensor_products as tensor_products
 from . import ufunc_calls as ufunc_calls

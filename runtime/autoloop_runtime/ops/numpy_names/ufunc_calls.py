@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from ..operands import as_dtype
 from .counterparts import as_operand, refused
 
 _PYTHON_NUMBERS = (int, float, complex)
+#: what functions of vectors and matrices take besides
+_AXES = ("axes", "axis", "keepdims")
 
 
 def loop_of(ufunc: Any, inputs: Sequence[Any], casting: Any = "same_kind", dtype: Any = None) -> list[Any]:
@@ -39,9 +42,12 @@ def _called(ufunc: Any, *inputs: Any, casting: Any = "same_kind", dtype: Any = N
     ours = NUMPY_UFUNCS.get(ufunc)
     if ours is None:
         return NotImplemented
+    own = {} if ufunc.signature is None else {k: others.pop(k) for k in _AXES if k in others}
     for argument, value in others.items():
         if not is_neutral(argument, value):
             refused(ufunc, argument)
+    if own:
+        return _on_axes(ufunc, ours, inputs, own)
     if dtype is None and casting == "same_kind":
         return ours(*inputs)
     loop = loop_of(ufunc, inputs, casting, dtype)
@@ -49,6 +55,15 @@ def _called(ufunc: Any, *inputs: Any, casting: Any = "same_kind", dtype: Any = N
     if ufunc.nout == 1:
         return as_dtype(made, loop[-1])
     return tuple([as_dtype(one, to) for one, to in zip(made, loop[ufunc.nin :])])
+
+
+def _on_axes(ufunc: Any, ours: Any, inputs: Sequence[Any], own: dict[str, Any]) -> Any:
+    """Return what a function of vectors and matrices gives of axes that are not the last."""
+    parameters = inspect.signature(ours).parameters
+    for argument, value in own.items():
+        if argument not in parameters and not is_neutral(argument, value):
+            refused(ufunc, argument, "move the axes of the operands instead: numpy.moveaxis(x, axis, -1)")
+    return ours(*inputs, **{argument: value for argument, value in own.items() if argument in parameters})
 
 
 UFUNC_METHODS["__call__"] = _called

@@ -1,0 +1,92 @@
+"""NumPy's norms, of vectors and of matrices, and what is made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.tensor import Tensor
+from ..arithmetic import abs as absolute
+from ..array import expand_dims, moveaxis, squeeze
+from ..extents import axes_of
+from ..logic import isnan, logical_and, logical_not
+from ..reducing import sum as total
+from ..reductions import any as some
+from ..reductions import max as greatest
+from ..reductions import min as least
+from ..reductions import norm as length
+from ..selection import where
+from .counterparts import counterpart, known
+from .decompositions import svdvals
+from .matrix_equations import inverse_or_nan
+from .matrix_operands import floats, matrix, square
+
+#: order -> what it makes of the sums of the absolute values along one axis, and which of the two that is
+_SUMS = {1: (greatest, 0), -1: (least, 0), np.inf: (greatest, 1), -np.inf: (least, 1)}
+_OF_SINGULAR_VALUES = {2: greatest, -2: least, "nuc": total}
+
+
+@counterpart(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    """Return ``np.linalg.norm``."""
+    x, ord = floats(x), known(np.linalg.norm, ord=ord)
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError("numpy.linalg.norm: the rank of the operand must be known; declare it with set_shape")
+    if axis is None and (ord is None or (rank == 2 and ord in ("f", "fro")) or (rank == 1 and ord == 2)):
+        return length(x, None, None, bool(keepdims))
+    axes = axes_of(known(np.linalg.norm, axis=axis), rank, "numpy.linalg.norm") or ()
+    if len(axes) == 1:
+        return _vectors(x, ord, axes, bool(keepdims))
+    if len(axes) == 2:
+        return _matrices(x, ord, axes, bool(keepdims))
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+def _vectors(x: Tensor, ord: Any, axes: tuple[int, ...] | None, keepdims: bool) -> Any:
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order {ord!r} for vectors")
+    return length(x, ord, axes, keepdims)
+
+
+def _matrices(x: Tensor, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if ord in (None, "fro", "f"):
+        return length(x, None, axes, keepdims)
+    if ord in _OF_SINGULAR_VALUES:
+        found = _OF_SINGULAR_VALUES[ord](svdvals(moveaxis(x, axes, (-2, -1))), -1)
+        return expand_dims(found, tuple(sorted(axes))) if keepdims else found
+    if ord not in _SUMS:
+        raise ValueError(f"Invalid norm order {ord!r} for matrices.")
+    chosen, along = _SUMS[ord]
+    found = chosen(total(absolute(x), axes[along], True), axes[1 - along], True)
+    return found if keepdims else squeeze(found, axes)
+
+
+@counterpart(np.linalg.vector_norm)
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
+    """Return ``np.linalg.vector_norm``: along several axes, of all their elements."""
+    x, axis = floats(x), known(np.linalg.vector_norm, axis=axis)
+    axes = None if axis is None else axes_of(axis, x.shape.rank, "numpy.linalg.vector_norm")
+    return _vectors(x, known(np.linalg.vector_norm, ord=ord), axes, bool(keepdims))
+
+
+@counterpart(np.linalg.matrix_norm)
+def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> Any:
+    """Return ``np.linalg.matrix_norm``: of the last two axes."""
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+@counterpart(np.linalg.cond)
+def cond(x: Any, p: Any = None) -> Any:
+    """Return ``np.linalg.cond``: inf, not nan, of what has no inverse."""
+    p = known(np.linalg.cond, p=p)
+    if p is None or p in (2, -2):
+        x = matrix(x)
+        values = svdvals(x)
+        found = values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    else:
+        x = square(x)
+        found = _matrices(x, p, (-2, -1), False) * _matrices(inverse_or_nan(x), p, (-2, -1), False)
+    unknown = logical_and(isnan(found), logical_not(some(isnan(x), (-2, -1))))
+    return where(unknown, np.array(np.inf, found.dtype), found)
