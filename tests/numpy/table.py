@@ -195,6 +195,9 @@ def public_functions() -> Iterator[str]:
             is_function = callable(value) and not isinstance(value, type) and not isinstance(value, types.ModuleType)
             if (is_function and name != "test") or (prefix == "np" and name in CALLED + INDEXED):
                 yield f"{prefix}.{name}"
+    for name in sorted(dir(np.ndarray)):
+        if not name.startswith("_"):
+            yield f"np.ndarray.{name}"
 
 
 class Row(NamedTuple):

@@ -88,10 +88,30 @@ class Counterpart:
     def __init__(self, theirs: Any, ours: Callable[..., Any]) -> None:
         self.theirs = theirs
         self.ours = ours
+        #: how many arguments by place and which by name -> the parameters they are for, see ``_received``
+        self._forms: dict[tuple[int, tuple[str, ...]], list[tuple[str, str | None, Any]] | None] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given, named = self.arguments(args, kwargs)
-        return self.ours(*given, **named)
+        form = (len(args), tuple(kwargs))
+        if form not in self._forms:
+            self._forms[form] = self._received(*form)
+        received = self._forms[form]
+        if received is None:
+            given, named = self.arguments(args, kwargs)
+            return self.ours(*given, **named)
+        named = {}
+        for (theirs, ours, default), value in zip(received, (*args, *kwargs.values())):
+            self._name(named, theirs, value, ours, default)
+        return self.ours(**named)
+
+    def _received(self, count: int, names: tuple[str, ...]) -> list[tuple[str, str | None, Any]] | None:
+        """Return, for each argument of a call, NumPy's parameter, ours and the default; None if some are collected."""
+        parameters = self._signature.parameters
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values()):
+            return None
+        bound = self._signature.bind(*range(count), **{name: count + place for place, name in enumerate(names)})
+        places = {place: name for name, place in bound.arguments.items()}
+        return [(name, self._places.get(name), parameters[name].default) for _, name in sorted(places.items())]
 
     @property
     @functools.cache  # noqa: B019  (these objects stay; a cached_property has a lock in Python 3.11)

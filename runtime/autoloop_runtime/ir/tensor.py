@@ -14,17 +14,19 @@ import numpy as np
 from ..base import nest
 from ..base.dtypes import DType
 from ..base.shapes import ShapeLike, TensorShape
+from .array_memory import Memory
+from .array_methods import Methods
 from .numpy_protocols import NumpyProtocols
 from .op import CONST, call
 from .python_protocols import PythonProtocols, refuse_symbolic
-from .tensor_operators import Methods, Operators
+from .tensor_operators import Operators
 
 if TYPE_CHECKING:
     from .graph import Graph
     from .node import Node
 
 
-class Tensor(Operators, Methods, PythonProtocols, NumpyProtocols):
+class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols):
     """An immutable n-dimensional array, computed now or later.
 
     Made by ``constant``, ``convert_to_tensor`` and every op; not by calling this class.
@@ -197,14 +199,6 @@ class Tensor(Operators, Methods, PythonProtocols, NumpyProtocols):
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Run the graph for this tensor in ``session`` or the default session (1.x)."""
         return call("eval", self, feed_dict, session)
-
-    def item(self) -> Any:
-        """Return the one element as a Python number."""
-        return self.numpy().item()
-
-    def tolist(self) -> Any:
-        """Return the value as nested lists of Python numbers."""
-        return self.numpy().tolist()
 
     def __copy__(self) -> Tensor:
         return self

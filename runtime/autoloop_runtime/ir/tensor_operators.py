@@ -1,4 +1,4 @@
-"""Python's operators and ndarray's methods on tensors.
+"""Python's operators on tensors.
 
 They lead to the public functions, which stand above tensors, through the one table of functions called by name
 (``op.FUNCTIONS``); no op is known here.
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .numpy_arguments import only_neutral, refuse
 from .op import call
 
 if TYPE_CHECKING:
     from ..base.dtypes import DType
-    from .argument_types import ArrayLike, Axes, DimsLike, DTypeLike, IndexLike
+    from .argument_types import ArrayLike, IndexLike
     from .tensor import Tensor
 
 _Self = TypeVar("_Self")
@@ -43,57 +42,6 @@ def _foreign(other: Any) -> bool:
 
 #: types of operands that need no closer look
 _FAMILIAR: set[type] = {np.ndarray, bool, int, float}
-
-
-class Methods:
-    """ndarray's methods, with NumPy's arguments."""
-
-    __slots__ = ()
-
-    @property
-    def T(self) -> Tensor:
-        """The transpose."""
-        return _made("transpose", self)
-
-    def astype(
-        self, dtype: DTypeLike, order: Any = "K", casting: Any = "unsafe", subok: Any = True, copy: Any = True
-    ) -> Tensor:
-        """Return ``cast(self, dtype)``."""
-        if casting != "unsafe":
-            refuse("astype", "casting")
-        only_neutral("astype", {"order": order, "subok": subok})
-        return _made("cast", self, dtype)
-
-    def reshape(self, *shape: DimsLike, order: Any = "C", copy: Any = None) -> Tensor:
-        """Return ``reshape(self, shape)``."""
-        if order != "C":
-            refuse("reshape", "order")
-        return _made("reshape", self, shape[0] if len(shape) == 1 else shape)
-
-    def sum(
-        self, axis: Axes | None = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any
-    ) -> Tensor:
-        """Return ``sum(self, axis)``; the arguments are those of NumPy's method."""
-        return _reduced("sum", self, axis, keepdims, dtype=dtype, out=out, **more)
-
-    def mean(
-        self, axis: Axes | None = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any
-    ) -> Tensor:
-        """Return ``mean(self, axis)``; the arguments are those of NumPy's method."""
-        return _reduced("mean", self, axis, keepdims, dtype=dtype, out=out, **more)
-
-    def max(self, axis: Axes | None = None, out: Any = None, keepdims: Any = False, **more: Any) -> Tensor:
-        """Return ``max(self, axis)``; the arguments are those of NumPy's method."""
-        return _reduced("max", self, axis, keepdims, out=out, **more)
-
-    def min(self, axis: Axes | None = None, out: Any = None, keepdims: Any = False, **more: Any) -> Tensor:
-        """Return ``min(self, axis)``; the arguments are those of NumPy's method."""
-        return _reduced("min", self, axis, keepdims, out=out, **more)
-
-
-def _reduced(name: str, x: Methods, axis: Axes | None, keepdims: Any, **more: Any) -> Tensor:
-    only_neutral(name, more)
-    return _made(name, x, axis=axis, keepdims=keepdims)
 
 
 class Operators:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import bytes_of_elements as bytes_of_elements
 from . import differences as differences
 from . import histograms as histograms
 from . import interpolation as interpolation

@@ -1,0 +1,162 @@
+"""ndarray's attributes and methods that speak of memory: bytes, Python values, and what writes in place.
+
+Values have them where they are there; of what a graph computes only what does not depend on where it will lie.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from .op import call
+from .python_protocols import refuse_symbolic
+
+if TYPE_CHECKING:
+    from ..base.dtypes import DType
+    from ..base.shapes import TensorShape
+
+#: the dtypes that carry Python's numbers
+_OF_NUMBERS = {"b": "bool", "i": "int64", "u": "int64", "f": "float64", "c": "complex128"}
+
+
+class Memory:
+    """What lies where."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        node: Any
+        dtype: DType
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def shape(self) -> TensorShape: ...
+        @property
+        def size(self) -> int: ...
+        def numpy(self) -> Any: ...
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements (``ValueError`` unless the shape is fully defined)."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from one element to the next along each axis."""
+        made: tuple[int, ...] = self._now("strides", "strides").strides
+        return made
+
+    @property
+    def flags(self) -> Any:
+        """How the elements lie in memory; they cannot be written to."""
+        return self._now("flags", "memory flags").flags
+
+    @property
+    def base(self) -> Any:
+        """The object whose memory the value is in."""
+        return self._now("base", "a base").base
+
+    @property
+    def data(self) -> Any:
+        """The elements as Python's buffer, not to be written to."""
+        return self._now("data", "a buffer").data
+
+    @property
+    def ctypes(self) -> Any:
+        """The elements for ``ctypes``."""
+        return self._now("ctypes", "memory").ctypes
+
+    def item(self, /, *args: Any) -> Any:
+        """Return one element as a Python number: of ``x.item()`` the only one, of ``x.item(3)`` and ``x.item(1, 2)``
+        that at a place."""
+        if self.node is None:
+            return self.numpy().item(*args)
+        at = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        if not at:
+            count = self.shape.num_elements()
+            if count not in (1, None):
+                raise ValueError("can only convert an array of size 1 to a Python scalar")
+            return _as_number(call("reshape", self, []))
+        if len(at) == 1:
+            return _as_number(call("getitem", call("reshape", self, [-1]), at[0]))
+        if self.shape.rank not in (len(at), None):
+            raise ValueError("incorrect number of indices for array")
+        return _as_number(call("getitem", self, tuple(at)))
+
+    def tolist(self) -> Any:
+        """Return the value as nested lists of Python numbers; of a graph's, whose shape must be known, of its elements."""
+        if self.node is None:
+            return self.numpy().tolist()
+        if not self.shape.is_fully_defined:
+            raise TypeError(f"tolist() needs a known shape, but tensor {self.name!r} has shape {self.shape}")
+        return _listed(_as_number(self))
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """Return the bytes of all elements."""
+        made: bytes = self._now("tobytes()", "bytes").tobytes(order)
+        return made
+
+    def tofile(self, fid: Any, /, sep: Any = "", format: Any = "%s") -> None:
+        """Write the elements into a file."""
+        self._now("tofile()", "bytes").tofile(fid, sep, format)
+
+    def dump(self, file: Any) -> None:
+        """Write a pickle of the value into a file."""
+        self._now("dump()", "a pickle").dump(file)
+
+    def dumps(self) -> bytes:
+        """Return a pickle of the value."""
+        made: bytes = self._now("dumps()", "a pickle").dumps()
+        return made
+
+    def fill(self, value: Any, /) -> NoReturn:
+        """Refuse: tensors do not change."""
+        _refuse_writing("fill(v)", "x = numpy.full_like(x, v), or x[...] = v in converted code")
+
+    def partition(self, kth: Any, /, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> NoReturn:
+        """Refuse: tensors do not change."""
+        _refuse_writing("partition(kth)", "x = numpy.partition(x, kth)")
+
+    def put(self, indices: Any, values: Any, /, mode: Any = "raise") -> NoReturn:
+        """Refuse: tensors do not change."""
+        _refuse_writing("put(i, v)", "x[i] = v in converted code, x = autoloop.set_item(x, i, v) elsewhere")
+
+    def resize(self, /, *new_shape: Any, refcheck: Any = True) -> NoReturn:
+        """Refuse: tensors do not change."""
+        _refuse_writing("resize(shape)", "x = numpy.resize(x, shape)")
+
+    def setfield(self, val: Any, /, dtype: Any, offset: Any = 0) -> NoReturn:
+        """Refuse: tensors do not change."""
+        _refuse_writing("setfield(v, dtype)", "x = x.view(dtype), and set its items")
+
+    def setflags(self, /, *, write: Any = None, align: Any = None, uic: Any = None) -> NoReturn:
+        """Refuse: tensors do not change."""
+        _refuse_writing("setflags()", "a copy, x.numpy().copy(), outside of decorated functions")
+
+    def sort(self, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> NoReturn:
+        """Refuse: tensors do not change."""
+        _refuse_writing("sort()", "x = numpy.sort(x)")
+
+    def _now(self, name: str, what: str) -> Any:
+        if self.node is not None:
+            refuse_symbolic(self, f"{what} (x.{name})")
+        return np.asarray(self.numpy())
+
+
+def _refuse_writing(method: str, instead: str) -> NoReturn:
+    raise TypeError(f"x.{method} changes x in place, which tensors do not; write {instead}")
+
+
+def _as_number(tensor: Any) -> Any:
+    return call("cast", tensor, _OF_NUMBERS.get(tensor.dtype.kind, tensor.dtype))
+
+
+def _listed(tensor: Any) -> Any:
+    return [_listed(row) for row in call("unstack", tensor)] if tensor.shape.rank else tensor

@@ -1,0 +1,128 @@
+"""Tensors have all of ndarray's methods and attributes, each with ndarray's own parameters."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import autoloop as al
+import numpy as np
+import pytest
+
+PUBLIC = [name for name in dir(np.ndarray) if not name.startswith("_")]
+#: what ndarray's methods hand on by name only in their signatures; ours say it
+COLLECTED = {"keepdims", "initial", "where", "mean"}
+OF_THE_STANDARD = {"device", "to_device"}
+X = np.array([[3.0, -1.0, 2.5], [0.5, 4.0, -2.0]])
+
+
+def _signature(f):
+    try:
+        return inspect.signature(f)
+    except ValueError:
+        return pytest.skip("an older NumPy, whose methods do not say their parameters")
+
+
+def _seen(parameters):
+    """What a caller sees of each parameter; those given by place only have no name that matters."""
+    return [
+        (None if p.kind is p.POSITIONAL_ONLY else p.name, p.kind.name, p.kind is p.VAR_POSITIONAL or repr(p.default))
+        for p in parameters
+        if p.name != "self" and p.kind is not p.VAR_KEYWORD and p.name not in COLLECTED
+    ]
+
+
+@pytest.mark.parametrize("name", [n for n in PUBLIC if n not in OF_THE_STANDARD])
+def test_tensors_have_it_with_the_same_parameters(name):
+    theirs, ours = getattr(np.ndarray, name), getattr(al.Tensor, name)
+    assert callable(theirs) == callable(ours)
+    if callable(theirs):
+        expected, found = _signature(theirs).parameters, inspect.signature(ours).parameters
+        assert _seen(found.values()) == _seen(expected.values())
+        for keyword in COLLECTED & set(expected):
+            assert found[keyword] == expected[keyword] or found[keyword].kind is inspect.Parameter.KEYWORD_ONLY or (
+                found[keyword].replace(annotation=inspect.Parameter.empty) == expected[keyword]
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["strides", "nbytes", "itemsize", "size", "ndim"])
+def test_a_value_says_how_it_lies_in_memory(name):
+    assert getattr(al.constant(X), name) == getattr(X, name)
+
+
+def test_a_value_has_bytes_that_cannot_be_written_to(tmp_path):
+    t = al.constant(X)
+    assert t.tobytes() == X.tobytes() and t.tobytes("F") == X.tobytes("F")
+    assert bytes(t.data) == X.tobytes() and t.data.readonly
+    assert not t.flags.writeable and t.ctypes.shape[:] == [2, 3]
+    assert np.shares_memory(t.base, t.numpy())
+    assert np.array_equal(pickle.loads(t.dumps()), X)
+    t.tofile(tmp_path / "raw")
+    t.dump(str(tmp_path / "pickle"))
+    assert (tmp_path / "raw").read_bytes() == X.tobytes()
+    assert np.array_equal(np.load(tmp_path / "pickle", allow_pickle=True), X)
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda x: x.sort(), "x.sort() changes x in place, which tensors do not; write x = numpy.sort(x)"),
+        (lambda x: x.fill(2), "numpy.full_like"),
+        (lambda x: x.put([0], 1), "autoloop.set_item"),
+        (lambda x: x.partition(1), "numpy.partition"),
+        (lambda x: x.resize(3), "numpy.resize"),
+        (lambda x: x.setfield(1, "i4"), "x.view(dtype)"),
+        (lambda x: x.setflags(write=False), "a copy"),
+        (lambda x: x.byteswap(True), "x = x.byteswap()"),
+        (lambda x: x.reshape(6, copy=False), "reshape does not take the argument 'copy'"),
+    ],
+)
+def test_what_writes_in_place_is_refused_by_name(write, words):
+    for x in (al.constant(X), None):
+        with pytest.raises(TypeError) as caught:
+            write(x) if x is not None else al.function(write)(X)
+        assert words in str(caught.value)
+
+
+def test_elements_are_pythons_numbers_by_place():
+    t = al.constant(X)
+    assert type(t.item(4)) is float and t.item(4) == 4.0 and t.item(1, 2) == -2.0 and t.item((0, 1)) == -1.0
+    assert t.tolist() == X.tolist()
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "words"),
+    [
+        (lambda x: x.item(), ValueError, "can only convert an array of size 1 to a Python scalar"),
+        (lambda x: x.item(1, 1, 1), ValueError, "incorrect number of indices for array"),
+        (lambda x: x[0].mT, ValueError, "matrix transpose with ndim < 2 is undefined"),
+        (lambda x: x.astype(np.int8, casting="safe"), TypeError, "according to the rule 'safe'"),
+        (lambda x: x.view(np.complex128), ValueError, "its size must be a divisor of the total size in bytes"),
+        (lambda x: x[0, 0].view(np.int8), ValueError, "Changing the dtype of a 0d array is only supported"),
+        (lambda x: x.getfield(np.int32, 6), ValueError, "at offset 6"),
+    ],
+)
+def test_errors_are_numpys(ask, error, words):
+    for given in (lambda: ask(X), lambda: ask(al.constant(X)), lambda: al.function(ask)(X)):
+        with pytest.raises(error) as caught:
+            given()
+        assert words in str(caught.value) or "offset" in words
+
+
+def test_lists_of_elements_need_a_known_shape():
+    @al.function(input_signature=[al.TensorSpec([None], al.float64)])
+    def f(x):
+        return x.tolist()
+
+    with pytest.raises(TypeError, match=r"tolist\(\) needs a known shape"):
+        f(X[0])
+
+
+def test_a_copy_is_a_tensor_of_its_own():
+    t = al.constant(X)
+    assert t.copy() is not t and np.array_equal(t.copy().numpy(), X)
+
+
+def test_methods_that_numpy_has_no_longer_are_not_there():
+    with pytest.raises(AttributeError):
+        al.constant(X).itemset(0, 1.0)
