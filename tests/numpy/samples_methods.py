@@ -5,7 +5,7 @@ from __future__ import annotations
 _AXES = ("x.{m}()", "x.{m}(0)", "x.{m}(axis=1, keepdims=True)", "x.{m}(axis=5)")
 _MASKED = ("x.{m}(where=b, initial=1)", "x.{m}(0, None, None, True)")
 _PLACE = ("x.{m}()", "x.{m}(0)", "x.{m}(axis=1, keepdims=True)", "x.{m}(0, keepdims=False)", "x.{m}(2)")
-_SPREAD = ("x.{m}()", "x.{m}(0, ddof=1)", "x.{m}(axis=(0, 1), dtype=np.complex128, keepdims=True)", "x.{m}(where=b)")
+_SPREAD = ("x.{m}()", "x.{m}(0, ddof=1)", "x.{m}(axis=(0, 1), dtype=np.float32, keepdims=True)", "x.{m}(where=b)")
 _RUNNING = ("x.{m}()", "x.{m}(0)", "x.{m}(1, dtype=np.float32)", "x.{m}(axis=3)")
 
 
@@ -22,22 +22,26 @@ _CALLS = {
     "argsort": ["x.argsort()", "x.argsort(0)", "x.argsort(axis=1, kind='stable')", "x.argsort(-1, 'stable', None)"],
     "astype": [
         "x.astype(float)", "x.astype(np.int32)", "x.astype('complex64')", "x.astype(dtype=np.float32, copy=False)",
-        "x.astype(bool)", "j.astype(np.float32, casting='safe')", "x.astype(np.int8, 'K', 'safe')", "x.astype(int, 'C')",
+        "x.astype(bool)",
+        "j.astype(np.float32, casting='safe')", "x.astype(np.int8, 'K', 'safe')", "x.astype(int, 'C')",
     ],
     "byteswap": ["v.byteswap()", "v.byteswap(inplace=True)"],
     "choose": ["j.choose([x, x, x, x, x, y, y, y])", "i.choose([v[:3], w[:3], 2])"],
-    "clip": ["x.clip(0, 2)", "x.clip(min=1)", "x.clip(max=1)", "x.clip(None, 2)", "x.clip(y, 3)", "x.clip(0, 1, out=y)"],
+    "clip": ["x.clip(0, 2)",
+             "x.clip(min=1)", "x.clip(max=1)", "x.clip(None, 2)", "x.clip(y, 3)", "x.clip(0, 1, out=y)"],
     "compress": ["x.compress([True, False, True], axis=1)", "x.compress([0, 1])", "v.compress(v > 1)"],
     "conj": ["x.conj()", "z.conj()"],
     "conjugate": ["x.conjugate()", "z.conjugate()"],
     "copy": ["x.copy()", "x.copy('F')", "x.copy(order='C')"],
     "cumprod": _calls("cumprod", _RUNNING),
     "cumsum": _calls("cumsum", _RUNNING),
-    "diagonal": ["x.diagonal()", "x.diagonal(1)", "cube.diagonal(0, 0, 2)", "cube.diagonal(offset=-1, axis1=1, axis2=2)"],
+    "diagonal": ["x.diagonal()", "x.diagonal(1)", "cube.diagonal(0, 0, 2)",
+                 "cube.diagonal(offset=-1, axis1=1, axis2=2)"],
     "dot": ["x.dot(y.T)", "v.dot(w)", "x.dot(2)", "x.dot(v)"],
     "flatten": ["x.flatten()", "x.flatten('F')", "t.flatten()"],
     "getfield": ["m.getfield(np.int32)", "m.getfield('i4', 4)", "m.getfield(np.int32, offset=6)"],
-    "item": ["x.item(2)", "x.item(1, 2)", "x.item((0, 1))", "t.item()", "x[:1, :1].item()", "x.item()", "x.item(7)", "x.item(-1)"],
+    "item": ["x.item(2)", "x.item(1, 2)", "x.item((0, 1))",
+             "t.item()", "x[:1, :1].item()", "x.item()", "x.item(7)", "x.item(-1)"],
     "max": [*_calls("max", _AXES), "x.max(0, None, True)", "x.max(where=b, initial=2)"],
     "mean": [*_calls("mean", _AXES), "x.mean(0, np.float64)", "x.mean(where=b)", "x.mean((0, 1))"],
     "min": [*_calls("min", _AXES), "x.min(0, None, True)", "x.min(where=b, initial=2)"],
@@ -50,7 +54,8 @@ _CALLS = {
         "x.reshape(n, 2)", "x.reshape(4, 2)", "x.reshape(3, 2, copy=True)", "x.reshape(6, copy=False)",
     ],
     "round": ["x.round()", "x.round(1)", "x.round(decimals=-1)", "z.round(1)", "x.round(1, y)"],
-    "searchsorted": ["i.searchsorted(2)", "np.sort(v).searchsorted(w, 'right')", "v.searchsorted(w, sorter=np.argsort(v))"],
+    "searchsorted": ["i.searchsorted(2)", "np.sort(v).searchsorted(w, 'right')",
+                     "v.searchsorted(w, sorter=np.argsort(v))"],
     "squeeze": ["x[None].squeeze()", "x[None, :, None].squeeze(0)", "x[None].squeeze(axis=(0,))", "x.squeeze(0)"],
     "std": _calls("std", _SPREAD),
     "sum": [*_calls("sum", _AXES, _MASKED), "x.sum(dtype=np.float32)", "x.sum(1, int)", "x.sum(axis=())"],
@@ -61,7 +66,8 @@ _CALLS = {
     "transpose": ["x.transpose()", "x.transpose(1, 0)", "cube.transpose((2, 0, 1))", "cube.transpose([1, 0, -1])",
                   "x.transpose(None)", "v.transpose(0)", "cube.transpose(0, 1)"],
     "var": _calls("var", _SPREAD),
-    "view": ["v.view()", "m.view(np.int64)", "m.view('i4')", "j.view(dtype=np.float64)", "m[:, :1].copy().view(np.float32)",
+    "view": ["v.view()", "m.view(np.int64)", "m.view('i4')",
+             "j.view(dtype=np.float64)", "m[:, :1].copy().view(np.float32)",
              "m.view(np.complex128)", "x.view(np.matrix)", "t.view('i4')"],
     # what writes in place, and what speaks of memory
     "fill": ["x.fill(0)"],

@@ -23,11 +23,12 @@ def _parameters(f):
 
 
 def _ids(f):
-    return f"{f.__module__}.{f.__name__}"
+    return f"{getattr(f, '__module__', 'ndarray')}.{f.__name__}"
 
 
 @pytest.mark.skipif(not NEWEST, reason="an older NumPy, whose functions have fewer parameters")
-@pytest.mark.parametrize("function", WRITTEN, ids=_ids)
+#: of which NumPy says only in words what they take
+@pytest.mark.parametrize("function", [f for f in WRITTEN if f is not np.ndarray.view], ids=_ids)
 def test_parameters_are_numpys(function):
     assert _parameters(WRITTEN[function]) == _parameters(_SIGNATURES.get(function, function))
 

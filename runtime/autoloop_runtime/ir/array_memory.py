@@ -91,10 +91,10 @@ class Memory:
         return _as_number(call("getitem", self, tuple(at)))
 
     def tolist(self) -> Any:
-        """Return the value as nested lists of Python numbers; of a graph's, whose shape must be known, of its elements."""
+        """Return the value as nested lists of Python numbers, which a graph computes if its shape is known."""
         if self.node is None:
             return self.numpy().tolist()
-        if not self.shape.is_fully_defined:
+        if not self.shape.is_fully_defined():
             raise TypeError(f"tolist() needs a known shape, but tensor {self.name!r} has shape {self.shape}")
         return _listed(_as_number(self))
 
@@ -116,7 +116,7 @@ class Memory:
         made: bytes = self._now("dumps()", "a pickle").dumps()
         return made
 
-    def fill(self, value: Any, /) -> NoReturn:
+    def fill(self, value: Any) -> NoReturn:
         """Refuse: tensors do not change."""
         _refuse_writing("fill(v)", "x = numpy.full_like(x, v), or x[...] = v in converted code")
 

@@ -1,7 +1,7 @@
 """ndarray's methods and attributes on tensors, each with the parameters that ndarray's own has.
 
-They lead to what NumPy's functions mean where tensors take part (``numpy_protocols``); no rule about them is known here. A
-method that has no function of its name (``x.flatten``, ``x.view``) is entered there under ndarray's method itself.
+They lead to what NumPy's functions mean where tensors take part (``numpy_protocols``); no rule is known here. A method
+that has no function of its name (``x.view``) is entered there under ndarray's method itself.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Methods:
         """Return ``self`` with the bytes of each element in reverse."""
         return _numpy(np.ndarray.byteswap)(self, inplace)
 
-    def choose(self, choices: Any, /, out: Any = None, mode: Any = "raise") -> Tensor:
+    def choose(self, choices: Any, out: Any = None, mode: Any = "raise") -> Tensor:
         """Return ``np.choose(self, ...)``."""
         return _numpy(np.choose)(self, choices, out, mode)
 
@@ -119,17 +119,18 @@ class Methods:
         """Return ``np.clip(self, ...)``."""
         return _numpy(np.clip)(self, min, max, out, **kwargs)
 
-    def compress(self, condition: Any, /, axis: Any = None, out: Any = None) -> Tensor:
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Tensor:
         """Return ``np.compress(condition, self, ...)``."""
         return _numpy(np.compress)(condition, self, axis, out)
 
     def conj(self) -> Tensor:
-        """Return ``np.conjugate(self)``."""
-        return np.conjugate(self)  # type: ignore[no-any-return]
+        """Return the complex conjugate; what is not complex has itself."""
+        made: Tensor = call("conj" if self.dtype.kind == "c" else "identity", self)
+        return made
 
     def conjugate(self) -> Tensor:
-        """Return ``np.conjugate(self)``."""
-        return np.conjugate(self)  # type: ignore[no-any-return]
+        """Return the same as ``conj``."""
+        return self.conj()
 
     def copy(self, order: Any = "C") -> Tensor:
         """Return a tensor of its own; what its order in memory is cannot be seen."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.numpy_arguments import _SIGNATURES
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT, NO_RULE
 from .counterparts import as_numpy_dtype, as_operand, counterpart, refused, unsupported
@@ -39,7 +38,6 @@ _getfield = library(
     "getfield", lambda x, to, offset: np.asarray(x).getfield(to, offset).copy(), "same", NO_GRADIENT,
     dtype=lambda x, to, offset: to,
 )  # fmt: skip
-_SIGNATURES[np.ndarray.view] = lambda self, /, dtype=None, type=None: None
 
 
 @counterpart(np.ndarray.view)
@@ -50,7 +48,8 @@ def view(self: Any, /, dtype: Any = None, type: Any = None) -> Tensor:
     if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray):
         refused(np.ndarray.view, "type")
     to = x.dtype if dtype is None else as_numpy_dtype(dtype)
-    return as_operand(x) if to == x.dtype else _view(x, to=to)
+    made: Tensor = x if to == x.dtype else _view(x, to=to)
+    return made
 
 
 @counterpart(np.ndarray.byteswap)
@@ -58,7 +57,8 @@ def byteswap(self: Any, /, inplace: Any = False) -> Tensor:
     """Return an array with the bytes of each element in reverse."""
     if inplace:
         refused(np.ndarray.byteswap, "inplace", "assign the result: x = x.byteswap()")
-    return _byteswap(self)
+    made: Tensor = _byteswap(self)
+    return made
 
 
 @counterpart(np.ndarray.getfield)
@@ -67,4 +67,5 @@ def getfield(self: Any, /, dtype: Any, offset: Any = 0) -> Tensor:
     x, to = as_operand(self), as_numpy_dtype(dtype)
     if not 0 <= offset <= x.dtype.itemsize - to.itemsize:
         raise ValueError(f"new type of size {to.itemsize} at offset {offset} is larger than {x.dtype.itemsize} bytes")
-    return _getfield(x, to=to, offset=offset)
+    made: Tensor = _getfield(x, to=to, offset=offset)
+    return made
