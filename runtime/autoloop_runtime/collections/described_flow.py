@@ -9,10 +9,9 @@ import numpy as np
 from ..base.dataclass import replace
 from ..base.dtypes import DType
 from ..base.shapes import UNKNOWN, TensorShape
-from ..ir.convert import convert_to_tensor
+from ..ir.convert import convert_to_tensor, is_number
 from ..ir.tensor import Tensor
 from ..ops.extents import known_int
-from ..ops.operands import weak_type
 from .versioned_array import ArraySpec
 
 
@@ -78,7 +77,7 @@ class DescribedFlow:
     def _tensor(self, value: Any, what: str) -> Tensor:
         """Return ``value`` in the array's dtype; Python numbers take it, anything else must have it."""
         plain = value.item() if isinstance(value, np.generic) else value
-        if weak_type(plain) is not None or isinstance(plain, (list, tuple)):
+        if is_number(plain) or isinstance(plain, (list, tuple)):
             try:
                 tensor = convert_to_tensor(plain, self.dtype)
             except TypeError as error:

@@ -14,7 +14,7 @@ from ..base.callbacks import calls_back
 from ..collections.variables import group
 from ..ir.argument_types import ArrayLike
 from ..ir.composite import composite_of, is_free
-from ..ir.convert import as_constant, convert_to_tensor, to_array
+from ..ir.convert import as_constant, convert_to_tensor, is_number, to_array
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.structured import StructureError, check_predicate, finish_cond, subgraph
 from ..ir.tensor import Tensor
@@ -187,7 +187,7 @@ def _dtype_of(leaf: Any) -> Any:
 def _common(leaf: Any, other: Any, what: str) -> Tensor:
     """Return ``leaf`` as a tensor of the dtype that both leaves can have."""
     theirs = _dtype_of(other)
-    number, beside = (isinstance(v, (bool, int, float, complex)) for v in (leaf, other))
+    number, beside = (is_number(v) for v in (leaf, other))
     if number and theirs is not None and dtypes.takes(theirs, leaf):
         return as_constant(to_array(leaf, theirs))
     tensor = _converted(leaf, what)

@@ -8,7 +8,7 @@ from typing import Any
 from ..base import dtypes, nest
 from ..base.parsing import signature_of
 from ..ir.composite import composite_of
-from ..ir.convert import as_constant, convert_to_tensor, to_array
+from ..ir.convert import as_constant, convert_to_tensor, is_number, to_array
 from ..ir.structured import LoopVar, StructureError
 from ..ir.tensor import Tensor
 from .loop_leaf import LoopLeaf, leaf_names
@@ -177,7 +177,7 @@ def _next_leaf(value: Any, leaf: LoopLeaf) -> Any:
     """Return a leaf of the body's value; Python numbers take the variable's dtype where they can."""
     if value is None:
         raise TypeError(f"loop variable {leaf.name!r} is None after one iteration (is a return missing?)")
-    if isinstance(value, (bool, int, float, complex)):
+    if is_number(value):
         entry = leaf.tensors[0].dtype
         dtype = entry if entry == dtypes.bool_ or not isinstance(value, bool) else None
         try:

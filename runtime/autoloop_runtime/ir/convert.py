@@ -49,7 +49,7 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
         return value
     if isinstance(value, (list, tuple)) and has_tensor(value):
         # numbers that stand beside tensors take their dtype, straight from what they are
-        beside = [v if wanted is None and isinstance(v, _NUMBERS) else convert_to_tensor(v, wanted) for v in value]
+        beside = [v if wanted is None and is_number(v) else convert_to_tensor(v, wanted) for v in value]
         stacked: Tensor = call("stack", beside)
         return stacked
     return as_constant(to_array(value, wanted), name)
@@ -100,6 +100,11 @@ def as_constant(value: Any, name: str | None = None) -> Tensor:
     """Return a tensor of an array: a constant of the default graph, or a concrete tensor."""
     graph = current_graph()
     return Tensor(value) if graph is None else graph.constant(value, name or "Const", waits=True)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether ``value`` is a number of Python's own, which NumPy's scalars are not."""
+    return isinstance(value, _NUMBERS) and not isinstance(value, np.generic)
 
 
 def has_tensor(value: Any) -> bool:

@@ -16,7 +16,7 @@ from .dtype_rules import of_ufunc
 from .elementwise import binary, unary
 from .identities import identity
 from .logic import equal, isnan
-from .operands import operands, weak_type
+from .operands import operands
 from .selection import where
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def clip(x: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = Non
     x = convert_to_tensor(x)
     if x.dtype.kind in "iu":  # as in NumPy, a Python int out of the bounds of the dtype is no bound
         info = np.iinfo(x.dtype)
-        min = None if weak_type(min) is int and min <= info.min else min  # type: ignore[operator]
-        max = None if weak_type(max) is int and max >= info.max else max  # type: ignore[operator]
+        min = None if type(min) is int and min <= info.min else min
+        max = None if type(max) is int and max >= info.max else max
     if min is None or max is None:
         x = x if min is None else maximum(x, min)
         return x if max is None else minimum(x, max, name)

@@ -13,14 +13,14 @@ from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
-from ..ir.convert import convert_to_tensor
+from ..ir.convert import convert_to_tensor, is_number
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
 from .array import expand_dims, reshape
 from .define import primitive, public
 from .dtype_rules import inexact
 from .logic import equal
-from .operands import cast, operands, weak_type
+from .operands import cast, operands
 from .reducing import sum
 from .selection import where
 from .shape_queries import dim
@@ -144,7 +144,7 @@ def linspace(
     """
     ends = operands("linspace", start, stop)
     if dtype is None:
-        both_python = weak_type(start) is not None is not weak_type(stop)
+        both_python = is_number(start) and is_number(stop)
         dtype = dtypes.float32 if both_python else inexact(ends[0].dtype)[0]
     ends = [cast(e, dtype) for e in ends]
     return apply(LINSPACE, ends, {"num": int(num)}, name)

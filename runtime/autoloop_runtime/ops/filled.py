@@ -11,12 +11,12 @@ from ..base.dtypes import as_dtype, float32
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
-from ..ir.convert import as_constant, convert_to_tensor
+from ..ir.convert import as_constant, convert_to_tensor, is_number
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
 from .define import primitive, public
 from .extents import extents
-from .operands import assigned, is_tensor, stored, weak_type
+from .operands import assigned, is_tensor, stored
 from .reducing import sum
 from .shape_queries import shape
 
@@ -67,7 +67,7 @@ def full(shape: DimsLike, fill_value: ArrayLike, dtype: DTypeLike | None = None,
         By default that of ``fill_value``.
     name : str, optional
     """
-    if weak_type(fill_value) is not None or dtype is None:
+    if is_number(fill_value) or dtype is None:
         value = convert_to_tensor(fill_value, dtype)
     else:
         value = assigned("full", fill_value, as_dtype(dtype))
@@ -121,7 +121,7 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = Non
     """
     x = convert_to_tensor(x)
     wanted = x.dtype if dtype is None else as_dtype(dtype)
-    return full(shape(x), fill_value if weak_type(fill_value) is None else stored(fill_value, wanted), wanted, name)
+    return full(shape(x), stored(fill_value, wanted) if is_number(fill_value) else fill_value, wanted, name)
 
 
 @public(numpy=np.zeros_like)

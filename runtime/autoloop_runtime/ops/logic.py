@@ -10,14 +10,14 @@ import numpy as np
 from ..base.dtypes import is_integer, uint64
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
-from ..ir.convert import convert_to_tensor
+from ..ir.convert import convert_to_tensor, is_number
 from ..ir.op import Neutral, Op
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT
 from .define import op_of, public
 from .dtype_rules import logical, of_ufunc
 from .elementwise import binary, unary
-from .operands import cast, promoted, weak_type
+from .operands import cast, promoted
 
 if TYPE_CHECKING:
     from .public_functions import Binary
@@ -56,7 +56,7 @@ def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str) -> Binary
 
 def _of_all(op: Op, x: Any, y: Any, name: str | None) -> Tensor | None:
     """Return the comparison of integers with a Python int that is out of their bounds: one answer for all of them."""
-    numbers = [weak_type(v) is int for v in (x, y)]
+    numbers = [is_number(v) and isinstance(v, int) for v in (x, y)]
     tensor = convert_to_tensor(x if numbers[1] else y)
     if numbers[0] == numbers[1] or not is_integer(tensor.dtype):
         return None

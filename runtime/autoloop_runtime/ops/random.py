@@ -16,13 +16,13 @@ from ..base.forks import Kind, in_child
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
-from ..ir.convert import convert_to_tensor
+from ..ir.convert import convert_to_tensor, is_number
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE, Traits
 from .define import primitive
 from .extents import Extents, extents
-from .operands import as_dtype, assigned, weak_type
+from .operands import as_dtype, assigned
 from .shape_queries import dim
 
 _KIND = Kind("random", "the generator is one reference; a child replaces it")
@@ -226,9 +226,9 @@ def _floating(dtype: Any, name: str) -> dtypes.DType:
 
 def _scaled(x: Tensor, scale: Any, offset: Any) -> Tensor:
     """Return ``x * scale + offset``; trivial parts are left out."""
-    if weak_type(scale) is None or scale != 1:
+    if not is_number(scale) or scale != 1:
         x = x * assigned("random", scale, x.dtype)
-    if weak_type(offset) is None or offset != 0:
+    if not is_number(offset) or offset != 0:
         x = x + assigned("random", offset, x.dtype)
     return x
 

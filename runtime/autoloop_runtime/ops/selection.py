@@ -11,7 +11,7 @@ from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
-from ..ir.convert import convert_to_tensor
+from ..ir.convert import convert_to_tensor, has_tensor, is_number
 from ..ir.numpy_arguments import Counterpart
 from ..ir.numpy_protocols import NUMPY_FUNCTIONS
 from ..ir.tensor import Tensor
@@ -92,6 +92,9 @@ def _numpy_where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         found = argwhere(condition)
         return tuple(unstack(found, axis=1))
+    if is_number(x) and is_number(y):  # which make an array of NumPy's own dtypes
+        x, y = np.asarray(x), np.asarray(y)
+    x, y = (np.asarray(v) if isinstance(v, (list, tuple)) and not has_tensor(v) else v for v in (x, y))
     return where(condition, x, y)
 
 

@@ -13,7 +13,7 @@ from ...ir.numpy_arguments import advice_for, full_name
 from ...ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from ...ir.tensor import Tensor
 from ..joining import stack
-from ..operands import as_dtype, is_tensor
+from ..operands import as_dtype, is_tensor, operands, weak_type
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -114,12 +114,9 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
 
 def as_operands(*values: Any) -> list[Tensor]:
     """Return operands as tensors of the dtype that NumPy's promotion gives them; Python numbers are weak."""
-    weak = [type(value) if type(value) in (bool, int, float, complex) else None for value in values]
-    tensors = [None if kind is not None else as_operand(value) for value, kind in zip(values, weak)]
-    samples = [value if tensor is None else tensor.dtype for value, tensor in zip(values, tensors)]
-    common = np.result_type(*samples)
-    return [as_dtype(as_operand(np.asarray(value, common) if tensor is None else tensor), common)
-            for value, tensor in zip(values, tensors)]  # fmt: skip
+    numbers = [weak_type(value) is not None for value in values]
+    alone = all(numbers)
+    return operands("numpy", *[v if weak and not alone else as_operand(v) for v, weak in zip(values, numbers)])
 
 
 def as_numpy_dtype(dtype: Any) -> np.dtype[Any]:

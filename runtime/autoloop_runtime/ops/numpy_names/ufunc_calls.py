@@ -11,10 +11,9 @@ import numpy as np
 from ...ir.numpy_arguments import is_neutral
 from ...ir.numpy_protocols import NUMPY_UFUNCS, UFUNC_METHODS
 from ...ir.tensor import Tensor
-from ..operands import as_dtype
+from ..operands import as_dtype, weak_type
 from .counterparts import as_operand, refused
 
-_PYTHON_NUMBERS = (int, float, complex)
 #: what functions of vectors and matrices take besides
 _AXES = ("axes", "axis", "keepdims")
 
@@ -27,7 +26,7 @@ def loop_of(ufunc: Any, inputs: Sequence[Any], casting: Any = "same_kind", dtype
     TypeError
         If there is no such loop.
     """
-    kinds = [type(x) if type(x) in _PYTHON_NUMBERS else as_operand(x).dtype for x in inputs]
+    kinds = [as_operand(x).dtype if weak_type(x) in (None, bool) else weak_type(x) for x in inputs]
     asked = {} if dtype is None else {"signature": (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)}
     return list(ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), casting=casting, **asked))
 
