@@ -178,6 +178,14 @@ def test_lists_have_the_dtype_of_the_function_that_they_are_given_to():
     assert constant([Tensor(np.float64(1)), 0.1]).numpy().tolist() == [1.0, 0.1]
 
 
+def test_numpys_where_takes_numbers_and_lists_as_numpy_does():
+    condition = np.array([True, False])
+    for x, y in ((1, 0), (1.5, 0), (True, False), (np.float32(1), 2.5), ([1, 2], 0), ([0.1, 2], np.float32(1))):
+        ours, theirs = np.where(constant(condition), x, y), np.where(condition, x, y)
+        assert ours.dtype == theirs.dtype and ours.numpy().tolist() == theirs.tolist()
+    assert ops.where(condition, 1, 0).dtype == "int32" and ops.where(condition, 1.5, 0).dtype == "float32"
+
+
 def test_numbers_alone_have_the_dtypes_of_constructors():
     assert ops.add(1, 2).dtype == "int32"
     assert ops.add(1.5, 3).dtype == "float32"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,9 +73,13 @@ def _complex_kernel(re: Any, im: Any) -> Any:
     return out[()]
 
 
+def _complex_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    return [unbroadcast(cast(part(g), x.dtype), x) for part, x in zip((real, imag), inputs)]
+
+
 COMPLEX = primitive(
     "complex", _complex_infer, _complex_kernel,
-    lambda g, outputs, inputs, attrs: [unbroadcast(real(g), inputs[0]), unbroadcast(imag(g), inputs[1])],
+    _complex_vjp,
     traits=ELEMENTS, llvm=NO_TEMPLATE,
 )  # fmt: skip
 

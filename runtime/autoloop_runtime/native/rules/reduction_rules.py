@@ -43,11 +43,13 @@ _FOLDS: dict[Op, dict[str, tuple[Any, str]]] = {
     SUM: {"iu": (0, "add $t $x, $y"), "f": (_ZERO, "fadd reassoc $t $x, $y")},
     PROD: {"iu": (1, "mul $t $x, $y"), "f": (1.0, "fmul reassoc $t $x, $y")},
     MAX: {
+        "b": (False, "or $t $x, $y"),
         "i": ("min", "call $t @llvm.smax.$s($t $x, $t $y)"),
         "u": ("min", "call $t @llvm.umax.$s($t $x, $t $y)"),
         "f": (-np.inf, ""),
     },
     MIN: {
+        "b": (True, "and $t $x, $y"),
         "i": ("max", "call $t @llvm.smin.$s($t $x, $t $y)"),
         "u": ("max", "call $t @llvm.umin.$s($t $x, $t $y)"),
         "f": (np.inf, ""),
@@ -289,7 +291,7 @@ def _first_extreme(ctx: Context, node: Node, nest: Nest, value: Value, place: Va
     """Return where the first largest (or smallest) element is, or the first nan: found in two SIMD passes."""
     t, writer = value.t, ctx.writer  # type: ignore[union-attr]
     smallest = node.op is ARGMIN
-    fold = (ALL if smallest else ANY) if t is BOOL else (MIN if smallest else MAX)
+    fold = MIN if smallest else MAX
     best = _total(ctx, fold, t, nest, value)
     index = place.t  # type: ignore[union-attr]
 

@@ -130,19 +130,17 @@ def _extreme(
     unsupported(theirs, out=out)
     x = as_operand(a)
     axes = numpy_axes(theirs, axis, x)
-    made: Tensor
     if not is_given(initial):
         if not everywhere(where):
             raise ValueError(
                 f"reduction operation '{theirs.__name__}imum' does not have an identity, so to use a where mask one "
                 f"has to specify 'initial'"
             )
-        plain = x.dtype.kind in "iuf"
-        made = (ours if plain else of_complex)(x, axis=axes, keepdims=kept(keepdims))
-        return as_dtype(made, x.dtype)
+        plain: Tensor = (of_complex if x.dtype.kind == "c" else ours)(x, axis=axes, keepdims=kept(keepdims))
+        return plain
     if not everywhere(where):
         x = chosen(as_operand(where, bool), x, as_operand(initial, x.dtype))
-    made = begun(x, as_operand(initial, x.dtype), axis=axes, keepdims=kept(keepdims))
+    made: Tensor = begun(x, as_operand(initial, x.dtype), axis=axes, keepdims=kept(keepdims))
     return made
 
 
