@@ -129,6 +129,9 @@ MISUSES = {
     "body gives a text": (loop(lambda i: "a", 0), TypeError, "'i' has dtype int32 on entry, but dtype <U1 after one"),
     "body changes the dtype": (loop(lambda i: i + 0.5, 0), TypeError, "'i' has dtype int32.*float64.*cast"),
     "body gives a number of another kind": (loop(lambda i: 0.5, 0), TypeError, "'i' has dtype int32.*float32"),
+    "body gives a NumPy scalar of another dtype": (
+        loop(lambda x: np.float64(0.5), 0.5), TypeError, "'x' has dtype float32.*float64",
+    ),
     "body gives a number that does not fit": (loop(lambda i: 2**40, 0), OverflowError, "'i'.*int32"),
     "body adds an axis": (
         loop(lambda i, x: (i + 1, x[None]), 0, al.ones([2])), ValueError,

@@ -165,6 +165,32 @@ def test_numbers_that_meet_a_tensor(number, dtype):
         np.testing.assert_array_equal(ours.numpy(), theirs)
 
 
+OPERATORS = "+ - * / // % ** < <= == != & | << >>".split()
+
+
+@pytest.mark.parametrize("sign", OPERATORS)
+def test_operators_with_numbers_are_numpys(sign):
+    f = eval(f"lambda a, b: a {sign} b")
+    for dtype in KINDS:
+        x = np.array([0, 1, 2, 3], dtype)
+        for number in (True, 2, -1, 2.5, 1j, np.float64(2), np.int8(1), 300, 2**40):
+            for swapped in (False, True):
+                theirs, ours = (_outcome(f, *((number, v) if swapped else (v, number))) for v in (x, Tensor(x)))
+                if isinstance(theirs, type):
+                    assert ours is theirs, (dtype, number, swapped)
+                    continue
+                assert ours.dtype == theirs.dtype, (dtype, number, swapped)
+                np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-3 if dtype == "float16" else 1e-6)
+
+
+def _outcome(f, *args):
+    try:
+        with np.errstate(all="ignore"):
+            return f(*args)
+    except (TypeError, OverflowError, ValueError) as refused:
+        return next(kind for kind in (OverflowError, ValueError, TypeError) if isinstance(refused, kind))
+
+
 def test_lists_have_the_dtype_of_the_function_that_they_are_given_to():
     for numbers in ([1, 2], [0.1, 0.2], [True, 2], [[0.1], [1j]]):
         for dtype in KINDS:

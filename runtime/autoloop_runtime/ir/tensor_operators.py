@@ -157,5 +157,11 @@ def _radd(self: Operators, other: Any) -> Any:
     return call("format", "{}{}", other, self) if _joins_text(self, other) else _radd_numbers(self, other)
 
 
-_add_numbers, _radd_numbers = _operator("add", False), _operator("add", True)
-Operators.__add__, Operators.__radd__ = _add, _radd  # type: ignore[method-assign]
+def _pow(self: Operators, other: Any) -> Any:
+    # of booleans NumPy's operator squares, in int8, where its function computes in int64
+    squares = self.dtype.kind == "b" and type(other) is int and other == 2
+    return call("square", self) if squares else _pow_numbers(self, other)
+
+
+_add_numbers, _radd_numbers, _pow_numbers = _operator("add", False), _operator("add", True), _operator("pow", False)
+Operators.__add__, Operators.__radd__, Operators.__pow__ = _add, _radd, _pow  # type: ignore[method-assign]
