@@ -25,7 +25,6 @@ from autoloop_runtime.running.prepare import check_executor
 
 from .concrete import ConcreteFunction
 from .errors import entry_point
-from .input_signature import checked_signature, conform
 from .keys import leaf_key, quick_key
 from .parameters import Parameters
 
@@ -62,7 +61,12 @@ class Function:
     ) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
-        self.input_signature = None if input_signature is None else checked_signature(input_signature)
+        self.input_signature: tuple[Any, ...] | None = None
+        if input_signature is not None:
+            with undivided():
+                from .input_signature import checked_signature, conform
+
+            self.input_signature, self._conform = checked_signature(input_signature), conform
         self.autograph = autograph
         self.executor = check_executor(executor)
         self.gradient_memory = check_gradient_memory(gradient_memory)
@@ -148,7 +152,7 @@ class Function:
         """Return the trace for a call in canonical form, made if need be,
         and the call's leaves as the trace takes them."""
         if self.input_signature is not None:
-            call = conform(call, self.input_signature, self._parameters, self.name)
+            call = self._conform(call, self.input_signature, self._parameters, self.name)
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
         if self.input_signature is not None:
             key: Any = "signature"

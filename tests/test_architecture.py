@@ -23,8 +23,10 @@ NATIVE_ROOMS = ("ir", "toolchain", "kernels", "typing", "writer", "rules")
 LAZY = {
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.runner"),
     ("autoloop.function", "autoloop.tracing"),
-    ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.lowering"),
-    ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.executable"),
+    ("autoloop.function", "autoloop.input_signature"),
+    ("autoloop_runtime.running.runner", "autoloop_runtime.dataflow.compile_dataflow"),
+    ("autoloop_runtime.running.automatic", "autoloop_runtime.dataflow.compile_dataflow"),
+    ("autoloop_runtime.python_code.emitter", "autoloop_runtime.python_code.emitted_branches"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.native"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.main_namespace"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_linalg"),

@@ -26,7 +26,8 @@ LATER = (
     "autoloop_runtime.collections.sparse", "autoloop_runtime.control.map_scan",
     "autoloop_runtime.control.vectorized_map", "autoloop_runtime.ops.public_functions",
     "autoloop_runtime.ops.numpy_names",
-    "autoloop_runtime.native", "autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.frames", "optree",
+    "autoloop.input_signature", "autoloop_runtime.native", "autoloop_runtime.dataflow",
+    "autoloop_runtime.python_code.emitted_branches", "heapq", "optree",
     "astunparse", "threadpoolctl", "llvmlite", "scipy", "numpy.random", "dataclasses", "json", "pathlib",
     "random", "string", "sysconfig", "tempfile",
 )  # fmt: skip

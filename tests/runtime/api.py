@@ -20,6 +20,7 @@ from autoloop_runtime.base import (
     background,
     config,
     dtypes,
+    enumeration,
     forks,
     fp_warnings,
     locations,
@@ -117,6 +118,7 @@ from autoloop_runtime.ops.index import parse as parse_index
 from autoloop_runtime.ops.numpy_names import main_namespace  # noqa: F401  (all names, whichever test is the first)
 from autoloop_runtime.passes import fold as fold_pass
 from autoloop_runtime.passes import regions as regions_pass
+from autoloop_runtime.passes import resume as resume_pass
 from autoloop_runtime.passes.cse import eliminate_common
 from autoloop_runtime.passes.fold import fold
 from autoloop_runtime.passes.invariant import hoist_invariants

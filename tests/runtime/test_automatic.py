@@ -14,7 +14,17 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
-from api import EAGER, automatic, background, compile_graph, config, on_stack_replacement, resumable, tier_up
+from api import (
+    EAGER,
+    automatic,
+    background,
+    compile_graph,
+    config,
+    on_stack_replacement,
+    resumable,
+    resume_pass,
+    tier_up,
+)
 from api import native_extra as extra
 from children import run_file
 
@@ -253,7 +263,7 @@ def test_it_can_be_interrupted(loops_only, monkeypatch):
 
 @needs_native
 def test_a_loop_that_cannot_be_taken_apart_goes_on_in_python(loops_only, monkeypatch):
-    monkeypatch.setattr(on_stack_replacement, "resumable", lambda node: 1 / 0)
+    monkeypatch.setattr(resume, "resumable", lambda node: 1 / 0)
     assert int(al.function(squares)(N(500))[1]) == 500
 
 

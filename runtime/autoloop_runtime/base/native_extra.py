@@ -6,8 +6,8 @@ What is imported here is little, so what users are to know of machine code, and 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
-import re
 from functools import lru_cache
 
 #: what people install, and how
@@ -38,8 +38,15 @@ def version(package: str | os.PathLike[str], file: str = "_version.py") -> tuple
             text = source.read()
     except OSError:
         return None
-    found = re.search(r"""version(?:__)?\s*=\s*['"](\d+(?:\.\d+)*)""", text)
-    return tuple(map(int, found[1].split("."))) if found else None
+    for line in text.splitlines():  # by hand: at a first call, a regular expression would take a millisecond to compile
+        name, _, value = line.rpartition("=")
+        value = value.strip()
+        if value[:1] in ("'", '"') and name.rstrip().endswith(("version", "version__")):
+            parts = value[1:].partition(value[0])[0].split(".")
+            numbers = tuple(map(int, itertools.takewhile(str.isdecimal, parts)))
+            if numbers:
+                return numbers
+    return None
 
 
 def why_not() -> str:

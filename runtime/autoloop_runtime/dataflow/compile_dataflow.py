@@ -1,13 +1,14 @@
-"""The way through lowering and the scheduler, loaded by the first graph that takes it."""
+"""The way through lowering and the scheduler; it is loaded by the first graph that takes it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..base.forks import undivided
 from ..ir.graph import Graph
 from ..ir.tensor import Tensor
+from .executable import Executable
+from .lowering import lower
 
 
 def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor]) -> Callable[..., list[Any]]:
@@ -18,8 +19,4 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
     ValueError
         See ``lowering.lower``.
     """
-    with undivided():
-        from .executable import Executable
-        from .lowering import lower
-
     return Executable(lower(graph, fetches, feeds)).run

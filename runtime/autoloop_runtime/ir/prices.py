@@ -6,33 +6,33 @@ inputs and attributes. ``analysis.cost`` makes nanoseconds of any of them.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from typing import TypeAlias
 
 from ..base.dataclass import dataclass
+from ..base.enumeration import Enum, auto
 from ..base.shapes import TensorShape
 
 #: what an unknown dimension, or the number of elements of an unknown shape, is taken for
 TYPICAL = 64
 
 
-class Price(enum.Enum):
+class Price(Enum):
     """What an element costs, of the largest array unless said otherwise."""
 
-    ARITHMETIC = enum.auto()
+    ARITHMETIC = auto()
     #: as ``exp``
-    FUNCTION = enum.auto()
+    FUNCTION = auto()
     #: nothing: a view is made, or only the shape is looked at
-    VIEW = enum.auto()
+    VIEW = auto()
     #: of the result only, elements picked one by one
-    PICK = enum.auto()
+    PICK = auto()
     #: of the second input only, put into the first
-    PART = enum.auto()
+    PART = auto()
     #: not even a call: the value is there
-    NOTHING = enum.auto()
+    NOTHING = auto()
     #: no size tells: it is the user's code, which may block
-    FOREIGN = enum.auto()
+    FOREIGN = auto()
 
 
 @dataclass(frozen=True)

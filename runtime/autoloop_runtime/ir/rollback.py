@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ..base.dataclass import dataclass
 from .graph import Graph
 from .node import Node
 from .tensor import Tensor
 
 
-class Mark(NamedTuple):
+@dataclass(frozen=True)
+class Mark:
     """How far a graph had grown."""
 
     last: Node | None

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
 from ..base.contexts import Setting
+from ..base.enumeration import Enum, auto
 
 
-class Stage(enum.Enum):
+class Stage(Enum):
     """How far a graph has come."""
 
     #: traced, or between two passes
-    STRUCTURED = enum.auto()
+    STRUCTURED = auto()
     #: a gradient was built into it
-    DIFFERENTIATED = enum.auto()
+    DIFFERENTIATED = auto()
     #: after the last pass
-    OPTIMISED = enum.auto()
+    OPTIMISED = auto()
     #: the flat form that the scheduler runs
-    LOWERED = enum.auto()
+    LOWERED = auto()
 
 
 #: ``watcher(graph, stage)``

@@ -5,59 +5,59 @@ Every row of the table of ops states all traits; most by the name of a family be
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 
 from ..base.dataclass import dataclass, replace
+from ..base.enumeration import Enum, auto
 from .prices import Price, Pricing
 
 
-class Batching(enum.Enum):
+class Batching(Enum):
     """How an op is computed for many rows at once, whose axis is put in front."""
 
     #: one value per element, of arguments that broadcast together: lined up, it is the same op
-    ELEMENTS = enum.auto()
+    ELEMENTS = auto()
     #: the axes that the attribute ``axis`` names are reduced: they move by one
-    AXES = enum.auto()
+    AXES = auto()
     #: as it stands, if only the first of two inputs varies and the second is a matrix
-    FIRST_FACTOR = enum.auto()
+    FIRST_FACTOR = auto()
     #: row by row
-    NONE = enum.auto()
+    NONE = auto()
 
 
-class Memory(enum.Enum):
+class Memory(Enum):
     """Where the result is kept."""
 
     #: never in the memory of an input
-    FRESH = enum.auto()
+    FRESH = auto()
     #: it may be the first input, or a view of it, but of no other
-    VIEW = enum.auto()
+    VIEW = auto()
     #: nothing is known
-    ANY = enum.auto()
+    ANY = auto()
 
 
-class Fails(enum.Enum):
+class Fails(Enum):
     """When the kernel raises, for numbers of the dtypes and static shapes that were inferred."""
 
-    NEVER = enum.auto()
+    NEVER = auto()
     #: if the inputs' shapes do not go together
-    SHAPES = enum.auto()
+    SHAPES = auto()
     #: that, and for some values of integers
-    INTEGERS = enum.auto()
+    INTEGERS = auto()
     #: never where all shapes are known
-    UNKNOWN_SHAPES = enum.auto()
+    UNKNOWN_SHAPES = auto()
     #: never where all shapes are known, and none has an extent of 0
-    NO_ELEMENTS = enum.auto()
-    MAYBE = enum.auto()
+    NO_ELEMENTS = auto()
+    MAYBE = auto()
 
 
-class NoRule(enum.Enum):
+class NoRule(Enum):
     """What a row states in place of a gradient rule."""
 
     #: the derivative is zero, or there is none by definition: gradients end here
-    NO_GRADIENT = enum.auto()
+    NO_GRADIENT = auto()
     #: a gradient through it is refused (structured nodes, which are walked into, aside)
-    NO_RULE = enum.auto()
+    NO_RULE = auto()
 
 
 NO_GRADIENT, NO_RULE = NoRule.NO_GRADIENT, NoRule.NO_RULE

@@ -8,7 +8,6 @@ from ..base.forks import undivided
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
 from . import names
-from .emitted_branches import write_branch
 from .emitted_loops import write_loop
 from .emitted_plain import write_plain
 from .loop_sites import LoopSites, SiteFactory
@@ -75,7 +74,13 @@ class Emitter:
 
     def _structured(self, node: Node, position: int, scope: Scope) -> None:
         out = self.out
-        write = partial(write_loop, out, self.sites) if node.op is WHILE else partial(write_branch, out)
+        if node.op is WHILE:
+            write = partial(write_loop, out, self.sites)
+        else:
+            with undivided():
+                from .emitted_branches import write_branch
+
+            write = partial(write_branch, out)
         if out.lines.loop_depth < MAX_LOOPS and out.lines.depth < MAX_DEPTH:
             write(node, position, scope)
         else:

@@ -15,7 +15,9 @@ _MAX = 40
 
 def identifier(text: str) -> str:
     """Return ``text`` made a valid identifier: ``loop_vars[0]`` is ``loop_vars_0``."""
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:_MAX] or "value"
+    if not (text.isascii() and text.isidentifier()):
+        text = re.sub(r"\W+", "_", text, flags=re.ASCII)
+    name = text.strip("_")[:_MAX] or "value"
     if name[0].isdigit():
         name = f"v{name}"
     return name
@@ -31,7 +33,7 @@ def of_constant(value: np.generic) -> str:
     text = str(value)
     if len(text) > 12:
         return f"{value.dtype.name}_constant"
-    text = re.sub(r"\.0$", "", text).replace("-", "minus_").replace("+", "").replace(".", "_")
+    text = text.removesuffix(".0").replace("-", "minus_").replace("+", "").replace(".", "_")
     return identifier(f"{value.dtype.name}_{text}")
 
 

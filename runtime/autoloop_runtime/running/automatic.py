@@ -32,7 +32,6 @@ from ..base import native_extra as extra
 from ..base.dataclass import dataclass
 from ..base.forks import Kind, undivided
 from ..base.profiler import active
-from ..dataflow.compile_dataflow import compile_dataflow
 from ..ir.graph import Graph
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
@@ -131,6 +130,7 @@ class Automatic:
         self._base: Run
         if self.choice.executor == "dataflow":
             with undivided():
+                from ..dataflow.compile_dataflow import compile_dataflow
                 from ..passes.regions import form_regions
 
             runs = form_regions(graph, compile_region)

@@ -8,7 +8,6 @@ from typing import Any
 from ..analysis.inside import loops_inside
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
-from ..dataflow.compile_dataflow import compile_dataflow
 from ..ir.graph import Graph
 from ..ir.run_state import RunState
 from ..passes.optimize import optimize
@@ -69,6 +68,9 @@ def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[A
     if executor == "sequential":
         return compile_graph(graph)
     if executor == "dataflow":
+        with undivided():
+            from ..dataflow.compile_dataflow import compile_dataflow
+
         return compile_dataflow(graph, graph.outputs, graph.inputs)
     with undivided():
         from ..native import compile_native  # of the extra ``native``, and not small
