@@ -263,7 +263,7 @@ def test_it_can_be_interrupted(loops_only, monkeypatch):
 
 @needs_native
 def test_a_loop_that_cannot_be_taken_apart_goes_on_in_python(loops_only, monkeypatch):
-    monkeypatch.setattr(resume, "resumable", lambda node: 1 / 0)
+    monkeypatch.setattr(resume_pass, "resumable", lambda node: 1 / 0)
     assert int(al.function(squares)(N(500))[1]) == 500
 
 
