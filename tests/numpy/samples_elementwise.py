@@ -63,5 +63,4 @@ _OF_TWO = (
 SAMPLES = {
     **{f"np.{name}": [call.format(f=f"np.{name}") for call in _OF_ONE] for name in ONE.split()},
     **{f"np.{name}": [call.format(f=f"np.{name}") for call in _OF_TWO] for name in TWO.split()},
-    "np.isnat": ["np.isnat(x)"],
 }

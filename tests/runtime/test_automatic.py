@@ -22,7 +22,6 @@ from api import (
     config,
     on_stack_replacement,
     resumable,
-    resume_pass,
     tier_up,
 )
 from api import native_extra as extra

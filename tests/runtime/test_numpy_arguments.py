@@ -52,32 +52,20 @@ REFUSED = {
         lambda x: x.min(out=Z),
     ],
     "dtype": [
-        lambda x: np.stack([x, x], dtype=np.float32),
-        lambda x: np.concatenate([x, x], dtype=np.float32),
         lambda x: np.trace(x, dtype=np.float32),
     ],
     "where": [
         lambda x: np.exp(x, where=X > 0),
     ],
-    "casting": [
-        lambda x: np.stack([x, x], casting="no"),
-    ],
     "order": [
-        lambda x: np.reshape(x, -1, "F"),
-        lambda x: np.ravel(x, order="F"),
-        lambda x: x.reshape(-1, order="F"),
-        lambda x: np.array([x, x], order="F"),
         lambda x: np.sort(x, order="f0"),
     ],
     "copy": [lambda x: np.nan_to_num(x, copy=False)],
     "like": [lambda x: np.array([x, x], like=X)],
-    "deg": [lambda x: np.angle(x, True)],
-    "axis": [lambda x: np.size(x, 0), lambda x: np.unique(x, axis=0)],
+    "axis": [lambda x: np.unique(x, axis=0)],
     "return_index": [lambda x: np.unique(x, True)],
     "endpoint": [lambda x: np.linspace(x[0, 0], 1.0, 3, False)],
-    "mode": [lambda x: np.take(x, [7], mode="clip")],
     "end_values": [lambda x: np.pad(x, 1, "constant", end_values=2.0)],
-    "sparse": [lambda x: np.meshgrid(x[0], x[1], sparse=True)],
     "sorter": [lambda x: np.searchsorted(x[0], 1.0, "left", [0, 1, 2])],
 }
 _REFUSED = [pytest.param(f, name, id=f"{name}-{i}") for name, fs in REFUSED.items() for i, f in enumerate(fs)]
@@ -92,7 +80,7 @@ def test_what_is_not_supported_is_refused_by_its_name(f, argument):
     assert np.array_equal(Z, before)
 
 
-@pytest.mark.parametrize(("f", "argument"), [p for p in _REFUSED if p.values[1] != "like" and p.id != "order-3"])
+@pytest.mark.parametrize(("f", "argument"), [p for p in _REFUSED if p.values[1] != "like"])
 def test_also_of_tensors_that_have_values(f, argument):
     with pytest.raises(TypeError, match=rf"the argument '{argument}' where tensors"):
         f(al.constant(X))

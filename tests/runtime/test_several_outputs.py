@@ -44,7 +44,6 @@ SAMPLES = {
     ],
     "CustomGradient": [lambda v: _pairs(v), lambda v: _pairs(v[0], v[1:]), lambda v: (_pairs(), v)[1]],
     "sparse_distinct": [_distinct],
-    "svd": [lambda v: np.linalg.svdvals(v[:, None] * v)],
     "print": [lambda v: (al.print(v[:0]), v)[1]],
     "assert": [lambda v: (al.Assert(v[0] > 0, [v]), v)[1]],
     "raise": [lambda v: al.cond(v[0] > 9, lambda: (al.raise_error(ValueError, v), v)[1], lambda: v)],
@@ -54,7 +53,7 @@ SAMPLES = {
 
 def test_every_op_with_a_list_of_outputs_has_a_sample():
     """Those whose kernels are NumPy's own stand in the table of NumPy's functions."""
-    ours = [op for op in OPS.values() if not (op.kernel.__module__ or "").endswith("library_rows")]
+    ours = [op for op in OPS.values() if ".numpy_names." not in (op.kernel.__module__ or "")]
     assert {op.name for op in ours if op.several and not op.graphs} == SAMPLES.keys()
 
 

@@ -245,7 +245,7 @@ def test_derivatives_that_are_said_to_be_zero_are():
     refused = {op.name for op in OPS.values() if op.vjp is NO_RULE}
     assert refused == {
         "py_function", "unique", "AssignVariable", "AssignAddVariable", "AssignSubVariable", "While", "Cond",
-        "qr_raw",
+        "qr_raw", "i0", "kaiser", "view",
     }  # fmt: skip
 
 

@@ -50,7 +50,7 @@ RESHAPE = primitive(
 )  # fmt: skip
 
 
-@public(numpy=np.reshape)
+@public()
 def reshape(x: ArrayLike, shape: DimsLike, name: str | None = None) -> Tensor:
     """Return ``x`` in another shape with the same number of elements.
 
@@ -70,7 +70,7 @@ def reshape_like(g: Tensor, x: Tensor) -> Tensor:
     return reshape(g, shape_of(x))
 
 
-@public(numpy=np.ravel)
+@public()
 def ravel(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return ``x`` as a vector.
 
@@ -142,7 +142,7 @@ SQUEEZE = primitive(
 )  # fmt: skip
 
 
-@public(numpy=np.squeeze)
+@public()
 def squeeze(x: ArrayLike, axis: Axes | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` without axes of extent 1.
 

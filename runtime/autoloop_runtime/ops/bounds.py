@@ -68,7 +68,7 @@ relu = unary(
 )  # fmt: skip
 
 
-@public(numpy=np.clip, aliases=("clip_by_value",))
+@public(aliases=("clip_by_value",))
 def clip(x: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None, name: str | None = None) -> Tensor:
     """Return ``x`` with its values limited to ``[min, max]``; either bound may be ``None``.
 
@@ -101,7 +101,7 @@ def _within(limit: Binary, x: Tensor, bound: ArrayLike, is_number: bool, name: s
     return limit(bound, x, name) if exchanged else limit(x, bound, name)
 
 
-@public(numpy=np.nan_to_num)
+@public()
 def nan_to_num(
     x: ArrayLike, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None
 ) -> Tensor:

@@ -46,8 +46,8 @@ _complex_conj = unary(
 )  # fmt: skip
 
 
-def _part(name: str, of_complex: Unary, of_real: Callable[[Tensor], Tensor], numpy: Any) -> Unary:
-    @public(name=name, numpy=numpy)
+def _part(name: str, of_complex: Unary, of_real: Callable[[Tensor], Tensor]) -> Unary:
+    @public(name=name)
     def f(x: ArrayLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(x)
         return of_complex(x, name) if x.dtype.kind == "c" else of_real(x)
@@ -56,11 +56,11 @@ def _part(name: str, of_complex: Unary, of_real: Callable[[Tensor], Tensor], num
     return f
 
 
-real = _part("real", _complex_real, lambda x: x, np.real)
+real = _part("real", _complex_real, lambda x: x)
 
-imag = _part("imag", _complex_imag, zeros_like, np.imag)
+imag = _part("imag", _complex_imag, zeros_like)
 
-conj: Unary = _part("conj", _complex_conj, lambda x: x, None)
+conj: Unary = _part("conj", _complex_conj, lambda x: x)
 
 
 def _complex_infer(re: Tensor, im: Tensor) -> Any:

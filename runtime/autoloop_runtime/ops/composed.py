@@ -37,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@public(numpy=np.isclose, aliases=("is_close",))
+@public(aliases=("is_close",))
 def isclose(
     a: ArrayLike, b: ArrayLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
 ) -> Tensor:
@@ -61,7 +61,7 @@ def isclose(
     return identity(near, name=name)
 
 
-@public(numpy=np.allclose)
+@public()
 def allclose(
     a: ArrayLike, b: ArrayLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
 ) -> Tensor:
@@ -92,7 +92,7 @@ def count_nonzero(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False
     return total(cast(convert_to_tensor(x), dtypes.bool_), axis, keepdims, name)
 
 
-@public(numpy=np.nonzero)
+@public()
 def nonzero(x: ArrayLike, name: str | None = None) -> tuple[Tensor, ...]:
     """Return the indices of the elements that are not zero, one int64 vector per axis, as a tuple.
 
@@ -157,7 +157,7 @@ def hstack(values: ArrayLike, name: str | None = None) -> Tensor:
     return concat(parts, 0 if parts[0].shape.rank == 1 else 1, name)
 
 
-@public(numpy=np.meshgrid)
+@public()
 def meshgrid(*vectors: ArrayLike, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
     """Return the coordinates of a grid, one tensor per vector.
 
@@ -213,7 +213,7 @@ def vdot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     return matmul(conj(reshape(a, [-1])), reshape(b, [-1]), name=name)
 
 
-@public(numpy=np.array_equal)
+@public()
 def array_equal(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return whether the shapes and all elements are equal; the shapes must be known while the graph is built.
 

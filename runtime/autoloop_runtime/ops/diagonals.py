@@ -40,7 +40,7 @@ def _triangle(name: str, kernel: Any, doc: str) -> Triangle:
         lambda g, outputs, inputs, attrs: [f(g, attrs["k"])], traits=MADE,
     )  # fmt: skip
 
-    @public(name=name, numpy=kernel)
+    @public(name=name)
     def f(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
         return apply(op, [convert_to_tensor(x)], {"k": int(k)}, name)
 
@@ -109,7 +109,7 @@ def diagonal(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
     return apply(DIAGONAL, [convert_to_tensor(x)], {"k": int(k)}, name)
 
 
-@public(numpy=np.diag)
+@public()
 def diag(x: ArrayLike, k: int = 0, name: str | None = None) -> Tensor:
     """Return the matrix with the vector ``x`` on its ``k``-th diagonal; the diagonal of a matrix ``x``.
 

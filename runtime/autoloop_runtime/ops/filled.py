@@ -108,7 +108,7 @@ def ones(shape: DimsLike, dtype: DTypeLike = float32, name: str | None = None) -
     return full(shape, 1, dtype, name)
 
 
-@public(numpy=np.full_like)
+@public()
 def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return a tensor of the shape (and, by default, dtype) of ``x`` with all elements equal.
 
@@ -124,7 +124,7 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = Non
     return full(shape(x), stored(fill_value, wanted) if is_number(fill_value) else fill_value, wanted, name)
 
 
-@public(numpy=np.zeros_like)
+@public()
 def zeros_like(x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return zeros in the shape (and, by default, dtype) of ``x``.
 
@@ -137,7 +137,7 @@ def zeros_like(x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = 
     return full_like(x, 0, dtype, name)
 
 
-@public(numpy=np.ones_like)
+@public()
 def ones_like(x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return ones in the shape (and, by default, dtype) of ``x``.
 

@@ -82,7 +82,7 @@ def gather(params: ArrayLike, indices: ArrayLike, axis: Axis = 0, name: str | No
     return apply(GATHER, [x, _integers(indices, "gather")], {"axis": axis}, name)
 
 
-@public(numpy=np.take)
+@public()
 def take(x: ArrayLike, indices: ArrayLike, axis: Axis | None = None, name: str | None = None) -> Tensor:
     """Return as ``gather``, but without ``axis`` from the flattened tensor, as NumPy.
 
@@ -131,7 +131,7 @@ PUT_ALONG: Op = primitive(
 )  # fmt: skip
 
 
-@public(numpy=np.take_along_axis)
+@public()
 def take_along_axis(x: ArrayLike, indices: ArrayLike, axis: Axis = -1, name: str | None = None) -> Tensor:
     """Return elements of ``x`` at ``indices`` along an axis, the other axes side by side.
 

@@ -95,7 +95,7 @@ def _concat_rows(rows: Tensor, axis: Axis, name: str | None) -> Tensor:
     return reshape(moveaxis(rows, 0, axis), rest, name)
 
 
-@public(numpy=np.concatenate, aliases=("concatenate",))
+@public(aliases=("concatenate",))
 def concat(values: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
     """Return tensors joined along an axis they have.
 
@@ -130,7 +130,7 @@ STACK = primitive(
 )  # fmt: skip
 
 
-@public(numpy=np.stack)
+@public()
 def stack(values: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
     """Return tensors of one shape joined along a new axis.
 
@@ -176,7 +176,7 @@ UNSTACK = primitive(
 )  # fmt: skip
 
 
-@public(numpy=getattr(np, "unstack", None))
+@public()
 def unstack(value: ArrayLike, num: int | None = None, axis: Axis = 0, name: str | None = None) -> list[Tensor]:
     """Return the slices along an axis, as a list.
 

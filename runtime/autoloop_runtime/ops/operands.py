@@ -38,7 +38,7 @@ CAST = primitive(
 )  # fmt: skip
 
 
-@public(numpy=getattr(np, "astype", None), aliases=("astype",))
+@public(aliases=("astype",))
 def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Return ``x`` with its elements converted to ``dtype``.
 

@@ -48,7 +48,7 @@ trunc = _rounding("trunc", np.trunc, "``x`` rounded towards zero.")
 rint = _rounding("rint", np.rint, "The nearest integer, halves to even.")
 
 
-@public(numpy=np.round)
+@public()
 def round(x: ArrayLike, decimals: int = 0, name: str | None = None) -> Tensor:
     """Return ``x`` rounded to ``decimals`` places, halves to even.
 

@@ -11,14 +11,11 @@ from ..base import dtypes
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
-from ..ir.convert import convert_to_tensor, has_tensor, is_number
-from ..ir.numpy_arguments import Counterpart
-from ..ir.numpy_protocols import NUMPY_FUNCTIONS
+from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE
 from .broadcasting import broadcast_static, unbroadcast
 from .define import primitive, public
-from .joining import unstack
 from .operands import as_dtype, operands
 
 __all__ = ["argwhere", "where"]
@@ -85,17 +82,3 @@ def where(
     if x is None or y is None:
         raise ValueError("where: give both x and y, or neither")
     return apply(WHERE, [condition, *operands("where", x, y)], None, name)
-
-
-def _numpy_where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Return ``np.where``: without ``x`` and ``y`` one vector of indices per axis."""
-    if x is None and y is None:
-        found = argwhere(condition)
-        return tuple(unstack(found, axis=1))
-    if is_number(x) and is_number(y):  # which make an array of NumPy's own dtypes
-        x, y = np.asarray(x), np.asarray(y)
-    x, y = (np.asarray(v) if isinstance(v, (list, tuple)) and not has_tensor(v) else v for v in (x, y))
-    return where(condition, x, y)
-
-
-NUMPY_FUNCTIONS[np.where] = Counterpart(np.where, _numpy_where)

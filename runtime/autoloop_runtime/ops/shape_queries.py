@@ -11,11 +11,9 @@ from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor
-from ..ir.numpy_arguments import Counterpart
-from ..ir.numpy_protocols import NUMPY_FUNCTIONS
 from ..ir.tensor import Tensor
 from ..ir.traits import DESCRIBING, NO_GRADIENT
-from .define import Function, primitive, public
+from .define import primitive, public
 from .extents import product
 
 __all__ = ["rank", "shape", "size"]
@@ -82,23 +80,6 @@ def rank(x: ArrayLike, name: str | None = None) -> Tensor:
     if x.shape.rank is not None:
         return as_constant(np.int32(x.shape.rank), name)
     return apply(RANK, [x], None, name)
-
-
-def _int_where_known(f: Function, known: Function) -> Function:
-    def of(x: Any) -> Any:
-        x = convert_to_tensor(x)
-        return known(x) if x.shape.is_fully_defined() else f(x)
-
-    return of
-
-
-# NumPy's own give Python numbers, which `if np.ndim(x) == 2` relies on while a graph is built
-for _theirs, _ours in (
-    (np.shape, _int_where_known(shape, lambda x: x.shape.as_tuple())),
-    (np.size, _int_where_known(size, lambda x: x.size)),
-    (np.ndim, lambda x: rank(x) if x.shape.rank is None else x.shape.rank),
-):
-    NUMPY_FUNCTIONS[_theirs] = Counterpart(_theirs, _ours)
 
 
 def shape_of(x: Tensor) -> Any:

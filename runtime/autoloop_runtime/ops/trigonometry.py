@@ -93,7 +93,7 @@ arctan2 = binary(
 )  # fmt: skip
 
 
-@public(numpy=np.angle)
+@public()
 def angle(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return the angle of complex numbers in the plane, in radians.
 

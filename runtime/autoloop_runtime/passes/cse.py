@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.observable import is_pure
+from ..base.shapes import TensorShape
 from ..ir.graph import CONST, Graph, Node
 from .rewrite import Copy, rewrite
 
@@ -58,7 +59,7 @@ def _frozen(value: Any) -> Hashable:
         if value.nbytes > _MAX_BYTES or value.dtype.kind == "O":
             return ("array", id(value))
         return ("array", value.dtype.str, value.shape, value.tobytes())
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, (tuple, list)) and not isinstance(value, TensorShape):
         return (type(value), tuple([_frozen(v) for v in value]))
     if isinstance(value, float):
         return (float, value.hex())

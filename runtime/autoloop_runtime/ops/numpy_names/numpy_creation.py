@@ -9,14 +9,19 @@ import numpy as np
 from ...ir.tensor import Tensor
 from .. import creation, filled
 from ..array import expand_dims
+from ..broadcasting import broadcast_to
 from ..operands import as_dtype, is_tensor
-from .counterparts import as_numpy_dtype, as_operand, as_operands, counterpart, refused, unsupported
+from ..shape_queries import shape_of
+from .counterparts import as_numpy_dtype, as_operand, counterpart, refused, unsupported
+from .library_rows import library
 
 
 def _made(theirs: Any, value: Any, dtype: Any, order: Any, **others: Any) -> Tensor:
     """Return a value as an array; what the order in memory is cannot be seen."""
-    if order not in (None, "K", "A", "C"):
-        refused(theirs, "order")
+    if order not in (None, "K", "A", "C", "F"):
+        raise ValueError(f"{theirs.__name__}: order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if others.pop("device", None) not in (None, "cpu"):
+        refused(theirs, "device")
     unsupported(theirs, **others)
     return as_operand(value, dtype)
 
@@ -42,10 +47,13 @@ def asarray(
 
 
 def _filled(theirs: Any, shape: Any, value: Any, dtype: Any, order: Any, **others: Any) -> Tensor:
-    if order not in ("C", "K", "A", None):
-        refused(theirs, "order")
+    if order not in ("C", "F", None):
+        raise ValueError(f"{theirs.__name__}: only 'C' or 'F' order is permitted (got {order!r})")
+    if others.pop("device", None) not in (None, "cpu"):
+        refused(theirs, "device")
     unsupported(theirs, **others)
-    return filled.full(shape, as_operand(value, dtype))
+    fill = as_operand(value, dtype)
+    return filled.full(shape, fill) if fill.shape.rank == 0 else broadcast_to(fill, shape)
 
 
 @counterpart(np.zeros)
@@ -79,10 +87,16 @@ def arange(
     start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, like: Any = None
 ) -> Tensor:
     """Return ``np.arange``."""
-    unsupported(np.arange, device=device, like=like)
+    if device not in (None, "cpu"):
+        refused(np.arange, "device")
+    unsupported(np.arange, like=like)
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
-    first, last, by = as_operands(start, stop, 1 if step is None else step)
-    common = first.dtype if dtype is None else as_numpy_dtype(dtype)
+    first, last, by = map(as_operand, (start, stop, 1 if step is None else step))
+    found = np.result_type(np.int64, first.dtype, last.dtype, by.dtype)
+    if found.kind not in "iuf":
+        raise TypeError(f"numpy.arange: the arguments must be real numbers where tensors take part, not of {found}")
+    first, last, by = as_dtype(first, found), as_dtype(last, found), as_dtype(by, found)
+    common = found if dtype is None else as_numpy_dtype(dtype)
     if common.kind == "f":
         return creation.range(as_dtype(first, common), as_dtype(last, common), as_dtype(by, common))
     return as_dtype(creation.range(first, last, by), common)
@@ -93,7 +107,9 @@ def eye(
     N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> Tensor:
     """Return ``np.eye``."""
-    unsupported(np.eye, order=order, device=device, like=like)
+    if device not in (None, "cpu"):
+        refused(np.eye, "device")
+    unsupported(np.eye, like=like)
     return creation.eye(_extent(N), None if M is None else _extent(M), k, as_numpy_dtype(dtype))
 
 
@@ -106,3 +122,109 @@ def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
 
 def _extent(n: Any) -> Any:
     return n if is_tensor(n) else int(n)
+
+
+# -- of other arrays --------------------------------------------------------------------------------------
+
+
+@counterpart(np.asanyarray)
+def asanyarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Tensor:
+    """Return ``np.asanyarray``."""
+    return _made(np.asanyarray, a, dtype, order, device=device, like=like)
+
+
+@counterpart(np.ascontiguousarray)
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
+    """Return ``np.ascontiguousarray``, which has at least one axis."""
+    made = _made(np.ascontiguousarray, a, dtype, None, like=like)
+    return expand_dims(made, 0) if made.shape.rank == 0 else made
+
+
+@counterpart(np.asfortranarray)
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
+    """Return ``np.asfortranarray``; how it lies in memory cannot be seen."""
+    return _made(np.asfortranarray, a, dtype, None, like=like)
+
+
+def _checked_finite(x: Any) -> Any:
+    return np.asarray_chkfinite(x).copy()
+
+
+_finite = library("asarray_chkfinite", _checked_finite, "same", lambda g, outputs, inputs, attrs: [g])
+
+
+@counterpart(np.asarray_chkfinite)
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """Return ``np.asarray_chkfinite``."""
+    return _finite(_made(np.asarray_chkfinite, a, dtype, order))
+
+
+@counterpart(np.require)
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Tensor:
+    """Return ``np.require``; what is required of memory cannot be seen."""
+    return _made(np.require, a, dtype, None, like=like)
+
+
+@counterpart(np.copy)
+def copy(a: Any, order: Any = "K", subok: Any = False) -> Tensor:
+    """Return ``np.copy``."""
+    return _made(np.copy, a, None, order)
+
+
+@counterpart(np.fromiter)
+def fromiter(iter: Any, dtype: Any, count: Any = -1, *, like: Any = None) -> Tensor:
+    """Return ``np.fromiter``."""
+    unsupported(np.fromiter, like=like)
+    values = list(iter)
+    if count >= 0 and count > len(values):
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(values)} items. (fromiter)")
+    return as_operand(values if count < 0 else values[:count], dtype)
+
+
+def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, device: Any, subok: Any) -> Tensor:
+    if order not in ("C", "K", "A", "F", None):
+        raise ValueError(f"{theirs.__name__}: order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if device not in (None, "cpu"):
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device} ({theirs.__name__})')
+    x = as_operand(a)
+    wanted = x.dtype if dtype is None else as_numpy_dtype(dtype)
+    extents = shape_of(x) if shape is None else shape
+    fill = as_operand(value)
+    if fill.shape.rank == 0:
+        return filled.full(extents, as_dtype(fill, wanted))
+    return broadcast_to(as_dtype(fill, wanted), extents)
+
+
+@counterpart(np.zeros_like)
+def zeros_like(
+    a: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, *, device: Any = None
+) -> Tensor:
+    """Return ``np.zeros_like``."""
+    return _like(np.zeros_like, a, 0, dtype, order, shape, device, subok)
+
+
+@counterpart(np.ones_like)
+def ones_like(
+    a: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, *, device: Any = None
+) -> Tensor:
+    """Return ``np.ones_like``."""
+    return _like(np.ones_like, a, 1, dtype, order, shape, device, subok)
+
+
+@counterpart(np.empty_like)
+def empty_like(
+    prototype: Any, /, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, *, device: Any = None
+) -> Tensor:
+    """Return ``np.empty_like``: zeros."""
+    return _like(np.empty_like, prototype, 0, dtype, order, shape, device, subok)
+
+
+@counterpart(np.full_like)
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, *,
+    device: Any = None,
+) -> Tensor:  # fmt: skip
+    """Return ``np.full_like``."""
+    return _like(np.full_like, a, fill_value, dtype, order, shape, device, subok)

@@ -1,0 +1,167 @@
+"""NumPy's indices: of grids, triangles and diagonals, and between one index and several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...ir.tensor import Tensor
+from ...ir.traits import NO_GRADIENT
+from .. import array as arrays
+from .. import creation
+from ..composed import meshgrid
+from ..composed import nonzero as places_of
+from ..filled import ones
+from ..joining import stack, unstack
+from ..logic import logical_not
+from ..operands import as_dtype, cast
+from .counterparts import as_numpy_dtype, as_operand, counterpart, known, unsupported
+from .library_rows import library
+
+_INT = np.dtype(np.int64)
+
+
+def _vector(extent: Any) -> Tensor:
+    return creation.range(0, as_operand(extent, np.int64))
+
+
+def _below(n: Any, m: Any, k: Any) -> Tensor:
+    """Return true at and below a diagonal."""
+    rows, columns = _vector(n), _vector(n if m is None else m)
+    return arrays.expand_dims(rows, 1) + as_operand(k, np.int64) >= columns
+
+
+@counterpart(np.tri)
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Tensor:
+    """Return ``np.tri``."""
+    unsupported(np.tri, like=like)
+    return cast(_below(N, M, k), as_numpy_dtype(dtype))
+
+
+@counterpart(np.tril_indices)
+def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    """Return ``np.tril_indices``."""
+    return places_of(_below(n, m, k))
+
+
+@counterpart(np.triu_indices)
+def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    """Return ``np.triu_indices``."""
+    return places_of(logical_not(_below(n, m, as_operand(k, np.int64) - 1)))
+
+
+def _extents(theirs: Any, arr: Any) -> tuple[Any, Any]:
+    x = as_operand(arr)
+    if x.shape.rank != 2:
+        raise ValueError(f"{theirs.__name__}: input array must be 2-d")
+    return tuple(x.shape.as_tuple()) if x.shape.is_fully_defined() else tuple(unstack(arrays.shape(x)))  # type: ignore
+
+
+@counterpart(np.tril_indices_from)
+def tril_indices_from(arr: Any, k: Any = 0) -> Any:
+    """Return ``np.tril_indices_from``."""
+    n, m = _extents(np.tril_indices_from, arr)
+    return tril_indices(n, k, m)
+
+
+@counterpart(np.triu_indices_from)
+def triu_indices_from(arr: Any, k: Any = 0) -> Any:
+    """Return ``np.triu_indices_from``."""
+    n, m = _extents(np.triu_indices_from, arr)
+    return triu_indices(n, k, m)
+
+
+@counterpart(np.mask_indices)
+def mask_indices(n: Any, mask_func: Any, k: Any = 0) -> Any:
+    """Return ``np.mask_indices``."""
+    return places_of(mask_func(ones([n, n], np.int64), k) != 0)
+
+
+@counterpart(np.diag_indices)
+def diag_indices(n: Any, ndim: Any = 2) -> Any:
+    """Return ``np.diag_indices``."""
+    return (_vector(n),) * known(np.diag_indices, ndim=ndim)
+
+
+@counterpart(np.diag_indices_from)
+def diag_indices_from(arr: Any) -> Any:
+    """Return ``np.diag_indices_from``."""
+    x = as_operand(arr)
+    if not len(x.shape) >= 2:
+        raise ValueError("input array must be at least 2-d")
+    extents = x.shape.as_tuple()
+    if len(set(extents)) != 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return diag_indices(extents[0], len(extents))
+
+
+@counterpart(np.indices)
+def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
+    """Return ``np.indices``."""
+    vectors = [as_dtype(_vector(one), as_numpy_dtype(dtype)) for one in dimensions]
+    if not sparse:
+        return stack(meshgrid(*vectors, indexing="ij"))
+    count = len(vectors)
+    return tuple([arrays.reshape(one, [-1 if k == place else 1 for k in range(count)])
+                  for place, one in enumerate(vectors)])  # fmt: skip
+
+
+_unravel = library(
+    "unravel_index", lambda places, shape, order: np.stack(np.unravel_index(places, shape, order)),
+    lambda places, shape, order: [len(shape), *places.shape.known], NO_GRADIENT, dtype=lambda *_, **__: _INT,
+)  # fmt: skip
+_ravel_multi = library(
+    "ravel_multi_index", lambda rows, dims, mode, order: np.ravel_multi_index(tuple(rows), dims, mode, order),
+    lambda rows, dims, mode, order: rows.shape.known[1:], NO_GRADIENT, dtype=lambda *_, **__: _INT,
+)  # fmt: skip
+
+
+@counterpart(np.unravel_index)
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> Any:
+    """Return ``np.unravel_index``."""
+    extents = known(np.unravel_index, shape=shape)
+    extents = tuple(extents) if isinstance(extents, (list, tuple)) else (extents,)
+    return tuple(unstack(_unravel(indices, shape=extents, order=order)))
+
+
+@counterpart(np.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
+    """Return ``np.ravel_multi_index``."""
+    rows = as_operand(list(multi_index) if isinstance(multi_index, tuple) else multi_index)
+    extents = tuple(known(np.ravel_multi_index, dims=dims))
+    return _ravel_multi(rows, dims=extents, mode=mode, order=order)
+
+
+@counterpart(np.ndenumerate)
+def ndenumerate(arr: Any) -> Iterator[Any]:
+    """Return an iterator over the indices and elements of an array of known shape."""
+    x = as_operand(arr)
+    if not x.shape.is_fully_defined():
+        raise TypeError(f"numpy.ndenumerate: the shape must be known while the graph is built, got {x.shape}")
+    return iter([(place, x[place]) for place in np.ndindex(*x.shape.as_tuple())])
+
+
+@counterpart(np.ndindex)
+def ndindex(*shape: Any) -> Iterator[Any]:
+    """Return an iterator over the indices of a known shape."""
+    return np.ndindex(*known(np.ndindex, shape=shape))
+
+
+@counterpart(np.nditer)
+def nditer(
+    op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: Any = None, order: Any = "K", casting: Any = "safe",
+    op_axes: Any = None, itershape: Any = None, buffersize: Any = 0,
+) -> NoReturn:  # fmt: skip
+    """Refuse: the order in memory is not known, and elements cannot be written to."""
+    raise TypeError("numpy.nditer takes no tensors: iterate over numpy.ndenumerate(x), or over x.ravel()")
+
+
+@counterpart(np.nested_iters)
+def nested_iters(
+    op: Any, axes: Any, flags: Any = None, op_flags: Any = None, op_dtypes: Any = None, order: Any = "K",
+    casting: Any = "safe", buffersize: Any = 0,
+) -> NoReturn:  # fmt: skip
+    """Refuse, as ``nditer`` does."""
+    raise TypeError("numpy.nested_iters takes no tensors: write the loops")

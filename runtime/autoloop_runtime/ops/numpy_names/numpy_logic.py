@@ -1,0 +1,193 @@
+"""NumPy's functions that ask something of arrays: whether they are close or equal, of which kind they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.tensor import Tensor
+from .. import composed, trigonometry
+from ..complex_numbers import imag as imaginary
+from ..complex_numbers import real as real_part
+from ..filled import ones_like, zeros_like
+from ..logic import equal, isinf, isnan, logical_and, logical_or
+from ..operands import is_tensor
+from ..reductions import all as every
+from .counterparts import as_operand, as_operands, counterpart, known, refused
+
+
+@counterpart(np.isclose)
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
+    """Return ``np.isclose``."""
+    x, y = as_operands(a, b)
+    return composed.isclose(x, y, rtol, atol, known(np.isclose, equal_nan=equal_nan))
+
+
+@counterpart(np.allclose)
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
+    """Return ``np.allclose``."""
+    x, y = as_operands(a, b)
+    return composed.allclose(x, y, rtol, atol, known(np.allclose, equal_nan=equal_nan))
+
+
+def _same(x: Tensor, y: Tensor, equal_nan: Any) -> Tensor:
+    found = equal(x, y)
+    return logical_or(found, logical_and(isnan(x), isnan(y))) if equal_nan and x.dtype.kind in "fc" else found
+
+
+@counterpart(np.array_equal)
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Tensor:
+    """Return ``np.array_equal``."""
+    x, y = as_operand(a1), as_operand(a2)
+    if not x.shape.is_compatible_with(y.shape):
+        return as_operand(False)
+    if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
+        raise ValueError(f"numpy.array_equal: the shapes must be known, got {x.shape} and {y.shape}")
+    x, y = as_operands(x, y)
+    return every(_same(x, y, known(np.array_equal, equal_nan=equal_nan)))
+
+
+@counterpart(np.array_equiv)
+def array_equiv(a1: Any, a2: Any) -> Tensor:
+    """Return ``np.array_equiv``."""
+    x, y = as_operands(as_operand(a1), as_operand(a2))
+    try:
+        np.broadcast_shapes(x.shape.as_tuple(), y.shape.as_tuple())
+    except ValueError as error:
+        if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
+            raise ValueError(f"numpy.array_equiv: the shapes must be known, got {x.shape} and {y.shape}") from error
+        return as_operand(False)
+    return every(equal(x, y))
+
+
+def _infinite(theirs: Any, x: Any, out: Any, negative: bool) -> Tensor:
+    if out is not None:
+        refused(theirs, "out")
+    x = as_operand(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"This operation is not supported for {x.dtype} values because it would be ambiguous.")
+    return logical_and(isinf(x), x < 0 if negative else x > 0)
+
+
+@counterpart(np.isneginf)
+def isneginf(x: Any, out: Any = None) -> Tensor:
+    """Return ``np.isneginf``."""
+    return _infinite(np.isneginf, x, out, True)
+
+
+@counterpart(np.isposinf)
+def isposinf(x: Any, out: Any = None) -> Tensor:
+    """Return ``np.isposinf``."""
+    return _infinite(np.isposinf, x, out, False)
+
+
+@counterpart(np.iscomplex)
+def iscomplex(x: Any) -> Tensor:
+    """Return ``np.iscomplex``."""
+    x = as_operand(x)
+    return imaginary(x) != 0 if x.dtype.kind == "c" else zeros_like(x, bool)
+
+
+@counterpart(np.isreal)
+def isreal(x: Any) -> Tensor:
+    """Return ``np.isreal``."""
+    x = as_operand(x)
+    return equal(imaginary(x), 0) if x.dtype.kind == "c" else ones_like(x, bool)
+
+
+@counterpart(np.iscomplexobj)
+def iscomplexobj(x: Any) -> bool:
+    """Return ``np.iscomplexobj``."""
+    return as_operand(x).dtype.kind == "c"
+
+
+@counterpart(np.isrealobj)
+def isrealobj(x: Any) -> bool:
+    """Return ``np.isrealobj``."""
+    return as_operand(x).dtype.kind != "c"
+
+
+@counterpart(np.iterable)
+def iterable(y: Any) -> bool:
+    """Return ``np.iterable``."""
+    return not is_tensor(y) or as_operand(y).shape.rank != 0
+
+
+@counterpart(np.isfortran)
+def isfortran(a: Any) -> bool:
+    """Refuse: what lies where in memory is not known."""
+    raise TypeError("numpy.isfortran: what lies where in memory is not known while a graph is built")
+
+
+@counterpart(np.real_if_close)
+def real_if_close(a: Any, tol: Any = 100) -> Tensor:
+    """Return ``np.real_if_close`` of real arrays; of complex ones the dtype is not known before the run."""
+    x = as_operand(a)
+    if x.dtype.kind != "c":
+        return x
+    raise TypeError(
+        "numpy.real_if_close: the dtype of a complex array's result is not known before the run: numpy.real(x)"
+    )
+
+
+@counterpart(np.angle)
+def angle(z: Any, deg: Any = False) -> Tensor:
+    """Return ``np.angle``."""
+    x = as_operand(z)
+    made = trigonometry.arctan2(0, x) if x.dtype.kind in "biu" else trigonometry.angle(x)
+    return made * float(180 / np.pi) if known(np.angle, deg=deg) else made
+
+
+@counterpart(np.real)
+def real(val: Any) -> Tensor:
+    """Return ``np.real``."""
+    return real_part(as_operand(val))
+
+
+@counterpart(np.imag)
+def imag(val: Any) -> Tensor:
+    """Return ``np.imag``."""
+    return imaginary(as_operand(val))
+
+
+def _of_dtypes(theirs: Any) -> Any:
+    """Return a function of arrays of which only the dtypes matter."""
+    return lambda *values: theirs(*[as_operand(one).dtype if is_tensor(one) else one for one in values])
+
+
+@counterpart(np.result_type)
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """Return ``np.result_type``."""
+    return _of_dtypes(np.result_type)(*arrays_and_dtypes)
+
+
+@counterpart(np.common_type)
+def common_type(*arrays: Any) -> Any:
+    """Return ``np.common_type``."""
+    return np.common_type(*[np.empty(0, as_operand(one).dtype) for one in arrays])
+
+
+@counterpart(np.can_cast)
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """Return ``np.can_cast``."""
+    return bool(np.can_cast(from_.dtype if is_tensor(from_) else from_, to, casting))
+
+
+@counterpart(np.min_scalar_type)
+def min_scalar_type(a: Any, /) -> Any:
+    """Return ``np.min_scalar_type`` of arrays; of numbers it depends on the value."""
+    x = as_operand(a)
+    if x.shape.rank == 0:
+        raise TypeError("numpy.min_scalar_type: it depends on a value that is not known before the run")
+    return x.dtype
+
+
+@counterpart(getattr(np, "astype", None))
+def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Tensor:
+    """Return ``np.astype``."""
+    if not is_tensor(x):
+        raise TypeError(f"numpy.astype: Input should be a NumPy array. It is of type {type(x)}.")
+    if device not in (None, "cpu"):
+        refused(np.astype, "device")
+    return as_operand(x, dtype)

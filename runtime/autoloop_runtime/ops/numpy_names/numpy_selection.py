@@ -1,0 +1,230 @@
+"""NumPy's functions that choose among elements, find them, and keep them within bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.numpy_arguments import is_neutral
+from ...ir.tensor import Tensor
+from .. import bounds, diagonals, gathering
+from ..array import ravel
+from ..bounds import maximum, minimum
+from ..broadcasting import broadcast_static, broadcast_to
+from ..composed import nonzero as places_of
+from ..joining import unstack
+from ..operands import as_dtype, cast
+from ..selection import argwhere
+from ..selection import where as chosen
+from ..shape_queries import dim
+from .counterparts import (
+    NO_VALUE,
+    as_operand,
+    as_operands,
+    counterpart,
+    known,
+    refused,
+    unsupported,
+)
+from .numpy_joining import of_one_dtype
+from .numpy_reductions import numpy_axes
+from .ufunc_calls import in_loop
+
+
+@counterpart(np.where)
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """Return ``np.where``."""
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("where: either both or neither of x and y should be given")
+    first, second = as_operands(x, y)
+    return chosen(as_operand(condition, bool), first, second)
+
+
+@counterpart(np.nonzero)
+def nonzero(a: Any) -> Any:
+    """Return ``np.nonzero``."""
+    x = as_operand(a)
+    if x.shape.rank == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+    return places_of(x)
+
+
+@counterpart(np.flatnonzero)
+def flatnonzero(a: Any) -> Tensor:
+    """Return ``np.flatnonzero``."""
+    return unstack(argwhere(as_dtype(ravel(as_operand(a)), np.dtype(bool))), axis=1)[0]
+
+
+@counterpart(np.clip)
+def clip(
+    a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE, max: Any = NO_VALUE,
+    **kwargs: Any,
+) -> Tensor:  # fmt: skip
+    """Return ``np.clip``; ``kwargs`` are arguments of ufuncs."""
+    by_place, by_name = a_min is not NO_VALUE or a_max is not NO_VALUE, min is not NO_VALUE or max is not NO_VALUE
+    if by_place and by_name:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    if by_place and (a_min is NO_VALUE or a_max is NO_VALUE):
+        missing = "a_min" if a_min is NO_VALUE else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
+    unsupported(np.clip, out=out)
+    dtype = kwargs.pop("dtype", None)
+    for argument, value in kwargs.items():
+        if not is_neutral(argument, value):
+            refused(np.clip, argument)
+    low, high = (a_min, a_max) if by_place else (min, max)
+    low, high = None if low is NO_VALUE else low, None if high is NO_VALUE else high
+    if low is None and high is None:
+        return bounds.clip(in_loop(np.positive, [a])[0])
+    made = bounds.clip(as_operand(a), _bound(low), _bound(high))
+    return made if dtype is None else of_one_dtype(np.clip, [made], dtype)[0]
+
+
+def _bound(value: Any) -> Any:
+    return as_operand(value) if isinstance(value, (list, tuple)) else value
+
+
+@counterpart(np.take)
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Tensor:
+    """Return ``np.take``."""
+    unsupported(np.take, out=out)
+    x, places = as_operand(a), as_operand(indices)
+    if places.dtype.kind not in "iub":
+        raise TypeError(
+            f"take: Cannot cast array data from {places.dtype!r} to dtype('int64') according to the rule 'safe'"
+        )
+    if known(np.take, axis=axis) is None:
+        x, axis = ravel(x), 0
+    place = (numpy_axes(np.take, axis, x) or (0,))[0]
+    extent = dim(x, place)
+    return gathering.gather(x, within(np.take, as_dtype(places, np.dtype(np.int64)), extent, mode), place)
+
+
+def within(theirs: Any, places: Tensor, extent: Any, mode: Any) -> Tensor:
+    """Return indices by NumPy's ``mode`` of those that are out of range."""
+    if mode == "raise":
+        return places
+    if mode == "wrap":
+        return places % cast(extent, places.dtype)
+    if mode == "clip":
+        return minimum(maximum(places, 0), cast(extent, places.dtype) - 1)
+    raise ValueError(f"{theirs.__name__}: clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+
+
+@counterpart(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
+    """Return ``np.take_along_axis``."""
+    x, places = as_operand(arr), as_operand(indices)
+    if places.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if known(np.take_along_axis, axis=axis) is None:
+        if places.shape.rank != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        x, axis = ravel(x), 0
+    if x.shape.rank != places.shape.rank:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    place = (numpy_axes(np.take_along_axis, axis, x) or (0,))[0]
+    extents: list[Any] = [places.shape.known[k] if k == place else d for k, d in enumerate(x.shape.known)]
+    if None not in extents and places.shape != extents:
+        places = broadcast_to(places, extents)
+    return gathering.take_along_axis(x, places, place)
+
+
+@counterpart(np.compress)
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Tensor:
+    """Return ``np.compress``."""
+    unsupported(np.compress, out=out)
+    x, mask = as_operand(a), as_operand(condition, bool)
+    if mask.shape.rank != 1:
+        raise ValueError("compress: condition must be a 1-d array")
+    if known(np.compress, axis=axis) is None:
+        x, axis = ravel(x), 0
+    place = (numpy_axes(np.compress, axis, x) or (0,))[0]
+    return gathering.gather(x, flatnonzero(mask), place)
+
+
+@counterpart(np.extract)
+def extract(condition: Any, arr: Any) -> Tensor:
+    """Return ``np.extract``."""
+    return gathering.gather(ravel(as_operand(arr)), flatnonzero(condition), 0)
+
+
+@counterpart(np.choose)
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Tensor:
+    """Return ``np.choose``."""
+    unsupported(np.choose, out=out)
+    places, rows = as_operand(a), list(unstack(as_operand(choices))) if isinstance(choices, Tensor) else list(choices)
+    if mode == "raise":
+        instead = "what is out of range is not known before the run: write mode='clip' or mode='wrap'"
+        refused(np.choose, "mode", instead)
+    parts = [as_operand(row) for row in rows]
+    common = np.result_type(*[part.dtype for part in parts])
+    places = within(np.choose, places, len(parts), mode)
+    made = as_dtype(parts[0], common)
+    for place, part in enumerate(parts[1:], 1):
+        made = chosen(places == place, as_dtype(part, common), made)
+    static = broadcast_static("choose", places, *parts)
+    return broadcast_to(made, static.as_tuple()) if static.is_fully_defined() and made.shape != static else made
+
+
+@counterpart(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
+    """Return ``np.select``."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    tests = [as_operand(one) for one in condlist]
+    for place, test in enumerate(tests):
+        if test.dtype.kind != "b":
+            raise TypeError(f"invalid entry {place} in condlist: should be boolean ndarray (select)")
+    *parts, made = as_operands(*choicelist, default)
+    static = broadcast_static("select", *tests, *parts)
+    for test, part in zip(reversed(tests), reversed(parts)):
+        made = chosen(test, part, made)
+    return broadcast_to(made, static.as_tuple()) if static.is_fully_defined() and made.shape != static else made
+
+
+@counterpart(np.diag)
+def diag(v: Any, k: Any = 0) -> Tensor:
+    """Return ``np.diag``."""
+    x = as_operand(v)
+    if x.shape.rank not in (1, 2):
+        raise ValueError("Input must be 1- or 2-d. (diag)")
+    return diagonals.diag(x, known(np.diag, k=k))
+
+
+@counterpart(np.diagflat)
+def diagflat(v: Any, k: Any = 0) -> Tensor:
+    """Return ``np.diagflat``."""
+    return diagonals.diag(ravel(as_operand(v)), known(np.diagflat, k=k))
+
+
+def _triangle(theirs: Any, ours: Any, m: Any, k: Any) -> Tensor:
+    x, k = as_operand(m), known(theirs, k=k)
+    if x.shape.rank == 1:  # each row is the vector
+        x = broadcast_to(x, [dim(x, 0), dim(x, 0)])
+    made: Tensor = ours(x, k)
+    return made
+
+
+@counterpart(np.tril)
+def tril(m: Any, k: Any = 0) -> Tensor:
+    """Return ``np.tril``."""
+    return _triangle(np.tril, diagonals.tril, m, k)
+
+
+@counterpart(np.triu)
+def triu(m: Any, k: Any = 0) -> Tensor:
+    """Return ``np.triu``."""
+    return _triangle(np.triu, diagonals.triu, m, k)
+
+
+@counterpart(np.nan_to_num)
+def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
+    """Return ``np.nan_to_num``."""
+    unsupported(np.nan_to_num, instead="assign the result", copy=copy)
+    return bounds.nan_to_num(as_operand(x), *known(np.nan_to_num, nan=nan, posinf=posinf, neginf=neginf))
