@@ -14,6 +14,7 @@ from .inner_scopes import InnerScopes
 from .item_targets import as_index
 from .nodes import Maker, Node, children, walk
 from .scopes import FRAME_READERS
+from .sequences import gives_sequence
 from .unfolding import binds_in
 
 # Builtins that use up a generator expression before they return.
@@ -149,14 +150,21 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
             if node.id in around.local_names:
                 return node.id in around.sequences
             return isinstance(self.environment.resolve(node, around.local_names), list | tuple | np.ndarray)
-        return isinstance(node, gast.Attribute | gast.List | gast.Tuple)
+        if isinstance(node, gast.Subscript):
+            return self._is_sequence(node.value, around)
+        made_here = isinstance(node, gast.Attribute | gast.List | gast.Tuple)
+        return made_here or gives_sequence(node, self.environment, around.local_names)
 
 
 def _is_fixed(index: Node) -> bool:
     """Return whether an index is no single value that only a run may know."""
     if isinstance(index, gast.UnaryOp):
         return _is_fixed(index.operand)
-    return isinstance(index, gast.Constant | gast.Slice | gast.Tuple | gast.JoinedStr)
+    if isinstance(index, gast.Tuple):
+        return all(map(_is_fixed, index.elts))
+    if isinstance(index, gast.Slice):
+        return all(end is None or _is_fixed(end) for end in (index.lower, index.upper, index.step))
+    return isinstance(index, gast.Constant | gast.JoinedStr)
 
 
 def _shows_only(value: Node) -> bool:

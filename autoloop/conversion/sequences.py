@@ -12,12 +12,13 @@ def sequence_names(function: Node, environment: Environment, local_names: frozen
     """Return the names that a function sets to a list, a tuple, or what a function of NumPy gives."""
     found = set()
     for node in statements_in(function):
-        if isinstance(node, gast.Assign) and _gives_sequence(node.value, environment, local_names):
+        if isinstance(node, gast.Assign) and gives_sequence(node.value, environment, local_names):
             found |= {target.id for target in node.targets if isinstance(target, gast.Name)}
     return frozenset(found)
 
 
-def _gives_sequence(value: Node, environment: Environment, local_names: frozenset[str]) -> bool:
+def gives_sequence(value: Node, environment: Environment, local_names: frozenset[str]) -> bool:
+    """Return whether an expression gives a list, a tuple, or what a function of NumPy gives."""
     if isinstance(value, gast.List | gast.Tuple):
         return bool(value.elts)
     if isinstance(value, gast.ListComp):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import autoloop as al
 import numpy as np
 import pytest
 from api import Graph, Index, Tensor, TensorShape, constant, dtypes, ops
@@ -21,7 +22,8 @@ INDICES = [
     (slice(0, 10, 2), slice(-3, None)), [0, 2], (slice(None), [1, 1, 0]), ([0, 1], [2, 3]), ([[0], [1]], [2, 3]),
     (0, slice(None), [1, 2]), ([0, 1], slice(None), [2, 3]), (slice(None), [0, 1], [2, 3]), (0, [1, 2], None),
     MASK, (slice(None), np.array([True, False, True, True])), (MASK, 0), X > 0, (MASK, slice(1, 3), [1, 2]),
-    (), ..., None, np.array([2, 0], np.uint8), (0, ..., 0), (None, None, [0, 1]),
+    (), ..., None, np.array([2, 0], np.uint8), (0, ..., 0), (None, None, [0, 1]), True, False, (None, np.True_),
+    (0, slice(None), True), (True, [0, 1], slice(None), [2, 3]), (slice(None), [1, 0], None, 0), (..., [1], slice(1)),
 ]  # fmt: skip
 
 
@@ -134,8 +136,13 @@ def test_static_shapes():
 
 @pytest.mark.parametrize("index,match", [
     (7, "index 7 is out of bounds for axis 0 with size 3"), ((0, -5), "index -5.*axis 1.*size 4"),
-    ([0, 3], "index 3.*size 3"), ((0, 0, 0, 0), "too many"), ((..., ...), "ellipsis"), (np.zeros(2, bool), "mask"),
-    (([0, 1], [0, 1, 2]), "broadcast"),
+    ([0, 3], "index 3.*size 3"), ((0, 0, 0, 0), "too many"), ((..., ...), "ellipsis"),
+    (np.zeros(2, bool), "boolean index did not match.* along axis 0; size of axis is 3 but .* boolean axis is 2"),
+    ((0, np.ones((4, 6), bool)), "did not match indexed array along axis 2; size of axis is 5"),
+    (([0, 1], [0, 1, 2]), "shape mismatch: indexing arrays could not be broadcast together"),
+    (1.5, "only integers, slices .* are valid indices, not 1.5"), ("a", "only integers"), (object(), "only integers"),
+    (X[0], r"arrays used as indices must be of integer \(or boolean\) type"),
+
 ])  # fmt: skip
 def test_index_errors(index, match):
     with pytest.raises(IndexError, match=match):
@@ -144,6 +151,78 @@ def test_index_errors(index, match):
     p = graph.parameter(dtypes.float64, TensorShape(X.shape))
     with graph.as_default(), pytest.raises(IndexError, match=match):
         p[index]
+
+
+@st.composite
+def mixed_indices(draw, shape):
+    """An index expression of ints, slices, new axes, an ellipsis, and arrays of ints and booleans that broadcast."""
+    common = draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=1, max_side=3))
+    entries, axis = [], 0
+    while axis < len(shape):
+        kinds = ["int", "slice", "array", "mask", "bool", "new", "stop"]
+        kind = draw(st.sampled_from(kinds if shape[axis] else ["slice", "new", "stop"]))
+        if kind == "stop":
+            break
+        if kind == "int":
+            entries.append(draw(st.integers(-shape[axis], shape[axis] - 1)))
+        elif kind == "slice":
+            entries.append(draw(st.slices(shape[axis])))
+        elif kind == "array":
+            ends = st.sampled_from([1, None])
+            sides = tuple([draw(ends) or side for side in common])
+            entries.append(draw(hnp.arrays(np.int64, sides, elements=st.integers(-shape[axis], shape[axis] - 1))))
+        elif kind == "mask":
+            count = min(draw(st.integers(1, 2)), len(shape) - axis)
+            entries.append(draw(hnp.arrays(bool, shape[axis : axis + count])))
+            axis += count - 1
+        elif kind == "bool":
+            entries.append(draw(st.booleans()))
+        else:
+            entries.append(None)
+        axis += kind not in ("bool", "new")
+    if draw(st.booleans()):
+        entries.append(...)
+    return entries[0] if len(entries) == 1 and draw(st.booleans()) else tuple(entries)
+
+
+def _outcome(f, *args):
+    try:
+        return f(*args)
+    except (IndexError, ValueError) as error:
+        return type(error)
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(data=st.data())
+def test_mixed_indices_as_in_numpy(data):
+    shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4))
+    x = np.arange(np.prod(shape, dtype=int), dtype=float).reshape(shape)
+    index = data.draw(mixed_indices(shape))
+    entries = list(index) if isinstance(index, tuple) else [index]
+    arrays = [e for e in entries if isinstance(e, np.ndarray)]
+
+    def picked(v, *given_arrays):  # arrays come as inputs, so that only a run knows them
+        rest = iter(given_arrays)
+        made = [next(rest) if isinstance(e, np.ndarray) else e for e in entries]
+        return v[tuple(made) if isinstance(index, tuple) else made[0]]
+
+    expected = _outcome(lambda: x[index])
+    if isinstance(expected, type):
+        assert _outcome(lambda: Tensor(x)[index]) is expected
+        with pytest.raises(expected):
+            check_static(picked, x, *arrays)
+        return
+    np.testing.assert_array_equal(Tensor(x)[index].numpy(), expected, strict=True)
+    (y,) = check_static(picked, x, *arrays)
+    np.testing.assert_array_equal(y.numpy(), expected)
+    weights = np.cos(np.arange(expected.size, dtype=float)).reshape(np.shape(expected))
+    slopes = np.zeros(shape)
+    np.add.at(slopes, index, weights)
+    found = al.grad(lambda v: ops.sum(v[index] * weights))(x)
+    np.testing.assert_allclose(found.numpy(), slopes, rtol=1e-12, atol=1e-12)
+    written = x.copy()
+    written[index] = weights
+    np.testing.assert_array_equal(ops.set_item(x, index, weights).numpy(), written)
 
 
 def test_index_errors_at_run_time():
@@ -158,9 +237,11 @@ def test_index_errors_at_run_time():
             t.op.op.kernel(*values, **t.op.attrs)
 
 
-@pytest.mark.parametrize("index", [1.5, "a", constant(1.5), slice(0.5, None), True, [0.5], slice("a", None), {}])
+@pytest.mark.parametrize("index", [1.5, "a", constant(1.5), slice(0.5, None), [0.5], slice("a", None), {}])
 def test_no_index(index):
-    with pytest.raises(TypeError):
+    plain = index.numpy() if isinstance(index, Tensor) else index
+    error = _outcome(lambda: X[plain]) if not isinstance(index, slice) else TypeError
+    with pytest.raises(error):
         Tensor(X)[index]
 
 

@@ -112,9 +112,9 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
     Raises
     ------
     TypeError
-        For what cannot be an index.
+        For a slice with ends that are no integers.
     IndexError
-        For more than one ellipsis.
+        For what cannot be an index, and for more than one ellipsis.
     """
     inputs: list[Tensor] = []
 
@@ -147,9 +147,7 @@ def parse(index: Any) -> tuple[Index, list[Tensor]]:
             entries.append(item)
         elif isinstance(item, slice):
             entries.append(Slice(bound(item.start), bound(item.stop), bound(item.step)))
-        elif isinstance(item, (bool, np.bool_)):
-            raise TypeError("a Python bool is no index; use a boolean tensor of the shape of the indexed axes")
-        elif isinstance(item, (int, np.integer)):
+        elif isinstance(item, (int, np.integer)) and not isinstance(item, bool):
             entries.append(int(item))
         else:
             entries.append(hole(_advanced(item)))
@@ -164,11 +162,17 @@ def _advanced(item: Any) -> Tensor:
     try:
         tensor = convert_to_tensor(item)
     except TypeError:
-        tensor = None
-    if tensor is None or tensor.dtype.kind not in "biu":
-        what = repr(item) if tensor is None else f"a tensor of dtype {tensor.dtype}"
-        raise TypeError(f"{what} is no index; integers, slices, ..., None and integer or boolean tensors are")
+        raise IndexError(f"{_ONLY}, not {item!r}") from None
+    if tensor.dtype.kind not in "biu":
+        is_array = isinstance(item, (Tensor, np.ndarray, list))
+        words = "arrays used as indices must be of integer (or boolean) type" if is_array else _ONLY
+        raise IndexError(f"{words}, not {f'of dtype {tensor.dtype}' if is_array else repr(item)}")
     return tensor
+
+
+#: what NumPy says
+_ONLY = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid \
+indices"
 
 
 # -- the static shape of a result ----------------------------------------------------------------------------
@@ -187,11 +191,11 @@ def result_shape(shape: TensorShape, index: Index, inputs: Sequence[Tensor]) -> 
     entries = _without_ellipsis(index.entries, shape, inputs)
     out: list[Dim] = []
     advanced: list[TensorShape] = []
-    masked = False  # a mask of unknown count takes part
     place: int | None = None  # where the dimensions of the advanced part go
     scattered = False  # advanced entries that are not neighbours: their dimensions go first
     last = -2
-    has_arrays = any(isinstance(e, Input) and inputs[e.position].shape.rank for e in entries)
+    arrays = [inputs[e.position] for e in entries if isinstance(e, Input)]
+    has_arrays = any(array.shape.rank or array.dtype.kind == "b" for array in arrays)
     axis = 0
     for position, entry in enumerate(entries):
         if entry is None:
@@ -205,7 +209,8 @@ def result_shape(shape: TensorShape, index: Index, inputs: Sequence[Tensor]) -> 
             mask = inputs[entry.position]
             _check_mask(mask, shape, axis)
             axis += len(mask.shape)
-            masked = True
+            value = mask.constant_value()
+            advanced.append(TensorShape([None if value is None else int(np.count_nonzero(value))]))
         else:
             if isinstance(entry, Input):
                 advanced.append(inputs[entry.position].shape)
@@ -213,20 +218,18 @@ def result_shape(shape: TensorShape, index: Index, inputs: Sequence[Tensor]) -> 
             else:
                 _check_range(entry, shape.known[axis], axis)
             axis += 1
-        if has_arrays or masked:
+        if has_arrays:
             if place is None:
                 place = len(out)
             elif last != position - 1:
                 scattered = True
             last = position
-    if not has_arrays and not masked:
+    if not has_arrays:
         return TensorShape(out)
-    if masked:
-        advanced.append(TensorShape([None]))
     try:
         middle = broadcast_shapes(*advanced).known
     except ValueError as error:
-        raise IndexError(f"index arrays: {error}") from None
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together: {error}") from None
     at = 0 if scattered else place or 0
     return TensorShape([*out[:at], *middle, *out[at:]])
 
@@ -240,7 +243,10 @@ def _without_ellipsis(entries: tuple[Any, ...], shape: TensorShape, inputs: Sequ
             used += 1
     missing = len(shape) - used
     if missing < 0:
-        raise IndexError(f"too many indices: a tensor of shape {shape} has {len(shape)} axes, but {used} were indexed")
+        raise IndexError(
+            f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed "
+            f"(its shape is {shape})"
+        )
     full = [Slice(None, None, None)] * missing
     if Ellipsis in entries:
         at = entries.index(Ellipsis)
@@ -249,9 +255,13 @@ def _without_ellipsis(entries: tuple[Any, ...], shape: TensorShape, inputs: Sequ
 
 
 def _check_mask(mask: Tensor, shape: TensorShape, axis: int) -> None:
-    covered = TensorShape(shape.known[axis : axis + len(mask.shape)])
-    if not mask.shape.is_compatible_with(covered):
-        raise IndexError(f"a mask of shape {mask.shape} does not fit the axes of shape {covered} it stands for")
+    for place, extent in enumerate(mask.shape.known, axis):
+        there = shape.known[place]
+        if extent is not None and there is not None and extent != there:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {place}; size of axis is {there} but size of "
+                f"corresponding boolean axis is {extent}"
+            )
 
 
 def _check_range(index: int, extent: Dim, axis: int) -> None:
