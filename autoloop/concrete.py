@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,15 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import EAGER
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    DecidedNumber,
+    Kind,
+    NumberTracer,
+    kind_of,
+    plain_array,
+    plain_number,
+)
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 
 if TYPE_CHECKING:
@@ -37,16 +46,23 @@ class ConcreteFunction:
         self.structured_outputs = value
         leaves, self._structure = nest.flatten_with_structure(value, expand_composites=True)
         tensors: list[Tensor] = []
+        kinds: list[Kind] = []
         # per leaf of the result: a Python value to hand back as it is, or None and the next output
         self._fixed: list[tuple[bool, Any]] = []
         with graph.as_default():
             for leaf in leaves:
                 if isinstance(leaf, (Tensor, Variable)):
                     tensors.append(convert_to_tensor(leaf))
+                    kinds.append(kind_of((leaf,)))
                     self._fixed.append((False, None))
                 else:
                     self._fixed.append((True, leaf))
-        self._only_tensors = len(tensors) == len(leaves)
+        self._only_outputs = len(tensors) == len(leaves)
+        #: what makes of each output what the caller gets, see ``_HANDED``
+        self._handed = [_HANDED[kind] for kind in kinds]
+        #: pairs of outputs that are arrays of the caller's: what is changed in one must not change the other
+        at = [k for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0]
+        self._pairs = [(j, k) for j in at for k in at if j < k and tensors[j] is not tensors[k]]
         set_outputs(graph, tensors)
         self._single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
         graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
@@ -68,17 +84,22 @@ class ConcreteFunction:
         if arrays:
             results = [_own(r, arrays) for r in results]
         if self._single:
-            return wrap(results[0])
-        return self._packed([wrap(r) for r in results])
+            return self._handed[0](results[0])
+        return self._packed(results)
 
     def run_recorded(self, leaves: Sequence[Any]) -> Any:
         """Run on tensors and arrays while somebody records."""
-        return self._packed(run_graph(self.graph, self.runner, [convert_to_tensor(leaf) for leaf in leaves]))
+        made = run_graph(self.graph, self.runner, [convert_to_tensor(leaf) for leaf in leaves])
+        return self._packed([t if handed is _tensor else t.value for t, handed in zip(made, self._handed)])
 
-    def _packed(self, results: Sequence[Tensor]) -> Any:
-        if self._only_tensors:
-            return nest.unflatten(self._structure, results[: len(self._fixed)])
-        made = iter(results)
+    def _packed(self, results: Sequence[Any]) -> Any:
+        given = [handed(result) for handed, result in zip(self._handed, results)]
+        for j, k in self._pairs:
+            if np.may_share_memory(given[j], given[k]):
+                given[k] = given[k].copy()
+        if self._only_outputs:
+            return nest.unflatten(self._structure, given)
+        made = iter(given)
         return nest.unflatten(self._structure, [v if fixed else next(made) for fixed, v in self._fixed])
 
     def __call__(self, *args: Any) -> Any:
@@ -93,6 +114,16 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.name}({', '.join(f'{t.dtype}{t.shape}' for t in self.graph.inputs)})>"
+
+
+def _tensor(value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else wrap(value)
+
+
+#: kind of a result -> what the caller gets of what a run gives
+_HANDED: dict[Kind, Callable[[Any], Any]] = {
+    Tensor: _tensor, DecidedNumber: _tensor, ArrayTracer: plain_array, NumberTracer: plain_number,
+}  # fmt: skip
 
 
 def _own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:

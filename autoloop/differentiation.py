@@ -15,13 +15,14 @@ import numpy as np
 from autoloop_runtime import gradients as runtime
 from autoloop_runtime.base import nest
 from autoloop_runtime.gradients import GradientTape, gradients
-from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.tensor import Tensor
 
 from .conversion.pipeline import convert, do_not_convert
 from .function import BoundFunction, Function
+from .keys import Number
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -98,7 +99,7 @@ def _in_one_graph(
 
 
 def _own(leaf: Any) -> Any:
-    return convert_to_tensor(leaf) if isinstance(leaf, (float, complex)) else leaf
+    return Number(leaf) if number_type(leaf) in (float, complex) else leaf
 
 
 def _whole(function: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:

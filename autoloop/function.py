@@ -25,7 +25,7 @@ from autoloop_runtime.running.prepare import check_executor
 
 from .concrete import ConcreteFunction
 from .errors import entry_point
-from .keys import leaf_key, quick_key
+from .keys import Number, leaf_key, quick_key
 from .parameters import Parameters
 
 if TYPE_CHECKING:
@@ -136,9 +136,9 @@ class Function:
                     return self._inline(*self._parameters.split(call))
         if key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
             self._quick[key] = concrete
-        inputs = [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic))]
+        inputs = [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic, Number))]
         if recorders():
-            return concrete.run_recorded(inputs)
+            return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs])
         values = [_raw(leaf) for leaf in inputs]
         return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)])
 
@@ -155,7 +155,8 @@ class Function:
             call = self._conform(call, self.input_signature, self._parameters, self.name)
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
         if self.input_signature is not None:
-            key: Any = "signature"
+            # arrays and tensors have other results
+            key: Any = "".join(["array " if isinstance(x, (np.ndarray, np.generic)) else "tensor " for x in leaves])
         else:
             key = (structure, tuple([leaf_key(leaf) for leaf in leaves]))
         concrete = self._cache.get(key)
@@ -285,7 +286,7 @@ class BoundFunction:
 
 def _raw(leaf: Any) -> Any:
     """Return the array or NumPy scalar of a concrete tensor or array."""
-    value = leaf.value if isinstance(leaf, Tensor) else leaf
+    value = leaf.value if isinstance(leaf, (Tensor, Number)) else leaf
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 

@@ -68,7 +68,7 @@ def _fit(spec: TensorSpec | CompositeSpec, value: Any, function: str) -> Any:
     if isinstance(spec, CompositeSpec):
         spec.check(value, function)
         return value
-    if not isinstance(value, (Tensor, np.ndarray)):
+    if not isinstance(value, (Tensor, np.ndarray, np.generic)):
         value = convert_to_tensor(value, spec.dtype)
     if not spec.is_compatible_with(value):
         raise (TypeError if value.dtype != spec.dtype else ValueError)(

@@ -1,7 +1,7 @@
 """What of the arguments of a call a trace depends on.
 
-Two calls share a trace if their keys are equal: dtype and shape of tensors and arrays, type and value of Python
-numbers, identity (or equality, where a class defines it) of everything else.
+Two calls share a trace if their keys are equal: dtype and shape of arrays, and of tensors, whose results are others;
+type and value of Python numbers; identity (or equality, where a class defines it) of everything else.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
@@ -19,6 +21,22 @@ SCALARS = (bool, int, float, complex, str, bytes, type(None))
 _GENERIC = frozenset({t for t in np.sctypeDict.values() if issubclass(t, np.generic)})
 #: Python types that are compared by type and value alone
 _PLAIN = frozenset({bool, int, str, bytes, type(None)})
+
+
+class Number:
+    """A Python number that is an input of a trace, and no part of what it depends on."""
+
+    __slots__ = ("dtype", "type", "value")
+    shape = ()
+
+    def __init__(self, number: complex) -> None:
+        kind = number_type(number)
+        assert kind is not None
+        self.type, self.dtype = kind, CARRIERS[kind]
+        self.value = self.dtype.type(number)
+
+
+nest.opaque(Number)
 
 
 class _Identity:
@@ -43,12 +61,16 @@ class _Identity:
 
 def leaf_key(leaf: Any) -> Any:
     """Return what of one argument a trace depends on."""
-    if isinstance(leaf, (Tensor, np.ndarray)):
-        return leaf.dtype, tuple(leaf.shape)
+    if isinstance(leaf, Tensor):
+        return leaf.dtype, tuple(leaf.shape), type(leaf)
+    if isinstance(leaf, np.ndarray):
+        return leaf.dtype, leaf.shape
     if isinstance(leaf, np.generic):
         return leaf.dtype, ()
+    if isinstance(leaf, Number):
+        return Number, leaf.type
     if isinstance(leaf, TensorSpec):
-        return leaf.dtype, leaf.shape
+        return leaf.dtype, leaf.shape, Tensor
     if isinstance(leaf, SCALARS):
         # repr tells 0.0 from -0.0 and makes nan equal to itself
         return type(leaf), repr(leaf) if isinstance(leaf, (float, complex)) else leaf
@@ -69,7 +91,7 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
     """Return key, values and the caller's arrays of a call with these leaves; ``None`` if one needs a closer look.
 
     Most calls give concrete tensors, arrays and Python numbers only. Their keys are made in one pass and hold two
-    entries per leaf; equal ones mean equal ``leaf_key`` s, but not the reverse.
+    entries per leaf, of a tensor a third; equal ones mean equal ``leaf_key`` s, but not the reverse.
     """
     key: list[Any] = []
     values: list[Any] = []
@@ -80,7 +102,7 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
             if leaf.node is not None:
                 return None
             value = leaf.value
-            key += leaf.dtype, value.shape
+            key += leaf.dtype, value.shape, Tensor
             values.append(value)
         elif kind is np.ndarray:
             shape = leaf.shape
@@ -94,6 +116,9 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
             values.append(leaf)
         elif kind in _PLAIN:
             key += kind, leaf
+        elif kind is Number:
+            key += Number, leaf.type
+            values.append(leaf.value)
         elif kind is float:
             key += kind, leaf if leaf and leaf == leaf else repr(leaf)
         else:
@@ -103,8 +128,10 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
 
 def describe_key(key: Any) -> str:
     """Return a ``leaf_key`` for people."""
-    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], np.dtype):
-        return f"{key[0]}{list(key[1])}"
+    if isinstance(key, tuple) and isinstance(key[0], np.dtype):
+        return f"{key[0]}{list(key[1])}" + (" tensor" if len(key) == 3 else "")
+    if isinstance(key, tuple) and len(key) == 2 and key[0] is Number:
+        return f"any {key[1].__name__}"
     if isinstance(key, tuple) and len(key) == 2:
         return str(key[1]) if key[0] in (float, complex) else repr(key[1])
     return repr(key)

@@ -14,12 +14,13 @@ from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, marked
 
 from . import operators
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
 from .errors import is_refusal, user_stacklevel
-from .keys import describe_key
+from .keys import Number, describe_key
 from .operators.constructs.effect_statements import raise_when_run
 from .operators.staging.door import Threshold
 
@@ -35,7 +36,7 @@ def converted(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def placeholders(graph: Graph, leaves: Sequence[Any], names: Sequence[str], specs: Sequence[Any] | None) -> list[Any]:
-    """Return the leaves of a call with a placeholder of ``graph`` for each that is a tensor or an array.
+    """Return the leaves of a call with a placeholder of ``graph`` for each that is a tensor or an array, of its kind.
 
     Parameters
     ----------
@@ -49,12 +50,19 @@ def placeholders(graph: Graph, leaves: Sequence[Any], names: Sequence[str], spec
     """
     symbolic = []
     for position, leaf in enumerate(leaves):
-        if isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic)):
+        if isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, Number)):
             spec = specs[position] if specs is not None and position < len(specs) else leaf
-            symbolic.append(graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position]))
+            made = graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position])
+            symbolic.append(marked(_kind(leaf), made))
         else:
             symbolic.append(leaf)
     return symbolic
+
+
+def _kind(leaf: Any) -> Kind:
+    if isinstance(leaf, Number):
+        return NumberTracer
+    return ArrayTracer if isinstance(leaf, (np.ndarray, np.generic)) else Tensor
 
 
 def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

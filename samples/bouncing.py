@@ -64,7 +64,7 @@ def main():
         velocity = velocity + step / max(1, np.linalg.norm(step))
     assert abs(arrives - HEIGHT) < 1e-9
 
-    draw([(".", throw(first, BASKET)[2].numpy()), ("o", throw(velocity, BASKET)[2].numpy())])
+    draw([(".", throw(first, BASKET)[2]), ("o", throw(velocity, BASKET)[2])])
     print("(. the first throw, o the last, U the basket)")
     nudges = 1e-5 * np.eye(2)
     differences = [float(height(velocity + n, BASKET) - height(velocity - n, BASKET)) / 2e-5 for n in nudges]

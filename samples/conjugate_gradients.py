@@ -57,7 +57,7 @@ def main():
     bend = np.diff(np.eye(len(y)), n=2, axis=0)
     exact = np.linalg.solve(np.diag(w) + smoothness * bend.T @ bend, w * y)
     np.testing.assert_allclose(curve, exact, atol=1e-4)
-    print(f"rms distance from the measurements: {np.sqrt(np.mean((curve.numpy() - y)[~missing] ** 2)):.2f} ppm")
+    print(f"rms distance from the measurements: {np.sqrt(np.mean((curve - y)[~missing] ** 2)):.2f} ppm")
     print("agrees with the direct solution of the linear system")
 
 

@@ -85,14 +85,14 @@ def main():
     first = np.log([0.5, 0.02, 0.02, 0.5, hares[0], lynxes[0]])
     loss_and_gradient = autoloop.value_and_grad(loss)
 
-    gradient = loss_and_gradient(first, times, seen)[1].numpy()
+    gradient = loss_and_gradient(first, times, seen)[1]
     nudges = 1e-6 * np.eye(len(first))
     differences = [float(loss(first + n, times, seen) - loss(first - n, times, seen)) / 2e-6 for n in nudges]
     np.testing.assert_allclose(gradient, differences, rtol=1e-6, atol=1e-8)
     apart = np.max(np.abs(gradient - differences))
     print(f"gradient through the solver and central differences: agree, {apart:.0e} apart at most")
 
-    logs, least = minimise(lambda x: [a.numpy() for a in loss_and_gradient(x, times, seen)], first, rounds=60)
+    logs, least = minimise(lambda x: loss_and_gradient(x, times, seen), first, rounds=60)
     values = np.exp(logs)
     path, taken, refused = solve(values[4:], values[:4], times)
     print(f"hares  breed {values[0]:.3f} a year, eaten {values[1]:.4f} per lynx")

@@ -41,8 +41,8 @@ def main():
     names = np.unique(species)
     print(f"k-means on {len(points)} irises, 3 clusters: the centres stood still after {int(rounds)} rounds")
     print("cluster  sepal length, width  petal length, width  " + "".join(f"{n:>11}" for n in names))
-    for k, centre in enumerate(centres.numpy()):
-        counts = [np.sum(species[nearest.numpy() == k] == n) for n in names]
+    for k, centre in enumerate(centres):
+        counts = [np.sum(species[nearest == k] == n) for n in names]
         numbers = "".join(f"{c:10.2f}" for c in centre)
         print(f"{k + 1:7d}{numbers}   " + "".join(f"{c:11d}" for c in counts))
 

@@ -42,7 +42,7 @@ def main():
         M = np.float64(2 * np.pi * (year - PERIHELION) / PERIOD)
         slow, slow_steps = fixed_point(start, M, ECCENTRICITY, tolerance)
         E, steps = newton(start, M, ECCENTRICITY, tolerance)
-        distance = HALF_AXIS * (1 - ECCENTRICITY * np.cos(E.numpy()))
+        distance = HALF_AXIS * (1 - ECCENTRICITY * np.cos(E))
         print(f"{year:7.2f} {distance:15.3f} AU {int(slow_steps):18d} {int(steps):13d}")
 
         np.testing.assert_allclose(slow, E, atol=1e-9)

@@ -42,7 +42,7 @@ def main():
     rank, rounds = pagerank(links, damping, tolerance)
 
     print(f"PageRank of {len(names)} characters of Les Misérables, settled after {int(rounds)} rounds")
-    order = np.argsort(-rank.numpy())
+    order = np.argsort(-rank)
     for place, i in enumerate(order[:8], 1):
         bar = "#" * round(400 * float(rank[i]))
         print(f"{place:3d}  {names[i]:<12} {float(rank[i]):.4f}  {bar}")

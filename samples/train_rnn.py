@@ -61,7 +61,7 @@ def check_gradient(w, series):
     _, gradient = autoloop.value_and_grad(loss)(w, series)
     apart = 0.0
     for name, g in gradient.items():
-        at = np.unravel_index(np.argmax(np.abs(g.numpy())), g.shape)
+        at = np.unravel_index(np.argmax(np.abs(g)), g.shape)
         nudge = np.zeros(g.shape)
         nudge[at] = 1e-5
         above, below = loss({**w, name: w[name] + nudge}, series), loss({**w, name: w[name] - nudge}, series)
@@ -100,7 +100,7 @@ def main():
     for step in range(1, STEPS + 1):
         used = w
         w, mean, square, now = train_step(w, mean, square, np.float64(step), series[years <= LEARNT_UNTIL])
-        chosen = error(100 * foretell(used, series).numpy()[:-1], choose)
+        chosen = error(100 * foretell(used, series)[:-1], choose)
         best = min(best, (chosen, used, step), key=lambda b: b[0])
         curve.append((100 * np.sqrt(float(now)), chosen))
         # the bar stays in its line; every 20th is kept
@@ -111,7 +111,7 @@ def main():
             print(f"step {step:3d} [{bar:.<30}] {errors}", end=end, flush=True)
 
     _, w, step = best
-    guess = 100 * foretell(w, series).numpy()[:-1]
+    guess = 100 * foretell(w, series)[:-1]
     ours, naive = error(guess, test), error(spots[:-1], test)
     print(f"kept the weights of step {step}; 1909-2008: error {ours:.1f} spots; taking last year's number: {naive:.1f}")
     check_gradient(w, series[years <= LEARNT_UNTIL])

@@ -53,7 +53,7 @@ def main():
     years, flow = np.loadtxt(DATA, delimiter=",", skiprows=1, unpack=True)
     start = np.array([np.max(flow), np.min(flow)])
     path, means, rounds = fit(flow, start, np.float64(np.std(flow) * 0.8))
-    path = path.numpy()
+    path = path
 
     print(f"flow of the Nile, {years[0]:.0f}-{years[-1]:.0f}, two regimes; the path settled after {int(rounds)} rounds")
     edges = [0, *np.flatnonzero(np.diff(path)) + 1, len(path)]

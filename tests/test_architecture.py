@@ -437,8 +437,8 @@ def test_collections_of_a_graph_are_those_of_1_x():
     assert _keys_of_collections("g.root.collections.setdefault('a', []); h.collections[KEY] = 1") == {"a", "KEY"}
 
 
-#: dunders of our own: how a value becomes a tensor, and marks on what is not ours
-OUR_DUNDERS = {"tensor", "calls_back", "node", "refusal", "do_not_convert"}
+#: dunders of our own: how a value becomes a tensor, and of which kind it is; and marks on what is not ours
+OUR_DUNDERS = {"tensor", "kind", "calls_back", "node", "refusal", "do_not_convert"}
 
 
 def test_no_private_protocol_beside_those_that_are_typed():
@@ -569,6 +569,7 @@ OTHER_NAMES = {
     # Python's operators
     "autoloop.operators.staging.standins": ("add mod pow matmul", "abs invert getitem"),
     "autoloop_runtime.ir.tensor_operators": ("add mod pow matmul",),
+    "autoloop_runtime.ir.number_operators": ("matmul mod",),
     # what the command line calls arrays
     "autoloop.cli.arguments": ("linspace range",),
     # functions of sparse tensors, which are no ops

@@ -114,7 +114,7 @@ def is_numpys(f: Any) -> bool:
 def asks_nobody(f: Any) -> bool:
     """Return whether a callable is a function of NumPy's that does not ask its arguments what it means for them."""
     if not isinstance(f, types.FunctionType | types.BuiltinFunctionType):
-        return f in _ASKING_NOBODY if isinstance(f, type) else False
+        return (f in _ASKING_NOBODY or issubclass(f, np.generic)) if isinstance(f, type) else False
     return str(f.__module__).partition(".")[0] == "numpy"
 
 

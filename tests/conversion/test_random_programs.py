@@ -29,12 +29,17 @@ def test_what_is_assigned_twice_is_found():
     assert twice_assigned(ast.parse("a, b = b, a\nd, (c, *d) = x\n[e, e] = y")) == ["d", "e"]
 
 
+def tensor(number: int) -> al.Tensor:
+    """In the dtype that carries Python's numbers, beside which it may stand in a list."""
+    return al.constant(number, al.int64)
+
+
 def compare(seed: int, native: bool = False) -> None:
     """One trace, run by every executor; tracing is most of the work."""
     program, text = random_program(seed)
     assert not twice_assigned(ast.parse(text)), text
     converted = convert(program)
-    concrete = al.function(program).get_concrete_function(*map(al.constant, INPUTS[0]))
+    concrete = al.function(program).get_concrete_function(*map(tensor, INPUTS[0]))
     graph = concrete.runner.graph  # after the passes: no other executor has to repeat them
     if seed % 10 == 0:
         assert not twice_assigned(ast.parse(al.to_code(program))), text
@@ -48,7 +53,7 @@ def compare(seed: int, native: bool = False) -> None:
         assert converted(*values) == expected, text
         for executor, runner in staged.items():
             concrete.runner = runner
-            result = concrete(*map(al.constant, values))
+            result = concrete(*map(tensor, values))
             assert tuple(map(int, result)) == expected, (executor, values, text)
 
 
@@ -62,7 +67,7 @@ def handed_over(seed: int) -> None:
     program, text = random_program(seed)
     f = al.function(program)
     for values in INPUTS:
-        assert tuple(map(int, f(*map(al.constant, values)))) == program(*values), (values, text)
+        assert tuple(map(int, f(*map(tensor, values)))) == program(*values), (values, text)
 
 
 @pytest.mark.auto

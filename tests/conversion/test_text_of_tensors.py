@@ -89,11 +89,11 @@ def none_or_a_value(n, x):
 )
 def test_same_text(function, capsys):
     function(3, X)
-    expected = capsys.readouterr().out.replace("np.float64(1.5)", "1.5")
+    expected = capsys.readouterr().out
     al.function(function)(al.constant(3), X)
     assert capsys.readouterr().out == expected
     al.convert(function)(3, X)
-    assert capsys.readouterr().out.replace("np.float64(1.5)", "1.5") == expected
+    assert capsys.readouterr().out == expected
 
 
 def test_percent_is_refused():

@@ -24,13 +24,13 @@ def differences(f, arrays, k, step=1e-6):
         for sign in (1, -1):
             moved = x.copy()
             moved[index] += sign * step
-            values.append(float(f(*arrays[:k], moved, *arrays[k + 1 :]).numpy()))
+            values.append(float(np.asarray(f(*arrays[:k], moved, *arrays[k + 1 :]))))
         out[index] = (values[0] - values[1]) / (2 * step)
     return out
 
 
 def zeros_for_none(found, arrays):
-    return [np.zeros_like(x) if g is None else g.numpy() for g, x in zip(found, arrays)]
+    return [np.zeros_like(x) if g is None else np.asarray(g) for g, x in zip(found, arrays)]
 
 
 def check_gradients(f, *arrays, rtol=1e-5, atol=1e-6, autograph=False):
@@ -49,7 +49,7 @@ def check_gradients(f, *arrays, rtol=1e-5, atol=1e-6, autograph=False):
         if executor != EXECUTORS[0]:
             concrete.runner = prepare(concrete.graph, executor)
         y, found = concrete(*arrays)
-        np.testing.assert_allclose(y.numpy(), forward(*arrays).numpy(), rtol=1e-12)
+        np.testing.assert_allclose(np.asarray(y), np.asarray(forward(*arrays)), rtol=1e-12)
         for g, e in zip(zeros_for_none(found, arrays), expected):
             np.testing.assert_allclose(g, e, rtol=rtol, atol=atol)
     return zeros_for_none(found, arrays)
@@ -75,7 +75,7 @@ def check_forward(f, *arrays, rtol=1e-5, atol=1e-6):
     directions = [rng.normal(size=a.shape) for a in arrays]
     forward = al.function(f, autograph=False)
     step = 1e-6
-    up, down = [float(forward(*[a + s * step * d for a, d in zip(arrays, directions)]).numpy()) for s in (1, -1)]
+    up, down = [float(np.asarray(forward(*[a + s * step * d for a, d in zip(arrays, directions)]))) for s in (1, -1)]
     expected = (up - down) / (2 * step)
 
     @al.function(autograph=False)
@@ -83,8 +83,8 @@ def check_forward(f, *arrays, rtol=1e-5, atol=1e-6):
         return jvp(f, xs, vs)
 
     for value, slope in (jvp(f, arrays, directions), inside(arrays, directions)):
-        np.testing.assert_allclose(value.numpy(), forward(*arrays).numpy(), rtol=1e-12)
-        np.testing.assert_allclose(slope.numpy(), expected, rtol=rtol, atol=atol)
+        np.testing.assert_allclose(np.asarray(value), np.asarray(forward(*arrays)), rtol=1e-12)
+        np.testing.assert_allclose(np.asarray(slope), expected, rtol=rtol, atol=atol)
 
 
 def unrolled(cond, body, loop_vars, **_):
@@ -101,4 +101,4 @@ def tape_gradients(f, arrays):
     with GradientTape() as tape:
         tape.watch(xs)
         y = f(*xs)
-    return y.numpy(), zeros_for_none(tape.gradient(y, xs), arrays)
+    return np.asarray(y), zeros_for_none(tape.gradient(y, xs), arrays)

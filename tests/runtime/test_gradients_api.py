@@ -327,7 +327,7 @@ def test_custom_gradient_is_stable_where_the_plain_one_is_not():
         return x
 
     expected = (repeated(0.3 + 1e-3) - repeated(0.3 - 1e-3)) / 2e-3
-    np.testing.assert_allclose(both(grad(repeated), 0.3), expected.numpy(), rtol=1e-3)
+    np.testing.assert_allclose(both(grad(repeated), 0.3), np.asarray(expected), rtol=1e-3)
 
 
 def test_custom_gradient_of_several_arguments_and_results():
@@ -493,7 +493,7 @@ def test_tape_around_a_converted_loop_inside_a_function():
         return g
 
     assert float(step(al.constant(1.0))) == 12
-    np.testing.assert_allclose(v.numpy(), 0.8, rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(v), 0.8, rtol=1e-6)
 
 
 def test_threads_have_tapes_of_their_own():
@@ -550,7 +550,7 @@ def test_sparse_product_in_a_loop():
     g, gv = both(grad(dense, (0, 1)), x.values, v)
     step = 1e-6
     for k in range(2):
-        moved = [x.values.numpy() + s * step * np.eye(2)[k] for s in (1, -1)]
+        moved = [np.asarray(x.values) + s * step * np.eye(2)[k] for s in (1, -1)]
         slope = (float(dense(moved[0], v)) - float(dense(moved[1], v))) / (2 * step)
         np.testing.assert_allclose(g[k], slope, rtol=1e-6)
     assert gv.shape == v.shape
@@ -577,14 +577,14 @@ def test_the_gradient_of_gather_is_sparse_for_tapes_and_gradients():
     for g in (tape.gradient(y, table), inside(TABLE), vague(TABLE)):
         assert isinstance(g, al.IndexedSlices)
         assert sorted(np.asarray(g.indices).tolist()) == [0, 0, 2, 3]
-        np.testing.assert_array_equal(g.numpy(), EXPECTED)
+        np.testing.assert_array_equal(np.asarray(g), EXPECTED)
         np.testing.assert_array_equal(0.5 * g, EXPECTED / 2)
         np.testing.assert_array_equal(table - g / 2.0, TABLE - EXPECTED / 2)
 
 
 def test_the_gradient_of_gather_is_dense_for_grad_and_with_dense_parts():
     for g in (grad(looked_up)(TABLE), al.function(grad(looked_up))(TABLE)):
-        assert isinstance(g, al.Tensor)
+        assert isinstance(g, np.ndarray)
         np.testing.assert_array_equal(g, EXPECTED)
     table = al.Variable(TABLE)
     with GradientTape() as tape:
@@ -652,4 +652,4 @@ def test_mixed_derivatives_of_powers(exponent):
 
     results = [grad(slope, 1)(np.float64(x), y), staged(np.float64(x), y), captured(np.float64(x))]
     for found in results + al.function(inside, autograph=False)(np.float64(x)):
-        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+        np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-12)

@@ -395,7 +395,7 @@ def test_back_prop_false_stops():
 
     g, none = found(f, X, A)
     assert none is None
-    np.testing.assert_allclose(g.numpy(), X * A**3)
+    np.testing.assert_allclose(np.asarray(g), X * A**3)
 
 
 def test_a_path_through_integers_is_none():
@@ -408,7 +408,7 @@ def test_a_variable_that_does_not_reach_the_result_is_none():
 
     g, none = found(f, X, A)
     assert none is None
-    np.testing.assert_allclose(g.numpy(), 8)
+    np.testing.assert_allclose(np.asarray(g), 8)
 
 
 def test_an_op_without_a_gradient_names_itself_and_the_line():
@@ -468,8 +468,8 @@ def test_a_gradient_has_the_shape_of_what_it_is_of():
         return al.jacobian(al.grad(f))(x)
 
     first = al.function(lambda x: al.grad(f)(x), autograph=False)
-    steps = [(first(X + h).numpy() - first(X - h).numpy()) / 2e-6 for h in np.eye(4) * 1e-6]
-    np.testing.assert_allclose(hessian(X).numpy(), np.array(steps), rtol=1e-6, atol=1e-7)
+    steps = [(np.asarray(first(X + h)) - np.asarray(first(X - h))) / 2e-6 for h in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(np.asarray(hessian(X)), np.array(steps), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("way", ["set_item", "scatter_update"])

@@ -82,7 +82,7 @@ def _compare(
 def of_integers(seed: int) -> tuple[list[str], list[str]]:
     """Nested loops, jumps, structures and lists of integers."""
     program, text = random_program(seed)
-    return _compare(program, text, [(0, 1, 2), (3, -1, 7)], lambda call: [al.constant(v) for v in call])
+    return _compare(program, text, [(0, 1, 2), (3, -1, 7)], lambda call: [al.constant(v, al.int64) for v in call])
 
 
 def of_arrays(seed: int) -> tuple[list[str], list[str]]:

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.number_operators import CARRIERS, number_type
+from autoloop_runtime.ir.tracers import kind_of, marked
 
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.branch_merge import staged_branch
 from ..staging.growing_list import GrowingList
 from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
-from ..staging.staged_values import asked, is_staged, truth
+from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import opened
 from .iterables import StagedIterable
 from .overloads import method_of
@@ -62,18 +64,16 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
 
     def evaluated() -> Any:
         with knowing(told[not is_and]):
-            answer = watched()
-            second = convert_to_tensor(asked(answer) if type(answer) is not MaybeNone else answer)
-        if second.dtype.kind == "b" != first.dtype.kind:
-            second = ops.cast(second, first.dtype)
-        later.append((second.dtype, told_by(answer)))
+            given = watched()
+            second = asked(given) if type(given) is not MaybeNone else convert_to_tensor(given)
+        second = _as_number(second, first)
+        later.append((second, told_by(given)))
         return second
 
     def known() -> Any:
-        dtype = later[0][0] if later else first.dtype  # no operand, if all it does is to raise
-        return ops.cast(first, dtype) if first.dtype.kind == "b" != dtype.kind else first
+        return _as_number(first, later[0][0]) if later else first  # no operand, if all it does is to raise
 
-    needed = test if is_and else ops.logical_not(test)
+    needed = test if is_and else answer(ops.logical_not(test), test)
     try:
         # What an operand raises belongs to the run, as in the branch of an `if`: it may never be evaluated.
         (result,) = staged_branch(needed, lambda: (evaluated(),), lambda: (known(),), ("value",), _OPERANDS)
@@ -85,6 +85,14 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
     return joined((told, later[0][1]) if later else (told,), result, is_and=is_and)
 
 
+def _as_number(value: Any, other: Any) -> Any:
+    """Return a truth value beside a number as the number that it is to Python."""
+    dtype, its = (CARRIERS.get(number_type(one) or object, getattr(one, "dtype", None)) for one in (value, other))
+    if dtype is None or its is None or dtype.kind != "b" or its.kind == "b":
+        return value if dtype is not None else convert_to_tensor(value)
+    return marked(kind_of((value,)), ops.cast(value, its))
+
+
 def _first(value: Any, is_and: bool) -> Any:
     """Return the first operand, as it is where it is the result."""
     if type(value) is MaybeNone:
@@ -92,15 +100,16 @@ def _first(value: Any, is_and: bool) -> Any:
             name = opened(value).name
             raise TypeError(f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...`")
         return convert_to_tensor(opened(value).value)
-    first = convert_to_tensor(asked(value))
-    return ops.reshape(first, ()) if first.shape.rank not in (0, None) else first
+    first = asked(value)
+    shape = convert_to_tensor(first).shape
+    return marked(kind_of((first,)), ops.reshape(first, ())) if shape.rank not in (0, None) else first
 
 
 def not_(value: Any) -> Any:
     """Return ``not value``."""
     value = asked(value)
     if is_staged(value):
-        return negated(value, ops.logical_not(truth(value)))
+        return negated(value, answer(ops.logical_not(truth(value)), value))
     return not value
 
 
@@ -109,10 +118,10 @@ def in_(item: Any, container: Any) -> Any:
     if isinstance(container, StagedIterable):
         return container.holds(item)
     if (method := method_of(container, "__contains__")) is not None:
-        answer = asked(method(item))
-        return truth(answer) if is_staged(answer) else bool(answer)
+        given = asked(method(item))
+        return truth(given) if is_staged(given) else bool(given)
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
-        return ops.any(ops.equal(container, item))
+        return answer(ops.any(ops.equal(container, item)), container, item)
     if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
         elements = list(container)
         if not elements:
@@ -126,7 +135,7 @@ def _is_array(container: Any) -> bool:
 
 
 def _equal(item: Any, element: Any) -> Any:
-    return True if element is item else ops.equal(item, element)
+    return True if element is item else answer(ops.equal(item, element), item, element)
 
 
 def _later(item: Any, element: Any) -> Callable[[], Any]:

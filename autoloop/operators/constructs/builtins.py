@@ -7,15 +7,18 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.number_operators import CARRIERS, as_number
+from autoloop_runtime.ir.tracers import NumberTracer, Tracer, kind_of, marked
 
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
 from ..staging.growing_list import GrowingList, refuse_moved
 from ..staging.optional import MaybeNone
-from ..staging.staged_values import asked, is_staged, truth
+from ..staging.staged_values import answer, asked, is_staged, stands_for, truth
 from ..staging.standins import Maybe, StandIn, opened, present
 from ..staging.undefined import MaybeUnset
 from . import library_calls as libraries
@@ -96,23 +99,43 @@ def _as_text(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
 
 def _len(value: Any) -> Any:
     if isinstance(value, StagedIterable | GrowingList):
-        return value.length
+        return as_number(value.length, NumberTracer)
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:
         raise TypeError("a tensor without dimensions has no len()")
     if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
         return static
-    return ops.getitem(ops.shape(tensor), 0)
+    return answer(ops.cast(ops.getitem(ops.shape(tensor), 0), dtypes.int64), value)
 
 
-def _cast(dtype: Any) -> Callable[..., Any]:
+def _one_element(what: str, value: Any) -> Any:
+    """Return a number or the one element of an array, which Python makes a number of."""
+    tensor = convert_to_tensor(value)
+    if tensor.shape.rank in (0, None):
+        return tensor
+    if tensor.shape.is_fully_defined() and tensor.size == 1:
+        return ops.reshape(tensor, ())
+    raise TypeError(f"only arrays of one element can be made a Python {what}, this one has the shape {tensor.shape}")
+
+
+def _as(number: type[complex]) -> Callable[..., Any]:
+    """Return ``int`` or ``float``: a number of 64 bits."""
+
     def cast(value: Any) -> Any:
-        tensor = convert_to_tensor(value)
-        if tensor.dtype.kind == dtype.kind:
-            return tensor
-        return ops.cast(tensor, dtype)
+        tensor = _one_element(number.__name__, value)
+        if tensor.dtype.kind == "c":
+            kind = "complex" if isinstance(value, NumberTracer) else f"numpy.{tensor.dtype}"
+            raise TypeError(f"{number.__name__}() argument must be a string or a real number, not {kind!r}")
+        return answer(ops.cast(tensor, CARRIERS[number]), value)
 
     return cast
+
+
+def _complex(real: Any, imag: Any = 0) -> Any:
+    parts = [ops.cast(_one_element("complex", part), dtypes.complex128) for part in (real, imag)]
+    if isinstance(imag, int) and imag == 0:
+        return answer(parts[0], real)
+    return answer(ops.add(parts[0], ops.multiply(parts[1], 1j)), real, imag)
 
 
 def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,7 +181,7 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
             return _extreme(plain)(args, key=key)
         if key is not None:
             raise TypeError(f"{plain.__name__}(..., key=...) does not work on tensors")
-        return extreme_element(plain, convert_to_tensor(_as_array(args[0])), **default)
+        return extreme_element(plain, convert_to_tensor(_as_array(args[0])), kind_of((args[0],)), **default)
 
     return reduced
 
@@ -174,8 +197,9 @@ def _numbers(values: Any) -> Any:
 def _sum(values: Any, start: Any = 0) -> Any:
     if not _is_staged(values):
         return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
-    total = ops.sum(_as_array(values), axis=0)
-    return total if isinstance(start, int) and start == 0 else ops.add(total, start)
+    kind = kind_of((values,))
+    total = marked(kind, ops.sum(_as_array(values), axis=0))
+    return total if isinstance(start, int) and start == 0 else total + start
 
 
 def _sum_of(values: Any, start: Any = 0) -> Any:
@@ -186,20 +210,22 @@ def _sum_of(values: Any, start: Any = 0) -> Any:
 
 
 def _round(value: Any, ndigits: Any = None) -> Any:
+    if isinstance(value, NumberTracer):
+        return round(value, ndigits)
     if ndigits is None:
-        return ops.cast(ops.round(value), dtypes.int32)
-    return ops.round(value, ndigits)
+        return answer(ops.cast(ops.round(value), dtypes.int64), value)
+    return marked(kind_of((value,)), ops.round(value, ndigits))
 
 
 def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    power = ops.pow(base, exponent)
-    return power if modulus is None else ops.mod(power, modulus)
+    power = base**exponent
+    return power if modulus is None else power % modulus
 
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
         raise TypeError("sorted(..., key=...) does not work on tensors")
-    return sorted_list(_numbers(_as_array(values)), reverse)
+    return sorted_list(_numbers(_as_array(values)), kind_of((values,)), reverse)
 
 
 def _isinstance(value: Any, classes: Any) -> Any:
@@ -208,9 +234,11 @@ def _isinstance(value: Any, classes: Any) -> Any:
     if isinstance(value, MaybeNone):
         there, absent = _isinstance(opened(value).value, classes), isinstance(None, classes)
         is_set = opened(value).is_set
-        return there if there == absent else is_set if there else ops.logical_not(is_set)
+        return there if there == absent else answer(is_set if there else ops.logical_not(is_set))
     if isinstance(value, Maybe):
         return _isinstance(present(value), classes)
+    if isinstance(value, Tracer):
+        return issubclass(stands_for(value), classes)
     every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
     kinds = {bool: "b", int: "iub", float: "f", complex: "c"}
     if isinstance(value, classes):
@@ -218,7 +246,7 @@ def _isinstance(value: Any, classes: Any) -> Any:
     dtype = getattr(value, "dtype", None)
     if dtype is None or convert_to_tensor(value).shape.rank != 0:
         return False
-    # A Python number that a staged loop has made a tensor is still a number to the user.
+    # A Python number that a loop on tensors has made a tensor is still a number to the user.
     return builtins.any(dtype.kind in kinds.get(one, "") for one in every)
 
 
@@ -229,7 +257,7 @@ def _isinstance_of(value: Any, classes: Any) -> Any:
 
 def _type(*args: Any, **kwargs: Any) -> Any:
     if len(args) != 1 or not isinstance(args[0], StandIn):
-        return type(*args, **kwargs)
+        return stands_for(args[0]) if len(args) == 1 and isinstance(args[0], Tracer) else type(*args, **kwargs)
     return list if isinstance(args[0], GrowingList) else type(opened(args[0]).leaving())
 
 
@@ -286,18 +314,18 @@ def _as_array(values: Any) -> Any:
 
 
 STAGED: dict[Any, Callable[..., Any]] = {
-    abs: _with_staged(abs, lambda x: ops.abs(x)),
-    all: _iterated(all, lambda x: ops.all(_numbers(_as_array(x))), all_of),
-    any: _iterated(any, lambda x: ops.any(_numbers(_as_array(x))), any_of),
+    abs: _with_staged(abs, abs),
+    all: _iterated(all, lambda x: answer(ops.all(_numbers(_as_array(x))), x), all_of),
+    any: _iterated(any, lambda x: answer(ops.any(_numbers(_as_array(x))), x), any_of),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
-    complex: _with_staged(complex, _cast(dtypes.complex128)),
-    divmod: _with_staged(divmod, lambda a, b: (ops.floor_divide(a, b), ops.mod(a, b))),
+    complex: _with_staged(complex, _complex),
+    divmod: _with_staged(divmod, lambda a, b: (a // b, a % b)),
     enumerate: _with_staged(enumerate, staged_enumerate),
     filter: _applied(filter, staged_filter),
-    float: _with_staged(float, _cast(dtypes.float32)),
+    float: _with_staged(float, _as(float)),
     format: _as_text(format, formatted_as),
     frozenset: _with_staged(frozenset, functools.partial(hashed_all, frozenset)),
-    int: _with_staged(int, _cast(dtypes.int32)),
+    int: _with_staged(int, _as(int)),
     getattr: _getattr,
     hasattr: _hasattr,
     isinstance: _isinstance_of,
@@ -328,6 +356,8 @@ def staged_for(f: Any) -> Any:
         found = STAGED.get(f)
     except TypeError:  # not hashable
         return None
+    if isinstance(f, type) and issubclass(f, np.generic):
+        return libraries.as_scalar(f)
     return _library(f, libraries.by_numpy(f)) if found is None and (is_numpys(f) or asks_nobody(f)) else found
 
 

@@ -7,6 +7,7 @@ its elements are, and which of them there are, may be for the graph to say.
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, join, kind_of, marked
 
 from ..staging.growing_list import GrowingList, refuse_moved
 from ..staging.staged_values import asked, is_staged, truth
@@ -81,7 +83,7 @@ def _rows(tensor: Tensor) -> list[Any]:
     if tensor.node is None:
         return [Tensor(tensor.value[index]) for index in range(count)]
     with tensor.node.graph.as_default():
-        return [ops.getitem(tensor, index) for index in range(count)]
+        return [marked(type(tensor), ops.getitem(tensor, index)) for index in range(count)]
 
 
 def kept(pairs: Iterable[tuple[Any, Callable[[], Any]]]) -> Any:
@@ -148,18 +150,18 @@ def all_of(values: Iterable[Any]) -> Any:
     return _decided(values, and_, False)
 
 
-def _decided(values: Iterable[Any], operator: Callable[..., Any], decisive: bool) -> Any:
+def _decided(values: Iterable[Any], joined: Callable[..., Any], decisive: bool) -> Any:
     iterator = iter(values)
     for one in iterator:
         answer = asked(one)
         if is_staged(answer):
-            return _decided_by_the_run(truth(answer), iterator, operator)
+            return _decided_by_the_run(truth(answer), iterator, joined)
         if bool(answer) is decisive:
             return decisive
     return not decisive
 
 
-def _decided_by_the_run(answer: Any, iterator: Iterator[Any], operator: Callable[..., Any]) -> Any:
+def _decided_by_the_run(answer: Any, iterator: Iterator[Any], joined: Callable[..., Any]) -> Any:
     def following() -> Any:
         for one in iterator:
             after = asked(one)
@@ -168,7 +170,7 @@ def _decided_by_the_run(answer: Any, iterator: Iterator[Any], operator: Callable
 
     while True:
         try:
-            answer = operator(answer, following)
+            answer = joined(answer, following)
         except _End:
             return answer
 
@@ -180,16 +182,20 @@ def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: 
     keys = values if key is None else [key(one) for one in values]
     if not builtins.any(map(is_staged, keys)):
         return values[plain(range(len(values)), key=keys.__getitem__)]
-    name = "greater" if plain is builtins.max else "less"
+    is_better = operator.gt if plain is builtins.max else operator.lt
     best, best_key = values[0], keys[0]
     for one, its_key in zip(values[1:], keys[1:], strict=True):
-        better = truth(call(name, its_key, best_key))
-        best, best_key = ops.where(better, one, best), ops.where(better, its_key, best_key)
+        better = truth(is_better(its_key, best_key))
+        best, best_key = _either(better, one, best), _either(better, its_key, best_key)
     return best
 
 
-def extreme_element(plain: Callable[..., Any], values: Tensor, default: Any = _NO_DEFAULT) -> Any:
-    """Return ``max`` or ``min`` of a tensor's elements, which Python would compare one after the other.
+def _either(test: Any, one: Any, other: Any) -> Any:
+    return marked(kind_of((one, other)), ops.where(test, one, other))
+
+
+def extreme_element(plain: Callable[..., Any], values: Tensor, kind: Kind, default: Any = _NO_DEFAULT) -> Any:
+    """Return ``max`` or ``min`` of a tensor's elements, which Python would compare one after the other, as a ``kind``.
 
     What is no number is never larger: it stays only where it is the first.
     """
@@ -202,8 +208,8 @@ def extreme_element(plain: Callable[..., Any], values: Tensor, default: Any = _N
         truth(values)  # says that it is ambiguous
     if default is not _NO_DEFAULT and known[0] is None:
         empty = ops.equal(ops.size(values), 0)
-        return if_exp(empty, lambda: default, lambda: _extreme_of_some(plain, values))
-    return ops.getitem(values, 0) if known[0] == 1 else _extreme_of_some(plain, values)
+        return if_exp(empty, lambda: default, lambda: marked(kind, _extreme_of_some(plain, values)))
+    return marked(kind, ops.getitem(values, 0) if known[0] == 1 else _extreme_of_some(plain, values))
 
 
 def _extreme_of_some(plain: Callable[..., Any], values: Tensor) -> Any:
@@ -215,9 +221,9 @@ def _extreme_of_some(plain: Callable[..., Any], values: Tensor) -> Any:
     return ops.getitem(values, call(f"arg{plain.__name__}", numbers))
 
 
-def sorted_list(values: Any, reverse: bool) -> Any:
-    """Return ``sorted`` of tensors: a list where their number is known."""
+def sorted_list(values: Tensor, kind: Kind, reverse: bool) -> Any:
+    """Return ``sorted`` of tensors: a list where their number is known, of elements that are a ``kind``."""
     made = ops.sort(values)
-    made = ops.flip(made) if reverse else made
+    made = marked(join(kind, ArrayTracer), ops.flip(made) if reverse else made)
     known = made.shape.rank == 1 and made.shape.as_list()[0] is not None
-    return elements(made) if known else made
+    return [marked(kind, one) for one in elements(made)] if known else made

@@ -9,7 +9,9 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
 
 from ..staging.staged_values import is_staged
 from .overloads import method_of, update
@@ -54,7 +56,7 @@ def _rows_of(value: Any) -> Any:
             f"a tensor of shape {tensor.shape} cannot be unpacked: the number of its rows must be known; give it with "
             f"set_shape or input_signature, or use x[0], x[1], ..."
         )
-    return ops.unstack(tensor)
+    return marked(kind_of((value,)), ops.unstack(tensor))
 
 
 def item(sequence: Any, index: Any) -> Any:
@@ -62,7 +64,7 @@ def item(sequence: Any, index: Any) -> Any:
     if is_staged(index) and type(sequence) in (list, tuple):
         return _choose(sequence, index)
     if isinstance(sequence, np.ndarray) and _is_later(index):
-        sequence = convert_to_tensor(sequence)
+        sequence = marked(ArrayTracer, convert_to_tensor(sequence))
     method = method_of(sequence, "__getitem__")
     return sequence[index] if method is None else method(index)
 
@@ -82,7 +84,16 @@ def _choose(sequence: Any, index: Any) -> Any:
             f"tensors of one structure; use autoloop.switch_case for others"
         )
     columns = zip(*(leaves for leaves, _ in structures), strict=True)
-    return nest.unflatten(structure, [ops.getitem(ops.stack(list(column)), index) for column in columns])
+    return nest.unflatten(structure, [_chosen(list(column), index) for column in columns])
+
+
+def _chosen(column: list[Any], index: Any) -> Any:
+    kind = kind_of(column)
+    numbers = column
+    if issubclass(kind, NumberTracer):
+        common = widest(*[number_type(one) or complex for one in column])
+        numbers = [carried(one, common) for one in column]
+    return marked(kind, ops.getitem(ops.stack(numbers), index))
 
 
 def set_item(array: Any, index: Any, value: Any) -> Any:
@@ -93,7 +104,7 @@ def set_item(array: Any, index: Any, value: Any) -> Any:
     """
     array = _taking(array, index, value)
     if isinstance(array, Tensor):
-        return ops.set_item(array, index, value)
+        return marked(type(array), ops.set_item(array, index, value))
     _set(array, index, value)
     return array
 
@@ -101,7 +112,7 @@ def set_item(array: Any, index: Any, value: Any) -> Any:
 def _taking(array: Any, index: Any, value: Any) -> Any:
     """Return ``array``, as a tensor if it is an array of numbers and cannot hold what the graph only computes later."""
     if type(array) is np.ndarray and array.dtype.kind in "biufc" and (_is_later(index) or _is_later(value)):
-        return convert_to_tensor(array)
+        return marked(ArrayTracer, convert_to_tensor(array))
     return array
 
 
@@ -162,7 +173,7 @@ def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:
     """Do ``owner.name[index] = value``; an attribute that is a tensor is set to a new one."""
     array = _taking(getattr(owner, name), index, value)
     if isinstance(array, Tensor):
-        setattr(owner, name, ops.set_item(array, index, value))
+        setattr(owner, name, marked(type(array), ops.set_item(array, index, value)))
     else:
         _set(array, index, value)
 
@@ -173,6 +184,6 @@ def update_item_of(owner: Any, name: str, index: Any, sign: str, value: Callable
     new = update(item(array, index), sign, value())
     array = _taking(array, index, new)
     if isinstance(array, Tensor):
-        setattr(owner, name, ops.set_item(array, index, new))
+        setattr(owner, name, marked(type(array), ops.set_item(array, index, new)))
     else:
         _set(array, index, new)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 from autoloop_runtime import ops
-from autoloop_runtime.base.dtypes import int32
-from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.convert import convert_to_tensor, has_tensor
+from autoloop_runtime.ir.number_operators import as_number, carried
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import DecidedNumber, Kind, NumberTracer, join, kind_of, marked, number_of
 from autoloop_runtime.ops.creation import RANGE
 
 from ..staging.growing_list import GrowingList
@@ -22,16 +25,18 @@ class StagedIterable(StandIn):
 
     Attributes
     ----------
-    length : Tensor or int
+    length : NumberTracer or int
         How many elements.
     get : callable
-        Gives the element at an index (a tensor).
+        Gives the element at an index, a number.
     describe : str
         What messages call it.
     contains : callable, optional
         Tells whether a value is an element.
     keep : callable, optional
         Tells of an element whether a loop gets to see it; ``length`` counts those that it does not see, too.
+    number : Kind
+        What Python numbers are after a loop over it: tensors, if tensors decide how often it runs.
     """
 
     advice = "loop over it with a `for` statement, or make a list of it, list(...)"
@@ -43,8 +48,10 @@ class StagedIterable(StandIn):
         describe: str,
         contains: Callable[[Any], Any] | None = None,
         keep: Callable[[Any], Any] | None = None,
+        number: Kind | None = None,
     ) -> None:
-        self.length = length
+        self.number = number_of((length,)) if number is None else number
+        self.length = as_number(length, self.number)
         self.get = get
         self.describe = describe
         self.contains = contains
@@ -74,7 +81,7 @@ class StagedIterable(StandIn):
 
     def decision(self) -> Any:
         """Return whether it has elements."""
-        return ops.greater(self.length, 0)
+        return marked(self.number, ops.greater(self.length, 0))
 
     def __getitem__(self, index: Any) -> Any:
         return self.get(index)
@@ -89,20 +96,25 @@ def staged_range(*args: Any) -> StagedIterable:
             raise TypeError(f"the {what} of range must be an integer, got a tensor of dtype {tensor.dtype}")
         if tensor.shape.rank not in (0, None):
             raise TypeError(f"the {what} of range must be a scalar, got shape {tensor.shape}")
-    span = ops.subtract(stop, start)
-    if isinstance(step, int) and not isinstance(step, bool):
-        if step == 0:
-            raise ValueError("range() arg 3 must not be zero")
-        length = span if step == 1 else _ceil_div(span, step)
-    else:
-        length = _ceil_div(span, step)
+    number = number_of(args)
+    start, stop, step = map(as_number, (start, stop, step))
+    if isinstance(step, int) and step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    span = stop - start
+    length = _largest(span if isinstance(step, int) and step == 1 else -(-span // step))
     plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
     return StagedIterable(
-        ops.maximum(length, 0),
-        (lambda k: k) if plain else (lambda k: ops.add(start, ops.multiply(k, step))),
+        length,
+        (lambda k: k) if plain else (lambda k: start + k * step),
         "a range with tensor bounds",
-        lambda item: _in_range(item, start, step, ops.maximum(length, 0)),
+        lambda item: marked(number_of((item, *args)), _in_range(item, start, step, length)),
+        number=number,
     )
+
+
+def _largest(length: Any) -> Any:
+    """Return a length that may have come out negative."""
+    return max(length, 0) if isinstance(length, int) else as_number(ops.maximum(length, 0), type(length))
 
 
 def _in_range(item: Any, start: Any, step: Any, length: Any) -> Any:
@@ -112,51 +124,46 @@ def _in_range(item: Any, start: Any, step: Any, length: Any) -> Any:
     return ops.logical_and(inside, ops.equal(ops.mod(offset, step), 0))
 
 
-def _ceil_div(span: Any, step: Any) -> Any:
-    return ops.negative(ops.floor_divide(ops.negative(span), step))
-
-
 def as_staged(value: Any) -> StagedIterable | None:
     """Return a staged iterable for what a staged loop runs over, else None."""
     if isinstance(value, StagedIterable):
         return value
     if isinstance(value, GrowingList):
-        return StagedIterable(value.length, value.copy().__getitem__, "a list of tensors")
+        return StagedIterable(value.length, value.copy().__getitem__, "a list of tensors", number=NumberTracer)
     if is_staged(value):
-        return rows(convert_to_tensor(value))
+        return rows(value)
     return None
 
 
-def rows(tensor: Tensor) -> StagedIterable:
-    """Return the rows of a tensor along its first axis."""
+def rows(value: Any) -> StagedIterable:
+    """Return the rows of a tensor or array along its first axis."""
+    tensor, kind = convert_to_tensor(value), kind_of((value,))
     if tensor.shape.rank == 0:
         raise TypeError("a `for` loop runs over the rows of a tensor; this one has no dimensions")
     static = tensor.shape.as_list()[0] if tensor.shape.rank is not None else None
-    counted = _counted(tensor, static)
+    counted = _counted(tensor, static, kind)
     if counted is not None:
         return counted
     length = static if static is not None else ops.getitem(ops.shape(tensor), 0)
-    return StagedIterable(length, lambda k: ops.getitem(tensor, k), "a tensor")
+    get = functools.partial(ops.getitem, tensor)
+    return StagedIterable(length, lambda k: marked(kind, get(k)), "a tensor", number=number_of((value,)))
 
 
-def _counted(tensor: Tensor, static: int | None) -> StagedIterable | None:
+def _counted(tensor: Tensor, static: int | None, kind: Kind) -> StagedIterable | None:
     """Return the numbers of ``range(start, limit, delta)`` without the tensor, which is then never made."""
     if not tensor.is_symbolic or tensor.op.op is not RANGE or tensor.dtype.kind != "i":
         return None
     start, limit, delta = (known if known is not None else t for t in tensor.op.inputs for known in [_integer(t)])
     if not isinstance(delta, int) or delta == 0:
         return None
-    if static is None:
-        return staged_range(start, limit, delta)
-    first, _, step = tensor.op.inputs
-    dtype = tensor.dtype
-
-    def get(k: Any) -> Any:
-        number = k if dtype == int32 else ops.cast(k, dtype)
-        number = number if delta == 1 else ops.multiply(number, step)
-        return number if start == 0 else ops.add(number, first)
-
-    return StagedIterable(static, get, "a tensor")
+    every = staged_range(start, limit, delta)
+    dtype, number = tensor.dtype, every.get
+    return StagedIterable(
+        every.length if static is None else static,
+        lambda k: marked(kind, ops.cast(carried(number(k)), dtype)),
+        "a tensor",
+        number=DecidedNumber if kind is Tensor else NumberTracer,
+    )  # fmt: skip
 
 
 def _integer(tensor: Tensor) -> int | None:
@@ -171,35 +178,39 @@ def _part(value: Any) -> StagedIterable:
         raise TypeError(
             f"{staged.describe} has no length to count or pair its elements by: make a list of it, list(filter(...))"
         )
-    return staged if staged is not None else rows(convert_to_tensor(list(value)))
+    return staged if staged is not None else _elements(list(value))
+
+
+def _elements(values: list[Any]) -> StagedIterable:
+    """Return the elements of a Python list; those of a list of numbers are numbers."""
+    kind = kind_of((values,))
+    tensor = convert_to_tensor(
+        np.asarray(values) if issubclass(kind, NumberTracer) and not has_tensor(values) else values
+    )
+    known = tensor.shape.as_list()[0]
+    return StagedIterable(known, lambda k: marked(kind, ops.getitem(tensor, k)), "a list", number=NumberTracer)
 
 
 def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
     """Return ``enumerate`` over a staged iterable."""
     inner = _part(iterable)
-    plain = isinstance(start, int) and start == 0
+    first = as_number(start)
     return StagedIterable(
-        inner.length,
-        lambda k: (_count(k) if plain else ops.add(_count(k), start), inner.get(k)),
-        "an enumerate over tensors",
+        inner.length, lambda k: (first + k, inner.get(k)), "an enumerate over tensors", number=inner.number
     )
-
-
-def _count(k: Any) -> Any:
-    """Return a position as the int32 that counts are; ``k`` has the dtype of the bounds."""
-    return ops.cast(k, int32) if isinstance(k, Tensor) and k.dtype != int32 else k
 
 
 def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
     """Return ``zip`` over iterables of which one is staged."""
     parts = [_part(one) for one in iterables]
     length = parts[0].length
-    for number, part in enumerate(parts[1:], 2):
+    number = join(*[part.number for part in parts])
+    for position, part in enumerate(parts[1:], 2):
         both_known = isinstance(length, int) and isinstance(part.length, int)
         if strict:
-            _check_lengths(length, part.length, number)
-        length = min(length, part.length) if both_known else ops.minimum(length, part.length)
-    return StagedIterable(length, lambda k: tuple(part.get(k) for part in parts), "a zip over tensors")
+            _check_lengths(length, part.length, position)
+        length = min(length, part.length) if both_known else as_number(ops.minimum(length, part.length), number)
+    return StagedIterable(length, lambda k: tuple(part.get(k) for part in parts), "a zip over tensors", number=number)
 
 
 def _check_lengths(length: Any, other: Any, number: int) -> None:
@@ -217,8 +228,9 @@ def staged_reversed(iterable: Any) -> StagedIterable:
     inner = _part(iterable)
     return StagedIterable(
         inner.length,
-        lambda k: inner.get(ops.subtract(ops.subtract(inner.length, 1), k)),
+        lambda k: inner.get(inner.length - 1 - k),
         "a reversed tensor",
+        number=inner.number,
     )
 
 
@@ -226,11 +238,13 @@ def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedI
     """Return ``filter`` over a staged iterable: a loop over it passes by the elements that are not wanted."""
     inner = _part(iterable)
     return StagedIterable(
-        inner.length, inner.get, "a filter over tensors", keep=function if function is not None else lambda item: item
-    )
+        inner.length, inner.get, "a filter over tensors", keep=function if function is not None else lambda item: item,
+        number=inner.number,
+    )  # fmt: skip
 
 
 def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
     """Return ``map`` over iterables of which one is staged."""
     inner = staged_zip(*iterables)
-    return StagedIterable(inner.length, lambda k: function(*inner.get(k)), "a map over tensors")
+    get = inner.get
+    return StagedIterable(inner.length, lambda k: function(*get(k)), "a map over tensors", number=inner.number)

@@ -15,13 +15,27 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked, number_of
 
 from ..staging.growing_list import GrowingList
-from ..staging.staged_values import is_staged
+from ..staging.staged_values import answer, is_staged
+
+
+def _number(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of ``math``: it makes floats of its arguments, and gives a Python number, or a tensor."""
+
+    def of_floats(*args: Any) -> Any:
+        if kind_of(args) is Tensor:
+            return f(*args)
+        made = f(*[ops.cast(one, dtypes.float64) if is_staged(one) else float(one) for one in args])
+        return number_of(args)(made)
+
+    return of_floats
 
 
 def _whole(rounded: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x: ops.cast(rounded(x), dtypes.int32)
+    return lambda x: answer(ops.cast(rounded(x), dtypes.int64), x)
 
 
 def _log(x: Any, base: Any = None) -> Any:
@@ -30,16 +44,17 @@ def _log(x: Any, base: Any = None) -> Any:
 
 def _stack(arrays: Any, axis: Any = 0, *others: Any, **more: Any) -> Any:
     if isinstance(arrays, GrowingList) and not (others or more):
-        return ops.moveaxis(convert_to_tensor(arrays), 0, axis) if axis else arrays.stack()
-    return _counterpart(np.stack)(arrays, axis, *others, **more)
+        made = ops.moveaxis(convert_to_tensor(arrays), 0, axis) if axis else arrays.stack()
+        return marked(kind_of((arrays,), ArrayTracer), made)
+    return by_numpy(np.stack)(arrays, axis, *others, **more)
 
 
 def _concatenate(arrays: Any, /, axis: Any = 0, *others: Any, **more: Any) -> Any:
     if not isinstance(arrays, GrowingList):
-        return _counterpart(np.concatenate)(arrays, axis, *others, **more)
+        return by_numpy(np.concatenate)(arrays, axis, *others, **more)
     if axis != 0 or len(arrays.arrays) != 1 or others or more:
         raise TypeError(f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only")
-    return arrays.arrays[0].concat()
+    return marked(kind_of((arrays,), ArrayTracer), arrays.arrays[0].concat())
 
 
 def _counterpart(function: Any) -> Callable[..., Any]:
@@ -50,31 +65,44 @@ def by_numpy(function: Any) -> Callable[..., Any]:
     """Return what takes a staged argument in place of a function of NumPy's that would not ask it."""
 
     def of_staged(*args: Any, **kwargs: Any) -> Any:
-        if not isinstance(function, np.ufunc):
-            return _counterpart(function)(*args, **kwargs)
-        return function(*[_counterpart(np.asarray)(one) if holds_staged(one) else one for one in args], **kwargs)
+        if isinstance(function, np.ufunc):
+            made = function(*[_counterpart(np.asarray)(one) if holds_staged(one) else one for one in args], **kwargs)
+        else:
+            made = _counterpart(function)(*args, **kwargs)
+        return marked(kind_of((*args, *kwargs.values()), ArrayTracer), made)
 
     return of_staged
 
 
+def as_scalar(of: type[np.generic]) -> Callable[..., Any]:
+    """Return ``np.float32`` and its like as what takes a staged value, too."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != 1 or not holds_staged(args[0]):
+            return of(*args, **kwargs)
+        return marked(kind_of(args, ArrayTracer), ops.cast(convert_to_tensor(args[0]), np.dtype(of)))
+
+    return made
+
+
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     math.ceil: _whole(ops.ceil),
-    math.cos: ops.cos,
-    math.cosh: ops.cosh,
-    math.exp: ops.exp,
-    math.expm1: ops.expm1,
-    math.fabs: ops.abs,
+    math.cos: _number(ops.cos),
+    math.cosh: _number(ops.cosh),
+    math.exp: _number(ops.exp),
+    math.expm1: _number(ops.expm1),
+    math.fabs: _number(ops.abs),
     math.floor: _whole(ops.floor),
-    math.log: _log,
-    math.log10: ops.log10,
-    math.log1p: ops.log1p,
-    math.log2: ops.log2,
-    math.pow: ops.pow,
-    math.sin: ops.sin,
-    math.sinh: ops.sinh,
-    math.sqrt: ops.sqrt,
-    math.tan: ops.tan,
-    math.tanh: ops.tanh,
+    math.log: _number(_log),
+    math.log10: _number(ops.log10),
+    math.log1p: _number(ops.log1p),
+    math.log2: _number(ops.log2),
+    math.pow: _number(ops.pow),
+    math.sin: _number(ops.sin),
+    math.sinh: _number(ops.sinh),
+    math.sqrt: _number(ops.sqrt),
+    math.tan: _number(ops.tan),
+    math.tanh: _number(ops.tanh),
     np.concatenate: _concatenate,
     np.stack: _stack,
 }

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from opcode import opname
 from typing import Any
 
-import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.ir.graph import current_graph
@@ -16,7 +15,7 @@ from autoloop_runtime.ir.rollback import mark, rollback
 from ..mutation.side_effects import Outside, Places
 from ..staging.growing_list import refuse_moved
 from ..staging.staged_loops import Loop, any_staged, record, staged_loop
-from ..staging.staged_values import asked, is_staged
+from ..staging.staged_values import answer, asked, is_staged
 from .attempts import Made
 from .boolean_operators import not_, or_
 from .if_statement import if_stmt
@@ -97,7 +96,7 @@ def _is_endless(test: Callable[..., Any]) -> bool:
 
 
 def _always(*_: Any) -> Any:
-    return ops.logical_not(ops.identity(False))
+    return answer(ops.logical_not(ops.identity(False)))
 
 
 def _after(count: int, options: dict[str, Any]) -> dict[str, Any]:
@@ -210,15 +209,10 @@ def _for_staged(
         until=until,
         outside=Outside((body,), shared, places, values),
         options=options,
+        number=items.number,
     )
     record("for", names, True, f"it iterates over {items.describe}")
-    return staged_loop(loop, (_start(items), *values), items.length)[1:]
-
-
-def _start(items: StagedIterable) -> Any:
-    """Return 0 in the dtype of the length, so that indices have the dtype of the bounds."""
-    dtype = getattr(items.length, "dtype", None)
-    return 0 if dtype is None else np.zeros((), dtype)  # an array: a NumPy scalar counts as a Python number
+    return staged_loop(loop, (0, *values), items.length)[1:]
 
 
 def _rest_of_python_loop(

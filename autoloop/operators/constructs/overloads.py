@@ -16,6 +16,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, marked
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...conversion.callables import is_convertible_function, is_written
@@ -54,7 +55,8 @@ _COMPARISONS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     "==": (operator.eq, "__eq__", "__eq__"),
     "!=": (operator.ne, "__ne__", "__ne__"),
 }
-_BUILT_IN = (bool, int, float, complex, str, list, tuple, dict, set, type(None), Tensor)
+_TENSORS = (Tensor, ArrayTracer, NumberTracer, DecidedNumber)
+_BUILT_IN = (bool, int, float, complex, str, list, tuple, dict, set, type(None), *_TENSORS)
 
 
 def method_of(value: Any, name: str) -> Any:
@@ -98,7 +100,7 @@ def compare(left: Any, sign: str, right: Any) -> Any:
     plain, name, mirrored = _COMPARISONS[sign]
     if sign == "!=" and method_of(left, "__ne__") is None and method_of(left, "__eq__") is not None:
         equal = compare(left, "==", right)
-        return ops.logical_not(equal) if isinstance(equal, Tensor) else not equal
+        return marked(type(equal), ops.logical_not(equal)) if isinstance(equal, Tensor) else not equal
     return _operated(plain, left, right, name, mirrored)
 
 
@@ -126,7 +128,7 @@ def _operated(plain: Callable[[Any, Any], Any], left: Any, right: Any, name: str
     own, other = method_of(left, name), method_of(right, mirrored)
     if own is None and other is None:
         return plain(left, right)
-    if own is None and (unconverted := getattr(type(left), name, None)) is not None and type(left) is not Tensor:
+    if own is None and (unconverted := getattr(type(left), name, None)) is not None and type(left) not in _TENSORS:
         own = types.MethodType(unconverted, left)
     tries = [(own, right), (other, left)]
     if type(right) is not type(left) and issubclass(type(right), type(left)):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autoloop_runtime.base import nest
+from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from autoloop_runtime.ops import format_string
 
 from ..staging.growing_list import GrowingList
@@ -52,7 +53,7 @@ def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = 
             held += map(shown, mine)
         else:
             text += _escaped(one.format(*mine))
-    return format_string(text, *held) if held else text.format()
+    return _text(text, *held) if held else text.format()
 
 
 def formatted(template: str, *args: Any, **kwargs: Any) -> Any:
@@ -60,7 +61,7 @@ def formatted(template: str, *args: Any, **kwargs: Any) -> Any:
     if not any(map(holds_staged, (*args, *kwargs.values()))):
         return template.format(*args, **kwargs)
     held: list[Any] = []
-    return format_string("".join(_numbered(template, args, kwargs, held, iter(range(len(args))))), *held)
+    return _text("".join(_numbered(template, args, kwargs, held, iter(range(len(args))))), *held)
 
 
 def _numbered(
@@ -78,17 +79,22 @@ def _numbered(
 
 def text_of(value: Any) -> Any:
     """Return ``str(value)``."""
-    return format_string("{!s}", shown(value))
+    return _text("{!s}", shown(value))
 
 
 def repr_of(value: Any) -> Any:
     """Return ``repr(value)``."""
-    return format_string("{!r}", shown(value))
+    return _text("{!r}", shown(value))
 
 
 def formatted_as(value: Any, spec: str = "") -> Any:
     """Return ``format(value, spec)``."""
-    return format_string("{:" + spec + "}", shown(value))
+    return _text("{:" + spec + "}", shown(value))
+
+
+def _text(template: str, *values: Any) -> Any:
+    """Return text that a run makes; it is a ``str`` to the user unless a tensor is in it."""
+    return marked(kind_of(nest.flatten(values), ArrayTracer), format_string(template, *values))
 
 
 def holds_staged(value: Any) -> bool:

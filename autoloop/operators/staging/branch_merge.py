@@ -9,17 +9,19 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.composite import composite_of
-from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.number_operators import CARRIERS, beside, number_type, widest
 from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import Kind, join, kind_of, marked, number_of
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from .growing_list import GrowingList, Moved, as_growing, lengths_differ, with_growing
 from .optional import MaybeNone
-from .staged_values import is_provisional, settled_as
+from .staged_values import cast_where_made
 from .standins import opened
 from .undefined import MaybeUnset, Undefined, spoken
 
@@ -55,7 +57,7 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
     Parameters
     ----------
     test : Tensor
-        A boolean scalar.
+        A boolean scalar; a tensor leaves tensors where the sides leave Python numbers.
     then, orelse : callable
         Trace one side each.
     names : sequence of str
@@ -83,7 +85,7 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
             tensors.append([one for merge in merges for one in merge.tensors(index)])
     outputs = finish_cond(graph, scope, test, graphs[0], tensors[0], graphs[1], tensors[1])
     remaining = list(outputs)
-    return tuple(merge.value(remaining) for merge in merges)
+    return tuple(merge.value(remaining, number_of((test,))) for merge in merges)
 
 
 def _trace(graph: Graph, side: Side) -> Any:
@@ -117,6 +119,7 @@ class _Merge:
         self.absent = [one is _NEVER or type(one) is Undefined or (self.optional and one is None) for one in (a, b)]
         self.pairs: list[BranchValues | None] = []
         self.fixed: list[Any] = []
+        self.kinds: list[Kind] = []
         self.structure: Any = None
         self.counts: list[int] = []
         if all(self.absent):
@@ -140,6 +143,7 @@ class _Merge:
         )
 
     def _leaf(self, one: Any, other: Any) -> None:
+        self.kinds.append(kind_of((one,) if any(self.absent) else (one, other)))
         if not any(self.absent) and _same(one, other):
             self.pairs.append(None)
             self.fixed.append(one)
@@ -155,7 +159,7 @@ class _Merge:
             one, other = (unread, one) if self.absent[0] else (one, unread)
         elif not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
-        one, other = _settled(*_alike(one, other)), _settled(*_alike(other, one))
+        one, other = _alike(one, other), _alike(other, one)
         with undivided():
             from autoloop_runtime.control.while_loop import BranchValues
 
@@ -185,12 +189,12 @@ class _Merge:
             made.append(convert_to_tensor(self.is_set[side]))
         return made
 
-    def value(self, outputs: list[Tensor]) -> Any:
-        """Take this variable's outputs off the list and return its value."""
+    def value(self, outputs: list[Tensor], number: Kind) -> Any:
+        """Take this variable's outputs off the list and return its value; a Python number is a ``number``."""
         leaves = []
-        for pair, fixed, count in zip(self.pairs, self.fixed, self.counts, strict=True):
+        for pair, fixed, count, kind in zip(self.pairs, self.fixed, self.counts, self.kinds, strict=True):
             mine, outputs[:count] = outputs[:count], []
-            leaves.append(fixed if pair is None else pair.pack(mine))
+            leaves.append(fixed if pair is None else marked(join(kind, number), pair.pack(mine)))
         is_set = outputs.pop(0) if self.is_set is not None else None
         if all(self.absent):
             return Undefined(self.name)
@@ -228,7 +232,7 @@ def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
 
 def _same(one: Any, other: Any) -> bool:
     """Return whether both sides leave the very same value, so that nothing needs to be chosen."""
-    if one is other:
+    if one is other or (isinstance(one, Tensor) and type(one) is type(other) and one.plain is other.plain):
         return not isinstance(one, Tensor) or one.node is None or _is_around(one.node.graph)
     if type(one) is type(other) is set:
         return one == other
@@ -243,26 +247,21 @@ def _is_around(graph: Graph) -> bool:
     return inner is graph
 
 
-def _alike(one: Any, other: Any) -> tuple[Any, Any]:
-    """Give two Python numbers, of which one is chosen, the wider kind;
-    one beside a NumPy scalar gets its dtype."""
-    kinds = (int, float, complex)
-    if type(one) in kinds and isinstance(other, np.number) and isinstance(other.item() + one, type(other.item())):
-        return np.asarray(one, other.dtype)[()], other
-    if type(one) in kinds and type(other) in kinds:
-        widest = kinds[max(kinds.index(type(one)), kinds.index(type(other)))]
-        return widest(one), widest(other)
-    return one, other
+def _alike(one: Any, other: Any) -> Any:
+    """Return ``one`` in the dtype that it and ``other``, of which one is chosen, have together, if it is a number.
 
-
-def _settled(one: Any, other: Any) -> Any:
-    """Return ``one``, in the dtype of ``other`` if it stands for a Python number that can take it."""
-    dtype = getattr(other, "dtype", None)
-    if is_provisional(one) and not is_provisional(other) and dtype is not None and dtype != one.dtype:
-        kinds = "biufc"
-        if kinds.find(one.dtype.kind) <= kinds.find(dtype.kind):
-            return settled_as(one, dtype)
-    return one
+    An int beside a float becomes one; a number beside an array or tensor takes its dtype, if that holds such numbers.
+    """
+    mine, theirs = number_type(one), number_type(other)
+    if mine is None:
+        return one
+    if theirs is not None:
+        dtype = CARRIERS[mine if bool in (mine, theirs) else widest(mine, theirs)]
+    elif composite_of(other) is None and (dtype := other.dtype) != beside(dtype, one):
+        dtype = CARRIERS[mine]
+    if isinstance(one, Tensor):
+        return one.plain if one.dtype == dtype else cast_where_made(one, dtype)
+    return to_array(one, dtype)
 
 
 def _is_numeric(leaf: Any) -> bool:
@@ -277,8 +276,8 @@ def blank(leaf: Any) -> Any:
     if composite is not None:
         unread = composite.unread(leaf)
         return unread if unread is not None else nest.map_structure(blank, leaf, expand_composites=True)
-    if isinstance(leaf, bool | int | float | complex):
-        return type(leaf)()
+    if (number := number_type(leaf)) is not None:
+        return number()
     tensor = convert_to_tensor(leaf)
     return blank_tensor(tensor.dtype, tensor.shape)
 

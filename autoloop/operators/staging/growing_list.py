@@ -15,9 +15,11 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.composite import Composite, register
-from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.convert import as_constant, convert_to_tensor, to_array
+from autoloop_runtime.ir.number_operators import beside, carried, number_type
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked
 
 from .standins import StandIn
 
@@ -36,16 +38,23 @@ class GrowingList(StandIn):
         One per leaf of an element.
     structure : object
         The structure of an element.
+    kinds : sequence of Kind
+        What each leaf of an element is to the user.
     """
 
-    def __init__(self, name: str, arrays: Sequence[TensorArray], structure: Any) -> None:
+    def __init__(self, name: str, arrays: Sequence[TensorArray], structure: Any, kinds: Sequence[Kind]) -> None:
         self.name = name
         self.arrays = list(arrays)
         self.structure = structure
+        self.kinds = list(kinds)
 
     def copy(self) -> GrowingList:
         """Return a list of its own with the same elements."""
-        return GrowingList(self.name, self.arrays, self.structure)
+        return GrowingList(self.name, self.arrays, self.structure, self.kinds)
+
+    @property
+    def __autoloop_kind__(self) -> Kind:
+        return join(*self.kinds)
 
     @property
     def dtype(self) -> tuple[Any, ...]:
@@ -59,9 +68,8 @@ class GrowingList(StandIn):
 
     def empty(self) -> GrowingList:
         """Return a list of the same kind without elements."""
-        return GrowingList(
-            self.name, _empty_arrays((one.dtype, one.element_shape) for one in self.arrays), self.structure
-        )
+        arrays = _empty_arrays((one.dtype, one.element_shape) for one in self.arrays)
+        return GrowingList(self.name, arrays, self.structure, self.kinds)
 
     def append(self, value: Any) -> None:
         """Add an element at the end."""
@@ -74,7 +82,8 @@ class GrowingList(StandIn):
         index = self.length
         for position, (array, leaf) in enumerate(zip(self.arrays, leaves, strict=True)):
             self._check(array, leaf)
-            self.arrays[position] = array.write(index, leaf)
+            self.kinds[position] = join(self.kinds[position], kind_of((leaf,)))
+            self.arrays[position] = array.write(index, _element(leaf, array.dtype))
 
     def _check(self, array: TensorArray, leaf: Any) -> None:
         shape = convert_to_tensor(leaf).shape
@@ -94,6 +103,7 @@ class GrowingList(StandIn):
             raise TypeError(
                 f"the list {self.name!r} cannot be extended by {values.name!r}, whose elements have another structure"
             )
+        self.kinds = [join(*kinds) for kinds in zip(self.kinds, values.kinds, strict=True)]
         rows = [(array.stack(), more.stack()) for array, more in zip(self.arrays, values.arrays, strict=True)]
         self._set_rows(ops.concat(pair) for pair in rows)
 
@@ -159,8 +169,12 @@ class GrowingList(StandIn):
         raise AttributeError(f"'list' object has no attribute {name!r}", name=name, obj=self)
 
     def stack(self) -> Any:
-        """Return the elements as the rows of a tensor, or of a structure of tensors."""
-        return nest.unflatten(self.structure, [array.stack() for array in self.arrays])
+        """Return the elements as the rows of an array or tensor, or of a structure of these."""
+        return self._packed([array.stack() for array in self.arrays], ArrayTracer)
+
+    def _packed(self, leaves: Sequence[Any], least: Kind = NumberTracer) -> Any:
+        made = [marked(join(kind, least), leaf) for kind, leaf in zip(self.kinds, leaves, strict=True)]
+        return nest.unflatten(self.structure, made)
 
     def __autoloop_tensor__(self) -> Tensor:
         if len(self.arrays) != 1:
@@ -178,11 +192,11 @@ class GrowingList(StandIn):
             return nest.map_structure(lambda rows: rows[index], self.stack())
         if not isinstance(index, int) or index < 0:
             index = self._place(index)
-        return nest.unflatten(self.structure, [array.read(index) for array in self.arrays])
+        return self._packed([array.read(index) for array in self.arrays])
 
     def decision(self) -> Any:
         """Return whether it has elements."""
-        return ops.greater(self.length, 0)
+        return marked(NumberTracer, ops.greater(self.length, 0))
 
     def __len__(self) -> int:
         raise TypeError(f"the length of the list {self.name!r} is a tensor: call len(...) in converted code")
@@ -196,6 +210,10 @@ class GrowingList(StandIn):
     def described(self) -> str:
         """Return what messages call it."""
         return f"the list {self.name!r}, whose length only the run tells"
+
+    def values(self) -> list[Any]:
+        """Return the list of a run that is over."""
+        return [self._packed([array.read(index) for array in self.arrays]) for index in range(int(self.length))]
 
     def parts(self) -> tuple[list[Any], Callable[..., Any]]:
         """Return tensors, and what makes of their values the list of a run."""
@@ -217,8 +235,9 @@ def growing(name: str, elements: Sequence[Any], example: Any) -> GrowingList:
 
 def _like(name: str, element: Any) -> GrowingList:
     leaves, structure = nest.flatten_with_structure(element)
-    tensors = [leaf if isinstance(leaf, TensorSpec) else convert_to_tensor(leaf) for leaf in leaves]
-    return GrowingList(name, _empty_arrays((one.dtype, one.shape) for one in tensors), structure)
+    tensors = [leaf if isinstance(leaf, TensorSpec) else _element(leaf) for leaf in leaves]
+    kinds = [ArrayTracer if isinstance(leaf, TensorSpec) else kind_of((leaf,)) for leaf in leaves]
+    return GrowingList(name, _empty_arrays((one.dtype, one.shape) for one in tensors), structure, kinds)
 
 
 def _empty_arrays(elements: Iterable[tuple[Any, TensorShape]]) -> list[TensorArray]:
@@ -227,6 +246,20 @@ def _empty_arrays(elements: Iterable[tuple[Any, TensorShape]]) -> list[TensorArr
         from autoloop_runtime.collections.tensor_array import TensorArray
 
     return [TensorArray.collecting(dtype, 0, True, shape) for dtype, shape in elements]
+
+
+def _element(leaf: Any, dtype: Any = None) -> Tensor:
+    """Return an element, a number as what carries it, or in the dtype of the list's other elements."""
+    number = number_type(leaf)
+    if number is None:
+        tensor = convert_to_tensor(leaf)
+        fits = dtype is not None and kind_of((leaf,)) is Tensor and np.can_cast(tensor.dtype, dtype, "safe")
+        return ops.cast(tensor, dtype) if fits else tensor
+    if dtype is None or beside(dtype, leaf) != dtype:
+        return carried(leaf)
+    if isinstance(leaf, Tensor):
+        return ops.cast(leaf, dtype)
+    return as_constant(to_array(leaf, dtype))
 
 
 def example_of(*lists: Any) -> Any:
@@ -345,11 +378,11 @@ def refuse_moved(value: Any) -> None:
 class _Template:
     """A TensorArray without its value; alike if the elements are."""
 
-    def __init__(self, array: TensorArray) -> None:
-        self.type, self.dtype, self.element_shape = type(array), array.dtype, array.element_shape
+    def __init__(self, array: TensorArray, kind: Kind) -> None:
+        self.type, self.dtype, self.element_shape, self.kind = type(array), array.dtype, array.element_shape, kind
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Template) and self.dtype == other.dtype
+        return isinstance(other, _Template) and self.dtype == other.dtype and self.kind is other.kind
 
     def __hash__(self) -> int:
         return hash(self.dtype)
@@ -365,7 +398,7 @@ class _AsComposite(Composite[GrowingList]):
         return [array.flow for array in value.arrays]
 
     def spec(self, value: GrowingList) -> Hashable:
-        return value.name, value.structure, tuple(_Template(array) for array in value.arrays)
+        return value.name, value.structure, tuple(map(_Template, value.arrays, value.kinds))
 
     def unread(self, value: GrowingList) -> GrowingList:
         return value.empty()
@@ -375,10 +408,12 @@ class _AsComposite(Composite[GrowingList]):
         if not all(isinstance(flow, Tensor) for flow in components):
             return list(components)
         arrays = [template.array(flow) for template, flow in zip(templates, components, strict=True)]
-        if any(flow.node is not None for flow in components):
-            return GrowingList(name, arrays, structure)
-        count = int(arrays[0].size())
-        return [nest.unflatten(structure, [array.read(index) for array in arrays]) for index in range(count)]
+        made = GrowingList(name, arrays, structure, [template.kind for template in templates])
+        return made if any(flow.node is not None for flow in components) else made.values()
+
+    def either(self, value: GrowingList, other: GrowingList, free: bool = True, other_free: bool = True) -> GrowingList:
+        kinds = [join(*pair) for pair in zip(value.kinds, other.kinds, strict=True)]
+        return value if kinds == value.kinds else GrowingList(value.name, value.arrays, value.structure, kinds)
 
 
 register(GrowingList, _AsComposite())

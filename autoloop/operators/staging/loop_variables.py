@@ -1,9 +1,11 @@
 """The variables of a staged loop: from the user's values to tensors and back.
 
-A variable is a structure of leaves. Tensors and arrays have their dtype; a Python number takes the dtype that
-the body gives it, found by tracing again; composites (TensorArray) bring their parts; any other object is
-carried around outside and must not change. A variable without a value on entry gets its type from the body,
-and a flag that tells whether it was set.
+A variable is a structure of leaves. Each is to the body, and after the loop, what it is before: a tensor, an array, or
+a Python number, which is carried in 64 bits. What the body makes of it may be of another kind, type or dtype: a
+number becomes a float, or an array of the dtype that NumPy gives it, an array takes the wider dtype that NumPy gives it
+in the first iteration; that is found by tracing again. Composites (TensorArray) bring their parts; any other object is
+carried around outside and must not change. A variable without a value on entry gets its type from the body, and a flag
+that tells whether it was set.
 """
 
 from __future__ import annotations
@@ -20,19 +22,24 @@ from autoloop_runtime.control.loop_leaf import LoopLeaf, leaf_names
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.number_operators import CARRIERS, beside, carried, number_type, type_of_carrier, widest
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, join, kind_of, marked
 from autoloop_runtime.ops.operands import is_tensor
 
 from .branch_merge import blank, blank_tensor
 from .growing_list import as_growing, with_growing
 from .optional import MaybeNone
-from .staged_values import is_provisional, meets_tensor, settled_as
+from .staged_values import cast_where_made
 from .standins import opened
 from .undefined import MaybeUnset, Undefined, spoken
 
 _NUMBERS = (bool, int, float, complex, np.generic)
-_KINDS = "biufc"
+_NAMES: dict[Kind, str] = {
+    NumberTracer: "number", DecidedNumber: "decided number", ArrayTracer: "array", Tensor: "tensor",
+}  # fmt: skip
+_KINDS: dict[str, Kind] = {name: kind for kind, name in _NAMES.items()}
 # What to do about a container whose structure changes.
 _HINTS: dict[type, str] = {
     tuple: "; to collect values use a list and append",
@@ -58,25 +65,30 @@ class Leaf:
     entry : LoopLeaf
         Its name, its value on entry, and the tensors that the loop carries for it: none for "outside".
     kind : str
-        "tensor", "number" (a Python number, whose dtype may still settle), "composite" or "outside".
+        "tensor", "array", "number", "decided number", "composite" or "outside".
     shape : TensorShape or None
-        The invariant, if the user gave one.
+        The invariant, if the user gave one, or the body showed that the shape on entry is none.
     changes : bool
-        Whether a number is known to change, so that it has to be a tensor.
-    own : bool
-        Whether the own dtype of a NumPy scalar was tried, because the body gives it no other.
+        Whether a number is known to change, so that it has to be carried.
+    relaxed : bool
+        Whether it was the body that showed what the invariant is.
     """
 
     entry: LoopLeaf
     kind: str
     shape: Any = None
     changes: bool = False
-    own: bool = False
+    relaxed: bool = False
 
     @property
     def name(self) -> str:
         """What messages call it."""
         return self.entry.name
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a Python number."""
+        return issubclass(_KINDS.get(self.kind, Tensor), NumberTracer)
 
     @property
     def init(self) -> Any:
@@ -92,9 +104,12 @@ class Leaf:
         """Return the declarations of its tensors."""
         return [] if self.kind == "outside" else self.entry.declared(self.shape)
 
-    def value(self, tensors: Sequence[Tensor]) -> Any:
-        """Return the leaf made of the tensors that now stand for it."""
-        return self.init if self.kind == "outside" else self.entry.packed(tensors)
+    def value(self, tensors: Sequence[Tensor], number: Kind = NumberTracer) -> Any:
+        """Return the leaf made of the tensors that now stand for it; a number is a ``number``."""
+        if self.kind == "outside":
+            return self.init
+        kind = _KINDS.get(self.kind, Tensor)
+        return marked(join(kind, number) if self.is_number else kind, self.entry.packed(tensors))
 
     def starting_with(self, *tensors: Tensor) -> Leaf:
         """Return the leaf with other tensors on entry."""
@@ -106,12 +121,10 @@ def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
     name = spoken(name)
     if composite_of(value) is not None:
         return Leaf(LoopLeaf.of(name, value), "composite", shape)
-    if isinstance(value, _NUMBERS):
-        return Leaf(LoopLeaf(name, value, (_number(value),)), "number", shape)
-    if is_provisional(value):
-        return Leaf(LoopLeaf(name, value, (value,)), "number", shape)
-    if isinstance(value, np.ndarray) or is_tensor(value):
-        return Leaf(LoopLeaf.of(name, value), "tensor", shape)
+    if number_type(value) is not None:
+        return Leaf(LoopLeaf(name, value, (_carried(value),)), _NAMES[kind_of((value,))], shape)
+    if isinstance(value, (np.ndarray, np.generic)) or is_tensor(value):
+        return Leaf(LoopLeaf.of(name, value), _NAMES[kind_of((value,))], shape)
     return _outside(name, value)
 
 
@@ -119,15 +132,11 @@ def _outside(name: str, value: Any) -> Leaf:
     return Leaf(LoopLeaf(name, value, ()), "outside")
 
 
-def _number(value: Any, dtype: Any = None) -> Tensor:
-    if not isinstance(value, np.generic):
-        return Tensor(to_array(value, dtype))
-    try:
-        return Tensor(to_array(value.item(), dtype))
-    except OverflowError:
-        if dtype is not None:
-            raise
-        return Tensor(np.asarray(value)[()])
+def _carried(value: Any, dtype: Any = None) -> Tensor:
+    """Return what carries a Python number into a loop, or what it is as an array of some dtype."""
+    if isinstance(value, Tensor):
+        return value.plain if dtype is None or value.dtype == dtype else cast_where_made(value, dtype)
+    return Tensor(to_array(value, CARRIERS[number_type(value) or complex] if dtype is None else dtype))
 
 
 @dataclass(frozen=True, eq=False)  # tensors compare element by element
@@ -165,31 +174,18 @@ class Variable:
             declared.append(LoopVar(f"{self.name} is set", flag, flag.shape))
         return declared
 
-    def numbers(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """Return those of this variable's tensors that stand for Python numbers."""
-        found, start = [], 0
-        for leaf in self.leaves:
-            if leaf.kind == "number":
-                found.append(tensors[start])
-            start += len(leaf.tensors)
-        return found
-
-    def value(self, tensors: list[Tensor]) -> Any:
-        """Take this variable's tensors off the list and return its value."""
+    def value(self, tensors: list[Tensor], number: Kind = NumberTracer) -> Any:
+        """Take this variable's tensors off the list and return its value; Python numbers in it are a ``number``."""
         if self.structure is None:
             return Undefined(self.name)
         leaves = []
         for leaf in self.leaves:
             mine, tensors[: len(leaf.tensors)] = tensors[: len(leaf.tensors)], []
-            leaves.append(leaf.value(mine))
+            leaves.append(leaf.value(mine, number))
         value = nest.unflatten(self.structure, leaves)
         if self.flag is None:
             return value
         return (MaybeNone if self.optional else MaybeUnset)(self.name, value, tensors.pop(0))
-
-    def with_plain_numbers(self) -> Variable:
-        """Return the variable with NumPy scalars that are not given their own dtype again."""
-        return replace(self, leaves=tuple(replace(leaf, own=True) for leaf in self.leaves))
 
     # -- what the body gives ----------------------------------------------------------------------------
 
@@ -245,8 +241,7 @@ class Variable:
                 continue
             unread = tuple(blank_tensor(t.dtype, t.shape) for t in leaf.tensors)
             shape = leaf.tensors[0].shape if leaf.tensors else None
-            kind = "tensor" if leaf.kind == "number" and isinstance(value, Tensor) else leaf.kind
-            leaves.append(replace(leaf.starting_with(*unread), shape=shape, kind=kind))
+            leaves.append(replace(leaf.starting_with(*unread), shape=shape, relaxed=True, changes=True))
         return replace(self, structure=structure, leaves=tuple(leaves), flag=False)
 
     @staticmethod
@@ -306,24 +301,57 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
         if composite is not None and structure != leaf.entry.structure:
             # the body shows what is known of it, e.g. what shape the elements of a TensorArray have
             either = composite.either(value, leaf.entry.packed(leaf.tensors), True, False)
-            if either is not value and (structure := nest.structure_of(either, True)) != leaf.entry.structure:
+            if (structure := nest.structure_of(either, True)) != leaf.entry.structure:
                 return replace(leaf, entry=replace(leaf.entry, structure=structure)), []
         return leaf, parts
     if value is None or not _is_numeric(value):
         raise TypeError(
             f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration"
         )
-    if value is params[0] and leaf.kind == "number" and not leaf.changes:
+    if leaf.is_number and not leaf.changes and isinstance(value, Tensor) and value.plain is params[0]:
         # The body leaves the number alone: it can stay the Python number it is.
         return _outside(leaf.name, leaf.init), []
+    kind = join(_KINDS[leaf.kind], kind_of((value,)))
+    if issubclass(kind, NumberTracer):
+        return _accept_number(leaf, value, kind)
+    if number_type(value) is not None:
+        return _accept_beside(leaf, value)
+    result = convert_to_tensor(value)
+    if leaf.is_number:
+        return _settled(replace(leaf, kind=_NAMES[kind]), leaf, result)
+    if _NAMES[kind] != leaf.kind:
+        return replace(leaf, kind=_NAMES[kind]), []
+    return (leaf, [result]) if kind is Tensor else (_settled_array(leaf, result), [result])
+
+
+def _accept_number(leaf: Leaf, value: Any, kind: Kind) -> tuple[Leaf, list[Tensor]]:
+    """Carry a number that stays one, in the type that all its values have."""
     init = leaf.tensors[0]
-    if isinstance(value, _NUMBERS) and _holds(init.dtype, value):
-        result = _number(value, init.dtype)
-        return _settled(leaf, result) if leaf.kind == "number" else (leaf, [result])
-    result = _number(value) if isinstance(value, _NUMBERS) else convert_to_tensor(value)
-    if leaf.kind == "number":
-        return _settled(leaf, result)
-    return leaf, [result]
+    common = widest(type_of_carrier(init.dtype), number_type(value) or complex)
+    if CARRIERS[common] != init.dtype or _NAMES[kind] != leaf.kind:
+        return replace(leaf.starting_with(_carried(init, CARRIERS[common])), kind=_NAMES[kind]), []
+    return leaf, [carried(value, common)]
+
+
+def _accept_beside(leaf: Leaf, value: Any) -> tuple[Leaf, list[Tensor]]:
+    """Carry a number that an array or tensor becomes: it takes its dtype, as it does where they meet."""
+    dtype = leaf.tensors[0].dtype
+    common = beside(dtype, value)
+    if common != dtype and leaf.kind == "array":
+        return leaf.starting_with(_carried(leaf.tensors[0], common)), []
+    return leaf, [_carried(value, common)]
+
+
+def _settled_array(leaf: Leaf, result: Tensor) -> Leaf:
+    """Give an array the dtype that NumPy gives it in the first iteration, if that holds all of the first one's values;
+    and dimensions that may be any if the body changes them."""
+    init = leaf.tensors[0]
+    if result.dtype != init.dtype and np.can_cast(init.dtype, result.dtype, "safe"):
+        return leaf.starting_with(_carried(init, result.dtype))
+    invariant = leaf.shape if leaf.shape is not None else init.shape
+    if (leaf.shape is not None and not leaf.relaxed) or result.shape.is_subsumed_by(invariant):
+        return leaf
+    return replace(leaf, shape=TensorShape(invariant).most_general(result.shape), relaxed=True)
 
 
 def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
@@ -341,8 +369,7 @@ def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
         )
     if isinstance(leaf.init, (*_NUMBERS, Tensor)) and _is_numeric(value):
         # It does change after all: make it a tensor again, for good.
-        tensor = leaf.init if isinstance(leaf.init, Tensor) else _number(leaf.init)
-        return Leaf(LoopLeaf(leaf.name, leaf.init, (tensor,)), "number", changes=True)
+        return replace(make_leaf(leaf.name, leaf.init), changes=True)
     raise TypeError(
         f"{leaf.name!r} is {leaf.init!r} before the loop and {value!r} after one iteration: in a loop on tensors "
         f"only tensors, numbers and structures of them, dataclasses among them, may change"
@@ -357,52 +384,22 @@ def _is_numeric(value: Any) -> bool:
     return isinstance(value, (np.ndarray, *_NUMBERS)) or is_tensor(value)
 
 
-def _holds(dtype: Any, number: Any) -> bool:
-    """Return whether a Python number can have a dtype without losing its kind."""
-    kind = np.asarray(number).dtype.kind
-    return _KINDS.index(kind) <= _KINDS.index(dtype.kind) if dtype.kind in _KINDS else False
+def _settled(leaf: Leaf, number: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
+    """Give a Python number the dtype, and if need be the shape, of the array that the body makes of it.
 
-
-def _settled(leaf: Leaf, result: Tensor) -> tuple[Leaf, list[Tensor]]:
-    """Give a Python number the dtype, and if need be the shape, of what the body makes of it.
-
-    A NumPy scalar that meets a tensor behaves as a Python number; one that meets none keeps its own dtype.
+    Where that holds no such number both leaves it what it is: the loop is refused with both dtypes when it is closed.
     """
-    init = leaf.tensors[0]
-    if leaf.shape is None and not result.shape.is_fully_defined():
-        # The number meets what may have any shape, and then has that shape.
-        return replace(leaf, shape=TensorShape(None)), [result]
-    if _has_its_own(leaf) and result.dtype == init.dtype and not meets_tensor(result):
-        own = np.broadcast_to(leaf.init, init.shape.as_tuple()).copy()[()]
-        return replace(leaf.starting_with(Tensor(own)), own=True), [result]
-    if result.dtype == init.dtype and (result.shape == init.shape or leaf.shape is not None):
-        return leaf, [result]
-    if result.dtype != init.dtype and not _fits(leaf, result.dtype):
-        return leaf, [result]  # refused with the names of both dtypes when the loop is closed
-    if isinstance(leaf.init, Tensor):
-        return leaf.starting_with(settled_as(leaf.init, result.dtype)), [result]
-    value = np.asarray(_number(leaf.init, result.dtype).value)
-    if leaf.shape is None and result.shape.is_fully_defined():
-        value = np.broadcast_to(value, result.shape.as_tuple()).copy()
-    return leaf.starting_with(Tensor(value[()])), [result]
-
-
-def _has_its_own(leaf: Leaf) -> bool:
-    """Return whether a number is a NumPy scalar of a dtype of its kind that was not tried yet."""
-    dtype = leaf.tensors[0].dtype
-    return (
-        isinstance(leaf.init, np.generic)
-        and not leaf.own
-        and dtype != leaf.init.dtype
-        and dtype.kind == leaf.init.dtype.kind
-    )
-
-
-def _fits(leaf: Leaf, dtype: Any) -> bool:
-    if isinstance(leaf.init, Tensor):
-        kind = leaf.init.dtype.kind
-        return dtype.kind in _KINDS and _KINDS.index(kind) <= _KINDS.index(dtype.kind)
-    return _holds(dtype, leaf.init)
+    init = number.tensors[0]
+    if beside(result.dtype, type_of_carrier(init.dtype)(1)) != result.dtype:
+        return number, [result]
+    start = init if isinstance(number.init, Tensor) else number.init
+    if number.shape is None and not result.shape.is_fully_defined():
+        # It meets what may have any shape, and then has that shape.
+        return replace(leaf.starting_with(_carried(start, result.dtype)), shape=TensorShape(None)), []
+    if number.shape is not None or result.shape.rank == 0 or isinstance(number.init, Tensor):
+        return leaf.starting_with(_carried(start, result.dtype)), []
+    value = np.broadcast_to(_carried(start, result.dtype).value, result.shape.as_tuple())
+    return leaf.starting_with(Tensor(value.copy())), []
 
 
 def check_results(declared: Sequence[LoopVar], tensors: Sequence[Tensor]) -> list[Tensor]:

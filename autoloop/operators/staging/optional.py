@@ -19,6 +19,7 @@ from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..constructs.raising import Raising, raise_unless
+from .staged_values import answer
 from .standins import Maybe, MaybeRecord
 
 Ids = frozenset[int]
@@ -41,7 +42,7 @@ class _NoneOrValue(MaybeRecord):
 
     def decision(self) -> Any:
         """Return whether it is there and true."""
-        return ops.logical_and(self.is_set, ops.cast(self.value, bool))
+        return answer(ops.logical_and(self.is_set, ops.cast(self.value, bool)), self.value)
 
     def described(self) -> str:
         """Return what messages call it."""
@@ -71,7 +72,7 @@ def is_(one: Any, other: Any) -> Any:
         is_set = one.__record__.is_set
         if id(is_set) in _KNOWN.get():
             return False
-        return _stating(ops.logical_not(is_set), (_NOTHING, frozenset((id(is_set),))))
+        return _stating(answer(ops.logical_not(is_set)), (_NOTHING, frozenset((id(is_set),))))
     return one is other
 
 
@@ -81,7 +82,7 @@ def is_not(one: Any, other: Any) -> Any:
         is_set = one.__record__.is_set
         if id(is_set) in _KNOWN.get():
             return True
-        return _stating(ops.logical_and(is_set, True), (frozenset((id(is_set),)), _NOTHING))
+        return _stating(answer(ops.logical_and(is_set, True)), (frozenset((id(is_set),)), _NOTHING))
     return one is not other
 
 
@@ -106,14 +107,14 @@ def _facts(tensor: Tensor) -> dict[int, tuple[Tensor, tuple[Ids, Ids]]]:
 def _stating(test: Tensor, facts: tuple[Ids, Ids]) -> Tensor:
     """Note which values are there if a test is true, and which if it is false."""
     if test.node is not None and any(facts):
-        _facts(test)[id(test)] = (test, facts)
+        _facts(test)[id(test.plain)] = (test.plain, facts)
     return test
 
 
 def told_by(test: Any) -> tuple[Ids, Ids]:
     """Return the flags of the values that are there if a test is true, and if it is false."""
     if isinstance(test, Tensor) and test.node is not None:
-        return _facts(test).get(id(test), (None, (_NOTHING, _NOTHING)))[1]
+        return _facts(test).get(id(test.plain), (None, (_NOTHING, _NOTHING)))[1]
     return _NOTHING, _NOTHING
 
 

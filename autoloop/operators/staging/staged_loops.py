@@ -19,13 +19,14 @@ from autoloop_runtime.ir.structured import (
     finish_while,
 )
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, number_of
 
 from ..constructs.boolean_operators import and_, not_
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from ..mutation.side_effects import NewPlaces, Outside
 from .branch_merge import copied, written_back
 from .loop_variables import Retrace, Variable, check_results, make_variable
-from .staged_values import asked, is_staged, provisional, truth
+from .staged_values import asked, is_staged, truth
 
 Values = tuple[Any, ...]
 _ATTEMPTS = 12
@@ -47,6 +48,8 @@ class Loop:
         What the body changes by other means.
     options : dict
         The arguments of ``set_loop_options``.
+    number : Kind
+        What Python numbers are after it, unless a tensor decides how often it runs: then they are tensors.
     """
 
     test: Callable[..., Any]
@@ -55,6 +58,7 @@ class Loop:
     until: tuple[str, ...]
     outside: Outside
     options: dict[str, Any] = field(default_factory=dict)
+    number: Kind = NumberTracer
 
 
 def record(kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str) -> None:
@@ -115,20 +119,12 @@ def _invariants(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
 
 
 def _settle(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
-    """Trace until the types of all variables are the types the body gives them.
-
-    NumPy scalars with dtypes of their own that other variables cannot take are Python numbers after all.
-    """
-    first, tried = variables, False
+    """Trace until the types of all variables are the types the body gives them."""
     for _ in range(_ATTEMPTS):
         try:
             return _build(graph, loop, variables)
         except Retrace as again:
             variables = again.variables
-        except TypeError:
-            if tried or not any(leaf.own for one in variables for leaf in one.leaves):
-                raise
-            variables, tried = [one.with_plain_numbers() for one in first], True
     raise TypeError(
         f"the types of {', '.join(repr(v.name) for v in variables)} do not settle: they change with each trace of "
         f"the loop's body; start with tensors of the dtypes they should have"
@@ -149,14 +145,15 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
         stops = [values[loop.names.index(name)] for name in loop.until]
         test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
         pred = _nor(stops, lambda: test(*values)[0])
+        number = join(loop.number, number_of((asked(pred),)))
         pred = check_predicate(truth(asked(pred)), "the condition of the loop")
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
-    return _values(variables, outputs)
+    return _values(variables, outputs, number)
 
 
-def _values(variables: Sequence[Variable], tensors: Sequence[Tensor]) -> Values:
+def _values(variables: Sequence[Variable], tensors: Sequence[Tensor], number: Kind = NumberTracer) -> Values:
     remaining = list(tensors)
-    return tuple(variable.value(remaining) for variable in variables)
+    return tuple(variable.value(remaining, number) for variable in variables)
 
 
 def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
@@ -169,8 +166,7 @@ def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
 def _trace_body(graph: Graph, loop: Loop, variables: list[Variable]) -> list[Tensor]:
     params = list(graph.inputs)
     spans = _spans(variables, params)
-    numbers = [one for variable, mine in zip(variables, spans, strict=True) for one in variable.numbers(mine)]
-    with graph.as_default(), staged_block(), provisional(numbers):
+    with graph.as_default(), staged_block():
         values = _values(variables, params)
         body = loop.outside.around(loop.body, len(loop.names))
         try:

@@ -2,62 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextvars import ContextVar
 from typing import Any, TypeGuard
 
+import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.collections.variables import Variable
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.graph import CONST, current_graph
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ops.operands import CAST
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
 
 from ..constructs.overloads import method_of
 from .standins import StandIn, opened
 
-# Tensors (by id) that stand for Python numbers of the loops being traced: their dtypes may still settle.
-_PROVISIONAL: ContextVar[frozenset[int]] = ContextVar("autoloop_provisional", default=frozenset())
 
-
-def provisional(tensors: Iterable[Tensor]) -> Setting[None]:
-    """Mark tensors, for the time of a trace, as Python numbers that have no dtype of their own yet."""
-    return Setting(None, (_PROVISIONAL, _PROVISIONAL.get() | {id(tensor) for tensor in tensors}))
-
-
-def is_provisional(value: Any) -> bool:
-    """Return whether a tensor stands for a Python number whose dtype may still settle."""
-    return id(value) in _PROVISIONAL.get()
-
-
-def settled_as(tensor: Tensor, dtype: Any) -> Tensor:
-    """Return a provisional tensor in the dtype it turned out to have, made where the tensor itself was."""
-    assert tensor.node is not None
+def cast_where_made(tensor: Tensor, dtype: Any) -> Tensor:
+    """Return a tensor in another dtype, made where the tensor itself was."""
+    if tensor.node is None:
+        return Tensor(tensor.value.astype(dtype))
     with tensor.node.graph.as_default():
-        cast: Tensor = ops.cast(tensor, dtype)
+        cast: Tensor = ops.cast(tensor.plain, dtype)
     return cast
 
 
-def meets_tensor(result: Tensor) -> bool:
-    """Return whether a tensor of its dtype, other than what stands for Python numbers, went into ``result``."""
-    seen, pending = set[int](), [result]
-    while pending:
-        tensor = pending.pop()
-        if id(tensor) in seen or is_provisional(tensor):
-            continue
-        seen.add(id(tensor))
-        node = tensor.node
-        if node is None or node.op is CONST:
-            if tensor.shape.rank != 0:
-                return True
-            continue
-        same = [one for one in node.inputs if one.dtype == result.dtype]
-        if not same and node.op is not CAST:
-            return True
-        pending += same
-    return False
+def answer(made: Any, *asked_of: Any) -> Any:
+    """Return what Python would give as a bool of its own, asked of some values: a tensor if one of them is one."""
+    kind = kind_of(asked_of)
+    return marked(NumberTracer if kind is ArrayTracer else kind, made)
 
 
 def is_staged(value: Any) -> TypeGuard[Tensor]:
@@ -69,6 +42,13 @@ def is_staged(value: Any) -> TypeGuard[Tensor]:
     if isinstance(value, Tensor):
         return value.node is not None or current_graph() is not None
     return isinstance(value, Variable) and current_graph() is not None
+
+
+def stands_for(value: Any) -> type:
+    """Return the type of what a staged value is to the user: of an array, a NumPy scalar, a Python number, a tensor."""
+    if type(value) is ArrayTracer:
+        return np.ndarray if value.shape.rank != 0 else value.dtype.type
+    return number_type(value) or type(value)
 
 
 def asked(value: Any) -> Any:
@@ -84,7 +64,9 @@ def asked(value: Any) -> Any:
 
 
 def truth(value: Any) -> Tensor:
-    """Return a staged value's truth as a boolean scalar tensor: a number is true if it is not zero.
+    """Return a staged value's truth as a boolean scalar: a number is true if it is not zero.
+
+    It is a Python bool to the user, or a tensor if the value is one.
 
     Raises
     ------
@@ -102,7 +84,8 @@ def truth(value: Any) -> Tensor:
             )
     if tensor.dtype.kind != "b":
         tensor = ops.not_equal(tensor, 0)
-    return tensor
+    made: Tensor = answer(tensor, value)
+    return made
 
 
 def subject(value: Any, looks_inside: bool) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.tracers import Kind, kind_of
 
 
 class StandIn:
@@ -105,6 +106,10 @@ class Maybe(StandIn):
 
     def __autoloop_tensor__(self) -> Any:
         return convert_to_tensor(present(self))
+
+    @property
+    def __autoloop_kind__(self) -> Kind:
+        return kind_of((self.__record__.value,))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return function(*map(present, args), **kwargs)

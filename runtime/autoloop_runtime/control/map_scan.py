@@ -27,6 +27,7 @@ from ..ir.graph import Graph, current_graph
 from ..ir.structured import LoopOptions, LoopVar, body_and_cond, check_result, finish_while
 from ..ir.tensor import Tensor
 from ..running.prepare import run_now
+from .kept_kinds import keeps_kinds
 from .loop_form import LoopForm
 
 #: step(state, row) -> (next state, emitted); either may be _NOTHING
@@ -206,6 +207,7 @@ def _options(parallel_iterations: Any, back_prop: bool, swap_memory: bool) -> Lo
 
 
 @calls_back("fn")
+@keeps_kinds
 def map_fn(
     fn: Callable[[Any], Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
@@ -274,6 +276,7 @@ def _first_row(rows: list[Rows], structure: Any, reverse: bool) -> Any:
 
 
 @calls_back("fn")
+@keeps_kinds
 def scan(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False,
@@ -334,6 +337,7 @@ def _fold(
 
 
 @calls_back("fn")
+@keeps_kinds
 def foldl(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
@@ -346,6 +350,7 @@ def foldl(
 
 
 @calls_back("fn")
+@keeps_kinds
 def foldr(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
     back_prop: bool = True, swap_memory: bool = False, name: str | None = None,

@@ -22,10 +22,12 @@ from ..ir.graph import CONST, PARAMETER, Graph, Node, current_graph
 from ..ir.structured import subgraph
 from ..ir.tensor import Tensor
 from ..ir.traits import Batching
+from .kept_kinds import keeps_kinds
 from .map_scan import check_callable, in_graph, length_of, map_fn, rows_of
 
 
 @calls_back("fn")
+@keeps_kinds
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, name: str | None = None
 ) -> Any:

@@ -13,8 +13,10 @@ from ..base import nest
 from ..base.dataclass import dataclass
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, current_graph
+from ..ir.number_operators import carried, number_type
 from ..ir.structured import StructureError
 from ..ir.tensor import Tensor
+from ..ir.tracers import ArrayTracer, kind_of, marked
 from .activity import is_differentiable
 from .build import build, seed, seeds_of, source_in, tensor_in
 from .enclosing import enclosing, within
@@ -163,7 +165,7 @@ def _evaluate(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 
 def _own(value: Any, position: int) -> Tensor:
     """Return an argument's leaf as a tensor of its own, so that only this use of it counts."""
-    tensor = convert_to_tensor(value)
+    tensor = convert_to_tensor(value) if number_type(value) not in (float, complex) else carried(value)
     if tensor.dtype.kind not in "fc":
         raise TypeError(
             f"argument {position} has dtype {tensor.dtype}; derivatives are taken with regard to floats: pass "
@@ -172,6 +174,14 @@ def _own(value: Any, position: int) -> Tensor:
         )
     own: Tensor = ops.identity(tensor)
     return own
+
+
+def _as_of(args: Any, value: Any) -> Any:
+    """Return a value computed at once from ``args`` as plain Python would have it: of arrays alone an array."""
+    if current_graph() is not None:
+        return value
+    kind = kind_of(nest.flatten(args), ArrayTracer)
+    return nest.map_structure(lambda leaf: marked(kind, leaf) if isinstance(leaf, Tensor) else leaf, value)
 
 
 def _as_float(value: Any) -> str:
@@ -216,6 +226,7 @@ def value_and_grad(
         y = _scalar(value)
         found = tuple(point.pack(point.back([y], [None])))
         gradient = found[0] if isinstance(argnums, int) else found
+        y, aux = _as_of((args, kwargs), (marked(kind_of((value,)), y), aux))
         return ((y, aux), gradient) if has_aux else (y, gradient)
 
     return with_gradient
@@ -294,6 +305,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         pairs = [(y, g) for y, g in zip(ys, parts) if is_differentiable(y)]
         return tuple(point.pack(point.back([y for y, _ in pairs], [g for _, g in pairs])))
 
+    value, aux = _as_of(primals, (value, aux))
     return (value, back, aux) if has_aux else (value, back)
 
 

@@ -17,9 +17,11 @@ from ..base import nest
 from ..collections import accumulators
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import PARAMETER, Graph, Node, current_graph
+from ..ir.number_operators import carried, number_type
 from ..ir.stages import Stage, come_to
 from ..ir.structured import COND, WHILE, LoopVar, StructureError
 from ..ir.tensor import Tensor
+from ..ir.tracers import Kind, kind_of, marked
 from ..ir.traits import NO_GRADIENT
 from ..running.prepare import prepare, run_graph, set_outputs
 from . import rewriting
@@ -194,7 +196,8 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]
     moves, found = nest.flatten_with_structure(list(directions))
     if found != structure:
         raise StructureError(f"the directions must have the structure of the arguments, {structure}, not {found}")
-    xs = [convert_to_tensor(x) for x in leaves]
+    xs = [carried(x) if number_type(x) in (float, complex) else convert_to_tensor(x) for x in leaves]
+    kinds = [kind_of((x,)) for x in leaves]
     vs = [convert_to_tensor(v, x.dtype) if not isinstance(v, Tensor) else v for x, v in zip(xs, moves)]
     for x, v in zip(xs, vs):
         if x.dtype.kind not in "fc":
@@ -204,23 +207,26 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], directions: Sequence[Any]
                 f"an argument has shape {x.shape} and dtype {x.dtype}, its direction {v.shape} and {v.dtype}"
             )
     if current_graph() is not None:
-        return _jvp(f, structure, [ops.identity(x) for x in xs], vs)
+        return _jvp(f, structure, [ops.identity(x) for x in xs], vs, kinds)
     graph = Graph(ordered=True)
     with graph.as_default():
         inside = [graph.parameter(t.dtype, t.shape) for t in (*xs, *vs)]
-        answer = _jvp(f, structure, inside[: len(xs)], inside[len(xs) :])
+        answer = _jvp(f, structure, inside[: len(xs)], inside[len(xs) :], kinds)
         parts, form = nest.flatten_with_structure(answer)
         set_outputs(graph, [convert_to_tensor(part) for part in parts])
     results = run_graph(graph, prepare(graph), [*xs, *vs])
-    made: tuple[Any, Any] = nest.unflatten(form, results[: len(parts)])
+    made: tuple[Any, Any] = nest.unflatten(form, [marked(kind_of((p,)), r) for p, r in zip(parts, results)])
     return made
 
 
-def _jvp(f: Callable[..., Any], structure: Any, xs: list[Tensor], vs: list[Tensor]) -> tuple[Any, Any]:
-    value = f(*nest.unflatten(structure, xs))
+def _jvp(
+    f: Callable[..., Any], structure: Any, xs: list[Tensor], vs: list[Tensor], kinds: Sequence[Kind]
+) -> tuple[Any, Any]:
+    value = f(*nest.unflatten(structure, list(map(marked, kinds, xs))))
     leaves, form = nest.flatten_with_structure(value)
     ys = [convert_to_tensor(y) for y in leaves]
     wanted = [y for y in ys if is_differentiable(y)]
     found = dict(zip(wanted, tangents(wanted, xs, vs)))
     moved = [ops.zeros_like(y) if found.get(y) is None else found[y] for y in ys]
-    return nest.unflatten(form, ys), nest.unflatten(form, moved)
+    given = [kind_of((y,)) for y in leaves]
+    return nest.unflatten(form, map(marked, given, ys)), nest.unflatten(form, map(marked, given, moved))

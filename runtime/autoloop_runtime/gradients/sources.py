@@ -11,6 +11,7 @@ from ..base.dataclass import dataclass
 from ..collections.variables import Variable
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
+from ..ir.tracers import Kind, kind_of, marked
 from .activity import Key
 
 
@@ -27,29 +28,37 @@ class Sources:
     keys: list[Any]
     _structure: Any
     _leaves: list[tuple[Any, list[Any]]]  # (form of a composite or None, its parts or the one key)
+    _kinds: list[Kind]
 
     @classmethod
     def of(cls, value: Any, convert: Callable[[Any], Any] = lambda x: x) -> Sources:
-        """Return the sources in ``value``; ``convert`` is applied to each first."""
+        """Return the sources in ``value``; ``convert`` is applied to each first.
+
+        What is made for each is of its kind: an array for an array of the user's.
+        """
         leaves, structure = nest.flatten_with_structure(value)
         keys: list[Any] = []
         made: list[tuple[Any, list[Any]]] = []
         for leaf in leaves:
             form = nest.structure_of(leaf, True)
             if isinstance(leaf, (Tensor, Variable)) or form.is_leaf():
-                made.append((None, [convert(leaf)]))
+                key = convert(leaf)
+                made.append((None, [key.plain if isinstance(key, Tensor) else key]))
                 keys += made[-1][1]
                 continue
             parts = [convert(p) if p.dtype.kind in "fc" else p for p in nest.flatten(leaf, True)]
             made.append((form, parts))
             keys += [p for p in parts if p.dtype.kind in "fc"]
-        return cls(keys, structure, made)
+        return cls(keys, structure, made, [kind_of((leaf,)) for leaf in leaves])
 
     def value(self) -> Any:
         """Return the structure with what ``convert`` made."""
-        return nest.unflatten(
-            self._structure, [p[0] if form is None else nest.unflatten(form, p) for form, p in self._leaves]
-        )
+        made = [
+            marked(kind, p[0]) if form is None and isinstance(p[0], Tensor) and p[0].is_symbolic
+            else p[0] if form is None else nest.unflatten(form, p)
+            for kind, (form, p) in zip(self._kinds, self._leaves)
+        ]  # fmt: skip
+        return nest.unflatten(self._structure, made)
 
     def pack(self, found: Sequence[Any], zeros: bool = False) -> Any:
         """Return one thing per key in the structure; ``None`` becomes zeros where wanted, or needed inside a composite.
@@ -58,10 +67,10 @@ class Sources:
         """
         rest = iter(found)
         out = []
-        for form, parts in self._leaves:
+        for kind, (form, parts) in zip(self._kinds, self._leaves):
             if form is None:
                 g = next(rest)
-                out.append(_zeros(parts[0]) if g is None and zeros else g)
+                out.append(marked(kind, _zeros(parts[0]) if g is None and zeros else g))
                 continue
             gs = [next(rest) if p.dtype.kind in "fc" else None for p in parts]
             if not zeros and all(g is None for g in gs):

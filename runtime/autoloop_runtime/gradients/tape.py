@@ -118,8 +118,9 @@ class GradientTape:
         for leaf in nest.flatten(tensor, expand_composites=True):
             if not isinstance(leaf, (Tensor, Variable)):
                 raise TypeError(f"a tape watches tensors and variables, not {type(leaf).__name__}")
-            self._watched[leaf] = None
-            self._tracked.add(leaf)
+            key = leaf.plain if isinstance(leaf, Tensor) else leaf
+            self._watched[key] = None
+            self._tracked.add(key)
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """Return the variables watched so far."""

@@ -46,7 +46,7 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
             raise TypeError(
                 f"a tensor of dtype {value.dtype} was given where {wanted} is needed; use cast(x, {wanted})"
             )
-        return value
+        return value if type(value) is Tensor else value.plain
     if isinstance(value, (list, tuple)) and has_tensor(value):
         # numbers that stand beside tensors take their dtype, straight from what they are
         beside = [v if wanted is None and is_number(v) else convert_to_tensor(v, wanted) for v in value]

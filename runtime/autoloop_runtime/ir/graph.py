@@ -149,7 +149,7 @@ class Graph(NamedLookup):
             raise RuntimeError("the graph is finished and cannot be changed (Graph.finalize was called)")
         attrs = attrs or {}
         # most inputs were made here, and need no call to say so
-        captured = tuple([t if (n := t.node) is not None and n.graph is self else self.capture(t) for t in inputs])
+        captured = tuple([t if type(t) is Tensor and t.graph is self else self.capture(t) for t in inputs])
         specs = list(op.specs(*captured, **attrs))
         if op.effect:
             captured += (self.effect_token(),)
@@ -224,6 +224,7 @@ class Graph(NamedLookup):
         ValueError
             If it belongs to a graph that does not enclose this one.
         """
+        tensor = tensor.plain
         node = tensor.node
         if node is None:
             known = self.constants.get(tensor)
@@ -246,8 +247,7 @@ class Graph(NamedLookup):
                 inner = self.parameter(outer.dtype, outer.shape, "capture")
                 self.captures[outer] = inner
                 self.captured_from[inner] = outer
-        self.captures[tensor] = inner
-        return inner
+        return self.captures.setdefault(tensor, inner)
 
     def outside(self, parameter: Tensor) -> Tensor | None:
         """Return the tensor of the parent that ``parameter`` stands for here, if it was captured."""

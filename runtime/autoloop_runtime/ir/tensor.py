@@ -166,9 +166,14 @@ class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols):
         return self.node.graph.parent is None or self.node.op is not CONST
 
     @property
+    def plain(self) -> Tensor:
+        """The tensor itself: what graphs hold, without the kind that a tracer adds."""
+        return self
+
+    @property
     def source(self) -> Tensor:
         """What this tensor was captured from, or itself."""
-        source: Tensor | None = self
+        source: Tensor | None = self.plain
         while source is not None:
             found = source
             source = None if found.node is None else found.node.graph.outside(found)

@@ -22,13 +22,13 @@ _Self = TypeVar("_Self")
 #: ``call`` of what gives a tensor
 _made: Callable[..., Tensor] = call
 
-#: Python's binary operators and the public functions behind them
-_BINARY = {
+#: Python's binary operators and the public functions behind them; comparisons, the same
+BINARY = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
     "mod": "mod", "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or",
     "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
 }  # fmt: skip
-_COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
+COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
 
 
 def _foreign(other: Any) -> bool:
@@ -143,9 +143,9 @@ def _joins_text(tensor: Operators, other: Any) -> bool:
     )
 
 
-for _dunder, _name in {**_BINARY, **_COMPARISONS}.items():
+for _dunder, _name in {**BINARY, **COMPARISONS}.items():
     setattr(Operators, f"__{_dunder}__", _operator(_name, False))
-for _dunder, _name in _BINARY.items():
+for _dunder, _name in BINARY.items():
     setattr(Operators, f"__r{_dunder}__", _operator(_name, True))
 
 

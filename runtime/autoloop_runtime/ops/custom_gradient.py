@@ -12,6 +12,7 @@ from ..ir.convert import convert_to_tensor
 from ..ir.op import Op, register
 from ..ir.structured import StructureError
 from ..ir.tensor import Tensor
+from ..ir.tracers import kind_of, marked
 from ..ir.traits import OPAQUE
 from .filled import zeros_like
 
@@ -42,6 +43,11 @@ def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any
 CUSTOM = register(Op("CustomGradient", _infer, _kernel, _vjp, several=True, traits=OPAQUE))
 
 
+def _own(leaf: Any, tensor: Tensor) -> Any:
+    """Return an argument as the function is to see it: of the kind that it is given as, where a graph is built."""
+    return marked(kind_of((leaf,)), tensor) if tensor.is_symbolic else tensor
+
+
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function a gradient of its own.
 
@@ -67,13 +73,13 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     def with_gradient(*args: Any) -> Any:
         leaves, structure = nest.flatten_with_structure(list(args))
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
-        answer = f(*nest.unflatten(structure, tensors))
+        answer = f(*nest.unflatten(structure, [_own(leaf, t) for leaf, t in zip(leaves, tensors)]))
         if not isinstance(answer, tuple) or len(answer) != 2 or not callable(answer[1]):
             raise TypeError("a function with custom_gradient must return a pair (value, function of the gradients)")
         value, grad = answer
         results, form = nest.flatten_with_structure(value)
         ys = [convert_to_tensor(y) for y in results]
         made = apply_several(CUSTOM, [*tensors, *ys], {"count": len(ys), "grad": grad})
-        return nest.unflatten(form, list(made or ()))
+        return nest.unflatten(form, [marked(kind_of((y,)), one) for y, one in zip(results, made or ())])
 
     return with_gradient

@@ -21,6 +21,7 @@ from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.node import Node
 from ..ir.tensor import Tensor
+from ..ir.tracers import ArrayTracer, NumberTracer
 from ..ir.traits import NO_GRADIENT, OPAQUE
 from .define import primitive, public
 from .operands import as_dtype, is_tensor
@@ -31,10 +32,16 @@ __all__ = ["Assert", "Print", "assert_true", "format_string", "print", "raise_er
 
 
 class _Hole:
-    """The place of a tensor in something to be shown; at run time, its value."""
+    """The place of a tensor in something to be shown; at run time, its value as what the user takes it for."""
 
-    def __init__(self, position: int) -> None:
-        self.position = position
+    def __init__(self, position: int, kind: type[Tensor]) -> None:
+        self.position, self.kind = position, kind
+
+    def filled(self, values: Sequence[Any]) -> Any:
+        value = values[self.position]
+        if issubclass(self.kind, NumberTracer):
+            return value.item() if hasattr(value, "item") else value
+        return value if self.kind is ArrayTracer and not isinstance(value, np.str_) else _Shown(value)
 
 
 class _Shown:
@@ -75,7 +82,7 @@ class Text:
     def _leaf(self, leaf: Any) -> Any:
         if is_tensor(leaf):
             self._tensors.append(convert_to_tensor(leaf))
-            return _Hole(len(self._tensors) - 1)
+            return _Hole(len(self._tensors) - 1, type(leaf))
         return leaf
 
     def take_tensors(self) -> list[Tensor]:
@@ -87,7 +94,7 @@ class Text:
         """Return the values that were given, with ``values`` for the tensors in them."""
         found = []
         for structure, leaves in self.parts:
-            filled = [_Shown(values[v.position]) if isinstance(v, _Hole) else v for v in leaves]
+            filled = [v.filled(values) if isinstance(v, _Hole) else v for v in leaves]
             found.append(nest.unflatten(structure, filled))
         return found
 
@@ -97,9 +104,9 @@ class Text:
         for structure, leaves in self.parts:
             if structure.is_leaf():
                 leaf = leaves[0]
-                shown.append(str(values[leaf.position] if isinstance(leaf, _Hole) else leaf))
+                shown.append(str(leaf.filled(values) if isinstance(leaf, _Hole) else leaf))
             else:
-                filled = [_Shown(values[v.position]) if isinstance(v, _Hole) else v for v in leaves]
+                filled = [v.filled(values) if isinstance(v, _Hole) else v for v in leaves]
                 shown.append(str(nest.unflatten(structure, filled)))
         return self.sep.join(shown) + self.end
 

@@ -13,6 +13,7 @@ from ..base.dtypes import DType, Kind
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, to_array
+from ..ir.number_operators import CARRIERS, number_type
 from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS, NO_TEMPLATE
 from .define import primitive, public
@@ -77,6 +78,8 @@ def weak_type(value: Any) -> type | None:
         return kind
     if isinstance(value, np.generic):
         return None
+    if isinstance(value, Tensor):
+        return number_type(value)
     return next((number for number in _KINDS if isinstance(value, number)), None)
 
 
@@ -111,7 +114,9 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
         kinds.append(kind)
     numbers = [kind for kind in kinds if isinstance(kind, type)]
     if len(numbers) == len(kinds):
-        kinds = [dtypes.DEFAULTS[max(numbers, key=_KINDS.index)]] * len(kinds)
+        # what a graph computes is carried in other dtypes than constructors give
+        table = CARRIERS if any(isinstance(v, Tensor) for v in values) else dtypes.DEFAULTS
+        kinds = [table[max(numbers, key=_KINDS.index)]] * len(kinds)
     return seen, kinds
 
 

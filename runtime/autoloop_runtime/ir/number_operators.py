@@ -1,0 +1,168 @@
+"""Python's operators on Python numbers that a graph computes, with Python's results.
+
+``True + True`` is 2, ``1 / 2`` a float, ``2 ** -1`` a float; what is a number among numbers is one. Beside an array or
+tensor a number is what it is written out: it takes the other's dtype (``ops.operands``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.dtypes import DType
+from .convert import as_constant, to_array
+from .op import call
+from .tensor import Tensor
+from .tensor_operators import BINARY, COMPARISONS, Operators
+from .tracers import Kind, NumberTracer, kind_of, marked, number_of
+
+Type: TypeAlias = type[complex]
+
+_TYPES: tuple[Type, ...] = (bool, int, float, complex)
+_OF_KIND: dict[str, Type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+#: what carries a number of each type
+CARRIERS: dict[type, DType] = {
+    bool: dtypes.bool_, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128,
+}  # fmt: skip
+_EQUALITY = {"eq": "equal", "ne": "not_equal"}
+#: the public functions behind Python's operators
+_FUNCTIONS = {**BINARY, **COMPARISONS, **_EQUALITY}
+_BITWISE = {"and": "&", "or": "|", "xor": "^"}
+_SHIFTS = {"lshift": "<<", "rshift": ">>"}
+_ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_SIGNS = {**_BITWISE, **_SHIFTS, **_ORDERS, "floordiv": "//", "matmul": "@", "mod": "%"}
+
+
+def number_type(value: Any) -> Type | None:
+    """Return the type of a Python number, or of the one that a tracer stands for; None for anything else."""
+    if isinstance(value, NumberTracer):
+        return _OF_KIND[value.dtype.kind]
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        return next(t for t in _TYPES if isinstance(value, t))
+    return None
+
+
+def beside(dtype: DType, number: Any) -> DType:
+    """Return the dtype of what an array or tensor of ``dtype`` and a Python number make together."""
+    kind = number_type(number)
+    assert kind is not None
+    common: DType = np.result_type(dtype, kind(1))
+    return common
+
+
+def carried(value: Any, as_type: Type | None = None) -> Tensor:
+    """Return the tensor that carries a Python number, as one of another type if that is asked for."""
+    dtype = CARRIERS[as_type or number_type(value) or complex]
+    if isinstance(value, NumberTracer):
+        tensor: Tensor = value.plain
+        return tensor if tensor.dtype == dtype else call("cast", tensor, dtype)
+    return as_constant(to_array(value, dtype))
+
+
+def as_number(value: Any, kind: Kind | None = None) -> Any:
+    """Return a number of Python's that is equal to a scalar: of a tensor or array a tracer, of ``kind``."""
+    if not isinstance(value, (Tensor, np.ndarray, np.generic)):
+        return value
+    if not isinstance(value, Tensor):
+        return value.item()
+    if value.node is None:
+        return value.value.item()
+    dtype = CARRIERS[_OF_KIND[value.dtype.kind]]
+    tensor = value.plain
+    return (kind or number_of((value,)))(tensor if tensor.dtype == dtype else call("cast", tensor, dtype))
+
+
+def type_of_carrier(dtype: DType) -> Type:
+    """Return the type of the Python numbers that a dtype carries."""
+    return _OF_KIND[dtype.kind]
+
+
+def widest(*types: Type) -> Type:
+    """Return the type that numbers of all of ``types`` can have: a bool is an int, that a float, that a complex."""
+    return max(types, key=_TYPES.index)
+
+
+def _refused(name: str, one: Type, other: Type) -> TypeError:
+    sign = _SIGNS[name]
+    if name in _ORDERS:
+        return TypeError(f"{sign!r} not supported between instances of {one.__name__!r} and {other.__name__!r}")
+    return TypeError(f"unsupported operand type(s) for {sign}: {one.__name__!r} and {other.__name__!r}")
+
+
+def _computed_in(name: str, one: Type, other: Type, exponent: Any) -> Type:
+    """Return the type that both operands of an operator are taken to; ``TypeError`` if Python has none of it."""
+    both = widest(one, other)
+    if name == "truediv":
+        return widest(both, float)
+    if name in _BITWISE or name in _SHIFTS:
+        if both not in (bool, int):
+            raise _refused(name, one, other)
+        return both if name in _BITWISE else int
+    if name == "matmul" or (both is complex and name in _SIGNS):
+        raise _refused(name, one, other)
+    if name == "pow" and both in (bool, int):
+        return float if isinstance(exponent, int) and exponent < 0 else int
+    return both if name in _EQUALITY or name in _ORDERS else widest(both, int)
+
+
+def of_numbers(name: str, one: Any, other: Any) -> Any:
+    """Return the number that one of Python's operators (``"add"``, ``"lt"``) makes of two numbers."""
+    mine, theirs = number_type(one), number_type(other)
+    assert mine is not None and theirs is not None
+    common = _computed_in(name, mine, theirs, other)
+    return number_of((one, other))(call(_FUNCTIONS[name], carried(one, common), carried(other, common)))
+
+
+def _operator(name: str, plain: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
+    def operated(self: NumberTracer, other: Any) -> Any:
+        if number_type(other) is not None:
+            return of_numbers(name, other, self) if reflected else of_numbers(name, self, other)
+        made = plain(self, other)
+        return made if made is NotImplemented else marked(kind_of((other,)), made)
+
+    return operated
+
+
+def _unary(name: str, least: Type | None = None) -> Callable[[Any], Any]:
+    def operated(self: NumberTracer) -> Any:
+        mine = _OF_KIND[self.dtype.kind]
+        if least is int and name == "invert" and mine not in (bool, int):
+            raise TypeError(f"bad operand type for unary ~: {mine.__name__!r}")
+        return type(self)(call(name, carried(self, widest(mine, least or bool))))
+
+    return operated
+
+
+def _positive(self: NumberTracer) -> Any:
+    return type(self)(carried(self, int)) if self.dtype.kind == "b" else self
+
+
+def _rounded(self: NumberTracer, ndigits: int | None = None) -> Any:
+    if self.dtype.kind == "c":
+        raise TypeError("type complex doesn't define __round__ method")
+    if self.dtype.kind in "bi" and (ndigits is None or (isinstance(ndigits, int) and ndigits >= 0)):
+        return type(self)(carried(self, int))
+    if ndigits is None:
+        return type(self)(call("cast", call("round", self.plain), dtypes.int64))
+    return type(self)(call("round", carried(self, widest(_OF_KIND[self.dtype.kind], int)), ndigits))
+
+
+def _divmod(one: Any, other: Any) -> Any:
+    return one // other, one % other
+
+
+for _dunder in _FUNCTIONS:
+    _plain = getattr(Operators, f"__{_dunder}__")
+    setattr(NumberTracer, f"__{_dunder}__", _operator(_dunder, _plain, False))
+for _dunder in BINARY:
+    _plain = getattr(Operators, f"__r{_dunder}__")
+    setattr(NumberTracer, f"__r{_dunder}__", _operator(_dunder, _plain, True))
+for _dunder, _method in {
+    "__neg__": _unary("negative", int), "__pos__": _positive, "__abs__": _unary("abs", int),
+    "__invert__": _unary("invert", int), "__round__": _rounded, "__divmod__": _divmod,
+    "__rdivmod__": lambda self, other: _divmod(other, self),
+}.items():  # fmt: skip
+    setattr(NumberTracer, _dunder, _method)

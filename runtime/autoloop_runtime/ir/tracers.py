@@ -1,0 +1,196 @@
+"""What stands for the user's own NumPy arrays and Python numbers while a function is traced.
+
+A graph holds tensors and nothing else. A *tracer* is a handle on one of them that remembers what kind of value it is
+to the user: an ``ArrayTracer`` is a NumPy array or scalar, a ``NumberTracer`` a Python number; a ``Tensor`` is itself.
+Kinds join: what a tensor takes part in is a tensor, what an array and a number make is an array. Tracers are made where
+plain Python would have used an operator, a method or a NumPy function; our own functions see ``plain`` tensors and give
+such.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..base import nest
+from ..base.shapes import ShapeLike
+from .array_methods import Methods
+from .composite import composite_of
+from .followers import IN_FORCE
+from .tensor import Tensor
+from .tensor_operators import Operators
+
+Kind: TypeAlias = type[Tensor]
+
+
+class Tracer(Tensor):
+    """A handle on a symbolic tensor that knows what the user takes it for."""
+
+    __slots__ = ()
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._value = tensor = tensor.plain
+        self.dtype = tensor.dtype
+        self.index = tensor.index
+
+    if not TYPE_CHECKING:
+        node = property(lambda self: self._value.node)
+        _shape = property(lambda self: self._value._shape)
+        declared = property(lambda self: self._value.declared)
+
+    @property
+    def plain(self) -> Tensor:
+        """The tensor."""
+        tensor: Tensor = self._value
+        return tensor
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """Declare more about the static shape, see ``Tensor.set_shape``."""
+        self.plain.set_shape(shape)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        return marked(kind_of(inputs, ArrayTracer), made)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        made = super().__array_function__(func, types, args, kwargs)
+        return marked(kind_of((*args, *kwargs.values()), ArrayTracer), made)
+
+
+class ArrayTracer(Tracer):
+    """A NumPy array or scalar of the user's."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        return ArrayTracer(super().__getitem__(index))  # whatever the index is: NumPy asks a tensor for an int
+
+
+class NumberTracer(Tracer):
+    """A Python number of the user's: a bool, int, float or complex, carried in 64 bits (of each part).
+
+    Its operators are in ``number_operators``.
+    """
+
+    __slots__ = ()
+
+
+class DecidedNumber(NumberTracer):
+    """A Python number of a loop or branch that a tensor has decided: the caller gets a tensor of it."""
+
+    __slots__ = ()
+
+
+for _kind in (ArrayTracer, NumberTracer, DecidedNumber):
+    nest.opaque(_kind)
+
+#: how kinds join: the greatest wins
+_KINDS: tuple[Kind, ...] = (NumberTracer, DecidedNumber, ArrayTracer, Tensor)
+_ORDER: dict[type, int] = {kind: place for place, kind in enumerate(_KINDS)}
+#: the kinds of what the user has at hand
+_KNOWN: dict[type, int] = {
+    **_ORDER, np.ndarray: _ORDER[ArrayTracer],
+    **dict.fromkeys((bool, int, float, complex, str, bytes, type(None), slice, type), 0),
+}  # fmt: skip
+
+
+def _place(value: Any) -> int:
+    known = _KNOWN.get(type(value))
+    if known is not None:
+        return known
+    if isinstance(value, (list, tuple)):
+        return max(map(_place, value), default=0)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _ORDER[ArrayTracer]
+    if isinstance(value, dict):
+        return max(map(_place, value.values()), default=0)
+    kind = getattr(value, "__autoloop_kind__", None)
+    if kind is not None:
+        return _ORDER[kind]
+    if hasattr(value, "__autoloop_tensor__") or composite_of(value) is not None:
+        return _ORDER[Tensor]
+    return 0
+
+
+def kind_of(values: Iterable[Any], least: Kind = NumberTracer) -> Kind:
+    """Return the kind of what ``values`` make together: at least ``least``."""
+    return _KINDS[max((_ORDER[least], *map(_place, values)))]
+
+
+def number_of(values: Iterable[Any]) -> Kind:
+    """Return the kind of the Python numbers that are asked of ``values``, or that these decide."""
+    return NumberTracer if kind_of(values) in (NumberTracer, ArrayTracer) else DecidedNumber
+
+
+def join(*kinds: Kind) -> Kind:
+    """Return the kind of what values of these kinds make together."""
+    return max(kinds, key=_ORDER.__getitem__)
+
+
+def marked(kind: Kind, value: Any) -> Any:
+    """Return ``value``, or the tensors in a structure of them, as values of ``kind``."""
+    if isinstance(value, Tensor):
+        if type(value) is kind:
+            return value
+        if value.node is None:
+            return handed_out(kind, value)
+        return value.plain if kind is Tensor else kind(value)
+    if kind is not Tensor and isinstance(value, (list, tuple)):
+        parts = [marked(kind, one) for one in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+def plain_array(value: Any) -> Any:
+    """Return a value of a run as an array that is its owner's to change; a NumPy scalar where it has no dimensions."""
+    if type(value) is not np.ndarray or not value.ndim:
+        scalar = np.asarray(value)[()] if not isinstance(value, np.generic) else value
+        return str(scalar) if isinstance(scalar, np.str_) else scalar  # what an f-string has made
+    return value if value.flags.writeable else value.copy()
+
+
+def plain_number(value: Any) -> Any:
+    """Return a value of a run as a Python number."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def handed_out(kind: Kind, tensor: Tensor) -> Any:
+    """Return what the caller gets of a concrete tensor: of an array of the user's the array, of a number the number.
+
+    What somebody follows, to differentiate it, stays a tensor: an array would end the derivative without a word.
+    """
+    if any(follower.tracks(tensor) for follower in IN_FORCE.get()):
+        return tensor
+    if kind is ArrayTracer:
+        return plain_array(tensor.value)
+    return plain_number(tensor.value) if kind is NumberTracer else tensor
+
+
+def _kept(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an operator or method that gives the kind that its operands make together."""
+
+    @functools.wraps(f)
+    def operated(self: Tracer, *args: Any, **kwargs: Any) -> Any:
+        made = f(self, *args, **kwargs)
+        if made is NotImplemented:
+            return made
+        return marked(kind_of((*args, *kwargs.values()), ArrayTracer), made)
+
+    return operated
+
+
+def _keep_kinds(base: type) -> None:
+    for name, f in vars(base).items():
+        if name in ("__getitem__", "__setitem__", "__hash__", "__init_subclass__"):
+            continue
+        if isinstance(f, property) and f.fget is not None:
+            setattr(ArrayTracer, name, property(_kept(f.fget), doc=f.__doc__))
+        elif callable(f):
+            setattr(ArrayTracer, name, _kept(f))
+
+
+for _base in (Operators, Methods):
+    _keep_kinds(_base)
