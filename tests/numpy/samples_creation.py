@@ -57,7 +57,7 @@ SAMPLES = {
     "np.ones_like": _calls("np.ones_like", _LIKE),
     "np.empty_like": [
         "np.empty_like(x).shape",
-        "np.empty_like(x, np.float32) * 0",
+        "np.empty_like(x, np.float32).shape",
         "np.empty_like(x, shape=(4,)).shape",
     ],
     "np.full_like": [
@@ -282,5 +282,15 @@ NOT_APPLICABLE = {
 }
 
 GRADIENTS = {
+    "numpy, spaced": (
+        lambda x, y: [
+            np.linspace(x, y, 3),
+            np.linspace(x, y[0], 4, False, axis=-1),
+            np.geomspace(x, y, 3, axis=1),
+            np.logspace(x, y, 2, base=2.0),
+        ],
+        np.array([0.3, 0.7]),
+        np.array([1.3, 2.7]),
+    ),
     "numpy, checked": (lambda x: NUMPY_FUNCTIONS[np.asarray_chkfinite](x) * x, np.array([0.3, 0.7])),
 }

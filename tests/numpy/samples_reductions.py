@@ -100,6 +100,7 @@ SAMPLES = {
     "np.cumulative_prod": _calls("np.cumulative_prod", _CUMULATIVE),
     "np.sort": _calls("np.sort", _SORTED),
     "np.argsort": _calls("np.argsort", _SORTED),
+    "np.sort_complex": ["np.sort_complex(x)", "np.sort_complex(a=z)", "np.sort_complex(v)"],
 }
 
 _X = np.array([[0.3, 1.7, -0.6], [0.9, -1.2, 2.2]])

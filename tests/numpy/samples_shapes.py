@@ -112,4 +112,21 @@ SAMPLES = {
     "np.shape": ["np.shape(x)", "np.shape([x, y])", "np.shape(a=3)"],
     "np.ndim": ["np.ndim(x)", "np.ndim([x, y])", "np.ndim(3)"],
     "np.size": ["np.size(x)", "np.size(x, 0)", "np.size(a=x, axis=1)", "np.size(x, (0, 1))"],
+    "np.diagonal": [
+        "np.diagonal(x)",
+        "np.diagonal(x, 1)",
+        "np.diagonal(cube, offset=-1, axis1=1, axis2=2)",
+        "np.diagonal(cube, 0, 2, 0)",
+        "np.diagonal(v)",
+        "np.diagonal(x, 0, 1, 1)",
+        "np.diagonal(x, n)",
+    ],
+    "np.trace": [
+        "np.trace(x)",
+        "np.trace(x, 1)",
+        "np.trace(cube, 0, 1, 2)",
+        "np.trace(x, dtype=np.float32)",
+        "np.trace(x, out=y)",
+        "np.trace(v)",
+    ],
 }

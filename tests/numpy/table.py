@@ -227,6 +227,9 @@ def rows(executor: str = "sequential", wanted: tuple[str, ...] = (), most: int =
     every: dict[str, list[Sample]] = {name: [] for name in public_functions()}
     for sample in samples():
         every.setdefault(sample.function, []).append(sample)
+    same = {_named(name): tried for name, tried in every.items() if tried}
+    for name, tried in every.items():
+        every[name] = tried or same.get(_named(name), [])
     absent = gathered("NOT_APPLICABLE")
     made = []
     for function, tried in every.items():
@@ -237,6 +240,14 @@ def rows(executor: str = "sequential", wanted: tuple[str, ...] = (), most: int =
         else:
             made.append(row(function, tried, executor, most))
     return made
+
+
+def _named(name: str) -> Any:
+    """Return what a dotted name stands for: several may be one function."""
+    found: Any = {"np": np, "ufunc": np.ufunc}.get(name.partition(".")[0])
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, name)
+    return found
 
 
 STATUSES = (WORKS, REFUSED, "not applicable", "no sample", UNCLEAR, WRONG)

@@ -129,7 +129,7 @@ LINSPACE = primitive(
 )  # fmt: skip
 
 
-@public(numpy=np.linspace)
+@public()
 def linspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, dtype: DTypeLike | None = None, name: str | None = None
 ) -> Tensor:

@@ -11,12 +11,9 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
-from ..ir.numpy_arguments import Counterpart
-from ..ir.numpy_protocols import NUMPY_FUNCTIONS
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE
-from .array import moveaxis
 from .define import document, op_of, primitive, public
 from .extents import extents
 from .reducing import sum
@@ -140,22 +137,6 @@ def trace(x: ArrayLike, name: str | None = None) -> Tensor:
     """
     return sum(diagonal(x), -1, name=name)
 
-
-def _numpy_diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return ``np.diagonal``, which is of the first two axes."""
-    a = convert_to_tensor(a)
-    if a.shape.rank != 2 or (axis1 % 2, axis2 % 2) != (0, 1):
-        a = moveaxis(a, (axis1, axis2), (-2, -1))
-    return diagonal(a, offset)
-
-
-def _numpy_trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    return sum(_numpy_diagonal(a, offset, axis1, axis2), -1)
-
-
-NUMPY_FUNCTIONS[np.diagonal] = Counterpart(np.diagonal, _numpy_diagonal)
-
-NUMPY_FUNCTIONS[np.trace] = Counterpart(np.trace, _numpy_trace)
 
 TRIL = op_of(tril)
 TRIU = op_of(triu)

@@ -12,6 +12,7 @@ from . import numpy_creation as numpy_creation
 from . import numpy_grids as numpy_grids
 from . import numpy_joining as numpy_joining
 from . import numpy_logic as numpy_logic
+from . import numpy_ranges as numpy_ranges
 from . import numpy_reductions as numpy_reductions
 from . import numpy_running_sums as numpy_running_sums
 from . import numpy_selection as numpy_selection
@@ -23,3 +24,4 @@ from . import order_statistics as order_statistics
 from . import sample_statistics as sample_statistics
 from . import tensor_products as tensor_products
 from . import ufunc_calls as ufunc_calls
+from . import ufunc_methods as ufunc_methods

@@ -8,13 +8,14 @@ import numpy as np
 
 from ...ir.tensor import Tensor
 from .. import array as arrays
-from .. import composed, joining, shape_queries
+from .. import composed, diagonals, joining, shape_queries
 from ..broadcasting import broadcast_static, broadcast_to
 from ..extents import product
 from ..operands import is_tensor
 from ..shape_queries import dim, shape_of
 from .counterparts import as_operand, counterpart, known, refused, unsupported
 from .numpy_reductions import numpy_axes
+from .numpy_reductions import sum as total
 
 _OTHER_ORDER = "what lies where in memory is not known here: write 'C' or 'F'"
 
@@ -130,3 +131,31 @@ def size(a: Any, axis: Any = None) -> Any:
     for extent in extents:
         total = total * extent
     return total
+
+
+def _diagonal(theirs: Any, a: Any, offset: Any, axis1: Any, axis2: Any) -> Tensor:
+    x = as_operand(a)
+    offset, axis1, axis2 = known(theirs, offset=offset, axis1=axis1, axis2=axis2)
+    if len(x.shape) < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    first, second = (np.lib.array_utils.normalize_axis_index(place, len(x.shape)) for place in (axis1, axis2))
+    if first == second:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    if (first, second) != (len(x.shape) - 2, len(x.shape) - 1):
+        x = arrays.moveaxis(x, (first, second), (-2, -1))
+    return diagonals.diagonal(x, offset)
+
+
+@counterpart(np.diagonal)
+def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Tensor:
+    """Return ``np.diagonal``."""
+    return _diagonal(np.diagonal, a, offset, axis1, axis2)
+
+
+@counterpart(np.trace)
+def trace(
+    a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None
+) -> Tensor:  # fmt: skip
+    """Return ``np.trace``."""
+    unsupported(np.trace, out=out)
+    return total(_diagonal(np.trace, a, offset, axis1, axis2), -1, dtype)

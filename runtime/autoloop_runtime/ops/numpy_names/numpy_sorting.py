@@ -12,6 +12,7 @@ from ...ir.traits import NO_GRADIENT
 from .. import sorting
 from ..array import ravel
 from ..gathering import take_along_axis
+from ..operands import as_dtype
 from .counterparts import as_operand, counterpart, known, unsupported
 from .library_rows import library
 from .numpy_reductions import numpy_axes
@@ -53,4 +54,14 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     """Return ``np.argsort``."""
     x, place = _asked(np.argsort, a, axis, kind, order, stable)
     made: Tensor = _order(x, axis=place) if x.dtype.kind == "c" else sorting.argsort(x, place)
+    return made
+
+
+@counterpart(np.sort_complex)
+def sort_complex(a: Any) -> Tensor:
+    """Return ``np.sort_complex``."""
+    x = as_operand(a)
+    if x.dtype.kind != "c":
+        x = as_dtype(x, np.dtype(np.complex64 if x.dtype.kind in "iu" and x.dtype.itemsize <= 2 else np.complex128))
+    made: Tensor = _sorted(x, axis=len(x.shape) - 1)
     return made

@@ -1,0 +1,121 @@
+"""The methods of NumPy's ufuncs: ``np.add.reduce``, ``np.maximum.accumulate``, ``np.multiply.outer``, ``reduceat``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.numpy_protocols import UFUNC_METHODS
+from ...ir.tensor import Tensor
+from ...ir.traits import NO_RULE
+from ..array import reshape
+from ..operands import as_dtype
+from ..shape_queries import dim
+from . import numpy_reductions, numpy_running_sums
+from .counterparts import NO_VALUE, as_numpy_dtype, as_operand
+from .library_rows import library
+from .numpy_reductions import everywhere, kept, numpy_axes, wide
+
+#: ufunc -> what its reduction is, and what its running results are: those that have gradients and machine code
+_REDUCED: dict[Any, Any] = {
+    np.add: numpy_reductions.sum, np.multiply: numpy_reductions.prod, np.maximum: numpy_reductions.max,
+    np.minimum: numpy_reductions.min, np.logical_and: numpy_reductions.all, np.logical_or: numpy_reductions.any,
+}  # fmt: skip  # written here, at import
+_RUNNING: dict[Any, Any] = {
+    np.add: numpy_running_sums.cumsum, np.multiply: numpy_running_sums.cumprod,
+}  # fmt: skip  # written here, at import
+
+
+def _refused(ufunc: Any, method: str, argument: str) -> TypeError:
+    return TypeError(
+        f"numpy.{ufunc.__name__}.{method} does not take the argument {argument!r} where tensors take part; leave it out"
+    )
+
+
+def _same_but(x: Tensor, axis: int, extent: Any) -> Any:
+    return [extent if k == axis else d for k, d in enumerate(x.shape.known)]
+
+
+def _reduce_kernel(x: Any, ufunc: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
+    return ufunc.reduce(x, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+_reduce = library("ufunc_reduce", _reduce_kernel, "reduced", NO_RULE)
+_accumulate = library(
+    "ufunc_accumulate", lambda x, ufunc, axis, dtype: ufunc.accumulate(x, axis, dtype), "same", NO_RULE
+)
+_reduceat = library(
+    "ufunc_reduceat", lambda x, places, ufunc, axis, dtype: ufunc.reduceat(x, places, axis, dtype),
+    lambda x, places, ufunc, axis, dtype: _same_but(x, axis, places.shape.known[0]), NO_RULE,
+    dtype=lambda x, places, ufunc, axis, dtype: np.asarray(ufunc.reduceat(np.ones(1, x.dtype), [0], 0, dtype)).dtype,
+)  # fmt: skip
+
+
+def _dtype(dtype: Any) -> Any:
+    return None if dtype is None else as_numpy_dtype(dtype)
+
+
+def _reduced(
+    ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
+    initial: Any = NO_VALUE, where: Any = True,
+) -> Any:  # fmt: skip
+    """Return ``ufunc.reduce(array)``."""
+    if ufunc.nin != 2 or ufunc.nout != 1:
+        raise ValueError(f"reduce only supported for binary functions (numpy.{ufunc.__name__})")
+    x = as_operand(array)
+    begun: dict[str, Any] = {} if initial is NO_VALUE or initial is None else {"initial": initial}
+    ours = _REDUCED.get(ufunc)
+    of_numbers = x.dtype.kind in "biuf" or ufunc in (np.add, np.multiply)
+    masked: dict[str, Any] = {} if everywhere(where) else {"where": where}
+    if ours is not None and of_numbers and not (begun and ufunc in (np.logical_and, np.logical_or)):
+        if ufunc in (np.add, np.multiply):
+            begun["dtype"] = dtype
+        elif dtype is not None:
+            x = as_operand(x, dtype)
+        return ours(x, axis=axis, keepdims=keepdims, **begun, **masked)
+    if begun or masked:
+        raise _refused(ufunc, "reduce", "initial" if begun else "where")
+    axes = numpy_axes(np.sum, axis, x)
+    return _reduce(x, ufunc=ufunc, axis=axes, dtype=_dtype(dtype), keepdims=kept(keepdims))
+
+
+def _accumulated(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """Return ``ufunc.accumulate(array)``."""
+    if ufunc.nin != 2 or ufunc.nout != 1:
+        raise ValueError(f"accumulate only supported for binary functions (numpy.{ufunc.__name__})")
+    x = as_operand(array)
+    ours = _RUNNING.get(ufunc)
+    if ours is not None:
+        return ours(x, axis, dtype)
+    place = (numpy_axes(np.cumsum, axis, x) or (0,))[0]
+    return _accumulate(x, ufunc=ufunc, axis=place, dtype=_dtype(dtype))
+
+
+def _taken_apart(ufunc: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """Return ``ufunc.reduceat(array, indices)``."""
+    x, places = as_operand(array), as_operand(indices, np.int64)
+    place = (numpy_axes(np.cumsum, axis, x) or (0,))[0]
+    if ufunc in (np.add, np.multiply):
+        x = as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype))
+    return _reduceat(x, places, ufunc=ufunc, axis=place, dtype=_dtype(dtype))
+
+
+def _outer(ufunc: Any, A: Any, B: Any, /, **kwargs: Any) -> Any:
+    """Return ``ufunc.outer(A, B)``: a call with axes of extent 1 put in between."""
+    first, last = as_operand(A), as_operand(B)
+    if not len(last.shape):
+        return ufunc(first, last, **kwargs)
+    extents = [dim(first, k) for k in range(len(first.shape))]
+    return ufunc(reshape(first, [*extents, *[1] * len(last.shape)]), last, **kwargs)
+
+
+def _at(ufunc: Any, a: Any, *operands: Any) -> Any:
+    """Refuse: it would change an array."""
+    raise TypeError(
+        f"numpy.{ufunc.__name__}.at changes its first argument, which tensors do not: write a[indices] = ..., or for "
+        f"sums a = autoloop.scatter_add(a, indices, values)"
+    )
+
+
+UFUNC_METHODS.update(reduce=_reduced, accumulate=_accumulated, reduceat=_taken_apart, outer=_outer, at=_at)
