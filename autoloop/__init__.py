@@ -35,7 +35,6 @@ from autoloop_runtime.base.dtypes import uint32 as uint32
 from autoloop_runtime.base.dtypes import uint64 as uint64
 from autoloop_runtime.base.native_extra import UnusableCacheWarning as UnusableCacheWarning
 from autoloop_runtime.base.shapes import TensorShape as TensorShape
-from autoloop_runtime.collections.variables import Variable as Variable
 from autoloop_runtime.ir.convert import constant as constant
 from autoloop_runtime.ir.convert import convert_to_tensor as convert_to_tensor
 from autoloop_runtime.ir.graph import Graph as Graph
@@ -54,6 +53,7 @@ if _typing.TYPE_CHECKING:
     from autoloop_runtime.collections.sparse import SparseTensor as SparseTensor
     from autoloop_runtime.collections.sparse import SparseTensorSpec as SparseTensorSpec
     from autoloop_runtime.collections.tensor_array import TensorArray as TensorArray
+    from autoloop_runtime.collections.variables import Variable as Variable
     from autoloop_runtime.control.map_scan import foldl as foldl
     from autoloop_runtime.control.map_scan import foldr as foldr
     from autoloop_runtime.control.map_scan import map_fn as map_fn
@@ -104,6 +104,7 @@ _LATER = {
     "autoloop.operators": ("set_loop_options",),
     "autoloop_runtime.collections.sparse": ("IndexedSlices", "IndexedSlicesSpec", "SparseTensor", "SparseTensorSpec"),
     "autoloop_runtime.collections.tensor_array": ("TensorArray",),
+    "autoloop_runtime.collections.variables": ("Variable",),
     "autoloop_runtime.control.map_scan": ("foldl", "foldr", "map_fn", "scan"),
     "autoloop_runtime.control.vectorized_map": ("vectorized_map",),
     "autoloop_runtime.control.while_loop": ("case", "cond", "switch_case", "while_loop"),

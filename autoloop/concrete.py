@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.collections.variables import Variable
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
-from autoloop_runtime.ir.run_state import EAGER
+from autoloop_runtime.ir.run_state import EAGER, Stored
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
     ArrayTracer,
@@ -51,7 +50,7 @@ class ConcreteFunction:
         self._fixed: list[tuple[bool, Any]] = []
         with graph.as_default():
             for leaf in leaves:
-                if isinstance(leaf, (Tensor, Variable)):
+                if isinstance(leaf, (Tensor, Stored)):
                     tensors.append(convert_to_tensor(leaf))
                     kinds.append(kind_of((leaf,)))
                     self._fixed.append((False, None))

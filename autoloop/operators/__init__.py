@@ -41,11 +41,12 @@ from ..errors import hide_own_frames, refusals
 
 if TYPE_CHECKING:
     from .constructs.attempts import attempt, managed
-    from .constructs.boolean_operators import and_, in_, not_, not_in, or_
+    from .constructs.boolean_operators import and_, not_, or_
     from .constructs.builtins import staged_for as staged_for
     from .constructs.call_expression import attribute, call
     from .constructs.comprehensions import elements, hashed, kept, summands
     from .constructs.effect_statements import checked, raised
+    from .constructs.for_statement import for_stmt
     from .constructs.if_statement import if_exp, if_return, if_stmt
     from .constructs.items import (
         item,
@@ -57,10 +58,11 @@ if TYPE_CHECKING:
         update_item_of,
         update_items,
     )
-    from .constructs.loop_statements import for_stmt, while_stmt
+    from .constructs.membership import in_, not_in
     from .constructs.options import misplaced_options, set_loop_options
     from .constructs.overloads import binary, compare, unary, update
     from .constructs.text import fstring
+    from .constructs.while_statement import while_stmt
     from .staging.optional import is_, is_not
     from .staging.staged_values import subject
     from .staging.undefined import Undefined, defined, returned, user_variables
@@ -115,19 +117,21 @@ __all__ = [
 #: a construct is loaded by the first code that holds it
 _MODULES = {
     "autoloop.operators.constructs.attempts": ("attempt", "managed"),
-    "autoloop.operators.constructs.boolean_operators": ("and_", "in_", "not_", "not_in", "or_"),
+    "autoloop.operators.constructs.boolean_operators": ("and_", "not_", "or_"),
     "autoloop.operators.constructs.builtins": ("staged_for",),
     "autoloop.operators.constructs.call_expression": ("attribute", "call"),
     "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "summands"),
     "autoloop.operators.constructs.effect_statements": ("checked", "raised"),
+    "autoloop.operators.constructs.for_statement": ("for_stmt",),
     "autoloop.operators.constructs.if_statement": ("if_exp", "if_return", "if_stmt"),
     "autoloop.operators.constructs.items": (
         "item", "set_item", "set_item_of", "set_items", "unpack", "update_item", "update_item_of", "update_items",
     ),
-    "autoloop.operators.constructs.loop_statements": ("for_stmt", "while_stmt"),
+    "autoloop.operators.constructs.membership": ("in_", "not_in"),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),
     "autoloop.operators.constructs.overloads": ("binary", "compare", "unary", "update"),
     "autoloop.operators.constructs.text": ("fstring",),
+    "autoloop.operators.constructs.while_statement": ("while_stmt",),
     "autoloop.operators.staging.optional": ("is_", "is_not"),
     "autoloop.operators.staging.staged_values": ("subject",),
     "autoloop.operators.staging.undefined": ("Undefined", "defined", "returned", "user_variables"),

@@ -1,11 +1,10 @@
-"""``and``, ``or``, ``not``, ``in``."""
+"""``and``, ``or``, ``not``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
@@ -13,12 +12,9 @@ from autoloop_runtime.ir.tracers import kind_of, marked
 
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.branch_merge import staged_branch
-from ..staging.growing_list import GrowingList
 from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import opened
-from .iterables import StagedIterable
-from .overloads import method_of
 
 _OPERANDS = "the operands of `and`, or of `or`, that a tensor decides on"
 
@@ -111,37 +107,3 @@ def not_(value: Any) -> Any:
     if is_staged(value):
         return negated(value, answer(ops.logical_not(truth(value)), value))
     return not value
-
-
-def in_(item: Any, container: Any) -> Any:
-    """Return ``item in container``."""
-    if isinstance(container, StagedIterable):
-        return container.holds(item)
-    if (method := method_of(container, "__contains__")) is not None:
-        given = asked(method(item))
-        return truth(given) if is_staged(given) else bool(given)
-    if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
-        return answer(ops.any(ops.equal(container, item)), container, item)
-    if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
-        elements = list(container)
-        if not elements:
-            return False
-        return or_(_equal(item, elements[0]), *(_later(item, one) for one in elements[1:]))
-    return item in container
-
-
-def _is_array(container: Any) -> bool:
-    return isinstance(container, np.ndarray)
-
-
-def _equal(item: Any, element: Any) -> Any:
-    return True if element is item else answer(ops.equal(item, element), item, element)
-
-
-def _later(item: Any, element: Any) -> Callable[[], Any]:
-    return lambda: _equal(item, element)
-
-
-def not_in(item: Any, container: Any) -> Any:
-    """Return ``item not in container``."""
-    return not_(in_(item, container))

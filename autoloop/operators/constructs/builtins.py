@@ -32,6 +32,7 @@ from .comprehensions import (
     hashed_all,
     sorted_list,
 )
+from .for_statement import for_stmt
 from .if_statement import if_exp
 from .iterables import (
     StagedIterable,
@@ -44,7 +45,6 @@ from .iterables import (
     staged_zip,
 )
 from .library_calls import holds_staged
-from .loop_statements import for_stmt
 from .overloads import binary, method_of
 from .text import formatted_as, repr_of, shown, text_of
 from .text import holds_staged as holds_text_to_come

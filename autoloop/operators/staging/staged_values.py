@@ -7,10 +7,10 @@ from typing import Any, TypeGuard
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
-from autoloop_runtime.collections.variables import Variable
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
+from autoloop_runtime.ir.run_state import Stored
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
 
@@ -41,7 +41,7 @@ def is_staged(value: Any) -> TypeGuard[Tensor]:
     """
     if isinstance(value, Tensor):
         return value.node is not None or current_graph() is not None
-    return isinstance(value, Variable) and current_graph() is not None
+    return isinstance(value, Stored) and current_graph() is not None
 
 
 def stands_for(value: Any) -> type:

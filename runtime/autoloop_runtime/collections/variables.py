@@ -19,7 +19,7 @@ from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.op import Op, call, function, register
-from ..ir.run_state import RunState, Storage
+from ..ir.run_state import RunState, Storage, Stored
 from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE, NoRule
 
@@ -94,7 +94,7 @@ ASSIGN_SUB = _variable_op("AssignSubVariable", _spec, _update(np.subtract))
 GROUP = register(Op("NoOp", list, tuple, NO_GRADIENT, effect=True, several=True, traits=OPAQUE))
 
 
-class Variable:
+class Variable(Stored):
     """A named, mutable tensor.
 
     Parameters

@@ -43,6 +43,16 @@ class Storage:
         return False
 
 
+class Stored:
+    """What has its value in a storage: a variable. Whoever asks for one needs not load what variables do."""
+
+    own_storage: Storage
+
+    def __autoloop_tensor__(self) -> Any:
+        """Return the value as a tensor."""
+        raise NotImplementedError
+
+
 class RunState:
     """The surroundings of a run: eager code and functions use the variables' own storage."""
 

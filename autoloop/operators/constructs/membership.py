@@ -1,0 +1,49 @@
+"""``in`` and ``not in``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import ops
+
+from ..staging.growing_list import GrowingList
+from ..staging.staged_values import answer, asked, is_staged, truth
+from .boolean_operators import not_, or_
+from .iterables import StagedIterable
+from .overloads import method_of
+
+
+def in_(item: Any, container: Any) -> Any:
+    """Return ``item in container``."""
+    if isinstance(container, StagedIterable):
+        return container.holds(item)
+    if (method := method_of(container, "__contains__")) is not None:
+        given = asked(method(item))
+        return truth(given) if is_staged(given) else bool(given)
+    if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
+        return answer(ops.any(ops.equal(container, item)), container, item)
+    if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
+        elements = list(container)
+        if not elements:
+            return False
+        return or_(_equal(item, elements[0]), *(_later(item, one) for one in elements[1:]))
+    return item in container
+
+
+def _is_array(container: Any) -> bool:
+    return isinstance(container, np.ndarray)
+
+
+def _equal(item: Any, element: Any) -> Any:
+    return True if element is item else answer(ops.equal(item, element), item, element)
+
+
+def _later(item: Any, element: Any) -> Callable[[], Any]:
+    return lambda: _equal(item, element)
+
+
+def not_in(item: Any, container: Any) -> Any:
+    """Return ``item not in container``."""
+    return not_(in_(item, container))
