@@ -38,3 +38,10 @@ def test_a_copy_is_the_member_itself():
     member = Fails.NEVER
     assert pickle.loads(pickle.dumps(member)) is member
     assert copy.copy(member) is member and copy.deepcopy([member])[0] is member
+
+
+def test_a_value_is_refused():
+    with pytest.raises(TypeError, match="Colour.RED has a value: that takes the standard's Enum"):
+
+        class Colour(ours.Enum):
+            RED = "red"

@@ -29,6 +29,8 @@ else:
                     member = object.__new__(cls)
                     member.name = name
                     setattr(cls, name, member)
+                elif name.isupper():
+                    raise TypeError(f"{cls.__name__}.{name} has a value: that takes the standard's Enum")
 
         def __repr__(self) -> str:
             return f"{type(self).__name__}.{self.name}"

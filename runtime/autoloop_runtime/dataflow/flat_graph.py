@@ -8,18 +8,18 @@ to run: the *pivot* of the iteration or branch it stands in.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from typing import Any
 
 from ..base.dataclass import dataclass
-from ..base.enumeration import Enum
 from ..ir.graph import Node
 from ..ir.op import Op
 
 Port = tuple[int, int]
 
 
-class Kind(Enum):
+class Kind(enum.Enum):
     """What a flat node does with its tokens."""
 
     #: calls its op's kernel
