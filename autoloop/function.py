@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
-from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import undisturbed
 from autoloop_runtime.base.forks import Kind, undivided
 from autoloop_runtime.ir.graph import Graph, current_graph
@@ -25,6 +25,7 @@ from autoloop_runtime.running.prepare import check_executor
 
 from .concrete import ConcreteFunction
 from .errors import entry_point
+from .given_arrays import taken
 from .keys import Number, leaf_key, quick_key
 from .parameters import Parameters
 
@@ -116,10 +117,9 @@ class Function:
     def _call_nested(self, call: tuple[Any, ...]) -> Any:
         """Run any call in canonical form; the next of its kind may be quicker."""
         given, structure = nest.flatten_with_structure(call, expand_composites=True)
-        if any(isinstance(leaf, np.ndarray) and not leaf.dtype.isnative for leaf in given):
-            # tensors have the byte order of the machine
-            native = [x.astype(dtypes.as_dtype(x.dtype)) if isinstance(x, np.ndarray) else x for x in given]
-            return self._call_nested(nest.unflatten(structure, native))
+        arrays_taken = taken(self.name, given, lambda: self._parameters.leaf_names(call))
+        if arrays_taken is not given:
+            return self._call_nested(nest.unflatten(structure, arrays_taken))
         quick = quick_key(given)
         key = None
         if quick is not None:

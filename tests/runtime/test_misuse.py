@@ -151,7 +151,7 @@ MISUSES = {
     # initial values
     "initial None": (loop(KEEP, None), TypeError, "'i' is None on entry"),
     "initial object": (loop(KEEP, object()), TypeError, "'i'.*cannot be converted"),
-    "initial object array": (loop(KEEP, np.array([None])), TypeError, "'i'.*cannot be converted"),
+    "initial object array": (loop(KEEP, np.array([None])), TypeError, "'i'.*an array of Python objects"),
     "initial number that does not fit": (loop(KEEP, 2**40), OverflowError, "'i'.*out of bounds for int32"),
     # invariants
     "invariant not met on entry": (

@@ -259,7 +259,8 @@ class _Walker:
         for cls in kind.__mro__ if is_users_class(kind) else ():
             if cls is not value and is_users_class(cls):
                 self.visit(cls, cls.__name__, None)
-        for name, one in (contents(value) or {}).items():
+        held = contents(value)
+        for name, one in held.items() if isinstance(held, dict) else ():
             self.visit(one, f"{kind.__name__}.{name}", Attribute(value, name))
         if isinstance(value, type):
             for one in vars(value).values():

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from .followers import refuse_leaving
 from .op import call
-from .python_protocols import refuse_symbolic
+from .python_protocols import INSTEAD, refuse_symbolic
 
 if TYPE_CHECKING:
     from ..base.dtypes import DType
@@ -97,6 +98,25 @@ class Memory:
         if not self.shape.is_fully_defined():
             raise TypeError(f"tolist() needs a known shape, but tensor {self.name!r} has shape {self.shape}")
         return _listed(_as_number(self))
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None, copy: bool | None = None,
+    ) -> Any:  # fmt: skip
+        """Return the value as a DLPack capsule, not to be written to; who cannot be told so gets a copy."""
+        value = self._now("__dlpack__()", "an array of another library")
+        refuse_leaving(self, "an array of another library", INSTEAD)
+        if max_version is None or max_version < (1, 0):
+            if copy is False:
+                raise BufferError(
+                    "a tensor cannot be written to, which DLPack says from version 1.0 on; it needs a copy"
+                )
+            return value.copy().__dlpack__(stream=stream)
+        return value.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return the memory of the processor, as DLPack numbers it."""
+        return (1, 0)
 
     def tobytes(self, order: Any = "C") -> bytes:
         """Return the bytes of all elements."""

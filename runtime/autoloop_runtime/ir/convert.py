@@ -14,6 +14,7 @@ from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import ShapeLike, TensorShape
 from .argument_types import ArrayLike, DTypeLike
+from .array_kinds import strangeness
 from .graph import current_graph
 from .op import call
 from .tensor import Tensor
@@ -125,6 +126,9 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         return _number(value, dtype)
     if value is None:
         raise TypeError("None cannot be converted to a tensor")
+    is_text = type(value) is np.ndarray and value.dtype.kind in "SU"
+    if not is_text and (words := strangeness(value)) is not None:
+        raise TypeError(f"{_shown(value)} is {words}")
     array = _nested(value) if not isinstance(value, np.ndarray) else value.copy()
     if not array.dtype.isnative:
         array = array.astype(dtypes.as_dtype(array.dtype))

@@ -1,0 +1,75 @@
+"""The arrays that a function is called with, as arrays that a trace can be made for.
+
+Those of another byte order are copied, those of other libraries are taken over through DLPack (they share their
+memory), and those that are more than numbers in a grid are refused by the name of the argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.ir.array_kinds import is_plain, strangeness
+from autoloop_runtime.ir.tensor import Tensor
+
+#: values that are no arrays, or such that need no look
+_FAMILIAR = frozenset({bool, int, float, complex, str, bytes, type(None), Tensor, np.float64, np.int64, np.float32})
+#: DLPack's number of the memory that the processor reads
+_CPU = 1
+
+
+def taken(name: str, leaves: list[Any], names: Callable[[], Sequence[str]]) -> list[Any]:
+    """Return the leaves of a call as a trace takes them: the very list if there is nothing to change.
+
+    Parameters
+    ----------
+    name : str
+        The function.
+    leaves : list
+    names : callable
+        Gives a name for each of them.
+
+    Raises
+    ------
+    TypeError
+        If one is an array that tensors cannot stand for.
+    """
+    changed: list[Any] | None = None
+    for place, leaf in enumerate(leaves):
+        kind = type(leaf)
+        if kind in _FAMILIAR or (kind is np.ndarray and is_plain(leaf) and leaf.dtype.isnative):
+            continue
+        made = _taken(f"{name}: argument", leaf, place, names)
+        if made is not leaf:
+            changed = list(leaves) if changed is None else changed
+            changed[place] = made
+    return leaves if changed is None else changed
+
+
+def _taken(who: str, leaf: Any, place: int, names: Callable[[], Sequence[str]]) -> Any:
+    words = strangeness(leaf)
+    if words is not None:
+        raise TypeError(f"{who} {names()[place]!r} is {words}")
+    if isinstance(leaf, np.ndarray):
+        plain = leaf.view(np.ndarray) if type(leaf) is not np.ndarray else leaf
+        return plain if plain.dtype.isnative else plain.astype(dtypes.as_dtype(plain.dtype))
+    if isinstance(leaf, (Tensor, np.generic)) or not hasattr(type(leaf), "__dlpack_device__"):
+        return leaf
+    if hasattr(leaf, "__autoloop_tensor__"):
+        return leaf
+    return _imported(f"{who} {names()[place]!r}", leaf)
+
+
+def _imported(argument: str, leaf: Any) -> Any:
+    """Return an array of another library as NumPy's, in the same memory."""
+    kind = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
+    if int(leaf.__dlpack_device__()[0]) != _CPU:
+        raise TypeError(f"{argument} is a {kind} on another device; move it to the CPU")
+    try:
+        return np.from_dlpack(leaf)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise TypeError(
+            f"{argument} is a {kind} that NumPy cannot take over ({error}); give it as an array of NumPy's"
+        ) from error
