@@ -56,8 +56,8 @@ OTHERS = {
 }  # fmt: skip
 OTHERS.update(gathered("WITHOUT_GRADIENTS"))
 PROGRAMS = {**DIFFERENTIABLE, **{name: (f, arrays) for name, (f, *arrays) in OTHERS.items()}}
-#: what asks for shapes that are not known, and what only derivatives are made of
-ELSEWHERE = {"shape", "size", "rank", "put_along_axis", "sum_to", "sum_between", "ensure_shape"}
+#: what asks for shapes that are not known, what only derivatives are made of, and Python numbers that a graph computes
+ELSEWHERE = {"shape", "size", "rank", "put_along_axis", "sum_to", "sum_between", "ensure_shape", "fitted"}
 
 
 def _plain(op):

@@ -16,7 +16,7 @@ from .dtype_rules import of_ufunc
 from .elementwise import binary, unary
 from .identities import identity
 from .logic import equal, isnan
-from .operands import operands
+from .operands import operands, weak_type
 from .selection import where
 
 if TYPE_CHECKING:
@@ -81,13 +81,20 @@ def clip(x: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = Non
     x = convert_to_tensor(x)
     if x.dtype.kind in "iu":  # as in NumPy, a Python int out of the bounds of the dtype is no bound
         info = np.iinfo(x.dtype)
-        min = None if type(min) is int and min <= info.min else min
-        max = None if type(max) is int and max >= info.max else max
+        min = None if type(min) is int and min <= info.min else _inside(min, maximum, info.min)
+        max = None if type(max) is int and max >= info.max else _inside(max, minimum, info.max)
     if min is None or max is None:
         x = x if min is None else maximum(x, min)
         return x if max is None else minimum(x, max, name)
     numbers = convert_to_tensor(min).shape.rank == 0 == convert_to_tensor(max).shape.rank
     return _within(minimum, _within(maximum, x, min, numbers), max, numbers, name)
+
+
+def _inside(bound: Any, limit: Binary, edge: int) -> Any:
+    """Return a bound; a Python int that a graph computes is at most ``edge``."""
+    if not isinstance(bound, Tensor) or weak_type(bound) is not int or edge > np.iinfo(np.int64).max:
+        return bound
+    return type(bound)(limit(bound.plain, edge))
 
 
 def _within(limit: Binary, x: Tensor, bound: ArrayLike, is_number: bool, name: str | None = None) -> Tensor:

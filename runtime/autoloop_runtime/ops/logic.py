@@ -17,7 +17,7 @@ from ..ir.traits import NO_GRADIENT
 from .define import op_of, public
 from .dtype_rules import logical, of_ufunc
 from .elementwise import binary, unary
-from .operands import cast, promoted
+from .operands import cast, promoted, weak_type
 
 if TYPE_CHECKING:
     from .public_functions import Binary
@@ -42,7 +42,7 @@ def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str) -> Binary
     @public(name=name, numpy=numpy)
     def f(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
         try:
-            a, b = promoted(op.name, rule, x, y)
+            a, b = promoted(op.name, rule, _whole(x, y), _whole(y, x))
         except OverflowError:
             answer = _of_all(op, x, y, name)
             if answer is None:
@@ -52,6 +52,14 @@ def _compare(name: str, kernel: Any, sign: str, numpy: Any, llvm: str) -> Binary
 
     f.__doc__ = plain.__doc__
     return f
+
+
+def _whole(number: Any, other: Any) -> Any:
+    """Return an operand; a Python int that a graph computes is all there beside integers that may not hold it."""
+    if type(number) is Tensor or not isinstance(number, Tensor) or weak_type(number) is not int:
+        return number
+    dtype = getattr(other, "dtype", None)
+    return number.plain if dtype is not None and is_integer(dtype) else number
 
 
 def _of_all(op: Op, x: Any, y: Any, name: str | None) -> Tensor | None:

@@ -15,7 +15,7 @@ from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.number_operators import CARRIERS, number_type
 from ..ir.tensor import Tensor
-from ..ir.traits import ELEMENTS, NO_TEMPLATE
+from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE, Memory
 from .define import primitive, public
 from .dtype_rules import Rule, ruled
 
@@ -37,6 +37,29 @@ CAST = primitive(
     "cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp, traits=ELEMENTS,
     llvm=NO_TEMPLATE, entries=lambda node, ask: ask(node.inputs[0]),
 )  # fmt: skip
+
+
+def stored(value: Any, dtype: DType) -> Any:
+    """Return Python numbers as they lie in an array of ``dtype`` that they were assigned to."""
+    made = np.empty(np.shape(value), dtype)
+    with np.errstate(all="ignore"):
+        made[...] = value
+    made.flags.writeable = False
+    return made[()]
+
+
+FITTED = primitive(
+    "fitted", lambda x, dtype: (dtype, x.shape), lambda x, dtype: stored(x.tolist(), dtype), NO_GRADIENT,
+    doc="A Python number that a graph computes, in another dtype: as Python's own, it fits or is an error.",
+    traits=OPAQUE.but(memory=Memory.FRESH, raises=OverflowError),
+)  # fmt: skip
+
+
+def _fitted(number: Tensor, dtype: DType) -> Tensor:
+    """Return what carries a Python number in ``dtype``; an error, when it is computed, if that does not hold it."""
+    source = number.dtype.kind
+    holds = source == "b" or dtype.kind in "cb" or (dtype.kind == "f" and source != "c") or dtype == number.dtype
+    return as_dtype(number, dtype) if holds else apply(FITTED, [number], {"dtype": dtype})
 
 
 @public(aliases=("astype",))
@@ -86,7 +109,7 @@ def weak_type(value: Any) -> type | None:
 def _listed_type(value: Any) -> type | None:
     """Return the richest type in nested lists of nothing but Python numbers; else ``None``."""
     if not isinstance(value, (list, tuple)) or not value:
-        return weak_type(value)
+        return None if isinstance(value, Tensor) else weak_type(value)
     found = [_listed_type(v) for v in value]
     return None if None in found else max(found, key=_KINDS.index)
 
@@ -123,7 +146,7 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
 def _made(value: Any, dtype: DType) -> Tensor:
     """Return an operand in the dtype that it is computed with."""
     if isinstance(value, Tensor):
-        return as_dtype(value, dtype)
+        return as_dtype(value, dtype) if weak_type(value) is None else _fitted(value.plain, dtype)
     if dtype.kind == "b":
         value = np.asarray(value, dtypes.bool_)[()]
     return as_constant(to_array(value, dtype))
@@ -171,15 +194,6 @@ def promoted(name: str, rule: Rule, *values: Any) -> list[Tensor]:
     return made
 
 
-def stored(value: Any, dtype: DType) -> Any:
-    """Return Python numbers as they lie in an array of ``dtype`` that they were assigned to."""
-    made = np.empty(np.shape(value), dtype)
-    with np.errstate(all="ignore"):
-        made[...] = value
-    made.flags.writeable = False
-    return made[()]
-
-
 def assigned(name: str, value: Any, dtype: DType) -> Tensor:
     """Return ``value`` as ``x[...] = value`` leaves it in an array of ``dtype``: NumPy casts whatever is a number.
 
@@ -195,6 +209,8 @@ def assigned(name: str, value: Any, dtype: DType) -> Tensor:
     if not isinstance(value, Tensor) and _listed_type(value) is not None:
         return as_constant(stored(value, dtype))
     tensor = convert_to_tensor(value)
+    if weak_type(value) is not None:
+        return _fitted(tensor.plain, dtype)
     if (tensor.dtype.kind == "U") != (dtype.kind == "U"):
         raise TypeError(f"{name}: a value of dtype {tensor.dtype} cannot be stored in a tensor of dtype {dtype}")
     if tensor.dtype.kind == "c" and dtype.kind in "iuf":

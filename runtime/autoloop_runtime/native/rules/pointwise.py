@@ -13,7 +13,7 @@ from ...ops.arithmetic import DIVIDE, MULTIPLY, SQUARE
 from ...ops.broadcasting import BROADCAST_TO
 from ...ops.filled import FILL
 from ...ops.identities import IDENTITY
-from ...ops.operands import CAST
+from ...ops.operands import CAST, FITTED
 from ...ops.powers import POW, SQRT
 from ...ops.selection import WHERE
 from ..ir.elements import BOOL, LType, literal
@@ -48,6 +48,24 @@ def _pointwise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
 @rule(CAST, cheap=True)
 def _cast(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [made(ctx, node, CAST, ctx.type_of(node.outputs[0]), values)]
+
+
+@rule(FITTED)
+def _fitted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    source, t = ctx.type_of(node.inputs[0]), ctx.type_of(node.outputs[0])
+    if ctx.shape_of(node.outputs[0]) != () or t.kind not in "iu":
+        ctx.refuse(node, "of anything but a number that becomes an integer it has no machine code")
+    number, info = ctx.scalar(values[0]), np.iinfo(node.outputs[0].dtype)
+    if source.kind == "f":  # what is cut off may be beyond the bounds; nan is within none
+        low = f"fcmp oge double {number}, {literal(info.min, source)}"
+        if t.size < 8 or t.kind == "u":
+            low = f"fcmp ogt double {number}, {literal(info.min - 1, source)}"
+        high = f"fcmp olt double {number}, {literal(info.max + 1, source)}"
+    else:
+        low = f"icmp sge i64 {number}, {info.min}"
+        high = f"icmp sle i64 {number}, {min(info.max, np.iinfo(np.int64).max)}"
+    ctx.check(ctx.writer.let(f"and i1 {ctx.writer.let(low)}, {ctx.writer.let(high)}"), node, values)
+    return [Scalar(apply(ctx, CAST, t, [source], [number]), t)]
 
 
 @rule(WHERE, cheap=True)

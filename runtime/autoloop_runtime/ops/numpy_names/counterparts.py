@@ -13,7 +13,7 @@ from ...ir.numpy_arguments import advice_for, full_name
 from ...ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from ...ir.tensor import Tensor
 from ..joining import stack
-from ..operands import as_dtype, is_tensor, operands, weak_type
+from ..operands import as_dtype, assigned, is_tensor, operands, weak_type
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -99,6 +99,9 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
 
     Lists may hold tensors.
     """
+    if dtype is not None and (weak_type(value) is not None or isinstance(value, (list, tuple))):
+        made = as_operand(value) if has_tensor(value) and not isinstance(value, Tensor) else value
+        return assigned("numpy", made, as_numpy_dtype(dtype))
     if isinstance(value, Tensor):
         tensor = value
     elif isinstance(value, (list, tuple)) and has_tensor(value):

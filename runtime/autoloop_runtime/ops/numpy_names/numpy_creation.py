@@ -191,10 +191,8 @@ def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, d
     x = as_operand(a)
     wanted = x.dtype if dtype is None else as_numpy_dtype(dtype)
     extents = shape_of(x) if shape is None else shape
-    fill = as_operand(value)
-    if fill.shape.rank == 0:
-        return filled.full(extents, as_dtype(fill, wanted))
-    return broadcast_to(as_dtype(fill, wanted), extents)
+    fill = as_operand(value, wanted)
+    return filled.full(extents, fill) if fill.shape.rank == 0 else broadcast_to(fill, extents)
 
 
 @counterpart(np.zeros_like)

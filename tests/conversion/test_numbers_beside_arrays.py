@@ -1,0 +1,125 @@
+"""Python numbers that a graph computes, beside arrays: they fit or are an error, as the plain function has it."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+
+EXECUTORS = ["auto", "dataflow", "sequential", "native"]
+
+
+def counted(n):
+    i = 0
+    while i < n:
+        i += 1
+    return i
+
+
+def added(x, n):
+    return x + counted(n)
+
+
+def larger(x, n):
+    return np.maximum(counted(n), x)
+
+
+def compared(x, n):
+    i = counted(n)
+    return x < i, x >= i, x == i, -i < x, x != -i
+
+
+def stored(x, n):
+    x[0] = counted(n)
+    return x
+
+
+def stored_at(x, n):
+    x[1:] = -counted(n)
+    return x
+
+
+def limited(x, n):
+    return np.clip(x, -counted(n), counted(n))
+
+
+def filled(x, n):
+    return np.full_like(x, counted(n))
+
+
+def listed(x, n):
+    i = counted(n)
+    return x + [i, 1.5], np.where(x > 1, i, 0), np.array([i, 2])
+
+
+def halves(x, n):
+    s = 0.5
+    while s < n:
+        s += 1
+    x[0] = -s
+    return x
+
+
+def endless(x, n):
+    s = 1e300
+    while s < n:
+        s = s * 10
+    x[0] = s
+    return x
+
+
+def nothing(x, n):
+    s = 1e308
+    while s > n:
+        s = s * 10 - s * 10
+    x[0] = s
+    return x
+
+
+def outcome(f, x, n):
+    try:
+        with np.errstate(all="ignore"):
+            return f(x.copy(), n)
+    except (OverflowError, ValueError) as refused:
+        return type(refused), str(refused).splitlines()[0]
+
+
+PROGRAMS = [added, larger, compared, stored, stored_at, limited, filled, listed, halves]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_as_the_plain_function(f, executor):
+    for dtype in ("int8", "uint8", "int64", "uint64", "float32", "bool"):
+        compiled = al.function(f, executor=executor)
+        for n in (5, 126, 127, 128, 300):
+            x, n = np.array([1, 2]).astype(dtype), np.int64(n)
+            wanted, found = outcome(f, x, n), outcome(compiled, x, n)
+            if isinstance(wanted, tuple) and isinstance(wanted[0], type):
+                assert found == wanted, (dtype, n)
+                continue
+            assert al.nest.map_structure(np.shape, found) == al.nest.map_structure(np.shape, wanted), (found, wanted)
+            for one, other in zip(al.nest.flatten(found), al.nest.flatten(wanted), strict=True):
+                assert one.dtype == other.dtype, (dtype, n)
+                np.testing.assert_array_equal(one, other, err_msg=f"{dtype} {n}")
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+def test_what_no_integer_is_near(dtype, executor):
+    x = np.array([1, 2], dtype)
+    for f, n in ((endless, np.float64(1e400)), (nothing, np.float64(-1.0)), (endless, np.float64(1e301))):
+        assert outcome(al.function(f, executor=executor), x, n) == outcome(f, x, n)
+        assert outcome(f, x, n)[0] in (OverflowError, ValueError)
+
+
+def test_a_derivative_ends_where_a_float_is_stored_among_integers():
+    def f(x):
+        s = 1.0
+        while s < 5:
+            s = s * 2
+        a = np.zeros(2, np.int32)
+        a[0] = s
+        return x * a[0] + x
+
+    assert al.grad(al.function(f))(np.float64(2.0)) == 9.0
