@@ -43,6 +43,8 @@ STAGED_FUNCTIONS: frozenset[Any] = frozenset(
 # Classes of NumPy's that are called as functions are.
 _ASKING_NOBODY: frozenset[Any] = frozenset((np.vectorize, np.ndindex, np.ndenumerate, np.nditer))
 _DISPLAYS = (gast.List, gast.Tuple, gast.ListComp)
+#: where functions are that mean something else for what is staged
+_LIBRARIES = ("numpy.", "scipy.special.", "scipy.linalg.")
 _REDUCE: dict[Any, tuple[str, ...]] = {functools.reduce: ("function",)}
 # Builtins that must be called by the user's own frame.
 _FRAME_CALLS = FRAME_READERS | {"breakpoint", "globals", "super", "__import__"}
@@ -105,17 +107,17 @@ def is_foreign(f: Any) -> bool:
 
 
 def is_numpys(f: Any) -> bool:
-    """Return whether a callable is a function of NumPy's."""
+    """Return whether a callable is a function of NumPy's, or one of SciPy's that is known."""
     if isinstance(f, np.ufunc):
         return True
-    return not isinstance(f, type) and str(getattr(f, "__module__", "")).partition(".")[0] == "numpy"
+    return not isinstance(f, type) and f"{getattr(f, '__module__', '')}.".startswith(_LIBRARIES)
 
 
 def asks_nobody(f: Any) -> bool:
-    """Return whether a callable is a function of NumPy's that does not ask its arguments what it means for them."""
+    """Return whether a function of NumPy's or SciPy's does not ask its arguments what it means for them."""
     if not isinstance(f, types.FunctionType | types.BuiltinFunctionType):
         return (f in _ASKING_NOBODY or issubclass(f, np.generic)) if isinstance(f, type) else False
-    return str(f.__module__).partition(".")[0] == "numpy"
+    return f"{f.__module__}.".startswith(_LIBRARIES)
 
 
 def is_plain(target: Any) -> bool:

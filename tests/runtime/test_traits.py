@@ -64,6 +64,11 @@ def _plain(op):
     return not (op.effect or op.stateful or op.graphs)
 
 
+def _is_special(op):
+    """Whether it is one of SciPy's functions without derivatives, which tests of their own hold."""
+    return op.vjp is NO_RULE and op.name.startswith("special_")
+
+
 @cache
 def samples():
     """Op -> what its kernel was given, with attributes, and what it gave: lists of arrays."""
@@ -138,7 +143,8 @@ def test_a_row_that_leaves_something_out_is_an_error():
 def test_samples_reach_what_states_something_of_arrays():
     stated = {
         op.name for op in OPS.values()
-        if _plain(op) and (op.traits.memory is not Memory.ANY or op.traits.batching is not Batching.NONE)
+        if (op.traits.memory is not Memory.ANY or op.traits.batching is not Batching.NONE)
+        and _plain(op) and not _is_special(op)
     }  # fmt: skip
     assert stated - {op.name for op in samples()} == ELSEWHERE
 
@@ -242,7 +248,7 @@ def test_derivatives_that_are_said_to_be_zero_are():
             if outs[0].dtype.kind in "fc" and op.name != "stop_gradient":
                 moved = [x * (1 + 1e-9) if x.dtype.kind == "f" else x for x in ins]
                 np.testing.assert_array_equal(op.kernel(*moved, **attrs), outs[0])
-    refused = {op.name for op in OPS.values() if op.vjp is NO_RULE}
+    refused = {op.name for op in OPS.values() if op.vjp is NO_RULE and not _is_special(op)}
     assert refused == {
         "py_function", "unique", "AssignVariable", "AssignAddVariable", "AssignSubVariable", "While", "Cond",
         "qr_raw", "i0", "kaiser", "view",

@@ -27,6 +27,11 @@ def counterpart_of(theirs: Any) -> Callable[..., Any] | None:
     return _found(NUMPY_FUNCTIONS, theirs, theirs)
 
 
+def ufunc_counterpart_of(theirs: Any) -> Callable[..., Any] | None:
+    """Return what an element-wise function means where tensors take part, None if there is nothing."""
+    return _found(NUMPY_UFUNCS, theirs, theirs)
+
+
 def _found(table: dict[Any, Callable[..., Any]], key: Any, theirs: Any) -> Callable[..., Any] | None:
     found = table.get(key)
     if found is None:

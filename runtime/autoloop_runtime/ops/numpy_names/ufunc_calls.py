@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.numpy_arguments import is_neutral
-from ...ir.numpy_protocols import NUMPY_UFUNCS, UFUNC_METHODS
+from ...ir.numpy_protocols import UFUNC_METHODS, ufunc_counterpart_of
 from ...ir.tensor import Tensor
 from ..operands import as_dtype, weak_type
 from .counterparts import as_operand, refused
@@ -38,7 +38,7 @@ def in_loop(ufunc: Any, inputs: Sequence[Any], casting: Any = "same_kind", dtype
 
 def _called(ufunc: Any, *inputs: Any, casting: Any = "same_kind", dtype: Any = None, **others: Any) -> Any:
     """Return ``ufunc(*inputs)``; what ``others`` ask for is refused."""
-    ours = NUMPY_UFUNCS.get(ufunc)
+    ours = ufunc_counterpart_of(ufunc)
     if ours is None:
         return NotImplemented
     own = {} if ufunc.signature is None else {k: others.pop(k) for k in _AXES if k in others}
