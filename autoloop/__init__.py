@@ -8,7 +8,9 @@ Write an ordinary function, decorate it with ``function``, and its ``while``, ``
 
 from __future__ import annotations
 
+import math as _math
 import os as _os
+import sys as _sys
 import typing as _typing
 
 from autoloop_runtime import ops as _ops
@@ -38,6 +40,7 @@ from autoloop_runtime.base.shapes import TensorShape as TensorShape
 from autoloop_runtime.ir.convert import constant as constant
 from autoloop_runtime.ir.convert import convert_to_tensor as convert_to_tensor
 from autoloop_runtime.ir.graph import Graph as Graph
+from autoloop_runtime.ir.standard_protocols import offer_namespace as _offer_namespace
 from autoloop_runtime.ir.tensor import Tensor as Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec as TensorSpec
 from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
@@ -69,6 +72,31 @@ if _typing.TYPE_CHECKING:
     from autoloop_runtime.running.session import placeholder as placeholder
 
     from . import compat as compat
+    from . import fft as fft
+    from . import linalg as linalg
+    from .array_api import __array_namespace_info__ as __array_namespace_info__
+    from .array_api import asarray as asarray
+    from .array_api import astype as astype
+    from .array_api import broadcast_arrays as broadcast_arrays
+    from .array_api import can_cast as can_cast
+    from .array_api import cumulative_prod as cumulative_prod
+    from .array_api import cumulative_sum as cumulative_sum
+    from .array_api import empty as empty
+    from .array_api import empty_like as empty_like
+    from .array_api import finfo as finfo
+    from .array_api import from_dlpack as from_dlpack
+    from .array_api import iinfo as iinfo
+    from .array_api import isdtype as isdtype
+    from .array_api import matrix_transpose as matrix_transpose
+    from .array_api import nextafter as nextafter
+    from .array_api import positive as positive
+    from .array_api import result_type as result_type
+    from .array_api import signbit as signbit
+    from .array_api import unique_all as unique_all
+    from .array_api import unique_counts as unique_counts
+    from .array_api import unique_inverse as unique_inverse
+    from .array_api import unique_values as unique_values
+    from .array_api import vecdot as vecdot
     from .conversion.pipeline import convert as convert
     from .conversion.pipeline import do_not_convert as do_not_convert
     from .conversion.pipeline import to_code as to_code
@@ -90,11 +118,26 @@ bool = bool_  # the dtype, under the name the field uses
 for _alias, _name in _ops.ALIASES.items():
     globals().setdefault(_alias, getattr(_ops, _name))
 
+e = _math.e
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+pi = _math.pi
+
 __version__ = "0.1.0"
+#: of the array API standard
+__array_api_version__ = "2024.12"
+_offer_namespace(_sys.modules[__name__])
 
 #: modules that many programs do without: imported when one of these names is first asked for. Of a package always the
 #: whole: two threads that import different modules of it first wait for each other in a circle
 _LATER = {
+    "autoloop.array_api": (
+        "__array_namespace_info__", "asarray", "astype", "broadcast_arrays", "can_cast", "cumulative_prod",
+        "cumulative_sum", "empty", "empty_like", "finfo", "from_dlpack", "iinfo", "isdtype", "matrix_transpose",
+        "nextafter", "positive", "result_type", "signbit", "unique_all", "unique_counts", "unique_inverse",
+        "unique_values", "vecdot",
+    ),
     "autoloop.conversion.pipeline": ("convert", "do_not_convert", "to_code"),
     "autoloop.differentiation": (
         "GradientTape", "custom_gradient", "grad", "gradients", "hessian_vector_product", "jacobian", "jvp",
@@ -112,7 +155,10 @@ _LATER = {
     "autoloop_runtime.running.session": ("Session", "get_default_graph", "placeholder"),
 }  # fmt: skip
 #: the same of modules that are names themselves
-_LATER_MODULES = {"compat": "autoloop.compat", "sparse": "autoloop_runtime.collections.sparse"}
+_LATER_MODULES = {
+    "compat": "autoloop.compat", "fft": "autoloop.fft", "linalg": "autoloop.linalg",
+    "sparse": "autoloop_runtime.collections.sparse",
+}  # fmt: skip
 _MODULE_OF = {**_LATER_MODULES, **{name: module for module, names in _LATER.items() for name in names}}
 if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, which is the same
     # importing any module of the package puts its name here: only those listed are public

@@ -544,6 +544,7 @@ def _reaches_by_name(tree: ast.AST, names: set[str]) -> list[int]:
 
 def _op_names() -> set[str]:
     importlib.import_module("autoloop_runtime.native")
+    importlib.import_module("autoloop_runtime.ops.numpy_names.main_namespace")  # which has rows of its own
     return set(importlib.import_module("autoloop_runtime.ir.op").OPS)
 
 
@@ -561,6 +562,8 @@ def _tables_of_op_names(tree: ast.AST, names: set[str], others: Sequence[str] = 
 
 #: module -> names of ops that mean something else there
 OTHER_NAMES = {
+    # functions of the array API that NumPy computes
+    "autoloop": ("nextafter positive signbit",),
     # Python's builtins
     "autoloop.conversion.expressions": ("all any max min sum", "all any"),
     "autoloop.conversion.scopes": ("all any max min sum",),

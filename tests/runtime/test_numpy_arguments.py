@@ -62,7 +62,6 @@ REFUSED = {
     "axis": [lambda x: np.unique(x, axis=0)],
     "return_index": [lambda x: np.unique(x, True)],
     "end_values": [lambda x: np.pad(x, 1, "constant", end_values=2.0)],
-    "sorter": [lambda x: np.searchsorted(x[0], 1.0, "left", [0, 1, 2])],
 }
 _REFUSED = [pytest.param(f, name, id=f"{name}-{i}") for name, fs in REFUSED.items() for i, f in enumerate(fs)]
 

@@ -35,7 +35,7 @@ with v1.Graph().as_default():
 
 # written out
 assert_type(al.reshape(A, [al.size(t), 1]), al.Tensor)
-assert_type(al.unstack(A), list[al.Tensor])
+assert_type(al.unstack(A), tuple[al.Tensor, ...])
 assert_type(al.nonzero(A), tuple[al.Tensor, ...])
 assert_type(al.top_k(A, 2).indices, al.Tensor)
 assert_type(al.zeros((2, 3), np.int32), al.Tensor)

@@ -33,6 +33,11 @@ def refuse_symbolic(tensor: Any, wanted: str) -> NoReturn:
     )
 
 
+def _refuse_complex(tensor: Any, wanted: str) -> None:
+    if tensor.dtype.kind == "c":
+        raise TypeError(f"a tensor of dtype {tensor.dtype} is no Python {wanted}; use autoloop.real(x) or complex(x)")
+
+
 class PythonProtocols:
     """What Python asks of a value by a function or statement of its own."""
 
@@ -61,11 +66,13 @@ class PythonProtocols:
     def __int__(self) -> int:
         if self.node is not None:
             refuse_symbolic(self, "a Python int")
+        _refuse_complex(self, "int")
         return int(self._value)
 
     def __float__(self) -> float:
         if self.node is not None:
             refuse_symbolic(self, "a Python float")
+        _refuse_complex(self, "float")
         refuse_leaving(self, "a Python float", INSTEAD)
         return float(self._value)
 

@@ -19,6 +19,7 @@ from .array_methods import Methods
 from .numpy_protocols import NumpyProtocols
 from .op import CONST, call
 from .python_protocols import PythonProtocols, refuse_symbolic
+from .standard_protocols import StandardProtocols
 from .tensor_operators import Operators
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .node import Node
 
 
-class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols):
+class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols, StandardProtocols):
     """An immutable n-dimensional array, computed now or later.
 
     Made by ``constant``, ``convert_to_tensor`` and every op; not by calling this class.

@@ -51,7 +51,7 @@ RESHAPE = primitive(
 
 
 @public()
-def reshape(x: ArrayLike, shape: DimsLike, name: str | None = None) -> Tensor:
+def reshape(x: ArrayLike, shape: DimsLike, name: str | None = None, *, copy: bool | None = None) -> Tensor:
     """Return ``x`` in another shape with the same number of elements.
 
     Parameters
@@ -60,6 +60,8 @@ def reshape(x: ArrayLike, shape: DimsLike, name: str | None = None) -> Tensor:
     shape : ints, tensor, or a list that mixes them
         One entry may be -1: it follows from the others.
     name : str, optional
+    copy : bool, optional
+        Of no matter: values do not change.
     """
     dims = extents(shape, "reshape")
     return apply(RESHAPE, [convert_to_tensor(x), *dims.inputs], {"known": dims.known}, name)
@@ -107,7 +109,7 @@ EXPAND = primitive("expand_dims", _expand_infer, lambda x, axis: np.expand_dims(
 
 
 @public(numpy=np.expand_dims)
-def expand_dims(x: ArrayLike, axis: Axes, name: str | None = None) -> Tensor:
+def expand_dims(x: ArrayLike, axis: Axes = 0, name: str | None = None) -> Tensor:
     """Return ``x`` with new axes of extent 1.
 
     Parameters

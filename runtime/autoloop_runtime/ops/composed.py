@@ -79,7 +79,7 @@ def allclose(
 
 @public()
 def count_nonzero(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """Return how many elements are not zero; int32.
+    """Return how many elements are not zero; int64.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def count_nonzero(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False
     keepdims : bool
     name : str, optional
     """
-    return total(cast(convert_to_tensor(x), dtypes.bool_), axis, keepdims, name)
+    return total(cast(cast(convert_to_tensor(x), dtypes.bool_), dtypes.int64), axis, keepdims, name)
 
 
 @public()
@@ -105,7 +105,10 @@ def nonzero(x: ArrayLike, name: str | None = None) -> tuple[Tensor, ...]:
 
 
 @public()
-def diff(x: ArrayLike, n: int = 1, axis: Axis = -1, name: str | None = None) -> Tensor:
+def diff(
+    x: ArrayLike, n: int = 1, axis: Axis = -1, name: str | None = None, *, prepend: ArrayLike | None = None,
+    append: ArrayLike | None = None,
+) -> Tensor:  # fmt: skip
     """Return the difference of each element and the one before it along an axis.
 
     Parameters
@@ -115,8 +118,12 @@ def diff(x: ArrayLike, n: int = 1, axis: Axis = -1, name: str | None = None) -> 
         How often differences are taken.
     axis : int
     name : str, optional
+    prepend, append : tensor-like, optional
+        What stands before and after ``x`` along the axis.
     """
     x = convert_to_tensor(x)
+    ends = [part for part in (prepend, x, append) if part is not None]
+    x = concat(ends, axis) if len(ends) > 1 else x
     if x.shape.rank is None:
         raise ValueError("diff: the rank of the tensor must be known; declare it with set_shape")
     lead = (slice(None),) * axis_of(axis, len(x.shape), "diff")

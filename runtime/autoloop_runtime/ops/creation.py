@@ -14,6 +14,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import convert_to_tensor, is_number
+from ..ir.devices import check_device
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
 from .array import expand_dims, reshape
@@ -103,8 +104,11 @@ def arange(
     step: ArrayLike = 1,
     dtype: DTypeLike | None = None,
     name: str | None = None,
+    *,
+    device: str | None = None,
 ) -> Tensor:
     """Return the same as ``range``, with NumPy's names."""
+    check_device(device, "arange")
     return range(start, stop, step, dtype, name)
 
 
@@ -131,8 +135,9 @@ LINSPACE = primitive(
 
 @public()
 def linspace(
-    start: ArrayLike, stop: ArrayLike, num: int = 50, dtype: DTypeLike | None = None, name: str | None = None
-) -> Tensor:
+    start: ArrayLike, stop: ArrayLike, num: int = 50, dtype: DTypeLike | None = None, name: str | None = None, *,
+    device: str | None = None, endpoint: bool = True,
+) -> Tensor:  # fmt: skip
     """Return ``num`` evenly spaced numbers from ``start`` to ``stop``, both included.
 
     Parameters
@@ -141,17 +146,28 @@ def linspace(
     num : int
     dtype : dtype-like, optional
     name : str, optional
+    device : str, optional
+        Only "cpu".
+    endpoint : bool
+        Whether ``stop`` is the last of the numbers; otherwise it would be the next one.
     """
+    check_device(device, "linspace")
     ends = operands("linspace", start, stop)
     if dtype is None:
         both_python = is_number(start) and is_number(stop)
-        dtype = dtypes.float32 if both_python else inexact(ends[0].dtype)[0]
+        width = dtypes.float32 if both_python else inexact(ends[0].dtype)[0]
+        dtype = dtypes.complex_of(width) if both_python and ends[0].dtype.kind == "c" else width
     ends = [cast(e, dtype) for e in ends]
-    return apply(LINSPACE, ends, {"num": int(num)}, name)
+    if endpoint:
+        return apply(LINSPACE, ends, {"num": int(num)}, name)
+    return apply(LINSPACE, ends, {"num": int(num) + 1})[:-1]
 
 
 @public()
-def eye(n: int, m: int | None = None, k: int = 0, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
+def eye(
+    n: int, m: int | None = None, k: int = 0, dtype: DTypeLike | None = None, name: str | None = None, *,
+    device: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return a matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
@@ -162,12 +178,16 @@ def eye(n: int, m: int | None = None, k: int = 0, dtype: DTypeLike = dtypes.floa
         Columns, by default ``n``.
     k : int
         Which diagonal; 0 is the main one.
-    dtype : dtype-like
+    dtype : dtype-like, optional
+        By default float32.
     name : str, optional
+    device : str, optional
+        Only "cpu".
     """
+    check_device(device, "eye")
     rows = expand_dims(range(n), 1)
     columns = range(n if m is None else m)
-    return cast(equal(columns - rows, k), dtype, name)
+    return cast(equal(columns - rows, k), dtypes.float32 if dtype is None else dtype, name)
 
 
 @public()

@@ -174,7 +174,13 @@ def _known_axis(axis: Tensor, name: str) -> np.ndarray[Any, Any]:
 
 
 def axis_of(axis: Any, rank: int | None, name: str) -> int:
-    """Return one axis as an int, not negative where the rank is known (``ValueError`` if out of range)."""
+    """Return one axis as an int, not negative where the rank is known.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If it is out of range: a ``ValueError`` and an ``IndexError``.
+    """
     if isinstance(axis, Tensor):
         axis = _known_axis(axis, name)[()]
     try:
@@ -184,7 +190,7 @@ def axis_of(axis: Any, rank: int | None, name: str) -> int:
     if rank is None:
         return int(axis)
     if not -rank <= axis < rank:
-        raise ValueError(f"{name}: axis {axis} is out of range for a tensor of rank {rank}")
+        raise np.exceptions.AxisError(f"{name}: axis {axis} is out of range for a tensor of rank {rank}")
     return int(axis % rank)
 
 

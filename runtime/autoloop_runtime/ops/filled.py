@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base.dtypes import as_dtype, float32
+from ..base.dtypes import as_dtype, complex_of, float32
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DimsLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, is_number
+from ..ir.devices import check_device
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, Memory
 from .define import primitive, public
@@ -56,7 +57,10 @@ def _checked_extents(shape: Any, name: str) -> Any:
 
 
 @public(name="full", aliases=("fill",))
-def full(shape: DimsLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
+def full(
+    shape: DimsLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None, *,
+    device: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return a tensor with all elements equal.
 
     Parameters
@@ -66,7 +70,12 @@ def full(shape: DimsLike, fill_value: ArrayLike, dtype: DTypeLike | None = None,
     dtype : dtype-like, optional
         By default that of ``fill_value``.
     name : str, optional
+    device : str, optional
+        Only "cpu".
     """
+    check_device(device, "full")
+    if dtype is None and is_number(fill_value) and isinstance(fill_value, complex):
+        dtype = complex_of(float32)  # as wide as the default of floats
     if is_number(fill_value) or dtype is None:
         value = convert_to_tensor(fill_value, dtype)
     else:
@@ -83,33 +92,46 @@ def full(shape: DimsLike, fill_value: ArrayLike, dtype: DTypeLike | None = None,
 
 
 @public()
-def zeros(shape: DimsLike, dtype: DTypeLike = float32, name: str | None = None) -> Tensor:
+def zeros(
+    shape: DimsLike, dtype: DTypeLike | None = None, name: str | None = None, *, device: str | None = None
+) -> Tensor:
     """Return a tensor of zeros.
 
     Parameters
     ----------
     shape : ints, tensor, or a list that mixes them
-    dtype : dtype-like
+    dtype : dtype-like, optional
+        By default float32.
     name : str, optional
+    device : str, optional
+        Only "cpu".
     """
-    return full(shape, 0, dtype, name)
+    return full(shape, 0, float32 if dtype is None else dtype, name, device=device)
 
 
 @public()
-def ones(shape: DimsLike, dtype: DTypeLike = float32, name: str | None = None) -> Tensor:
+def ones(
+    shape: DimsLike, dtype: DTypeLike | None = None, name: str | None = None, *, device: str | None = None
+) -> Tensor:
     """Return a tensor of ones.
 
     Parameters
     ----------
     shape : ints, tensor, or a list that mixes them
-    dtype : dtype-like
+    dtype : dtype-like, optional
+        By default float32.
     name : str, optional
+    device : str, optional
+        Only "cpu".
     """
-    return full(shape, 1, dtype, name)
+    return full(shape, 1, float32 if dtype is None else dtype, name, device=device)
 
 
 @public()
-def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
+def full_like(
+    x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None, *,
+    device: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return a tensor of the shape (and, by default, dtype) of ``x`` with all elements equal.
 
     Parameters
@@ -118,14 +140,20 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = Non
     fill_value : scalar tensor-like
     dtype : dtype-like, optional
     name : str, optional
+    device : str, optional
+        Only "cpu".
     """
     x = convert_to_tensor(x)
     wanted = x.dtype if dtype is None else as_dtype(dtype)
-    return full(shape(x), stored(fill_value, wanted) if is_number(fill_value) else fill_value, wanted, name)
+    return full(
+        shape(x), stored(fill_value, wanted) if is_number(fill_value) else fill_value, wanted, name, device=device
+    )
 
 
 @public()
-def zeros_like(x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
+def zeros_like(
+    x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None, *, device: str | None = None
+) -> Tensor:
     """Return zeros in the shape (and, by default, dtype) of ``x``.
 
     Parameters
@@ -133,12 +161,16 @@ def zeros_like(x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = 
     x : tensor-like
     dtype : dtype-like, optional
     name : str, optional
+    device : str, optional
+        Only "cpu".
     """
-    return full_like(x, 0, dtype, name)
+    return full_like(x, 0, dtype, name, device=device)
 
 
 @public()
-def ones_like(x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
+def ones_like(
+    x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None, *, device: str | None = None
+) -> Tensor:
     """Return ones in the shape (and, by default, dtype) of ``x``.
 
     Parameters
@@ -146,5 +178,7 @@ def ones_like(x: ArrayLike, dtype: DTypeLike | None = None, name: str | None = N
     x : tensor-like
     dtype : dtype-like, optional
     name : str, optional
+    device : str, optional
+        Only "cpu".
     """
-    return full_like(x, 1, dtype, name)
+    return full_like(x, 1, dtype, name, device=device)

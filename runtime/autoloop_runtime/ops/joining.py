@@ -96,15 +96,19 @@ def _concat_rows(rows: Tensor, axis: Axis, name: str | None) -> Tensor:
 
 
 @public(aliases=("concatenate",))
-def concat(values: ArrayLike, axis: Axis = 0, name: str | None = None) -> Tensor:
+def concat(values: ArrayLike, axis: Axis | None = 0, name: str | None = None) -> Tensor:
     """Return tensors joined along an axis they have.
 
     Parameters
     ----------
     values : sequence of tensor-like, or a tensor, whose rows are joined
-    axis : int
+    axis : int or None
+        ``None`` joins them as vectors.
     name : str, optional
     """
+    if axis is None:
+        rows = unstack(values) if is_tensor(values) else values
+        return concat([reshape(row, [-1]) for row in rows], 0, name)  # type: ignore[union-attr]
     if is_tensor(values):
         return _concat_rows(convert_to_tensor(values), axis, name)
     parts = _parts(values, "concat")
@@ -177,8 +181,8 @@ UNSTACK = primitive(
 
 
 @public()
-def unstack(value: ArrayLike, num: int | None = None, axis: Axis = 0, name: str | None = None) -> list[Tensor]:
-    """Return the slices along an axis, as a list.
+def unstack(value: ArrayLike, num: int | None = None, axis: Axis = 0, name: str | None = None) -> tuple[Tensor, ...]:
+    """Return the slices along an axis, as a tuple.
 
     Parameters
     ----------
@@ -195,8 +199,8 @@ def unstack(value: ArrayLike, num: int | None = None, axis: Axis = 0, name: str 
         if num is None:
             raise ValueError(f"unstack: the extent of axis {axis} of shape {value.shape} is unknown; give num=")
     if num == 0:
-        return []
-    return list(apply_several(UNSTACK, [value], {"num": int(num), "axis": axis}, name))
+        return ()
+    return tuple(apply_several(UNSTACK, [value], {"num": int(num), "axis": axis}, name))
 
 
 def _split_infer(x: Tensor, sizes: tuple[int, ...], axis: int) -> Any:

@@ -62,7 +62,7 @@ def _fitted(number: Tensor, dtype: DType) -> Tensor:
     return as_dtype(number, dtype) if holds else apply(FITTED, [number], {"dtype": dtype})
 
 
-@public(aliases=("astype",))
+@public()
 def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Return ``x`` with its elements converted to ``dtype``.
 

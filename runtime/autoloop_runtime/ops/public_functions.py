@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..ir.argument_types import ArrayLike, Axes, Axis
+from ..ir.argument_types import ArrayLike, Axes, Axis, DTypeLike
 from ..ir.tensor import Tensor
 
 
@@ -26,6 +26,15 @@ class Reduction(Protocol):
     def __call__(
         self, x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None
     ) -> Tensor: ...
+
+
+class Summation(Protocol):
+    """A public function that adds up along axes, in a dtype that may be asked for."""
+
+    def __call__(
+        self, x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None, *,
+        dtype: DTypeLike | None = None,
+    ) -> Tensor: ...  # fmt: skip
 
 
 class Normalisation(Protocol):

@@ -12,7 +12,7 @@ from ..base import dtypes
 from ..base.dtypes import DType
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
-from ..ir.argument_types import ArrayLike, Axes
+from ..ir.argument_types import ArrayLike, Axes, DTypeLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from ..ir.traits import REDUCING, NoRule, Traits
@@ -24,7 +24,7 @@ from .extents import axes_of
 from .operands import as_dtype
 
 if TYPE_CHECKING:
-    from .public_functions import Reduction
+    from .public_functions import Reduction, Summation
 
 __all__ = ["sum"]
 
@@ -99,13 +99,33 @@ def reduction(
     return publish(name, f, document(doc, parameters), numpy, aliases)
 
 
+def summation(name: str, ufunc: Any, grad: Function, *, doc: str, aliases: Sequence[str] = ()) -> Summation:
+    """Declare a reduction by a ufunc that adds up: in another dtype, if one is asked for."""
+    reduced_by = reduction(name, accumulated(ufunc), grad, rule=sum_dtypes, doc=doc)
+
+    def f(
+        x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None, *,
+        dtype: DTypeLike | None = None,
+    ) -> Tensor:  # fmt: skip
+        if dtype is None:
+            return reduced_by(x, axis, keepdims, name)
+        wanted = dtypes.as_dtype(dtype)
+        return as_dtype(reduced_by(as_dtype(convert_to_tensor(x), wanted), axis, keepdims, name), wanted)
+
+    text = f"{reduced_by.__doc__}".replace(_NAME, f"{_NAME}dtype : dtype-like, optional\n    To compute in.\n")
+    return publish(name, f, text, aliases=aliases)
+
+
+_NAME = "name : str, optional\n"
+
+
 def accumulated(ufunc: Any) -> Function:
     """Return a reduction in the dtype of its input, where NumPy would widen integers."""
     return lambda x, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
-sum = reduction(
-    "sum", accumulated(np.add), lambda g, y, x, attrs: g, rule=sum_dtypes,
+sum = summation(
+    "sum", np.add, lambda g, y, x, attrs: g,
     doc="The sum; of integers of less than 32 bits and of booleans an int32 or uint32.", aliases=("reduce_sum",),
 )  # fmt: skip
 

@@ -24,7 +24,7 @@ from .extents import axis_of, product
 from .logic import equal, isinf, not_equal
 from .operands import as_dtype, cast
 from .powers import exp, length
-from .reducing import accumulated, reduction, sum, sum_dtypes
+from .reducing import reduction, sum, summation
 from .running_sums import cumprod
 from .selection import where
 from .shape_queries import dim, size
@@ -125,8 +125,8 @@ def _others(x: Tensor, axis: int = -1) -> Any:
     return cumprod(x, axis, exclusive=True) * cumprod(x, axis, exclusive=True, reverse=True)
 
 
-prod = reduction(
-    "prod", accumulated(np.multiply), _prod_grad, rule=sum_dtypes,
+prod = summation(
+    "prod", np.multiply, _prod_grad,
     doc="The product, of the dtypes of ``sum``.", aliases=("reduce_prod",),
 )  # fmt: skip
 max = reduction(
@@ -201,8 +201,9 @@ log_softmax = _normalisation(
 
 @public(aliases=("reduce_variance",))
 def var(
-    x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: int = 0, name: str | None = None
-) -> Tensor:
+    x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: float = 0, name: str | None = None, *,
+    correction: float = 0,
+) -> Tensor:  # fmt: skip
     """Return the variance.
 
     Parameters
@@ -211,10 +212,13 @@ def var(
     axis : int or tuple of int, optional
         All axes by default.
     keepdims : bool
-    ddof : int
+    ddof : int or float
         Taken from the number of elements before it divides.
     name : str, optional
+    correction : int or float
+        The array API's name of ``ddof``.
     """
+    ddof = ddof or correction
     x = convert_to_tensor(x)
     x = as_dtype(x, inexact(x.dtype)[0])
     away = x - mean(x, axis, keepdims=True)
@@ -228,8 +232,9 @@ def var(
 
 @public(aliases=("reduce_std",))
 def std(
-    x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: int = 0, name: str | None = None
-) -> Tensor:
+    x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, ddof: float = 0, name: str | None = None, *,
+    correction: float = 0,
+) -> Tensor:  # fmt: skip
     """Return the standard deviation: the square root of ``var``.
 
     Parameters
@@ -237,10 +242,12 @@ def std(
     x : tensor-like
     axis : int or tuple of int, optional
     keepdims : bool
-    ddof : int
+    ddof : int or float
     name : str, optional
+    correction : int or float
+        The array API's name of ``ddof``.
     """
-    return length(var(x, axis, keepdims, ddof), name)
+    return length(var(x, axis, keepdims, ddof, correction=correction), name)
 
 
 @public()

@@ -80,7 +80,7 @@ def _repeat_infer(x: Tensor, repeats: Tensor, axis: int) -> Any:
     count, extent = repeats.constant_value(), x.shape.known[axis]
     total: Dim = None
     if count is not None and count.ndim:
-        total = int(count.sum()) if count.size > 1 or extent == 1 else product([extent, int(count[0])])
+        total = int(count.sum()) if count.size != 1 or extent == 1 else product([extent, int(count[0])])
     elif count is not None:
         total = product([extent, int(count)])
     return x.dtype, TensorShape([*x.shape.known[:axis], total, *x.shape.known[axis + 1 :]])

@@ -40,7 +40,7 @@ def _scan_kernel(ufunc: Any) -> Function:
     return kernel
 
 
-def _scan(name: str, ufunc: Any, grad: Function, doc: str, aliases: Sequence[str]) -> RunningSum:
+def _scan(name: str, ufunc: Any, grad: Function, doc: str) -> RunningSum:
     op = primitive(
         name, lambda x, axis, exclusive, reverse: (x.dtype, x.shape), _scan_kernel(ufunc),
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], inputs[0], attrs)], doc=doc, traits=MADE,
@@ -66,7 +66,7 @@ def _scan(name: str, ufunc: Any, grad: Function, doc: str, aliases: Sequence[str
         ("exclusive", "bool\n    Leave the element itself out."),
         ("reverse", "bool\n    Start at the end."),
     ]
-    return publish(name, f, document(doc, parameters), aliases=aliases)
+    return publish(name, f, document(doc, parameters))
 
 
 def _cumsum_grad(g: Tensor, y: Tensor, x: Tensor, attrs: Any) -> Any:
@@ -115,10 +115,9 @@ cumsum = _scan(
     np.add,
     _cumsum_grad,
     "The running sum along an axis, of the dtypes of ``sum``.",
-    ("cumulative_sum",),
 )
 
-cumprod = _scan("cumprod", np.multiply, _cumprod_grad, "The running product along an axis.", ("cumulative_prod",))
+cumprod = _scan("cumprod", np.multiply, _cumprod_grad, "The running product along an axis.")
 
 CUMSUM = op_of(cumsum)
 CUMPROD = op_of(cumprod)

@@ -19,7 +19,7 @@ from .array import ravel
 from .define import primitive, public
 from .dtype_rules import ordered, ruled
 from .extents import axis_of
-from .gathering import take_along_axis
+from .gathering import take, take_along_axis
 from .operands import as_dtype, cast, operands
 
 __all__ = ["argsort", "bincount", "searchsorted", "sort", "top_k", "unique"]
@@ -68,7 +68,9 @@ def _sortable(x: Any, axis: Any, name: str) -> tuple[Tensor, int]:
 
 
 @public()
-def sort(x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | None = None) -> Tensor:
+def sort(
+    x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | None = None, *, stable: bool = True
+) -> Tensor:
     """Return ``x`` sorted along an axis; nan goes last (first if ``descending``).
 
     Parameters
@@ -78,13 +80,17 @@ def sort(x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | No
         ``None`` sorts the flattened tensor.
     descending : bool
     name : str, optional
+    stable : bool
+        Of no matter: equal elements keep their order in any case.
     """
     tensor, axis = _sortable(x, axis, "sort")
     return apply(SORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
 
 
 @public()
-def argsort(x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | None = None) -> Tensor:
+def argsort(
+    x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str | None = None, *, stable: bool = True
+) -> Tensor:
     """Return the indices that sort ``x`` along an axis, int64; equal elements keep their order.
 
     Parameters
@@ -94,6 +100,8 @@ def argsort(x: ArrayLike, axis: Axis = -1, descending: bool = False, name: str |
         ``None`` sorts the flattened tensor.
     descending : bool
     name : str, optional
+    stable : bool
+        Of no matter: equal elements keep their order in any case.
     """
     tensor, axis = _sortable(x, axis, "argsort")
     return apply(ARGSORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
@@ -138,7 +146,10 @@ SEARCHSORTED = primitive(
 
 
 @public(numpy=np.searchsorted)
-def searchsorted(sorted_sequence: ArrayLike, values: ArrayLike, side: str = "left", name: str | None = None) -> Tensor:
+def searchsorted(
+    sorted_sequence: ArrayLike, values: ArrayLike, side: str = "left", name: str | None = None, *,
+    sorter: ArrayLike | None = None,
+) -> Tensor:  # fmt: skip
     """Return where ``values`` would go into a sorted vector, int64.
 
     Parameters
@@ -149,10 +160,13 @@ def searchsorted(sorted_sequence: ArrayLike, values: ArrayLike, side: str = "lef
     side : {"left", "right"}
         Before or after elements that are equal.
     name : str, optional
+    sorter : tensor-like of integers, optional
+        The indices that sort ``sorted_sequence``, which then need not be sorted.
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
-    a, v = operands("searchsorted", sorted_sequence, values)
+    sequence = sorted_sequence if sorter is None else take(sorted_sequence, sorter)
+    a, v = operands("searchsorted", sequence, values)
     return apply(SEARCHSORTED, [a, v], {"side": side}, name)
 
 
@@ -174,7 +188,7 @@ def unique(x: ArrayLike, name: str | None = None) -> Tensor:
 
 
 @public()
-def bincount(x: ArrayLike, minlength: int = 0, name: str | None = None) -> Tensor:
+def bincount(x: ArrayLike, minlength: int = 0, name: str | None = None, *, weights: ArrayLike | None = None) -> Tensor:
     """Return how often each of 0, 1, 2, ... occurs in a vector of integers; int32.
 
     Parameters
@@ -183,7 +197,11 @@ def bincount(x: ArrayLike, minlength: int = 0, name: str | None = None) -> Tenso
     minlength : int
         The least number of counts.
     name : str, optional
+    weights : tensor-like, optional
+        What each counts, instead of 1; the result is float64 then.
     """
+    if weights is not None:
+        return convert_to_tensor(np.bincount(convert_to_tensor(x), convert_to_tensor(weights), minlength))
     return apply(BINCOUNT, [as_dtype(convert_to_tensor(x), dtypes.int64)], {"minlength": int(minlength)}, name)
 
 

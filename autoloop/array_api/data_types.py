@@ -1,0 +1,123 @@
+"""Facts about dtypes, and what becomes of them."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.dtypes import DType
+from autoloop_runtime.ir.argument_types import ArrayLike, DTypeLike
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.devices import check_device
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ops.operands import weak_type
+
+#: what has a dtype, or is one
+_Typed: TypeAlias = ArrayLike | DTypeLike
+
+
+def _dtype_of(value: _Typed) -> DType:
+    if isinstance(value, (type, np.dtype, str)):
+        return dtypes.as_dtype(value)
+    return convert_to_tensor(value).dtype
+
+
+def astype(
+    x: ArrayLike, dtype: DTypeLike, name: str | None = None, *, copy: bool = True, device: str | None = None
+) -> Tensor:
+    """Return ``x`` with its elements converted to ``dtype``, as ``cast`` does.
+
+    Parameters
+    ----------
+    x : tensor-like
+    dtype : dtype-like
+    name : str, optional
+    copy : bool
+        Of no matter: values do not change.
+    device : str, optional
+        Only "cpu".
+    """
+    check_device(device, "astype")
+    return ops.cast(x, dtype, name)
+
+
+def can_cast(from_: _Typed, to: DTypeLike) -> bool:
+    """Return whether every value of a dtype (of a tensor) is one of the dtype ``to``, by NumPy's rules."""
+    return bool(np.can_cast(_dtype_of(from_), dtypes.as_dtype(to)))
+
+
+def result_type(*arrays_and_dtypes: _Typed) -> DType:
+    """Return the dtype that values promote to, see ``numpy.result_type``; Python numbers are weak.
+
+    Raises
+    ------
+    ValueError
+        If there is no tensor and no dtype among them.
+    """
+    kinds = [weak_type(one) or _dtype_of(one) for one in arrays_and_dtypes]
+    if all(isinstance(kind, type) for kind in kinds):
+        raise ValueError("result_type: at least one tensor or dtype is needed")
+    return dtypes.result_type(*kinds)
+
+
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
+    """Return whether a dtype is of a kind.
+
+    Parameters
+    ----------
+    dtype : dtype-like
+    kind : dtype-like, str, or tuple of them
+        A dtype, or "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating" or
+        "numeric"; a tuple is for any of them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind.
+    """
+    return bool(np.isdtype(dtypes.as_dtype(dtype), kind))
+
+
+@dataclass(frozen=True)
+class FloatLimits:
+    """The limits of a dtype of floats, as Python numbers; of a complex dtype those of its parts."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class IntegerLimits:
+    """The limits of a dtype of integers, as Python numbers."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+def finfo(type: _Typed) -> FloatLimits:
+    """Return the limits of a dtype of floats, or of that of a tensor."""
+    dtype = _dtype_of(type)
+    if dtype.kind not in "fc":
+        raise TypeError(f"finfo: dtype {dtype} is not one of floats; iinfo has the limits of integers")
+    found = np.finfo(dtype)
+    return FloatLimits(
+        found.bits, float(found.eps), float(found.max), float(found.min), float(found.smallest_normal), found.dtype
+    )
+
+
+def iinfo(type: _Typed) -> IntegerLimits:
+    """Return the limits of a dtype of integers, or of that of a tensor."""
+    dtype = _dtype_of(type)
+    if dtype.kind not in "iu":
+        raise TypeError(f"iinfo: dtype {dtype} is not one of integers; finfo has the limits of floats")
+    found = np.iinfo(dtype)
+    return IntegerLimits(found.bits, int(found.max), int(found.min), dtype)

@@ -1,0 +1,38 @@
+"""Products of matrices and vectors that lie in stacks."""
+
+from __future__ import annotations
+
+from autoloop_runtime import ops
+from autoloop_runtime.ir.argument_types import ArrayLike, Axis
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ops.operands import operands
+
+
+def matrix_transpose(x: ArrayLike) -> Tensor:
+    """Return matrices, the last two axes, with rows and columns exchanged.
+
+    Parameters
+    ----------
+    x : tensor-like
+    """
+    x = convert_to_tensor(x)
+    if x.shape.rank is not None and x.shape.rank < 2:
+        raise ValueError(f"matrix_transpose: a matrix or a stack of them is needed, got shape {x.shape}")
+    return ops.swapaxes(x, -1, -2)
+
+
+def vecdot(x1: ArrayLike, x2: ArrayLike, *, axis: Axis = -1) -> Tensor:
+    """Return the products of vectors along an axis, those of ``x1`` conjugated; the other axes broadcast.
+
+    Parameters
+    ----------
+    x1, x2 : tensor-like
+    axis : int
+        Counted from the end, as all axes are that broadcast.
+    """
+    a, b = [ops.moveaxis(x, axis, -1) for x in operands("vecdot", x1, x2)]
+    if None not in (a.shape.rank, b.shape.rank) and a.shape.known[-1] != b.shape.known[-1] is not None:
+        raise ValueError(f"vecdot: shapes {a.shape} and {b.shape} have vectors of different lengths")
+    product = ops.matmul(ops.expand_dims(ops.conj(a), -2), ops.expand_dims(b, -1))
+    return ops.squeeze(product, (-2, -1))

@@ -1,0 +1,111 @@
+"""The array API standard's extension for Fourier transforms.
+
+``n`` or ``s`` is how many elements along each axis are transformed (cut off, or filled up with zeros), ``norm`` is
+"backward", "ortho" or "forward": which direction is divided by their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes
+from autoloop_runtime.ir.argument_types import ArrayLike, Axes, DTypeLike
+from autoloop_runtime.ir.convert import constant
+from autoloop_runtime.ir.devices import check_device
+from autoloop_runtime.ir.tensor import Tensor
+
+from ..array_api import computed
+
+_Norm: TypeAlias = Literal["backward", "ortho", "forward"]
+
+
+def fft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the discrete Fourier transform along an axis."""
+    return computed(np.fft.fft, x, n=n, axis=axis, norm=norm)
+
+
+def ifft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the inverse of ``fft``."""
+    return computed(np.fft.ifft, x, n=n, axis=axis, norm=norm)
+
+
+def rfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the first half of ``fft`` of real numbers; the rest is its mirror image."""
+    return computed(np.fft.rfft, x, n=n, axis=axis, norm=norm)
+
+
+def irfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the inverse of ``rfft``, real numbers."""
+    return computed(np.fft.irfft, x, n=n, axis=axis, norm=norm)
+
+
+def hfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return ``fft`` of what is its own mirror image, conjugated: real numbers."""
+    return computed(np.fft.hfft, x, n=n, axis=axis, norm=norm)
+
+
+def ihfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
+    """Return the inverse of ``hfft``."""
+    return computed(np.fft.ihfft, x, n=n, axis=axis, norm=norm)
+
+
+def fftn(
+    x: ArrayLike, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
+) -> Tensor:
+    """Return the discrete Fourier transform along several axes."""
+    return _along(np.fft.fftn, x, s, axes, norm)
+
+
+def ifftn(
+    x: ArrayLike, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
+) -> Tensor:
+    """Return the inverse of ``fftn``."""
+    return _along(np.fft.ifftn, x, s, axes, norm)
+
+
+def rfftn(
+    x: ArrayLike, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
+) -> Tensor:
+    """Return half of ``fftn`` of real numbers; the rest is its mirror image."""
+    return _along(np.fft.rfftn, x, s, axes, norm)
+
+
+def irfftn(
+    x: ArrayLike, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
+) -> Tensor:
+    """Return the inverse of ``rfftn``, real numbers."""
+    return _along(np.fft.irfftn, x, s, axes, norm)
+
+
+def _along(theirs: Any, x: ArrayLike, s: Sequence[int] | None, axes: Sequence[int] | None, norm: _Norm) -> Tensor:
+    if s is not None and axes is None:
+        axes = tuple(range(-len(s), 0))  # which NumPy wants to be said
+    return computed(theirs, x, s=s, axes=axes, norm=norm)
+
+
+def fftfreq(n: int, *, d: float = 1.0, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
+    """Return the frequencies of what ``fft`` of ``n`` samples gives, ``d`` apart; float32 by default."""
+    return _frequencies(np.fft.fftfreq(n, d), dtype, device)
+
+
+def rfftfreq(n: int, *, d: float = 1.0, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
+    """Return the frequencies of what ``rfft`` of ``n`` samples gives, ``d`` apart; float32 by default."""
+    return _frequencies(np.fft.rfftfreq(n, d), dtype, device)
+
+
+def _frequencies(values: Any, dtype: DTypeLike | None, device: str | None) -> Tensor:
+    check_device(device, "fftfreq")
+    return ops.cast(constant(values), dtypes.DEFAULTS[float] if dtype is None else dtype)
+
+
+def fftshift(x: ArrayLike, *, axes: Axes | None = None) -> Tensor:
+    """Return transforms with the frequency 0 in the middle of the axes, of all by default."""
+    return computed(np.fft.fftshift, x, axes=axes)
+
+
+def ifftshift(x: ArrayLike, *, axes: Axes | None = None) -> Tensor:
+    """Return the inverse of ``fftshift``."""
+    return computed(np.fft.ifftshift, x, axes=axes)

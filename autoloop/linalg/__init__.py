@@ -1,0 +1,190 @@
+"""The array API standard's extension for linear algebra, over matrices in stacks; kernels are LAPACK's by NumPy."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from autoloop_runtime import ops
+from autoloop_runtime.ir.argument_types import ArrayLike, Axes, Axis, DTypeLike
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.tensor import Tensor
+
+from ..array_api import computed, computed_parts
+from ..array_api import matrix_transpose as matrix_transpose
+from ..array_api import vecdot as vecdot
+
+det = ops.det
+inv = ops.inv
+matmul = ops.matmul
+tensordot = ops.tensordot
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues, and eigenvectors as columns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues, and eigenvectors as columns; complex."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class QRResult(NamedTuple):
+    """An orthonormal matrix and an upper triangular one."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class SlogdetResult(NamedTuple):
+    """The sign of a determinant, and the logarithm of its size."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class SVDResult(NamedTuple):
+    """Left singular vectors as columns, singular values, right singular vectors as rows."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+def cholesky(x: ArrayLike, *, upper: bool = False) -> Tensor:
+    """Return the Cholesky factor of positive definite matrices: lower triangular, or its conjugate transpose."""
+    factor = ops.cholesky(x)
+    return ops.conj(matrix_transpose(factor)) if upper else factor
+
+
+def cross(x1: ArrayLike, x2: ArrayLike, *, axis: Axis = -1) -> Tensor:
+    """Return the cross products of vectors of three along an axis; the other axes broadcast."""
+    a, b = [ops.moveaxis(x, axis, -1) for x in (x1, x2)]
+    for x in (a, b):
+        if x.shape.known[-1] not in (None, 3):
+            raise ValueError(f"cross: the vectors must have three elements, got shape {x.shape}")
+    return ops.moveaxis(ops.cross(a, b), -1, axis)
+
+
+def diagonal(x: ArrayLike, *, offset: int = 0) -> Tensor:
+    """Return diagonals of matrices."""
+    return computed(np.diagonal, x, offset=offset, axis1=-2, axis2=-1)
+
+
+def eig(x: ArrayLike) -> EigResult:
+    """Return eigenvalues and eigenvectors of square matrices, complex."""
+    x = _inexact(x)
+    values, vectors = computed_parts(np.linalg.eig, x)
+    dtype = np.result_type(x.dtype, np.complex64)
+    return EigResult(ops.cast(values, dtype), ops.cast(vectors, dtype))
+
+
+def eigh(x: ArrayLike) -> EighResult:
+    """Return eigenvalues, in ascending order, and eigenvectors of Hermitian matrices."""
+    return EighResult(*computed_parts(np.linalg.eigh, x))
+
+
+def eigvals(x: ArrayLike) -> Tensor:
+    """Return eigenvalues of square matrices, complex."""
+    x = _inexact(x)
+    return ops.cast(computed(np.linalg.eigvals, x), np.result_type(x.dtype, np.complex64))
+
+
+def _inexact(x: ArrayLike) -> Tensor:
+    x = convert_to_tensor(x)
+    return x if x.dtype.kind in "fc" else ops.cast(x, np.float64)
+
+
+def eigvalsh(x: ArrayLike) -> Tensor:
+    """Return eigenvalues of Hermitian matrices, in ascending order."""
+    return computed(np.linalg.eigvalsh, x)
+
+
+def matrix_norm(x: ArrayLike, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> Tensor:
+    """Return norms of matrices: "fro", "nuc", 1, 2, inf, or -1, -2, -inf for the smallest instead of the largest."""
+    x = convert_to_tensor(x)
+    if _is_empty(x):
+        return _inexact(ops.sum(ops.abs(x), axis=(-2, -1), keepdims=keepdims))
+    return computed(np.linalg.norm, x, ord=ord, axis=(-2, -1), keepdims=keepdims)
+
+
+def _is_empty(x: Tensor) -> bool:
+    """Return whether there is no element, and so no largest one: every norm is 0 then."""
+    return x.shape.num_elements() == 0
+
+
+def matrix_power(x: ArrayLike, n: int) -> Tensor:
+    """Return powers of square matrices; negative ones are of the inverse."""
+    return computed(np.linalg.matrix_power, x, n=n)
+
+
+def matrix_rank(x: ArrayLike, *, rtol: ArrayLike | None = None) -> Tensor:
+    """Return how many singular values are above the largest times ``rtol``; int64."""
+    x = convert_to_tensor(x)
+    if x.shape.rank is not None and x.shape.rank < 2:
+        raise np.linalg.LinAlgError(f"matrix_rank: a matrix or a stack of them is needed, got shape {x.shape}")
+    values = svdvals(x)
+    if rtol is None:
+        rtol = ops.cast(ops.max(ops.shape(x)[-2:]), values.dtype) * float(np.finfo(values.dtype).eps)
+    largest = ops.max(values, axis=-1, keepdims=True)
+    return ops.count_nonzero(values > largest * ops.expand_dims(rtol, -1), axis=-1)
+
+
+def outer(x1: ArrayLike, x2: ArrayLike) -> Tensor:
+    """Return the products of each element of a vector with each of another."""
+    for x in (convert_to_tensor(x1), convert_to_tensor(x2)):
+        if x.shape.rank not in (1, None):
+            raise ValueError(f"outer: vectors are needed, got shape {x.shape}")
+    return ops.outer(x1, x2)
+
+
+def pinv(x: ArrayLike, *, rtol: ArrayLike | None = None) -> Tensor:
+    """Return pseudo-inverses; singular values below the largest times ``rtol`` count as zero."""
+    if rtol is None:
+        x = convert_to_tensor(x)
+        extents = [extent for extent in x.shape.known[-2:] if extent is not None]
+        rtol = max(extents, default=1) * float(np.finfo(x.dtype).eps)
+    return computed(np.linalg.pinv, x, rtol)
+
+
+def qr(x: ArrayLike, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+    """Return an orthonormal and an upper triangular factor, of all columns if ``mode`` is "complete"."""
+    return QRResult(*computed_parts(np.linalg.qr, x, mode=mode))
+
+
+def slogdet(x: ArrayLike) -> SlogdetResult:
+    """Return the sign of determinants and the logarithm of their sizes."""
+    return SlogdetResult(*computed_parts(np.linalg.slogdet, x))
+
+
+def solve(x1: ArrayLike, x2: ArrayLike) -> Tensor:
+    """Return the ``x`` with ``x1 @ x == x2``; ``x2`` is a vector if it has one axis, else a stack of matrices."""
+    return ops.solve(x1, x2)
+
+
+def svd(x: ArrayLike, *, full_matrices: bool = True) -> SVDResult:
+    """Return singular vectors and values, the largest first."""
+    return SVDResult(*computed_parts(np.linalg.svd, x, full_matrices=full_matrices))
+
+
+def svdvals(x: ArrayLike) -> Tensor:
+    """Return singular values, the largest first."""
+    return computed(np.linalg.svd, x, compute_uv=False)
+
+
+def trace(x: ArrayLike, *, offset: int = 0, dtype: DTypeLike | None = None) -> Tensor:
+    """Return the sums of diagonals of matrices, of the dtypes of ``sum``."""
+    return ops.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+def vector_norm(x: ArrayLike, *, axis: Axes | None = None, keepdims: bool = False, ord: float = 2) -> Tensor:
+    """Return norms of all elements, or of those along axes."""
+    x = convert_to_tensor(x)
+    if ord > 0 and _is_empty(x):
+        return _inexact(ops.sum(ops.abs(x), axis=axis, keepdims=keepdims))
+    return ops.norm(x, ord, axis, keepdims)
