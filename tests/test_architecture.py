@@ -37,6 +37,7 @@ LAZY = {
     ("autoloop_runtime.analysis.cost", "threadpoolctl"),
     ("autoloop_runtime.base.profiler", "json"),
     ("autoloop.operators.constructs.text", "string"),
+    ("autoloop.operators.constructs.library_calls", "autoloop.operators.constructs.numpy_callbacks"),
     ("autoloop_runtime.dataflow.workers", "threadpoolctl"),
     ("autoloop.conversion.pipeline", "autoloop.conversion.printing"),
     ("autoloop.conversion.jumps", "autoloop.conversion.matching"),

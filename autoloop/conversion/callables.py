@@ -38,7 +38,7 @@ STAGED_BUILTINS: frozenset[Any] = frozenset(
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(
     (math.ceil, math.cos, math.cosh, math.exp, math.expm1, math.fabs, math.floor, math.log, math.log10, math.log1p)
     + (math.log2, math.pow, math.sin, math.sinh, math.sqrt, math.tan, math.tanh)
-    + (np.concatenate, np.stack)
+    + (np.apply_along_axis, np.apply_over_axes, np.concatenate, np.piecewise, np.stack)
 )
 # Classes of NumPy's that are called as functions are.
 _ASKING_NOBODY: frozenset[Any] = frozenset((np.vectorize, np.ndindex, np.ndenumerate, np.nditer))
@@ -116,7 +116,8 @@ def is_numpys(f: Any) -> bool:
 def asks_nobody(f: Any) -> bool:
     """Return whether a function of NumPy's or SciPy's does not ask its arguments what it means for them."""
     if not isinstance(f, types.FunctionType | types.BuiltinFunctionType):
-        return (f in _ASKING_NOBODY or issubclass(f, np.generic)) if isinstance(f, type) else False
+        known = isinstance(f, type) and (f in _ASKING_NOBODY or issubclass(f, np.generic))
+        return known or isinstance(f, np.vectorize)
     return f"{f.__module__}.".startswith(_LIBRARIES)
 
 

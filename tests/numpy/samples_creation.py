@@ -203,6 +203,9 @@ SAMPLES = {
     "np.vectorize": [
         "np.vectorize(lambda a, c: a + c if a > c else a - c)(x, y)",
         "np.vectorize(lambda a: a * 2, otypes=[float])(v)",
+        "np.vectorize(lambda a: (a, a + 1))(x)",
+        "np.vectorize(lambda a, c: a if a > c else c)(x, y[0])",
+        "np.vectorize(lambda a: a, signature='(i)->(i)')(v)",
     ],
     "np.frompyfunc": ["np.frompyfunc(lambda a: a + 1, 1, 1)(2)", "np.frompyfunc(lambda a: a + 1, 1, 1)(v)"],
     "np.apply_along_axis": [

@@ -117,7 +117,7 @@ class Outcome(NamedTuple):
     words: str = ""
 
 
-def outcome(sample: Sample, dtype: str, executor: str = "sequential", kinds: bool = False) -> Outcome:
+def outcome(sample: Sample, dtype: str, executor: str = "sequential", kinds: bool = True) -> Outcome:
     """Return what a sample is, plain against decorated."""
     f = compiled(sample)
     plain, left = _run(f, sample, dtype)
@@ -167,11 +167,19 @@ def difference(plain: Any, ours: Any, kinds: bool) -> str:
         return next((found for a, b in zip(plain, ours) if (found := difference(a, b, kinds))), "")
     if plain is None or isinstance(plain, (str, bytes, type, np.dtype, slice, dict)):
         return "" if type(plain) is type(ours) and plain == ours else f"gives {ours!r}, not {plain!r}"
-    if kinds and (isinstance(ours, al.Tensor) or isinstance(plain, np.ndarray) != isinstance(ours, np.ndarray)):
+    if kinds and _kind(plain) != _kind(ours):
         return f"gives {type(ours).__name__}, not {type(plain).__name__}"
     if isinstance(plain, types.GeneratorType):
         return "gives no generator" if ours is None else ""
     return _of_arrays(np.asarray(plain), np.asarray(ours), isinstance(plain, (bool, int, float, complex)))
+
+
+def _kind(value: Any) -> str:
+    """Return what a value is to its user; NumPy's arrays without axes are as its scalars are."""
+    if isinstance(value, al.Tensor):
+        return "tensor"
+    scalar = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim)
+    return "scalar" if scalar else "array" if isinstance(value, np.ndarray) else type(value).__name__
 
 
 def _of_arrays(plain: Any, ours: Any, is_number: bool) -> str:

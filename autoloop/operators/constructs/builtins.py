@@ -358,6 +358,8 @@ def staged_for(f: Any) -> Any:
         return None
     if isinstance(f, type) and issubclass(f, np.generic):
         return libraries.as_scalar(f)
+    if isinstance(f, np.vectorize):
+        return _library(f, libraries.vectorized(f))
     return _library(f, libraries.by_numpy(f)) if found is None and (is_numpys(f) or asks_nobody(f)) else found
 
 

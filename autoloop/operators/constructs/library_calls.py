@@ -85,6 +85,18 @@ def as_scalar(of: type[np.generic]) -> Callable[..., Any]:
     return made
 
 
+def _callbacks() -> Any:
+    """Return the module of those that call the user's functions, which most programs do without."""
+    from . import numpy_callbacks
+
+    return numpy_callbacks
+
+
+def vectorized(f: Any) -> Callable[..., Any]:
+    """Return an object of ``np.vectorize`` as what takes staged arguments."""
+    return lambda *args, **kwargs: _callbacks().vectorized(f)(*args, **kwargs)
+
+
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     math.ceil: _whole(ops.ceil),
     math.cos: _number(ops.cos),
@@ -103,7 +115,10 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     math.sqrt: _number(ops.sqrt),
     math.tan: _number(ops.tan),
     math.tanh: _number(ops.tanh),
+    np.apply_along_axis: lambda *args, **kwargs: _callbacks().apply_along_axis(*args, **kwargs),
+    np.apply_over_axes: lambda *args, **kwargs: _callbacks().apply_over_axes(*args, **kwargs),
     np.concatenate: _concatenate,
+    np.piecewise: lambda *args, **kwargs: _callbacks().piecewise(*args, **kwargs),
     np.stack: _stack,
 }
 

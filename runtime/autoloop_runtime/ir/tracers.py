@@ -51,6 +51,14 @@ class Tracer(Tensor):
         """Declare more about the static shape, see ``Tensor.set_shape``."""
         self.plain.set_shape(shape)
 
+    def item(self, /, *args: Any) -> Any:
+        """Return one element as a Python number."""
+        return marked(number_of((self,)), self.plain.item(*args))
+
+    def tolist(self) -> Any:
+        """Return the value as nested lists of Python numbers."""
+        return marked(number_of((self,)), self.plain.tolist())
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
         return marked(kind_of(inputs, ArrayTracer), made)

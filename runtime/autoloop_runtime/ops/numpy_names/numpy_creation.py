@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ...ir.tensor import Tensor
+from ...ir.traits import NO_GRADIENT
 from .. import creation, filled
 from ..array import expand_dims
 from ..broadcasting import broadcast_to
 from ..operands import as_dtype, is_tensor
 from ..shape_queries import shape_of
 from .counterparts import as_numpy_dtype, as_operand, counterpart, refused, unsupported
-from .library_rows import library
+from .library_rows import LIBRARY, library
 
 
 def _made(theirs: Any, value: Any, dtype: Any, order: Any, **others: Any) -> Tensor:
@@ -226,3 +227,23 @@ def full_like(
 ) -> Tensor:  # fmt: skip
     """Return ``np.full_like``."""
     return _like(np.full_like, a, fill_value, dtype, order, shape, device, subok)
+
+
+def _fitting(x: Any, dtype: np.dtype[Any]) -> Any:
+    info, values = np.iinfo(dtype), np.asarray(x)
+    outside = values[(values < info.min) | (values > info.max)]
+    if outside.size:
+        raise OverflowError(f"Python integer {outside.flat[0]} out of bounds for {dtype}")
+    return values.astype(dtype)
+
+
+_of_python_ints = library(
+    "of_python_ints", _fitting, "same", NO_GRADIENT, dtype=lambda x, dtype: dtype,
+    traits=LIBRARY.but(raises=OverflowError),
+)  # fmt: skip
+
+
+def of_python_ints(x: Tensor, dtype: np.dtype[Any]) -> Tensor:
+    """Return integers as Python's ints become an array of ``dtype``: ``OverflowError`` where one does not fit."""
+    made: Tensor = _of_python_ints(x, dtype=dtype)
+    return made

@@ -1,0 +1,147 @@
+"""Functions of NumPy's that call a function of the user's: on rows, on elements, on what a condition chooses.
+
+The function is converted, and traced once: what it is called on becomes a loop of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import ops
+from autoloop_runtime.base import nest
+from autoloop_runtime.control.map_scan import map_fn
+from autoloop_runtime.ir.numpy_arguments import refuse
+from autoloop_runtime.ir.numpy_protocols import counterpart_of
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
+from autoloop_runtime.ops.numpy_names.numpy_creation import of_python_ints
+
+from ...conversion.pipeline import convert_callee
+
+
+def _array(value: Any, dtype: Any = None) -> Tensor:
+    """Return what ``np.asarray`` makes of a value, as a tensor."""
+    asarray = counterpart_of(np.asarray)
+    assert asarray is not None
+    tensor: Tensor = asarray(value, dtype)
+    return tensor.plain
+
+
+def _extents(tensor: Tensor) -> list[Any]:
+    """Return the extents, Python ints where they are known."""
+    found = ops.shape(tensor)
+    return [found[k] if d is None else d for k, d in enumerate(tensor.shape.known)]
+
+
+def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return ``np.apply_along_axis``: the rows are those of a loop."""
+    x, kind = _array(arr), kind_of((arr, *args, *kwargs.values()), ArrayTracer)
+    axis = np.lib.array_utils.normalize_axis_index(axis, len(x.shape))
+    moved = ops.moveaxis(x, axis, -1)
+    rest = _extents(moved)[:-1]
+    if 0 in rest:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    function = convert_callee(func1d)
+    rows = ops.reshape(moved, [-1, _extents(moved)[-1]])
+    made = map_fn(lambda row: _array(function(marked(kind, row), *args, **kwargs)), rows)
+    inner = _extents(made)[1:]
+    made = ops.reshape(made, [*rest, *inner])
+    places = range(axis, axis + len(inner))
+    return marked(kind, ops.moveaxis(made, tuple(range(len(rest), len(rest) + len(inner))), tuple(places)))
+
+
+def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+    """Return ``np.apply_over_axes``."""
+    kind = kind_of((a,), ArrayTracer)
+    made, rank = _array(a), len(_array(a).shape)
+    function = convert_callee(func)
+    for axis in [axes] if isinstance(axes, (int, np.integer)) else list(axes):
+        place = axis + rank if axis < 0 else axis
+        found = _array(function(marked(kind, made), place))
+        if len(found.shape) == rank - 1:
+            found = ops.expand_dims(found, place)
+        if len(found.shape) != rank:
+            raise ValueError("function is not returning an array of the correct shape (apply_over_axes)")
+        made = found
+    return marked(kind, made)
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Return ``np.piecewise``: each function is called on the elements that its condition chooses."""
+    kind = kind_of((x, condlist), ArrayTracer)
+    given = _array(x)
+    if isinstance(condlist, (list, tuple)) and (not len(given.shape) or np.ndim(condlist[0])):
+        tests = [_array(one, bool) for one in condlist]
+    else:
+        one = _array(condlist, bool)
+        tests = list(ops.unstack(one)) if len(one.shape) > len(given.shape) else [one]
+    if len(tests) == len(funclist) - 1:
+        rest = tests[0]
+        for test in tests[1:]:
+            rest = ops.logical_or(rest, test)
+        tests.append(ops.logical_not(rest))
+    elif len(tests) != len(funclist):
+        raise ValueError(
+            f"with {len(tests)} condition(s), either {len(tests)} or {len(tests) + 1} functions are expected "
+            f"(piecewise)"
+        )
+    made = ops.zeros_like(given)
+    for test, function in zip(tests, funclist):
+        value = function
+        if callable(function):
+            value = _array(convert_callee(function)(marked(kind, given[test]), *args, **kw))
+        made = ops.set_item(made, test, value)
+    return marked(kind, made)
+
+
+def vectorized(f: np.vectorize) -> Callable[..., Any]:
+    """Return an object of ``np.vectorize`` as what takes staged arguments: the elements are those of a loop."""
+
+    def of_elements(*args: Any, **kwargs: Any) -> Any:
+        for argument, asked in (("signature", f.signature), ("excluded", f.excluded), ("kwargs", kwargs)):
+            if asked:
+                refuse("numpy.vectorize", argument)
+        kind = kind_of(args, ArrayTracer)
+        arrays = _spread([_array(one) for one in args])
+        function, number = convert_callee(f.pyfunc), NumberTracer if kind is ArrayTracer else Tensor
+        if f.otypes:
+            wanted = [np.dtype(one) for one in f.otypes]
+        else:  # the first element is asked once more, as NumPy asks it: for the dtypes of the results
+            if arrays[0].shape.num_elements() == 0:
+                raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+            first = function(*[marked(kind, ops.ravel(one)[0]) for one in arrays])
+            wanted = [_array(one).dtype for one in (first if isinstance(first, tuple) else (first,))]
+        columns = [ops.ravel(ops.cast(one, _of_numbers(one))) for one in arrays]
+        made = map_fn(
+            lambda row: nest.map_structure(_array, function(*[marked(number, one) for one in row])), tuple(columns)
+        )
+        parts = [
+            ops.reshape(_as_asked(one, to), _extents(arrays[0]))
+            for one, to in zip(made if isinstance(made, tuple) else (made,), wanted)
+        ]
+        return marked(kind, tuple(parts) if isinstance(made, tuple) else parts[0])
+
+    return of_elements
+
+
+def _spread(arrays: list[Tensor]) -> list[Tensor]:
+    """Return arrays broadcast against one another."""
+    shape = ops.zeros_like(arrays[0], np.bool_)
+    for one in arrays[1:]:
+        shape = ops.logical_or(shape, ops.zeros_like(one, np.bool_))
+    extents = _extents(shape)
+    return [ops.broadcast_to(one, extents) for one in arrays]
+
+
+def _as_asked(made: Tensor, dtype: Any) -> Tensor:
+    if made.dtype.kind == "c" and dtype.kind in "iuf":
+        raise TypeError(f"numpy.vectorize: a complex number does not become {dtype}")
+    narrow = made.dtype.kind in "iu" and dtype.kind in "iu" and dtype.itemsize < 8
+    return of_python_ints(made, dtype) if narrow else ops.cast(made, dtype)
+
+
+def _of_numbers(x: Tensor) -> Any:
+    """Return the dtype of the Python numbers that elements become."""
+    return np.dtype({"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}.get(x.dtype.kind, np.complex128))
