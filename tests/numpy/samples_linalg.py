@@ -144,7 +144,7 @@ SAMPLES = {
                                "np.linalg.matrix_power(x[:, :2], 0)", "np.linalg.matrix_power(j[:, :2], 5)",
                                "np.linalg.matrix_power(m, 1.5)", "np.linalg.matrix_power(x, 2)"],
     "np.linalg.matrix_rank": ["np.linalg.matrix_rank(x)", "np.linalg.matrix_rank(cube, 3.0)",
-                              "np.linalg.matrix_rank(v)", "np.linalg.matrix_rank(s, hermitian=True, rtol=1e-3)",
+                              "int(np.linalg.matrix_rank(v))", "np.linalg.matrix_rank(s, hermitian=True, rtol=1e-3)",
                               "np.linalg.matrix_rank(A=m, tol=None)", "np.linalg.matrix_rank(m * 0)"],
     "np.linalg.matrix_transpose": ["np.linalg.matrix_transpose(x)", "np.linalg.matrix_transpose(cube)",
                                    "np.linalg.matrix_transpose(v)"],

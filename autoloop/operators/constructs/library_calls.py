@@ -16,7 +16,7 @@ from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import ArrayTracer, as_numpy_gives, kind_of, marked, number_of
 
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import answer, is_staged
@@ -69,7 +69,7 @@ def by_numpy(function: Any) -> Callable[..., Any]:
             made = function(*[_counterpart(np.asarray)(one) if holds_staged(one) else one for one in args], **kwargs)
         else:
             made = _counterpart(function)(*args, **kwargs)
-        return marked(kind_of((*args, *kwargs.values()), ArrayTracer), made)
+        return as_numpy_gives(function, (*args, *kwargs.values()), made)
 
     return of_staged
 

@@ -18,6 +18,8 @@ NUMPY_UFUNCS: dict[Any, Callable[..., Any]] = {}
 NUMPY_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 #: method of ufuncs ("__call__", "reduce", ...) -> what takes the ufunc and the arguments of that
 UFUNC_METHODS: dict[str, Callable[..., Any]] = {}
+#: functions of NumPy's that give a Python number, not an array; filled with the tables above
+NUMPY_NUMBERS: set[Any] = set()
 #: asked for what is not in the tables above: each may load more of them; filled while modules are imported
 NUMPY_DOORS: list[Callable[[Any], None]] = []
 

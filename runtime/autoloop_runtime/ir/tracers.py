@@ -20,6 +20,7 @@ from ..base.shapes import ShapeLike
 from .array_methods import Methods
 from .composite import composite_of
 from .followers import IN_FORCE
+from .numpy_protocols import NUMPY_NUMBERS
 from .tensor import Tensor
 from .tensor_operators import Operators
 
@@ -65,7 +66,7 @@ class Tracer(Tensor):
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         made = super().__array_function__(func, types, args, kwargs)
-        return marked(kind_of((*args, *kwargs.values()), ArrayTracer), made)
+        return as_numpy_gives(func, (*args, *kwargs.values()), made)
 
 
 class ArrayTracer(Tracer):
@@ -131,6 +132,12 @@ def kind_of(values: Iterable[Any], least: Kind = NumberTracer) -> Kind:
 def number_of(values: Iterable[Any]) -> Kind:
     """Return the kind of the Python numbers that are asked of ``values``, or that these decide."""
     return NumberTracer if kind_of(values) in (NumberTracer, ArrayTracer) else DecidedNumber
+
+
+def as_numpy_gives(theirs: Any, values: Iterable[Any], made: Any) -> Any:
+    """Return what a function of NumPy's made of ``values`` as values of the kind that it gives."""
+    values = tuple(values)
+    return marked(number_of(values) if theirs in NUMPY_NUMBERS else kind_of(values, ArrayTracer), made)
 
 
 def join(*kinds: Kind) -> Kind:

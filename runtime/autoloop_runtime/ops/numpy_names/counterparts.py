@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.convert import convert_to_tensor, has_tensor
 from ...ir.numpy_arguments import advice_for, full_name
-from ...ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
+from ...ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_NUMBERS, NUMPY_UFUNCS
 from ...ir.tensor import Tensor
 from ..joining import stack
 from ..operands import as_dtype, assigned, is_tensor, operands, weak_type
@@ -21,11 +21,12 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 NO_VALUE: Any = getattr(np, "_NoValue", None)
 
 
-def counterpart(*theirs: Any) -> Callable[[_F], _F]:
+def counterpart(*theirs: Any, number: bool = False) -> Callable[[_F], _F]:
     """Enter a function as what NumPy's means where tensors take part; it has exactly the parameters of that.
 
     Several are one function under several names; None is one that this version of NumPy has not. What stands for a
     ufunc takes its operands only: the other arguments are those of all ufuncs (``ufunc_calls.py``).
+    With ``number`` it gives a Python number.
     """
 
     def enter(ours: _F) -> _F:
@@ -34,6 +35,8 @@ def counterpart(*theirs: Any) -> Callable[[_F], _F]:
                 table = NUMPY_UFUNCS if isinstance(function, np.ufunc) else NUMPY_FUNCTIONS
                 assert function not in table, function
                 table[function] = ours
+                if number:
+                    NUMPY_NUMBERS.add(function)
                 ours.__name__ = ours.__qualname__ = function.__name__  # Python's words on wrong arguments name it
         return ours
 

@@ -24,7 +24,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any
     return composed.isclose(x, y, rtol, atol, known(np.isclose, equal_nan=equal_nan))
 
 
-@counterpart(np.allclose)
+@counterpart(np.allclose, number=True)
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
     """Return ``np.allclose``."""
     x, y = as_operands(a, b)
@@ -36,7 +36,7 @@ def _same(x: Tensor, y: Tensor, equal_nan: Any) -> Tensor:
     return logical_or(found, logical_and(isnan(x), isnan(y))) if equal_nan and x.dtype.kind in "fc" else found
 
 
-@counterpart(np.array_equal)
+@counterpart(np.array_equal, number=True)
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Tensor:
     """Return ``np.array_equal``."""
     x, y = as_operand(a1), as_operand(a2)
@@ -48,7 +48,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Tensor:
     return every(_same(x, y, known(np.array_equal, equal_nan=equal_nan)))
 
 
-@counterpart(np.array_equiv)
+@counterpart(np.array_equiv, number=True)
 def array_equiv(a1: Any, a2: Any) -> Tensor:
     """Return ``np.array_equiv``."""
     x, y = as_operands(as_operand(a1), as_operand(a2))
