@@ -574,7 +574,7 @@ OTHER_NAMES = {
     # Python's operators
     "autoloop.operators.staging.standins": ("add mod pow matmul", "abs invert getitem"),
     "autoloop_runtime.ir.tensor_operators": ("add mod pow matmul",),
-    "autoloop_runtime.ir.number_operators": ("matmul mod",),
+    "autoloop_runtime.ir.number_operators": ("matmul mod", "add mod pow"),
     # what the command line calls arrays
     "autoloop.cli.arguments": ("linspace range",),
     # functions of sparse tensors, which are no ops

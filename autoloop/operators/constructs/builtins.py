@@ -12,7 +12,9 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, as_number
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import NumberTracer, Tracer, kind_of, marked
+from autoloop_runtime.ops.exact_numbers import truncated
 
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
@@ -126,6 +128,8 @@ def _as(number: type[complex]) -> Callable[..., Any]:
         if tensor.dtype.kind == "c":
             kind = "complex" if isinstance(value, NumberTracer) else f"numpy.{tensor.dtype}"
             raise TypeError(f"{number.__name__}() argument must be a string or a real number, not {kind!r}")
+        if number is int and kind_of((value,)) is not Tensor:
+            return answer(truncated(tensor), value)
         return answer(ops.cast(tensor, CARRIERS[number]), value)
 
     return cast

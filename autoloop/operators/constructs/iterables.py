@@ -100,16 +100,22 @@ def staged_range(*args: Any) -> StagedIterable:
     start, stop, step = map(as_number, (start, stop, step))
     if isinstance(step, int) and step == 0:
         raise ValueError("range() arg 3 must not be zero")
-    span = stop - start
+    span = stop if isinstance(start, int) and start == 0 else stop - start
     length = _largest(span if isinstance(step, int) and step == 1 else -(-span // step))
     plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
     return StagedIterable(
         length,
-        (lambda k: k) if plain else (lambda k: start + k * step),
+        (lambda k: k) if plain else functools.partial(_at, start, step),
         "a range with tensor bounds",
         lambda item: marked(number_of((item, *args)), _in_range(item, start, step, length)),
         number=number,
     )
+
+
+def _at(start: Any, step: Any, k: Any) -> Any:
+    """Return the number of a range at a place: it is between the bounds, and so has no more bits."""
+    product = ops.multiply(carried(k), carried(step))
+    return marked(kind_of((start, step, k)), ops.add(carried(start), product))
 
 
 def _largest(length: Any) -> Any:

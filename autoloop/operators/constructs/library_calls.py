@@ -17,6 +17,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, as_numpy_gives, kind_of, marked, number_of
+from autoloop_runtime.ops.exact_numbers import truncated
 
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import answer, is_staged
@@ -35,7 +36,7 @@ def _number(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _whole(rounded: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x: answer(ops.cast(rounded(x), dtypes.int64), x)
+    return lambda x: answer(truncated(rounded(x)), x)
 
 
 def _log(x: Any, base: Any = None) -> Any:

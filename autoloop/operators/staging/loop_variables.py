@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.dtypes import int64
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.control.loop_leaf import LoopLeaf, leaf_names
 from autoloop_runtime.ir.composite import composite_of
@@ -26,6 +27,7 @@ from autoloop_runtime.ir.number_operators import CARRIERS, beside, carried, numb
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, join, kind_of, marked
+from autoloop_runtime.ops.int_bounds import COUNTED, bits, counts, is_step
 from autoloop_runtime.ops.operands import is_tensor
 
 from .branch_merge import blank, blank_tensor
@@ -72,6 +74,8 @@ class Leaf:
         Whether a number is known to change, so that it has to be carried.
     relaxed : bool
         Whether it was the body that showed what the invariant is.
+    counts : bool
+        Whether, if it is an int, it is small on entry and the body may only add small numbers to it.
     """
 
     entry: LoopLeaf
@@ -79,6 +83,7 @@ class Leaf:
     shape: Any = None
     changes: bool = False
     relaxed: bool = False
+    counts: bool = True
 
     @property
     def name(self) -> str:
@@ -89,6 +94,11 @@ class Leaf:
     def is_number(self) -> bool:
         """Whether it is a Python number."""
         return issubclass(_KINDS.get(self.kind, Tensor), NumberTracer)
+
+    @property
+    def is_counter(self) -> bool:
+        """Whether it is an int of which only counters are known to come."""
+        return self.is_number and self.counts and self.tensors[0].dtype == int64 and bits(self.tensors[0]) <= COUNTED
 
     @property
     def init(self) -> Any:
@@ -108,6 +118,8 @@ class Leaf:
         """Return the leaf made of the tensors that now stand for it; a number is a ``number``."""
         if self.kind == "outside":
             return self.init
+        if self.is_counter:
+            counts(tensors[0])
         kind = _KINDS.get(self.kind, Tensor)
         return marked(join(kind, number) if self.is_number else kind, self.entry.packed(tensors))
 
@@ -330,7 +342,10 @@ def _accept_number(leaf: Leaf, value: Any, kind: Kind) -> tuple[Leaf, list[Tenso
     common = widest(type_of_carrier(init.dtype), number_type(value) or complex)
     if CARRIERS[common] != init.dtype or _NAMES[kind] != leaf.kind:
         return replace(leaf.starting_with(_carried(init, CARRIERS[common])), kind=_NAMES[kind]), []
-    return leaf, [carried(value, common)]
+    tensor = carried(value, common)
+    if leaf.is_counter and not is_step(tensor):
+        return replace(leaf, counts=False), []
+    return leaf, [tensor]
 
 
 def _accept_beside(leaf: Leaf, value: Any) -> tuple[Leaf, list[Tensor]]:

@@ -30,6 +30,11 @@ CARRIERS: dict[type, DType] = {
 _EQUALITY = {"eq": "equal", "ne": "not_equal"}
 #: the public functions behind Python's operators
 _FUNCTIONS = {**BINARY, **COMPARISONS, **_EQUALITY}
+#: where numbers of Python's raise and arrays do not
+_EXACT = {
+    "add": "number_add", "sub": "number_subtract", "mul": "number_multiply", "truediv": "number_divide",
+    "floordiv": "number_floor_divide", "mod": "number_mod", "pow": "number_pow", "lshift": "number_left_shift",
+}  # fmt: skip
 _BITWISE = {"and": "&", "or": "|", "xor": "^"}
 _SHIFTS = {"lshift": "<<", "rshift": ">>"}
 _ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -113,7 +118,8 @@ def of_numbers(name: str, one: Any, other: Any) -> Any:
     mine, theirs = number_type(one), number_type(other)
     assert mine is not None and theirs is not None
     common = _computed_in(name, mine, theirs, other)
-    return number_of((one, other))(call(_FUNCTIONS[name], carried(one, common), carried(other, common)))
+    made = call(_EXACT.get(name) or _FUNCTIONS[name], carried(one, common), carried(other, common))
+    return number_of((one, other))(made)
 
 
 def _operator(name: str, plain: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
@@ -146,7 +152,7 @@ def _rounded(self: NumberTracer, ndigits: int | None = None) -> Any:
     if self.dtype.kind in "bi" and (ndigits is None or (isinstance(ndigits, int) and ndigits >= 0)):
         return type(self)(carried(self, int))
     if ndigits is None:
-        return type(self)(call("cast", call("round", self.plain), dtypes.int64))
+        return type(self)(call("python_int", call("round", self.plain)))
     return type(self)(call("round", carried(self, widest(_OF_KIND[self.dtype.kind], int)), ndigits))
 
 

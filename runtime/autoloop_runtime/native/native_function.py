@@ -34,6 +34,7 @@ from .rules import adjoint_rules as tables
 from .rules import checkpoint_stack as kept
 from .rules import cond_rules as branches
 from .rules import effect_rules as effects
+from .rules import exact_number_rules as numbers
 from .rules import growing_array as growing
 from .rules import growing_table as spread
 from .rules import indexing_rules as indexing
@@ -56,8 +57,8 @@ from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resol
 
 #: the modules that fill the table of rules
 RULE_MODULES = (
-    branches, effects, growing, indexing, kept, linalg, loops, pointwise, products, reductions, rows, scatter, sorting,
-    spread, stacks, tables, views,
+    branches, effects, growing, indexing, kept, linalg, loops, numbers, pointwise, products, reductions, rows,
+    scatter, sorting, spread, stacks, tables, views,
 )  # fmt: skip
 #: scratch memory is handed to the function at an address that is a multiple of this
 ALIGNMENT = 64

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from . import numpy_door
+from . import exact_numbers, numpy_door
 from . import random as random
 from .arithmetic import *
 from .array import *

@@ -119,6 +119,7 @@ copysign: Binary = binary(
     llvm={"f": "call $t @llvm.copysign.$s($t $x, $t $y)"},
 )  # fmt: skip
 
+ABS = op_of(abs)
 ADD = op_of(add)
 SUBTRACT = op_of(subtract)
 MULTIPLY = op_of(multiply)

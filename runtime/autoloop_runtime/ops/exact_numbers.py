@@ -1,0 +1,149 @@
+"""Arithmetic of Python numbers that a graph computes, where Python raises: a divisor of zero, an int past 64 bits.
+
+What can be seen to stay within 64 bits (counters, lengths, what is made of few of them) is computed by the ops of
+arrays, which wrap; everything else by rows that raise ``OverflowError``, or whose results are looked at: past 64 bits
+Python goes on in exact arithmetic, and a graph has no values to carry.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..base.dtypes import float64, int64
+from ..base.shapes import SCALAR
+from ..ir.apply import apply
+from ..ir.op import function
+from ..ir.tensor import Tensor
+from ..ir.traits import NO_GRADIENT, VIEWING, Fails
+from .arithmetic import add, divide, floor_divide, mod, multiply, subtract
+from .define import primitive
+from .int_bounds import bits
+from .operands import cast
+from .powers import pow
+from .public_functions import Binary
+
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_RAISING = VIEWING.but(fails=Fails.MAYBE, raises=ArithmeticError)
+
+
+def _exact(name: str, operation: Callable[[Any, Any], Any]) -> Any:
+    def kernel(x: Any, y: Any) -> Any:
+        made = operation(int(x), int(y))
+        if isinstance(made, float):
+            raise ValueError(f"{x} ** {y} is a float, and an int in other iterations: write float({x}) ** {y}")
+        if not _LEAST <= made <= _MOST:
+            raise OverflowError(f"the Python int {made} has more than the 64 bits that an int has in a graph")
+        return np.int64(made)
+
+    return primitive(name, lambda x, y: (int64, SCALAR), kernel, NO_GRADIENT, traits=_RAISING)
+
+
+EXACT_ADD = _exact("exact_add", operator.add)
+EXACT_SUBTRACT = _exact("exact_subtract", operator.sub)
+EXACT_MULTIPLY = _exact("exact_multiply", operator.mul)
+EXACT_POWER = _exact("exact_power", operator.pow)
+EXACT_SHIFT = _exact("exact_left_shift", operator.lshift)
+
+
+def _divisor_kernel(x: Any, operation: Callable[[Any, Any], Any]) -> Any:
+    if not x:
+        zero = x.item()
+        operation(zero, zero)  # which says what Python says
+    return x
+
+
+#: a divisor, which is not zero
+DIVISOR = primitive(
+    "divisor", lambda x, operation: (x.dtype, x.shape), _divisor_kernel, lambda g, outputs, inputs, attrs: [g],
+    traits=_RAISING,
+)  # fmt: skip
+
+
+def _power_kernel(z: Any, x: Any, y: Any) -> Any:
+    if not np.isfinite(z):
+        made = x.item() ** y.item()  # which may raise
+        if isinstance(made, complex) and z.dtype.kind != "c":
+            raise ValueError(f"{x.item()!r} ** {y.item()!r} is complex: make the base complex before, complex(x)")
+    return z
+
+
+#: the power of Python floats, which is no infinity unless one of them is
+FLOAT_POWER = primitive(
+    "python_power", lambda z, x, y: (z.dtype, z.shape), _power_kernel,
+    lambda g, outputs, inputs, attrs: [g, None, None], traits=_RAISING,
+)  # fmt: skip
+
+
+def _int_kernel(x: Any) -> Any:
+    made = int(x)  # which raises for infinities, and for what is no number
+    if not _LEAST <= made <= _MOST:
+        raise OverflowError(f"the Python int {made} has more than the 64 bits that an int has in a graph")
+    return np.int64(made)
+
+
+#: ``int`` of a Python float
+TRUNCATED = primitive("python_int", lambda x: (int64, SCALAR), _int_kernel, NO_GRADIENT, traits=_RAISING)
+
+
+def _checked(plain: Binary, exact: Any) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return the operator of ints that never wraps."""
+
+    def operated(x: Tensor, y: Tensor) -> Tensor:
+        if x.dtype != int64:
+            return plain(x, y)
+        mine, theirs = bits(x), bits(y)
+        product = plain is multiply
+        most = mine + theirs if product else max(mine, theirs) + 1
+        return plain(x, y) if most <= 62 else apply(exact, [x, y])
+
+    return operated
+
+
+def _divided(plain: Binary, operation: Callable[[Any, Any], Any]) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return a division, by what is not zero."""
+
+    def operated(x: Tensor, y: Tensor) -> Tensor:
+        known = y.constant_value()
+        if known is None or not known:
+            y = apply(DIVISOR, [y], {"operation": operation})
+        return plain(x, y)
+
+    return operated
+
+
+def _power(x: Tensor, y: Tensor) -> Tensor:
+    if x.dtype == int64:
+        known = y.constant_value()
+        if known is not None and 1 < known <= 8:
+            made = x
+            for _ in range(int(known) - 1):
+                made = _checked(multiply, EXACT_MULTIPLY)(made, x)
+            return made
+        return apply(EXACT_POWER, [x, y])
+    return apply(FLOAT_POWER, [pow(x, y), x, y])
+
+
+def _shifted(x: Tensor, y: Tensor) -> Tensor:
+    return apply(EXACT_SHIFT, [x, y])
+
+
+def truncated(x: Tensor) -> Tensor:
+    """Return ``int`` of a Python number."""
+    if x.dtype.kind != "f":
+        return cast(x, int64)
+    return apply(TRUNCATED, [cast(x, float64)])
+
+
+function("number_add", _checked(add, EXACT_ADD))
+function("number_subtract", _checked(subtract, EXACT_SUBTRACT))
+function("number_multiply", _checked(multiply, EXACT_MULTIPLY))
+function("number_divide", _divided(divide, operator.truediv))
+function("number_floor_divide", _divided(floor_divide, operator.floordiv))
+function("number_mod", _divided(mod, operator.mod))
+function("number_pow", _power)
+function("number_left_shift", _shifted)
+function("python_int", truncated)

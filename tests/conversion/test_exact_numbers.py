@@ -1,0 +1,152 @@
+"""Python numbers in staged loops behave as Python's: exact or an error, never another value."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+
+TOP = 2**63 - 1
+
+
+def factorial(n):
+    product = 1
+    for i in range(1, n + 1):
+        product *= i
+    return product
+
+
+def fibonacci(n):
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+def powers(n):
+    total, k = 0, int(n)
+    for i in range(n):
+        total += 3**i + k**3 + (1 << i)
+    return total
+
+
+def at_the_top(n):
+    k = int(n) + (TOP - 5)
+    for _ in range(2):
+        k += 1
+    return k
+
+
+def doubled(n):
+    k, i = 1, 0
+    while i < n:
+        k = k + k
+        i += 1
+    return k
+
+
+def counted(n):
+    k = 0
+    for i in range(n):
+        if i % 3:
+            k += 2
+        else:
+            k -= 1
+    return k, k * 4 + 1
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize(
+    ("program", "fits", "does_not"),
+    [
+        (factorial, 20, 21),
+        (fibonacci, 90, 95),
+        (powers, 30, 50),
+        (at_the_top, 3, 4),
+        (doubled, 62, 63),
+        (counted, 9, None),
+    ],  # fmt: skip
+)
+def test_an_int_is_exact_or_an_error(program, fits, does_not, executor):
+    f = al.function(program, executor=executor)
+    assert f(np.int64(fits)) == program(fits)
+    if does_not is not None:
+        assert not -(2**63) <= program(does_not) < 2**63
+        with pytest.raises(OverflowError, match="has more than the 64 bits"):
+            f(np.int64(does_not))
+        assert f(np.int64(fits)) == program(fits)
+
+
+def quotient(n):
+    total = 0.0
+    for i in range(3):
+        total += 12 / (int(n) - i)
+    return total
+
+
+def floors(n):
+    total = 0
+    for i in range(3):
+        total += 12 // (int(n) - i)
+    return total
+
+
+def remainders(n):
+    total = 0
+    for i in range(3):
+        total += 12 % (int(n) - i)
+    return total
+
+
+def float_quotient(n):
+    total = 0.0
+    for i in range(3):
+        total += 1.5 / (float(n) - i)
+    return total
+
+
+def no_loop(n):
+    return divmod(7, int(n) - 2)
+
+
+def large_power(n):
+    k = float(n)
+    for _ in range(3):
+        k = k**9.5
+    return k
+
+
+def of_infinity(n):
+    return int(float(n) * 1e308 * 10)
+
+
+def of_none(n):
+    return round(float(n) * 1e308 * 10 - float(n) * 1e308 * 10)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize(
+    "program", [quotient, floors, remainders, float_quotient, no_loop, large_power, of_infinity, of_none]
+)
+def test_numbers_raise_what_python_raises(program, executor):
+    f = al.function(program, executor=executor)
+    if program not in (of_infinity, of_none, large_power):
+        assert f(np.int64(5)) == program(5)
+    with pytest.raises((ArithmeticError, ValueError)) as plain:
+        program(2 if program is not large_power else 20)
+    with pytest.raises(type(plain.value)) as staged:
+        f(np.int64(2 if program is not large_power else 20))
+    assert str(plain.value) in str(staged.value)
+
+
+def test_arrays_divide_as_numpy_does():
+    f = al.function(lambda x, y: (x // y, x % y))
+    assert [one.tolist() for one in f(np.array([1, 2]), np.array([0, 2]))] == [[0, 1], [0, 0]]
+
+
+def test_a_power_that_has_two_types_is_refused():
+    with pytest.raises(ValueError, match=r"2 \*\* -1 is a float, and an int in other iterations"):
+        al.function(lambda n: 2 ** int(n))(np.int64(-1))
+    with pytest.raises(ValueError, match="is complex: make the base complex before"):
+        al.function(lambda x: float(x) ** 0.5)(np.float64(-2.0))
