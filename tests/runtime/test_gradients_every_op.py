@@ -105,6 +105,9 @@ OTHERS = {
     "cholesky": (lambda x: al.cholesky(x @ al.transpose(x)), SQUARE),
     "solve": (lambda a, b: [al.solve(a, b), al.solve(a, al.transpose(A) * b[0])], SQUARE, ROW),
     "fill": (lambda x: [al.full([2, 2], x), al.full_like(A, x * x)], ONE),
+    "Python's numbers": (
+        lambda x, y: [FUNCTIONS[f"number_{name}"](x, y) for name in ("divide", "mod", "pow")], ONE, np.array(0.9),
+    ),
     "range": (lambda x, y: al.range(x, 4.5, y), ONE, np.array(0.9)),
     "linspace": (lambda x, y: al.linspace(x, y, 4), ONE, np.array(2.9)),
     "triangles": (lambda x: [al.tril(x), al.triu(x, 1), al.diagonal(x), al.diag(x[0]), al.trace(x)], SQUARE),
