@@ -46,6 +46,10 @@ _DISPLAYS = (gast.List, gast.Tuple, gast.ListComp)
 #: where functions are that mean something else for what is staged
 _LIBRARIES = ("numpy.", "scipy.special.", "scipy.linalg.")
 _REDUCE: dict[Any, tuple[str, ...]] = {functools.reduce: ("function",)}
+# What makes generators of random numbers.
+_GENERATORS = frozenset(
+    (("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "default_rng"))
+)
 # Builtins that must be called by the user's own frame.
 _FRAME_CALLS = FRAME_READERS | {"breakpoint", "globals", "super", "__import__"}
 # Builtins that always give a Python bool.
@@ -121,11 +125,21 @@ def asks_nobody(f: Any) -> bool:
     return f"{f.__module__}.".startswith(_LIBRARIES)
 
 
+def makes_generator(f: Any) -> bool:
+    """Return whether a callable makes a generator of random numbers."""
+    return (str(getattr(f, "__module__", "")).partition(".")[0], getattr(f, "__name__", "")) in _GENERATORS
+
+
+def draws(f: Any) -> bool:
+    """Return whether a callable is a method of a generator of random numbers."""
+    return makes_generator(type(getattr(f, "__self__", None)))
+
+
 def is_plain(target: Any) -> bool:
     """Return whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
     if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE):
         return False
-    if asks_nobody(target):
+    if asks_nobody(target) or makes_generator(target) or draws(target):
         return False
     if isinstance(target, types.FunctionType):
         return is_library_file(target.__code__.co_filename) and not (function_parameters(target) or is_foreign(target))

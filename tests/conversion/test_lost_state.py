@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import functools
-import random
 
 import autoloop as al
 import numpy as np
@@ -116,13 +115,6 @@ def generator(n):
     return s
 
 
-def random_numbers(n):
-    s = 0.0
-    for _ in range(n):
-        s += random.random()
-    return s
-
-
 def numpy_random_numbers(n):
     generator = np.random.default_rng(1)
     s = 0.0
@@ -155,7 +147,6 @@ REFUSED = [
     (array_of_a_closure, f"the ndarray 'a' {CHANGED}"),
     (iterator, "the list_iterator 'items' is advanced in a loop or branch on tensors"),
     (generator, "the generator 'items' is advanced in a loop or branch on tensors"),
-    (random_numbers, "the Random 'random' is asked for random numbers"),
     (numpy_random_numbers, "the Generator 'generator' is asked for random numbers"),
     (operand_with_effect, "an operand of `and` that a tensor decides on changes 'out'"),
 ]

@@ -126,3 +126,13 @@ def test_a_copy_is_a_tensor_of_its_own():
 def test_methods_that_numpy_has_no_longer_are_not_there():
     with pytest.raises(AttributeError):
         al.constant(X).itemset(0, 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "complex64", "uint8"])
+def test_elements_and_lists_are_numbers_as_plain_python_has_them(dtype):
+    def f(x):
+        return x.item(1, 2), x[0, 0].item(), x.tolist(), x.item(1) / 3
+
+    x = np.array(X > 0 if dtype == "bool" else np.abs(X)).astype(dtype)
+    found, plain = al.function(f)(x), f(x)
+    assert repr(found) == repr(plain)

@@ -16,6 +16,7 @@ from ..staging.door import guarded, is_outside, shielded
 from ..staging.growing_list import example_of, growing
 from ..staging.staged_values import is_staged
 from .builtins import staged_for
+from .random_calls import drawing
 from .text import formatted
 
 # Arguments that hold no tensor.
@@ -28,6 +29,9 @@ def call(f: Any) -> Any:
     The user's functions, methods, partials and callable objects are converted (once); builtins with a meaning
     for tensors are exchanged; everything else is ``f`` itself.
     """
+    drawn = drawing(f)
+    if drawn is not None:
+        return drawn
     staged = staged_for(f)
     if staged is not None:
         return staged if current_graph() is not None else f

@@ -17,7 +17,7 @@ from .convert import as_constant, to_array
 from .op import call
 from .tensor import Tensor
 from .tensor_operators import BINARY, COMPARISONS, Operators
-from .tracers import Kind, NumberTracer, kind_of, marked, number_of
+from .tracers import ArrayTracer, Kind, NumberTracer, kind_of, marked, number_of
 
 Type: TypeAlias = type[complex]
 
@@ -172,3 +172,21 @@ for _dunder, _method in {
     "__rdivmod__": lambda self, other: _divmod(other, self),
 }.items():  # fmt: skip
     setattr(NumberTracer, _dunder, _method)
+
+
+def _item(self: ArrayTracer, /, *args: Any) -> Any:
+    """Return one element as a Python number, see ``Tensor.item``."""
+    return as_number(self.plain.item(*args), number_of((self, *args)))
+
+
+def _tolist(self: ArrayTracer) -> Any:
+    """Return the elements as Python numbers in nested lists, see ``Tensor.tolist``."""
+    return _as_numbers(self.plain.tolist())
+
+
+def _as_numbers(value: Any) -> Any:
+    return [_as_numbers(one) for one in value] if isinstance(value, list) else as_number(value, NumberTracer)
+
+
+for _made, _method in (("item", _item), ("tolist", _tolist)):
+    setattr(ArrayTracer, _made, _method)

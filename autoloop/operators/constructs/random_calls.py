@@ -1,0 +1,207 @@
+"""Random numbers in converted code: the run asks the generator itself for them, each time and in program order.
+
+A trace only asks a copy, for what kind of numbers there will be, so the generator's stream is advanced as plain Python
+would advance it. Generators that the traced function makes itself, of a seed, are asked while tracing: they begin anew
+at each call, and so give the same at each.
+"""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import ops
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.number_operators import as_number
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
+
+from ...conversion.callables import is_users_class, makes_generator
+from ..mutation.heap_snapshot import is_random
+from ..staging.staged_values import is_staged
+
+_NUMBERS = (bool, int, float, complex)
+#: what changes its argument
+_IN_PLACE = {"shuffle": "assign a permutation instead: x = rng.permutation(x), or random.sample(x, len(x))"}
+#: the numbers that stand for staged arguments while a copy is asked: increasing, in (0, 1), equal parts of 1
+_EXAMPLES: tuple[Callable[[int, int], float], ...] = (
+    lambda place, size: 1 + place, lambda place, size: 0.5 + place / 16, lambda place, size: 1 / max(size, 1),
+    lambda place, size: place,
+)  # fmt: skip
+#: functions of NumPy's that are no methods of its hidden generator -> the methods that they stand for
+_FUNCTIONS = {"seed": "seed", "ranf": "random_sample", "sample": "random_sample"}
+#: graph -> the generators that its function has made; each is used by the one thread that traces it
+_made_in: weakref.WeakKeyDictionary[Graph, list[Any]] = weakref.WeakKeyDictionary()
+
+
+def drawing(f: Any) -> Callable[..., Any] | None:
+    """Return what takes the place of a random generator's method, or of what makes one, in a trace; else None."""
+    graph = current_graph()
+    if graph is None or not graph.root.ordered:
+        return None
+    f = _method_of(f)
+    owner = getattr(f, "__self__", None)
+    if owner is None or isinstance(owner, type):
+        return _making(f, graph.root) if makes_generator(f) else None
+    if not is_random(owner) or is_users_class(type(owner)):
+        return None
+    if any(owner is one for one in _made_in.get(graph.root, ())):
+        return None
+    return lambda *args, **kwargs: _drawn(f, args, kwargs)
+
+
+def _method_of(f: Any) -> Any:
+    """Return the method behind a function of NumPy's that is none itself."""
+    if getattr(f, "__module__", None) != "numpy.random":
+        return f
+    name = _FUNCTIONS.get(getattr(f, "__name__", ""))
+    method: Any = np.random.rand
+    return f if name is None or getattr(f, "__self__", None) is not None else getattr(method.__self__, name)
+
+
+def _making(f: Any, graph: Graph) -> Callable[..., Any]:
+    def made(*args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        if all(one is None for one in given):
+            raise TypeError(
+                f"{f.__name__}() takes a fresh seed at each call, but this function is traced once: give a seed, or "
+                f"make the generator outside and hand it over as an argument"
+            )
+        generator = f(*args, **kwargs)
+        if not any(generator is one for one in given):
+            _made_in.setdefault(graph, []).append(generator)
+        return generator
+
+    return made
+
+
+def _drawn(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what a generator's method will give, as values that the run computes."""
+    name = method.__name__
+    if name in _IN_PLACE:
+        raise TypeError(f"{name} changes its argument in place, which a graph cannot follow; {_IN_PLACE[name]}")
+    if kwargs.get("out") is not None:
+        raise TypeError(f"{name} does not take the argument 'out' in a traced function; assign the result")
+    leaves, structure = nest.flatten_with_structure((args, kwargs))
+    places = [place for place, leaf in enumerate(leaves) if is_staged(leaf)]
+    staged = [leaves[place] for place in places]
+    sample = _sample(method, leaves, structure, places)
+    draw = _draw(method, leaves, structure, places, _check(name, sample))
+    inputs = [convert_to_tensor(one) for one in staged]
+    if sample is None:
+        ops.py_function(draw, inputs, None, name=name)
+        return None
+    numbers, form = nest.flatten_with_structure(sample)
+    results = ops.py_function(draw, inputs, [np.asarray(one).dtype for one in numbers], name=name)
+    assert isinstance(results, list)
+    sized = any(one.dtype.kind in "iu" for one in inputs)
+    return nest.unflatten(form, [_kept(r, one, staged, sized) for r, one in zip(results, numbers, strict=True)])
+
+
+def _draw(
+    method: Any, leaves: Sequence[Any], structure: Any, places: Sequence[int], checked: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """Return what asks the generator, with the arguments as they are now but for those at ``places``."""
+    now = [leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
+    args, kwargs = nest.unflatten(structure, now)
+
+    def with_inputs(*values: Any) -> Any:
+        given = list(now)
+        for place, value in zip(places, values, strict=True):
+            given[place] = value.item() if isinstance(leaves[place], NumberTracer) else value[()]
+        positional, named = nest.unflatten(structure, given)
+        return checked(method(*positional, **named))
+
+    def as_written() -> Any:
+        return checked(method(*args, **kwargs))
+
+    draw = with_inputs if places else as_written
+    draw.__name__ = method.__name__
+    return draw
+
+
+def _sample(method: Any, leaves: Sequence[Any], structure: Any, places: Sequence[int]) -> Any:
+    """Return what a copy of the generator gives for arguments like these."""
+    first: Exception | None = None
+    for example in _EXAMPLES if places else _EXAMPLES[:1]:
+        given = list(leaves)
+        for order, place in enumerate(places):
+            given[place] = _like(leaves[place], example, order)
+        args, kwargs = nest.unflatten(structure, given)
+        trial = copy.deepcopy(method.__self__)
+        try:
+            sample = getattr(trial, method.__name__)(*args, **kwargs)
+        except Exception as error:
+            first = first or error
+            continue
+        strange = next((one for one in nest.flatten(sample) if not _is_number(one)), None)
+        if strange is not None and sample is not None:
+            raise TypeError(
+                f"{method.__name__} gives {type(strange).__name__!r}, which a run cannot hand to the rest of a traced "
+                f"function; numbers and arrays of numbers can be"
+            )
+        return sample
+    assert first is not None
+    if not places:
+        raise first
+    raise TypeError(
+        f"{method.__name__}: it could not be found out what it gives for staged arguments: {first}"
+    ) from first
+
+
+def _like(leaf: Any, example: Callable[[int, int], float], order: int) -> Any:
+    tensor = convert_to_tensor(leaf)
+    known = tensor.constant_value()
+    if known is not None:
+        return known[()].item() if isinstance(leaf, NumberTracer) else known[()]
+    if tensor.shape.rank is None:
+        raise TypeError(f"the rank of {tensor.name!r} must be known where random numbers are drawn")
+    extents = [1 if one is None else one for one in tensor.shape.known]
+    number = np.full(extents, example(order, int(np.prod(extents))), tensor.dtype)[()]
+    return number.item() if isinstance(leaf, NumberTracer) else number
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind in "biufc"
+    return isinstance(value, _NUMBERS)
+
+
+def _check(name: str, sample: Any) -> Callable[[Any], Any]:
+    """Return what makes a list of what was drawn, if it is what the trace was made for."""
+    if sample is None:
+        return lambda made: ()
+    single = _is_number(sample)
+    wanted = _kinds([sample] if single else nest.flatten(sample))
+
+    def checked(made: Any) -> Any:
+        found = [made] if single else nest.flatten(made)
+        if (kinds := _kinds(found)) != wanted:
+            raise TypeError(
+                f"{name} gave {_shown(kinds)}, but {_shown(wanted)} when traced: let it always give the same kind"
+            )
+        return found
+
+    return checked
+
+
+def _kinds(values: Sequence[Any]) -> list[Any]:
+    return [(type(one), getattr(one, "dtype", None)) for one in values]
+
+
+def _shown(kinds: list[Any]) -> str:
+    return ", ".join([kind.__name__ for kind, _ in kinds])
+
+
+def _kept(result: Tensor, sample: Any, staged: Sequence[Any], sized: bool) -> Any:
+    """Return a result as a value of the kind that the generator gives."""
+    shape = np.shape(sample)
+    result.set_shape([None] * len(shape) if sized else shape)
+    if isinstance(sample, _NUMBERS) and not isinstance(sample, np.generic):
+        return as_number(result, number_of(staged))
+    return marked(kind_of(staged, ArrayTracer), result)

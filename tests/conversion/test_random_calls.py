@@ -1,0 +1,207 @@
+"""Random numbers are drawn from the generator's own stream, as plain Python would: at each call, in every round."""
+
+from __future__ import annotations
+
+import random
+
+import autoloop as al
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng()
+LEGACY = np.random.RandomState()
+OWN = random.Random()
+
+
+def _seed():
+    RNG.bit_generator.state = np.random.default_rng(3).bit_generator.state
+    LEGACY.seed(4)
+    np.random.seed(1)
+    random.seed(2)
+    OWN.seed(5)
+
+
+def _states():
+    return [repr(one) for one in (RNG.bit_generator.state, LEGACY.get_state(), np.random.get_state(), random.getstate(),
+                                  OWN.getstate())]  # fmt: skip
+
+
+def arrays_beside_staged_values(x):
+    return x + RNG.normal(size=3), x * LEGACY.rand(3), np.random.rand(), np.random.normal(0.0, 1.0, (2, 2))
+
+
+def integers(x):
+    return x, np.random.randint(5), RNG.integers(0, 10, size=4), random.randint(0, 5), random.getrandbits(8)
+
+
+def in_a_staged_loop(n):
+    total, i = 0.0, 0
+    while i < n:
+        total += RNG.normal() * 2 + random.random() + LEGACY.uniform() - OWN.gauss(0, 1)
+        i += 1
+    return total
+
+
+def in_a_staged_branch(x):
+    if x[0] > 1:
+        y = RNG.normal()
+    else:
+        y = RNG.uniform() + RNG.uniform()
+    return y, RNG.random()
+
+
+def one_stream_in_order(x):
+    first = RNG.random(2)
+    total = 0.0
+    for _ in range(3):
+        total += RNG.random() * x[0]
+    return first, total, RNG.random()
+
+
+def staged_arguments(x):
+    return RNG.normal(x, 2.0), RNG.uniform(x, x + 1), RNG.poisson(abs(x)), RNG.permutation(x), RNG.choice(x)
+
+
+def staged_numbers(n):
+    total = 0
+    for i in range(n):
+        total += random.randint(i, i + 3) + RNG.binomial(i + 1, 0.5)
+    return total, random.uniform(n, n + 1), RNG.integers(n, n + 5)
+
+
+def lists(x):
+    return x, random.sample(range(10), 3), random.choice([1, 2, 3]), random.choices([1.5, 2.5], k=2), RNG.permutation(5)
+
+
+def of_lists_that_change(x):
+    rows, weights = [1.5, 2.5], np.array([0.5, 0.5])
+    picked = random.choice(rows), RNG.choice(2, p=weights)
+    rows.append(9.5)
+    weights[:] = 1.0
+    return x, picked, random.choice(rows), weights
+
+
+def collected(n):
+    rows = []
+    for _ in range(n):
+        rows.append(RNG.integers(0, 9, size=2))
+    return np.stack(rows)
+
+
+def seeded_each_time(x):
+    np.random.seed(7)
+    random.seed(8)
+    return x * np.random.rand(3), random.random(), np.random.sample(2), np.random.ranf()
+
+
+def made_inside(x):
+    rng, legacy, own = np.random.default_rng(0), np.random.RandomState(1), random.Random(2)
+    return x * rng.normal(size=3), legacy.rand(), own.random(), rng.normal()
+
+
+X, N = np.array([0.5, 1.5, 2.0]), np.int64(4)
+PROGRAMS = [
+    (arrays_beside_staged_values, X), (integers, X), (in_a_staged_loop, N), (in_a_staged_branch, X),
+    (in_a_staged_branch, X + 1), (one_stream_in_order, X), (staged_arguments, X), (staged_numbers, N), (lists, X),
+    (of_lists_that_change, X), (collected, 3), (collected, N), (seeded_each_time, X), (made_inside, X),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("executor", ["sequential", "dataflow", "auto"])
+@pytest.mark.parametrize(("f", "argument"), PROGRAMS, ids=[f.__name__ for f, _ in PROGRAMS])
+def test_draws_what_plain_python_draws(f, argument, executor):
+    _seed()
+    expected, after = [f(argument) for _ in range(3)], _states()
+    decorated = al.function(f, executor=executor)
+    _seed()
+    assert repr([decorated(argument) for _ in range(3)]) == repr(expected)
+    assert _states() == after
+
+
+def test_a_generator_as_an_argument():
+    f = al.function(lambda rng, x: x + rng.normal(size=2))
+    ours, plain = np.random.default_rng(9), np.random.default_rng(9)
+    for _ in range(3):
+        assert np.array_equal(f(ours, np.ones(2)), 1 + plain.normal(size=2))
+    assert f.tracing_count == 1
+
+
+def test_tracing_draws_nothing():
+    _seed()
+    before = _states()
+    for f, argument in PROGRAMS:
+        al.function(f).get_concrete_function(argument)
+    assert _states() == before
+
+
+def _fresh(x):
+    return x + np.random.default_rng().random()
+
+
+def _shuffled(x):
+    RNG.shuffle(x)
+    return x
+
+
+def _bytes(x):
+    return x, RNG.bytes(3)
+
+
+def _into(x):
+    return x + RNG.random(out=np.zeros(3))
+
+
+def _of_what_is_made_inside(x):
+    return np.random.default_rng(0).normal(x)
+
+
+def _wrong_arguments(x):
+    return x + RNG.normal(0.0, -1.0)
+
+
+def _no_arguments_do(x):
+    return RNG.multivariate_normal(x, x)
+
+
+@pytest.mark.parametrize(
+    ("f", "error", "words"),
+    [
+        (_fresh, TypeError, "default_rng() takes a fresh seed at each call"),
+        (_shuffled, TypeError, "shuffle changes its argument in place, which a graph cannot follow; assign a permut"),
+        (_bytes, TypeError, "bytes gives 'bytes', which a run cannot hand to the rest of a traced function"),
+        (_into, TypeError, "random does not take the argument 'out' in a traced function"),
+        (_of_what_is_made_inside, TypeError, "is symbolic"),
+        (_wrong_arguments, ValueError, "scale < 0"),
+        (_no_arguments_do, TypeError, "multivariate_normal: it could not be found out what it gives for staged arg"),
+    ],
+)
+def test_refusals_leave_the_generators_as_they_were(f, error, words):
+    _seed()
+    before = _states()
+    with pytest.raises(error) as caught:
+        al.function(f)(X)
+    assert words in str(caught.value)
+    assert _states() == before
+
+
+def test_the_rank_of_staged_arguments_must_be_known():
+    f = al.function(lambda x: RNG.normal(x), input_signature=[al.TensorSpec(None, al.float64)])
+    with pytest.raises(TypeError, match="the rank of .* must be known where random numbers are drawn"):
+        f(X)
+
+
+def test_what_is_drawn_keeps_its_kind():
+    values = [1, 1, 2.5]
+    f = al.function(lambda x: x + OWN.choice(values))
+    OWN.seed(0)
+    with pytest.raises(TypeError, match="choice gave .*, but .* when traced: let it always give the same kind"):
+        for _ in range(20):
+            f(1.0)
+
+
+def test_errors_of_a_run_stand_at_the_line():
+    f = al.function(lambda x: RNG.normal(0.0, x))
+    f(np.ones(2))
+    with pytest.raises(ValueError, match="scale < 0") as caught:
+        f(-np.ones(2))
+    assert any("RNG.normal(0.0, x)" in str(entry.statement) for entry in caught.traceback)
