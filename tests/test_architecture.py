@@ -31,6 +31,7 @@ LAZY = {
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.main_namespace"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_linalg"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_fft"),
+    ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.ufunc_methods"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.special_compositions"),
     ("autoloop_runtime.base.nest", "dataclasses"),
     ("autoloop_runtime.base.nest", "optree"),

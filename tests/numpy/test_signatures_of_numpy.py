@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from api import _SIGNATURES, NUMPY_FUNCTIONS, Counterpart
+from api import _SIGNATURES, HOLDS, NUMPY_FUNCTIONS, NUMPY_UFUNCS, Counterpart
 
 #: the version of NumPy whose signatures the counterparts have; a newer one shows here what changed
 WRITTEN_FOR = (2, 4)
@@ -42,3 +44,29 @@ def test_nothing_is_swallowed(function):
 def test_python_names_numpys_function_where_a_call_is_wrong():
     for ours in WRITTEN.values():
         assert ours.__name__ in [function.__name__ for function in WRITTEN if WRITTEN[function] is ours]
+
+
+def test_the_door_knows_which_module_holds_a_name():
+    """Else it loads all of them, which would be felt by a first call."""
+    held = {name: module for module, names in HOLDS.items() for name in names.split()}
+    found = {}
+    for function, ours in [*NUMPY_FUNCTIONS.items(), *NUMPY_UFUNCS.items()]:
+        room, _, module = (getattr(ours, "__module__", None) or "").rpartition(".")
+        if room.endswith(".numpy_names") and getattr(np, function.__name__, None) is function:
+            found[function.__name__] = module
+    assert held == found, {name: found.get(name) for name in held.keys() ^ found.keys()}
+
+
+def test_a_call_loads_what_it_needs_of_numpys_names(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, numpy as np, autoloop as al\n"
+        "@al.function(executor='sequential')\n"
+        "def f(x):\n"
+        "    return np.sum(x, 0) + np.max(x)\n"
+        "assert np.array_equal(f(np.ones((2, 3))), [3.0, 3.0, 3.0])\n"
+        "print(*sorted(name.rpartition('.')[2] for name in sys.modules if '.numpy_names.' in name))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) <= {"counterparts", "library_rows", "numpy_reductions"}
