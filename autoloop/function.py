@@ -27,6 +27,7 @@ from .concrete import ConcreteFunction
 from .errors import entry_point
 from .given_arrays import taken
 from .keys import Number, leaf_key, quick_key
+from .number_inputs import NumberInputs
 from .parameters import Parameters
 
 if TYPE_CHECKING:
@@ -87,6 +88,9 @@ class Function:
         #: what is differentiated -> this function and its gradient as one; only added to, by any thread without a lock
         self.with_gradient: dict[Any, Function] = {}
         self.tracing_count = 0
+        self._numbers = NumberInputs()
+        #: how many traces there were since the last that took changing numbers as inputs
+        self._retraces = 0
         #: what each trace was made for
         self.traced_for: list[Any] = []
         self.entry = entry_point(self._call, python_function)
@@ -163,9 +167,26 @@ class Function:
         if concrete is None:
             with self._lock:
                 concrete = self._cache.get(key)
+                if concrete is None and self.input_signature is None:
+                    concrete, leaves = self._of_any_number(call, leaves, structure)
                 if concrete is None:
+                    self._numbers.traced(structure, leaves)
                     concrete = undisturbed(self._trace, call, leaves, structure, key)
         return concrete, leaves
+
+    def _of_any_number(
+        self, call: tuple[Any, ...], leaves: list[Any], structure: Any
+    ) -> tuple[ConcreteFunction | None, list[Any]]:
+        """Return the trace that takes numbers which keep changing as inputs, if there are such, and its leaves."""
+        inputs = self._numbers.inputs(structure, leaves)
+        if inputs is None:
+            return None, leaves
+        key = (structure, tuple([leaf_key(leaf) for leaf in inputs]))
+        try:
+            return self._cache.get(key) or undisturbed(self._trace, call, inputs, structure, key), inputs
+        except (TypeError, ValueError, NotImplementedError):  # it asks for what only their values tell
+            self._numbers.fix(structure, leaves)
+            return None, leaves
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call from inside another trace a part of that trace."""
@@ -205,7 +226,8 @@ class Function:
         self._cache[key] = concrete
         self.tracing_count += 1
         self.traced_for.append(key)
-        if self.tracing_count == RETRACE_WARNING + 1:
+        self._retraces = 0 if any(isinstance(leaf, Number) for leaf in leaves) else self._retraces + 1
+        if self._retraces == RETRACE_WARNING + 1:
             warn_of_retracing(self.name, self._parameters.names, self.traced_for)
         return concrete
 
@@ -342,21 +364,23 @@ def function(
     Returns
     -------
     Function
-        Callable like ``f``; gives concrete tensors in the structure that ``f`` returns.
+        Callable like ``f``; gives what ``f`` gives: of arrays arrays, NumPy scalars and Python numbers. What a tensor,
+        a ``Variable`` or a function of this library takes part in is a tensor.
 
     Notes
     -----
     The first call with a kind of arguments traces ``f``, later ones run the graph. Two calls are of one kind if
 
-    * tensors, arrays and NumPy scalars have the same dtypes and shapes, whatever their values and however they
-      are given: a NumPy array is a tensor of its dtype and shape;
-    * Python numbers, strings and ``None`` are equal and of one type: ``1``, ``True`` and ``1.0`` are three kinds,
-      so pass ``constant(x)`` where a number changes from call to call;
+    * tensors, arrays and NumPy scalars have the same dtypes and shapes, whatever their values; a scalar is an array
+      without dimensions, and an array no tensor, as their results are none;
+    * Python numbers, strings and ``None`` are equal and of one type: ``1``, ``True`` and ``1.0`` are three kinds;
+      an int or float of which five values were traced is an input from then on, where the function does not need
+      its value to be traced;
     * other objects are the same object, or equal if their class says so;
     * all of them stand in structures (tuples, lists, dicts, dataclasses) of the same form.
 
     A keyword argument counts as the positional one, a default that is left out as the default given. With
-    ``input_signature`` there is one trace. ``tracing_count`` tells how many traces there are, ``explain`` for which
+    ``input_signature`` there is one trace for arrays and one for tensors. ``tracing_count`` tells how many traces there are, ``explain`` for which
     arguments; after five a warning names the argument that keeps changing.
 
     Examples

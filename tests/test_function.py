@@ -298,15 +298,37 @@ def test_a_kept_symbolic_tensor_is_refused_later():
 def test_many_retraces_name_the_argument():
     @al.function
     def f(x, n):
-        return x * n
+        return [x * k for k in range(n)]
 
     x = al.constant(1)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         for n in range(8):
-            f(x, n)
+            assert len(f(x, n)) == n
     assert len(seen) == 1
     assert "'n'" in str(seen[0].message) and "autoloop.constant" in str(seen[0].message)
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_a_number_that_keeps_changing_becomes_an_input(kind):
+    def f(x, k, name="a"):
+        if k > 6:
+            return x * k, k + 1, k // 2, name
+        return x + k, k - 1, k / 2, name
+
+    decorated = al.function(f)
+    x = np.ones(2, np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in range(20):
+            if k // 2 * 2 == k or kind is float:
+                found, expected = decorated(x, kind(k)), f(x, kind(k))
+                np.testing.assert_array_equal(found[0], expected[0])
+                assert found[0].dtype == np.float32 and found[1:] == expected[1:]
+                assert type(found[1]) is kind
+    assert decorated.tracing_count == 6
+    decorated(x, kind(100), name="b")
+    assert decorated.tracing_count == 7
 
 
 def test_several_threads_call_one_function():

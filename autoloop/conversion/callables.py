@@ -38,7 +38,7 @@ STAGED_BUILTINS: frozenset[Any] = frozenset(
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(
     (math.ceil, math.cos, math.cosh, math.exp, math.expm1, math.fabs, math.floor, math.log, math.log10, math.log1p)
     + (math.log2, math.pow, math.sin, math.sinh, math.sqrt, math.tan, math.tanh)
-    + (np.apply_along_axis, np.apply_over_axes, np.concatenate, np.piecewise, np.stack)
+    + (np.apply_along_axis, np.apply_over_axes, np.isscalar, np.concatenate, np.piecewise, np.stack)
 )
 # Classes of NumPy's that are called as functions are.
 _ASKING_NOBODY: frozenset[Any] = frozenset((np.vectorize, np.ndindex, np.ndenumerate, np.nditer))

@@ -266,6 +266,8 @@ def _type(*args: Any, **kwargs: Any) -> Any:
 
 
 def _hasattr(value: Any, name: str) -> Any:
+    if isinstance(value, Tracer):
+        return hasattr(stands_for(value), name)
     found = getattr(value, name, None)
     return opened(found).is_set if type(found) is MaybeUnset else hasattr(value, name)
 

@@ -20,7 +20,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, as_numpy_gives, kind_of, ma
 from autoloop_runtime.ops.exact_numbers import truncated
 
 from ..staging.growing_list import GrowingList
-from ..staging.staged_values import answer, is_staged
+from ..staging.staged_values import answer, is_staged, stands_for
 
 
 def _number(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,6 +119,7 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: lambda *args, **kwargs: _callbacks().apply_along_axis(*args, **kwargs),
     np.apply_over_axes: lambda *args, **kwargs: _callbacks().apply_over_axes(*args, **kwargs),
     np.concatenate: _concatenate,
+    np.isscalar: lambda element: issubclass(stands_for(element), (np.generic, bool, int, float, complex)),
     np.piecewise: lambda *args, **kwargs: _callbacks().piecewise(*args, **kwargs),
     np.stack: _stack,
 }

@@ -6,6 +6,7 @@ tensor a number is what it is written out: it takes the other's dtype (``ops.ope
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -113,10 +114,23 @@ def _computed_in(name: str, one: Type, other: Type, exponent: Any) -> Type:
     return both if name in _EQUALITY or name in _ORDERS else widest(both, int)
 
 
+def _of_large(name: str, one: Any, other: Any) -> bool | None:
+    """Return the answer to a comparison of an int with one of Python's that has more bits; None of any others."""
+    if isinstance(one, Tensor) and type(other) is int and one.dtype.kind in "bi" and other.bit_length() > 63:
+        return bool(getattr(operator, name)(0, other))
+    if isinstance(other, Tensor) and type(one) is int and other.dtype.kind in "bi" and one.bit_length() > 63:
+        return bool(getattr(operator, name)(one, 0))
+    return None
+
+
 def of_numbers(name: str, one: Any, other: Any) -> Any:
     """Return the number that one of Python's operators (``"add"``, ``"lt"``) makes of two numbers."""
     mine, theirs = number_type(one), number_type(other)
     assert mine is not None and theirs is not None
+    if name in _ORDERS or name in _EQUALITY:
+        known = _of_large(name, one, other)
+        if known is not None:
+            return known
     common = _computed_in(name, mine, theirs, other)
     made = call(_EXACT.get(name) or _FUNCTIONS[name], carried(one, common), carried(other, common))
     return number_of((one, other))(made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,9 @@ from .define import primitive
 from .int_bounds import bits
 from .operands import cast
 from .powers import pow
-from .public_functions import Binary
+
+if TYPE_CHECKING:
+    from .public_functions import Binary
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _RAISING = VIEWING.but(fails=Fails.MAYBE, raises=ArithmeticError)
