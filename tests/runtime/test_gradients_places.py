@@ -109,7 +109,8 @@ SAMPLES |= {
     "scatter": (lambda x: al.scatter(al.constant([[0], [2], [0], [1]]), x, [5]), [V]),
     "scatter_update": (lambda x, y: call("scatter_update", x, al.constant([[0], [2]]), y), [M, W[:2]]),
     "numbers": (
-        lambda x: call("number_divide", x[0, 0], x[1, 1] + 3) + call("number_pow", al.exp(x[0, 1]), x[1, 0]), [M],
+        lambda x: call("number_divide", x[0, 0], x[1, 1] + 3) + call("number_pow", al.exp(x[0, 1]), x[1, 0]),
+        [M],
     ),
     "matmul": (lambda x, y: x @ y, [M, W]),
     "matmul again and again": (recurrence, [M, W]),

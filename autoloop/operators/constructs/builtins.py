@@ -201,8 +201,9 @@ def _numbers(values: Any) -> Any:
 def _sum(values: Any, start: Any = 0) -> Any:
     if not _is_staged(values):
         return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
-    kind = kind_of((values,))
-    total = marked(kind, ops.sum(_as_array(values), axis=0))
+    array = convert_to_tensor(_as_array(values))
+    added = dtypes.int64 if array.dtype.kind == "b" else array.dtype  # Python adds one by one, from its own 0 on
+    total = marked(kind_of((values,)), ops.cast(ops.sum(array, axis=0), added))
     return total if isinstance(start, int) and start == 0 else total + start
 
 

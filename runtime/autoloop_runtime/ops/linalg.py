@@ -123,7 +123,7 @@ def matmul(
     return apply(MATMUL, [a, b], None, name)
 
 
-@public(numpy=np.dot)
+@public()
 def dot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return NumPy's ``dot``: the product of scalars, vectors and matrices.
 
@@ -142,7 +142,7 @@ def dot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     return tensordot(a, b, ([len(a.shape) - 1], [len(b.shape) - 2]), name)
 
 
-@public(numpy=np.outer)
+@public()
 def outer(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     """Return all products of an element of ``a`` and one of ``b``, as a matrix.
 

@@ -51,7 +51,7 @@ HOLDS: Mapping[str, str] = {
     "numpy_windows": "around bartlett blackman fix hamming hanning i0 kaiser round sinc",
     "order_statistics": "argpartition lexsort median nanmedian nanpercentile nanquantile partition percentile quantile",
     "sample_statistics": "average corrcoef cov",
-    "tensor_products": "cross einsum einsum_path inner kron matrix_transpose matvec vdot vecdot vecmat",
+    "tensor_products": "cross dot einsum einsum_path inner kron matrix_transpose matvec outer vdot vecdot vecmat",
 }
 
 _HOLDER: Mapping[str, str] = {name: module for module, names in HOLDS.items() for name in names.split()}

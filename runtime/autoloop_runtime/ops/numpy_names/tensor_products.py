@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.tensor import Tensor
-from .. import contractions
+from .. import contractions, linalg
 from ..arithmetic import multiply
 from ..array import expand_dims, moveaxis, reshape, squeeze, swapaxes
 from ..creation import eye
@@ -106,10 +106,31 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     return moveaxis(stack(parts, -1), -1, known(np.cross, axisc=axisc))
 
 
+def _arrays(a: Any, b: Any) -> list[Tensor]:
+    """Return operands in their common dtype; Python numbers count as the arrays that NumPy makes of them."""
+    return as_operands(as_operand(a), as_operand(b))
+
+
+@counterpart(np.dot)
+def dot(a: Any, b: Any, out: Any = None) -> Tensor:
+    """Return ``np.dot``."""
+    unsupported(np.dot, out=out)
+    first, second = _arrays(a, b)
+    return linalg.dot(first, second)
+
+
+@counterpart(np.outer)
+def outer(a: Any, b: Any, out: Any = None) -> Tensor:
+    """Return ``np.outer``."""
+    unsupported(np.outer, out=out)
+    first, second = _arrays(a, b)
+    return linalg.outer(first, second)
+
+
 @counterpart(np.kron)
 def kron(a: Any, b: Any) -> Tensor:
     """Return ``np.kron``: all products, in blocks."""
-    a, b = as_operands(a, b)
+    a, b = _arrays(a, b)
     count = max(len(a.shape), len(b.shape))
     if not count:
         return multiply(a, b)
@@ -122,7 +143,7 @@ def kron(a: Any, b: Any) -> Tensor:
 @counterpart(np.inner)
 def inner(a: Any, b: Any, /) -> Tensor:
     """Return ``np.inner``."""
-    a, b = as_operands(a, b)
+    a, b = _arrays(a, b)
     if not len(a.shape) or not len(b.shape):
         return multiply(a, b)
     return contractions.tensordot(a, b, (-1, -1))
@@ -131,7 +152,7 @@ def inner(a: Any, b: Any, /) -> Tensor:
 @counterpart(np.vdot)
 def vdot(a: Any, b: Any, /) -> Tensor:
     """Return ``np.vdot``."""
-    a, b = as_operands(a, b)
+    a, b = _arrays(a, b)
     return matmul(conjugated(reshape(a, [-1])), reshape(b, [-1]))
 
 
