@@ -63,8 +63,8 @@ def test_one_trace_serves_equal_calls():
 
 
 def test_what_they_refuse():
-    with pytest.raises(TypeError, match="numpy.median has no counterpart"):
-        al.function(np.median)(X)
+    with pytest.raises(TypeError, match="numpy.busday_count has no counterpart"):
+        al.function(np.busday_count)(X, X)
     with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
         al.function(np.sum)(X, axes=0)
     with pytest.raises(TypeError, match="numpy.sum does not take the argument 'out'"):

@@ -156,6 +156,14 @@ def is_plain(target: Any) -> bool:
     return is_library_file(getattr(module, "__file__", None) or "")
 
 
+def _member(module: types.ModuleType, name: str) -> Any:
+    """Return what a module has under a name; ours may load it first, of others nothing is run."""
+    found = vars(module).get(name, _MISSING)
+    if found is _MISSING and is_own_file(getattr(module, "__file__", None) or ""):
+        return getattr(module, name, _MISSING)
+    return found
+
+
 @dataclass
 class Environment:
     """What the names of one function mean now, for decisions made while it is converted.
@@ -193,7 +201,7 @@ class Environment:
         if isinstance(node, gast.Attribute):
             base = self.resolve(node.value, local_names)
             if isinstance(base, types.ModuleType):
-                return vars(base).get(node.attr, _MISSING)
+                return _member(base, node.attr)
         return _MISSING
 
     def is_builtin(self, node: Node, name: str, local_names: frozenset[str]) -> bool:

@@ -106,5 +106,11 @@ def test_anywhere_else_they_are_refused(f):
         al.function(f)(np.float64(5))
 
 
+def test_they_are_known_before_they_are_loaded(monkeypatch):
+    monkeypatch.delitem(vars(al), "set_loop_options", raising=False)
+    with pytest.raises(ValueError, match="set_loop_options must be the first statement"):
+        al.function(lambda: al.set_loop_options(maximum_iterations=2))()
+
+
 def test_in_a_loop_that_stays_python_they_do_nothing():
     assert float(al.function(in_a_python_loop)(np.float64(5))) == 2

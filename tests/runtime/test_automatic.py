@@ -22,6 +22,7 @@ from api import (
     config,
     on_stack_replacement,
     resumable,
+    resume_pass,
     tier_up,
 )
 from api import native_extra as extra

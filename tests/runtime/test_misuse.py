@@ -295,9 +295,13 @@ MISUSES = {
             "index": lambda x: [1, 2][x], "numpy": lambda x: x.numpy(), "range": range,
         }.items()
     },
-    "a NumPy function without a counterpart": (staged(lambda x: np.kron(x, x), [1]), TypeError, r"numpy\.kron has no"),
-    "a NumPy operation without a counterpart": (staged(np.signbit, 1.0), TypeError, r"numpy\.signbit has no"),
-    "a method of a NumPy operation": (staged(np.add.reduce, [1]), TypeError, r"numpy\.add\.reduce has no counterpart"),
+    "a NumPy function without a counterpart": (
+        staged(lambda x: np.busday_count(x, x), [1]), TypeError, r"numpy\.busday_count has no",
+    ),
+    "a NumPy operation without a counterpart": (staged(np.isnat, 1.0), TypeError, r"numpy\.isnat has no"),
+    "a method of a NumPy operation": (
+        staged(lambda x: np.add.at(x, [0], 1), [1]), TypeError, r"numpy\.add\.at changes its first argument.*scatter",
+    ),
     "assigning to an element": (lambda: al.constant([1]).__setitem__(0, 2), TypeError, "set_item"),
     "a kept symbolic tensor": (lambda: foreign() + al.constant(1) + foreign(), ValueError, "another graph"),
     # shapes and dtypes

@@ -28,7 +28,7 @@ def test_it_is_a_tuple_to_whoever_expects_one():
     shape = TensorShape([2, 3])
     assert isinstance(shape, tuple) and shape == (2, 3) and (2, 3) == shape and hash(shape) == hash((2, 3))
     assert {(2, 3): "found"}[shape] == "found" and not shape != (2, 3) and shape != (2, 4)
-    assert (*shape,) == tuple(shape) == shape[:] == (2, 3) and shape[-1] == 3 and "%d by %d" % shape == "2 by 3"  # noqa: UP031
+    assert (*shape,) == tuple(shape) == shape[:] == (2, 3) and shape[-1] == 3 and "{} by {}".format(*shape) == "2 by 3"
     assert (1,) + shape == shape[:0] + (1, 2, 3) == (1, 2, 3) and 3 in shape and shape.index(3) == 1
     assert np.zeros(shape).shape == np.broadcast_shapes(shape, (1, 3)) == (2, 3)
     for one in (shape, TensorShape([2, None]), TensorShape(()), TensorShape(None)):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from ...base.parsing import signature_of
 from ...ir.convert import convert_to_tensor, has_tensor
 from ...ir.numpy_arguments import advice_for, full_name
 from ...ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_NUMBERS, NUMPY_UFUNCS
@@ -64,7 +64,7 @@ def unsupported(theirs: Any, instead: str | None = None, **arguments: Any) -> No
     for argument, value in arguments.items():
         if value is None or value is NO_VALUE:
             continue
-        default = inspect.signature(NUMPY_FUNCTIONS[theirs]).parameters[argument].default
+        default = signature_of(NUMPY_FUNCTIONS[theirs]).parameters[argument].default
         if not (value is default or (type(value) is type(default) and value == default)):
             refused(theirs, argument, instead)
 

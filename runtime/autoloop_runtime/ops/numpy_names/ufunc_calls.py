@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...base.parsing import signature_of
 from ...ir.numpy_arguments import is_neutral
 from ...ir.numpy_protocols import UFUNC_METHODS, ufunc_counterpart_of
 from ...ir.tensor import Tensor
@@ -58,7 +58,7 @@ def _called(ufunc: Any, *inputs: Any, casting: Any = "same_kind", dtype: Any = N
 
 def _on_axes(ufunc: Any, ours: Any, inputs: Sequence[Any], own: dict[str, Any]) -> Any:
     """Return what a function of vectors and matrices gives of axes that are not the last."""
-    parameters = inspect.signature(ours).parameters
+    parameters = signature_of(ours).parameters
     for argument, value in own.items():
         if argument not in parameters and not is_neutral(argument, value):
             refused(ufunc, argument, "move the axes of the operands instead: numpy.moveaxis(x, axis, -1)")
