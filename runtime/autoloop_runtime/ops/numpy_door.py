@@ -61,7 +61,9 @@ def _open(theirs: Any) -> None:
     """Fill the tables with what ``theirs`` is written as, and what stands beside it."""
     space, name = getattr(theirs, "__module__", None) or "", getattr(theirs, "__name__", "")
     with undivided():
-        if space.startswith("scipy.special") or _is_scipys(theirs):
+        if space.startswith("scipy.linalg"):
+            from .numpy_names import scipy_matrices  # noqa: F401
+        elif space.startswith("scipy.special") or _is_scipys(theirs):
             from .numpy_names import special_compositions  # noqa: F401
         elif space.startswith("numpy.linalg"):
             from .numpy_names import numpy_linalg  # noqa: F401
