@@ -40,8 +40,10 @@ STAGED_FUNCTIONS: frozenset[Any] = frozenset(
     + (math.log2, math.pow, math.sin, math.sinh, math.sqrt, math.tan, math.tanh)
     + (np.apply_along_axis, np.apply_over_axes, np.isscalar, np.concatenate, np.piecewise, np.stack)
 )
-# Classes of NumPy's that are called as functions are.
-_ASKING_NOBODY: frozenset[Any] = frozenset((np.vectorize, np.ndindex, np.ndenumerate, np.nditer))
+# Classes of NumPy's that are called as functions are, and functions that ask the elements of an argument, not itself.
+_ASKING_NOBODY: frozenset[Any] = frozenset(
+    (np.vectorize, np.ndindex, np.ndenumerate, np.nditer, np.poly, np.roots, np.ravel_multi_index)
+)
 _DISPLAYS = (gast.List, gast.Tuple, gast.ListComp)
 #: where functions are that mean something else for what is staged
 _LIBRARIES = ("numpy.", "scipy.special.", "scipy.linalg.")
@@ -120,8 +122,8 @@ def is_numpys(f: Any) -> bool:
 def asks_nobody(f: Any) -> bool:
     """Return whether a function of NumPy's or SciPy's does not ask its arguments what it means for them."""
     if not isinstance(f, types.FunctionType | types.BuiltinFunctionType):
-        known = isinstance(f, type) and (f in _ASKING_NOBODY or issubclass(f, np.generic))
-        return known or isinstance(f, np.vectorize)
+        named = isinstance(f, type | type(np.poly)) and f in _ASKING_NOBODY
+        return named or isinstance(f, np.vectorize) or (isinstance(f, type) and issubclass(f, np.generic))
     return f"{f.__module__}.".startswith(_LIBRARIES)
 
 

@@ -38,7 +38,8 @@ def test_parameters_are_numpys(function):
 @pytest.mark.parametrize("function", WRITTEN, ids=_ids)
 def test_nothing_is_swallowed(function):
     kinds = {p.kind for p in inspect.signature(WRITTEN[function]).parameters.values()}
-    assert inspect.Parameter.VAR_KEYWORD not in kinds or function in (np.einsum, np.clip)
+    handed_on_or_refused = (np.einsum, np.clip, np.pad, np.piecewise)
+    assert inspect.Parameter.VAR_KEYWORD not in kinds or function in handed_on_or_refused
 
 
 def test_python_names_numpys_function_where_a_call_is_wrong():

@@ -59,9 +59,6 @@ REFUSED = {
     ],
     "copy": [lambda x: np.nan_to_num(x, copy=False)],
     "like": [lambda x: np.array([x, x], like=X)],
-    "axis": [lambda x: np.unique(x, axis=0)],
-    "return_index": [lambda x: np.unique(x, True)],
-    "end_values": [lambda x: np.pad(x, 1, "constant", end_values=2.0)],
 }
 _REFUSED = [pytest.param(f, name, id=f"{name}-{i}") for name, fs in REFUSED.items() for i, f in enumerate(fs)]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..base import dtypes
 from ..ir.argument_types import ArrayLike, Axes, Axis
 from ..ir.convert import convert_to_tensor
@@ -139,7 +137,7 @@ def _rows(values: Any) -> list[Tensor]:
     return [reshape(p, [1]) if p.shape.rank == 0 else p for p in parts]
 
 
-@public(numpy=np.vstack)
+@public()
 def vstack(values: ArrayLike, name: str | None = None) -> Tensor:
     """Return tensors one above another: vectors count as rows.
 
@@ -151,7 +149,7 @@ def vstack(values: ArrayLike, name: str | None = None) -> Tensor:
     return concat([expand_dims(p, 0) if p.shape.rank == 1 else p for p in _rows(values)], 0, name)
 
 
-@public(numpy=np.hstack)
+@public()
 def hstack(values: ArrayLike, name: str | None = None) -> Tensor:
     """Return tensors side by side: vectors one after another.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from ..ir.apply import apply, apply_several
 from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.node import Node
-from ..ir.numpy_arguments import Counterpart
-from ..ir.numpy_protocols import NUMPY_FUNCTIONS
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, VIEWING
 from .array import moveaxis, needed_rank, reshape
@@ -263,17 +260,3 @@ def split(
             raise ValueError(f"split: axis {axis} of shape {value.shape} cannot be split into {num} equal pieces")
         sizes = [extent // num] * num
     return list(apply_several(SPLIT, [value], {"sizes": tuple(sizes), "axis": axis}, name) or ())
-
-
-def _numpy_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Return ``np.split``: a sequence says where the pieces begin, not how long they are."""
-    value = convert_to_tensor(ary)
-    if not isinstance(indices_or_sections, (list, tuple, np.ndarray)):
-        return split(value, indices_or_sections, axis)
-    axis = axis_of(axis, value.shape.rank, "split")
-    ends = [0, *(int(i) for i in indices_or_sections), None]
-    lead = (slice(None),) * axis
-    return [value[(*lead, slice(start, end))] for start, end in pairwise(ends)]
-
-
-NUMPY_FUNCTIONS[np.split] = Counterpart(np.split, _numpy_split)

@@ -18,8 +18,17 @@ from ..ir.numpy_protocols import NUMPY_DOORS
 #: module of the room -> the names of ``np.`` that it enters; a name that stands nowhere has all of them loaded
 HOLDS: Mapping[str, str] = {
     "differences": "diff ediff1d gradient trapezoid unwrap",
+    "distinct_elements": (
+        "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values"
+    ),
     "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
+    "index_tricks": "ix_",
     "interpolation": "convolve correlate interp",
+    "joined_arrays": (
+        "append array_split atleast_1d atleast_2d atleast_3d block column_stack delete dsplit dstack hsplit hstack "
+        "insert row_stack split vsplit vstack"
+    ),
+    "moved_axes": "fliplr flipud resize rot90 trim_zeros",
     "nan_reductions": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
     "numpy_bits": "packbits unpackbits",
     "numpy_creation": (
@@ -50,8 +59,11 @@ HOLDS: Mapping[str, str] = {
     ),
     "numpy_windows": "around bartlett blackman fix hamming hanning i0 kaiser round sinc",
     "order_statistics": "argpartition lexsort median nanmedian nanpercentile nanquantile partition percentile quantile",
+    "padding": "pad",
+    "polynomials": "poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots vander",
     "sample_statistics": "average corrcoef cov",
     "tensor_products": "cross dot einsum einsum_path inner kron matrix_transpose matvec outer vdot vecdot vecmat",
+    "writing_in_place": "copyto fill_diagonal place put put_along_axis putmask",
 }
 
 _HOLDER: Mapping[str, str] = {name: module for module, names in HOLDS.items() for name in names.split()}

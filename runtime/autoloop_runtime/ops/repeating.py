@@ -156,7 +156,7 @@ PAD = primitive("pad", _pad_infer, _pad_kernel, _pad_vjp, extents=("known", 2), 
 _PAD_MODES = {"constant": "constant", "reflect": "reflect", "symmetric": "symmetric", "edge": "edge", "wrap": "wrap"}
 
 
-@public(numpy=np.pad)
+@public()
 def pad(
     x: ArrayLike, paddings: ArrayLike, mode: str = "constant", constant_values: ArrayLike = 0, name: str | None = None
 ) -> Tensor:

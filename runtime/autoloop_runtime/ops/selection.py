@@ -22,7 +22,7 @@ __all__ = ["argwhere", "where"]
 
 ARGWHERE = primitive(
     "argwhere", lambda x: (dtypes.int64, TensorShape([None, x.shape.rank])),
-    lambda x: np.argwhere(x).reshape(-1, x.ndim), NO_GRADIENT, traits=OPAQUE,
+    lambda x: np.argwhere(x), NO_GRADIENT, traits=OPAQUE,
 )  # fmt: skip
 
 

@@ -175,7 +175,7 @@ UNIQUE = primitive(
 )
 
 
-@public(numpy=np.unique)
+@public()
 def unique(x: ArrayLike, name: str | None = None) -> Tensor:
     """Return the distinct elements of ``x``, in ascending order.
 

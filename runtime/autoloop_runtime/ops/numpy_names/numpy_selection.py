@@ -14,6 +14,7 @@ from ..bounds import maximum, minimum
 from ..broadcasting import broadcast_static, broadcast_to
 from ..composed import nonzero as places_of
 from ..joining import unstack
+from ..logic import logical_and
 from ..operands import as_dtype, cast
 from ..selection import argwhere
 from ..selection import where as chosen
@@ -27,6 +28,7 @@ from .counterparts import (
     refused,
     unsupported,
 )
+from .data_checks import checked
 from .numpy_joining import of_one_dtype
 from .numpy_reductions import numpy_axes
 from .ufunc_calls import in_loop
@@ -158,14 +160,13 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Tensor
     unsupported(np.choose, out=out)
     places, rows = as_operand(a), list(unstack(as_operand(choices))) if isinstance(choices, Tensor) else list(choices)
     if mode == "raise":
-        instead = "what is out of range is not known before the run: write mode='clip' or mode='wrap'"
-        refused(np.choose, "mode", instead)
-    parts = [as_operand(row) for row in rows]
-    common = np.result_type(*[part.dtype for part in parts])
-    places = within(np.choose, places, len(parts), mode)
-    made = as_dtype(parts[0], common)
+        here = logical_and(places >= 0, places < len(rows))
+        places = checked(places, here, ValueError, "invalid entry in choice array")
+    parts = as_operands(*rows)
+    places = places if mode == "raise" else within(np.choose, places, len(parts), mode)
+    made = parts[0]
     for place, part in enumerate(parts[1:], 1):
-        made = chosen(places == place, as_dtype(part, common), made)
+        made = chosen(places == place, part, made)
     static = broadcast_static("choose", places, *parts)
     return broadcast_to(made, static.as_tuple()) if static.is_fully_defined() and made.shape != static else made
 

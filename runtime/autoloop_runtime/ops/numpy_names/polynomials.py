@@ -1,0 +1,345 @@
+"""Polynomials by their coefficients, highest power first (``np.polyval``) or lowest first (``np.polynomial``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ir.tensor import Tensor
+from .. import (
+    arithmetic,
+    array,
+    bounds,
+    broadcasting,
+    filled,
+    joining,
+    linalg,
+    logic,
+    powers,
+    reducing,
+    reductions,
+    repeating,
+    running_sums,
+    selection,
+    shape_queries,
+)
+from ..operands import as_dtype
+from ..shape_queries import dim
+from .axes_of_numpy import rank_of
+from .counterparts import as_operand, as_operands, counterpart, known
+from .joined_arrays import at_least
+
+
+def _coefficients(p: Any) -> Tensor:
+    return at_least(as_operand(p), 1)
+
+
+def _count(theirs: Any, c: Tensor, axis: int = 0) -> int:
+    count = c.shape[axis]
+    if count is None:
+        raise ValueError(
+            f"numpy.{theirs.__name__}: the number of coefficients must be known; declare it with set_shape"
+        )
+    return int(count)
+
+
+@counterpart(np.polyval)
+def polyval(p: Any, x: Any) -> Any:
+    """Return ``np.polyval``."""
+    if isinstance(p, np.poly1d) or isinstance(x, np.poly1d):
+        raise TypeError("numpy.polyval takes no numpy.poly1d where tensors take part; give its coefficients: p.coeffs")
+    coefficients, points = as_operand(p), as_operand(x)
+    common = np.result_type(coefficients.dtype, points.dtype)
+    coefficients, at = as_dtype(coefficients, common), as_dtype(points, common)
+    count = _count(np.polyval, coefficients)
+    made: Any = filled.zeros_like(at if count else points)
+    for k in range(count):
+        made = made * at + coefficients[k]
+    return made
+
+
+def _aligned(a1: Any, a2: Any) -> list[Tensor]:
+    """Return coefficients of one number of powers, zeros in front of those that have fewer."""
+    first, second = _coefficients(a1), _coefficients(a2)
+    common = np.result_type(first.dtype, second.dtype)
+    parts = [as_dtype(c, common) for c in (first, second)]
+    most = max(_count(np.polyadd, c) for c in parts)
+    return [_with_zeros(c, most - _count(np.polyadd, c)) for c in parts]
+
+
+def _with_zeros(c: Tensor, count: Any) -> Tensor:
+    """Return coefficients with zeros in front."""
+    return repeating.pad(c, [[count, 0]], "constant", c.dtype.type(0))
+
+
+@counterpart(np.polyadd)
+def polyadd(a1: Any, a2: Any) -> Any:
+    """Return ``np.polyadd``."""
+    first, second = _aligned(a1, a2)
+    return first + second
+
+
+@counterpart(np.polysub)
+def polysub(a1: Any, a2: Any) -> Any:
+    """Return ``np.polysub``."""
+    first, second = _aligned(a1, a2)
+    return first - second
+
+
+@counterpart(np.polymul)
+def polymul(a1: Any, a2: Any) -> Any:
+    """Return ``np.polymul``."""
+    first, second = [_without_zeros(_coefficients(a)) for a in (a1, a2)]
+    return np.convolve(first, second)
+
+
+def _without_zeros(c: Any) -> Any:
+    """Return coefficients without the zeros in front, as a polynomial has them."""
+    value = c.constant_value()
+    if value is not None:
+        kept = np.trim_zeros(value, "f")
+        return as_operand(kept if len(kept) else value[:0] if len(value) == 0 else np.zeros(1, value.dtype))
+    found = logic.not_equal(c, c.dtype.type(0))
+    start = selection.where(reductions.any(found), reductions.argmax(found), shape_queries.size(c, np.int64) - 1)
+    return c[start:]
+
+
+@counterpart(np.polydiv)
+def polydiv(u: Any, v: Any) -> Any:
+    """Return ``np.polydiv``."""
+    over, under = _coefficients(u), _coefficients(v)
+    kind = np.result_type(over.dtype, under.dtype)
+    kind = np.result_type(kind, np.float64) if kind.kind in "biu" else kind
+    rest, under = as_dtype(over, kind), as_dtype(under, kind)
+    m, n = _count(np.polydiv, rest) - 1, _count(np.polydiv, under) - 1
+    scale = 1.0 / under[0]
+    parts = []
+    for k in range(m - n + 1):
+        share = scale * rest[k]
+        parts.append(share)
+        rest = joining.concat([rest[:k], rest[k : k + n + 1] - share * under, rest[k + n + 1 :]], 0)
+    quotient = joining.stack(parts) if parts else filled.zeros([1], kind)
+    return quotient, _rest_of(rest)
+
+
+def _rest_of(rest: Any) -> Any:
+    """Return a remainder without what is nearly zero in front, as NumPy has it; one number stays."""
+    near: Any = arithmetic.abs(rest) <= 1e-8
+    last = shape_queries.size(rest) - 1
+    places = selection.argwhere(logic.logical_not(near))
+    start = bounds.minimum(
+        reductions.min(joining.concat([places[:, 0], as_operand([2**31 - 1])], 0)), as_dtype(last, np.dtype(np.int64))
+    )
+    return rest[start:]
+
+
+@counterpart(np.polyder)
+def polyder(p: Any, m: Any = 1) -> Any:
+    """Return ``np.polyder``."""
+    m = int(known(np.polyder, m=m))
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    c = as_operand(p)
+    for _ in range(m):
+        n = _count(np.polyder, c) - 1
+        c = arithmetic.multiply(*_strong(c[:-1], np.arange(n, 0, -1)))
+    return c
+
+
+def _strong(*values: Any) -> tuple[Tensor, Tensor]:
+    first, second = as_operands(*[as_operand(v) for v in values])
+    return first, second
+
+
+@counterpart(np.polyint)
+def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
+    """Return ``np.polyint``."""
+    m = int(known(np.polyint, m=m))
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    constants = _coefficients(np.zeros(m) if k is None else k)
+    count = _count(np.polyint, constants)
+    if count == 1 and m > 1:
+        constants = broadcasting.broadcast_to(constants, [m])
+    elif count < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    c = as_operand(p)
+    for step in range(m):
+        n = _count(np.polyint, c)
+        c = arithmetic.divide(*_strong(c, np.arange(n, 0, -1)))
+        c = joining.concat(list(_strong(c, constants[step : step + 1])), 0)
+    return c
+
+
+@counterpart(np.poly)
+def poly(seq_of_zeros: Any) -> Any:
+    """Return ``np.poly``."""
+    zeros: Any = _coefficients(seq_of_zeros)
+    value = zeros.constant_value()
+    if value is not None:
+        return as_operand(np.poly(value))
+    rank = rank_of(np.poly, zeros)
+    if rank != 1 and not (rank == 2 and zeros.shape[0] == zeros.shape[1] != 0):
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    if rank == 2 or zeros.dtype.kind == "c":
+        raise TypeError(
+            "numpy.poly of a matrix or of complex numbers gives real or complex numbers, as its values are, and these "
+            "are not known while the graph is built: give it the roots as real numbers"
+        )
+    kind = np.dtype(np.mintypecode(zeros.dtype.char))
+    zeros = as_dtype(zeros, kind)
+    made: Any = filled.ones([1], kind)
+    for k in range(_count(np.poly, zeros)):
+        made = np.convolve(made, joining.stack([filled.ones([], kind), -zeros[k]]))
+    return made
+
+
+@counterpart(np.roots)
+def roots(p: Any) -> Any:
+    """Return ``np.roots``."""
+    c = _coefficients(p)
+    if rank_of(np.roots, c) != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    value = c.constant_value()
+    if value is None:
+        raise TypeError(
+            "numpy.roots needs coefficients that are known while the graph is built, as those that are zero say how "
+            "many roots there are: use numpy.linalg.eigvals of the companion matrix"
+        )
+    return as_operand(np.roots(value))
+
+
+@counterpart(np.vander)
+def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
+    """Return ``np.vander``."""
+    points = as_operand(x)
+    if rank_of(np.vander, points) != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    count = known(np.vander, N=dim(points, 0) if N is None else N)
+    points = as_dtype(points, np.result_type(points.dtype, np.int64))
+    made: Any = array.expand_dims(points, 1)
+    ones = filled.ones_like(made)
+    if count < 2:
+        columns = ones if count else made[:, :0]
+    else:
+        steps = [ones, *[made] * (count - 1)]
+        columns = running_sums.cumprod(joining.concat(steps, 1), 1)
+    return columns if increasing else array.flip(columns, 1)
+
+
+def _inexact(x: Tensor) -> Tensor:
+    """Return ``x + 0.0``."""
+    return x if x.dtype.kind in "fc" else as_dtype(x, np.dtype(float))
+
+
+@counterpart(np.polyfit)
+def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False) -> Any:
+    """Return ``np.polyfit``."""
+    order = int(known(np.polyfit, deg=deg)) + 1
+    at, values = _inexact(as_operand(x)), _inexact(as_operand(y))
+    if order < 1:
+        raise ValueError("expected deg >= 0")
+    if rank_of(np.polyfit, at) != 1:
+        raise TypeError("expected 1D vector for x")
+    if dim(at, 0) == 0:
+        raise TypeError("expected non-empty vector for x")
+    if rank_of(np.polyfit, values) not in (1, 2):
+        raise TypeError("expected 1D or 2D array for y")
+    if None not in (at.shape[0], values.shape[0]) and at.shape[0] != values.shape[0]:
+        raise TypeError("expected x and y to have same length")
+    if np.float16 in (at.dtype, values.dtype):
+        raise TypeError("array type float16 is unsupported in linalg")
+    left, right = np.vander(at, order), values
+    if w is not None:
+        weights = _inexact(as_operand(w))
+        if rank_of(np.polyfit, weights) != 1:
+            raise TypeError("expected a 1-d array for weights")
+        left = left * array.expand_dims(weights, 1)
+        right = right * (weights if len(right.shape) == 1 else array.expand_dims(weights, 1))
+    return _fitted(left, right, order, at, rcond, full, w, cov)
+
+
+def _fitted(left: Any, right: Any, order: int, at: Any, rcond: Any, full: Any, w: Any, cov: Any) -> Any:
+    if rcond is None:
+        count = _count(np.polyfit, at)
+        rcond = count * np.finfo(at.dtype).eps
+    scale = powers.sqrt(reducing.sum(left * left, 0))
+    solution, residuals, rank, singular = np.linalg.lstsq(left / scale, right, rcond)
+    found = solution / (scale if len(solution.shape) == 1 else array.expand_dims(scale, 1))
+    if full:
+        return found, residuals, rank, singular, rcond
+    if not cov:
+        return found
+    base = linalg.inv(array.transpose(left) @ left)
+    factor: Any = 1.0
+    if not (isinstance(cov, str) and cov == "unscaled"):
+        count = _count(np.polyfit, at)
+        if count <= order:
+            raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+        factor = residuals / (count - order)
+    if len(solution.shape) == 1:
+        return found, base * factor
+    return found, array.expand_dims(base, 2) * factor
+
+
+def _horner(c: Tensor, x: Tensor) -> Any:
+    made: Any = c[-1] + x * 0
+    for k in range(2, c.shape[0] + 1):
+        made = c[-k] + made * x
+    return made
+
+
+def _clenshaw(ahead: Callable[..., Any], behind: Callable[..., Any], last: Callable[[Any], Any]) -> Any:
+    """Return the sum of coefficients times polynomials that a recurrence of three terms gives.
+
+    ``c0, c1 = c[-i] - behind(c1, n), c0 + ahead(c1, x, n)``, and at the end ``c0 + c1 * last(x)``.
+    """
+
+    def value(c: Any, x: Any) -> Any:
+        n = c.shape[0]
+        if n == 1:
+            return c[0] + 0 * last(x)
+        one, two = c[-2], c[-1]
+        for i in range(3, c.shape[0] + 1):
+            n -= 1
+            one, two = c[-i] - behind(two, n), one + ahead(two, x, n)
+        return one + two * last(x)
+
+    return value
+
+
+_VALUES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "polynomial": ("polyval", _horner),
+    "chebyshev": ("chebval", _clenshaw(lambda c, x, n: c * (2 * x), lambda c, n: c, lambda x: x)),
+    "legendre": ("legval", _clenshaw(
+        lambda c, x, n: c * x * ((2 * n - 1) / n), lambda c, n: c * ((n - 1) / n), lambda x: x,
+    )),
+    "hermite": ("hermval", _clenshaw(lambda c, x, n: c * (2 * x), lambda c, n: c * (2 * (n - 1)), lambda x: 2 * x)),
+    "hermite_e": ("hermeval", _clenshaw(lambda c, x, n: c * x, lambda c, n: c * (n - 1), lambda x: x)),
+    "laguerre": ("lagval", _clenshaw(
+        lambda c, x, n: (c * ((2 * n - 1) - x)) / n, lambda c, n: (c * (n - 1)) / n, lambda x: 1 - x,
+    )),
+}  # fmt: skip
+
+
+def _of_series(theirs: Any, value: Callable[[Any, Any], Any]) -> None:
+    @counterpart(theirs)
+    def evaluated(x: Any, c: Any, tensor: Any = True) -> Any:
+        factors = _coefficients(c)
+        if factors.dtype.kind in "biu":
+            factors = as_dtype(factors, np.dtype(float))
+        if isinstance(x, (int, float, complex)):
+            return value(factors, x)
+        at = as_operand(x)
+        if tensor:
+            factors = array.reshape(
+                factors, [*[dim(factors, a) for a in range(len(factors.shape))], *[1] * len(at.shape)]
+            )
+        _count(theirs, factors)
+        return value(factors, at)
+
+
+for _module, (_name, _value) in _VALUES.items():
+    _of_series(getattr(getattr(np.polynomial, _module), _name), _value)
