@@ -371,16 +371,14 @@ def function(
     -----
     The first call with a kind of arguments traces ``f``, later ones run the graph. Two calls are of one kind if
 
-    * tensors, arrays and NumPy scalars have the same dtypes and shapes, whatever their values; a scalar is an array
-      without dimensions, and an array no tensor, as their results are none;
-    * Python numbers, strings and ``None`` are equal and of one type: ``1``, ``True`` and ``1.0`` are three kinds;
-      an int or float of which five values were traced is an input from then on, where the function does not need
-      its value to be traced;
+    * tensors, arrays and NumPy scalars have the same dtypes and shapes; a scalar is an array, an array is no tensor;
+    * Python numbers, strings and ``None`` are equal and of one type: ``1``, ``True`` and ``1.0`` are three kinds; an
+      int or float of which five values were traced is an input from then on, where no trace needs its value;
     * other objects are the same object, or equal if their class says so;
     * all of them stand in structures (tuples, lists, dicts, dataclasses) of the same form.
 
-    A keyword argument counts as the positional one, a default that is left out as the default given. With
-    ``input_signature`` there is one trace for arrays and one for tensors. ``tracing_count`` tells how many traces there are, ``explain`` for which
+    A keyword argument counts as the positional one, a default left out as given. With ``input_signature`` there is one
+    trace for arrays and one for tensors. ``tracing_count`` tells how many traces there are, ``explain`` for which
     arguments; after five a warning names the argument that keeps changing.
 
     Examples
