@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import autoloop as al
 import numpy as np
 import pytest
 from api import Graph, Tensor, TensorShape, constant, dtypes, known_int, ops
@@ -90,6 +91,16 @@ def test_pad_modes(mode):
     (y,) = check_static(f, X[0], blurs=["exact"])
     np.testing.assert_array_equal(y.numpy(), np.pad(X[0], [(1, 2), (0, 1)], mode.lower()))
     check_gradient(f, X[0], blurs=["exact"])
+
+
+def test_padding_may_be_another_at_each_end():
+    for widths in (2, (2, 1), ((1, 0), (0, 2))):
+        for values in ((0, 0), (3, 4), ((1, 2), (3, 4)), [5], np.array([1, 2])):
+            theirs = np.pad(X[0], widths, constant_values=values)
+            np.testing.assert_array_equal(ops.pad(constant(X[0]), widths, constant_values=values).numpy(), theirs)
+    with Graph(), pytest.raises(ValueError, match="several constant_values need paddings that are known"):
+        n = al.placeholder("int32", ())
+        ops.pad(X[0], [[0, n], [n, 0]], constant_values=(1, 2))
 
 
 def test_pad_forms():

@@ -169,13 +169,16 @@ def pad(
         How many before and after, for each axis; one pair or one int holds for all axes.
     mode : {"constant", "reflect", "symmetric", "edge", "wrap"}
         In any case.
-    constant_values : scalar tensor-like
+    constant_values : scalar tensor-like, or pairs of numbers
+        What is before and after, for each axis; one pair holds for all axes.
     name : str, optional
     """
     if mode.lower() not in _PAD_MODES:
         raise ValueError(f"pad: mode must be one of {', '.join(_PAD_MODES)}, got {mode!r}")
     x = convert_to_tensor(x)
     widths = _paddings(x, paddings)
+    if isinstance(constant_values, (list, tuple, np.ndarray)) and np.ndim(constant_values):
+        return _padded_with_each(x, widths, constant_values)
     if mode.lower() == "constant":
         x, value = operands("pad", x, constant_values)
         return apply(PAD, [x, value, *widths.inputs], {"known": widths.known}, name)
@@ -189,6 +192,20 @@ def pad(
         if pair != (0, 0):
             source = np.pad(np.arange(extent), pair, _PAD_MODES[mode.lower()])  # type: ignore[call-overload]
             x = gather(x, as_constant(source), axis)
+    return x
+
+
+def _padded_with_each(x: Tensor, widths: Extents, values: Any) -> Tensor:
+    """Return ``x`` padded with another number at each end: axis by axis, of which later ones have the corners."""
+    rank = needed_rank(x, "pad")
+    if widths.known is None or None in widths.known:
+        raise ValueError("pad: several constant_values need paddings that are known while the graph is built")
+    numbers = np.broadcast_to(np.asarray(values), (rank, 2)).ravel().tolist()
+    for end, (width, number) in enumerate(zip(widths.known, numbers)):
+        if width:
+            there = [0] * (2 * rank)
+            there[end] = width
+            x = pad(x, [there[2 * axis : 2 * axis + 2] for axis in range(rank)], constant_values=number)
     return x
 
 
