@@ -127,8 +127,9 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
     seen: list[Any] = []
     kinds: list[Kind] = []
     for value in values:
-        kind: Kind | None = value.dtype if type(value) is Tensor else weak_type(value)
-        if kind is None and (listed := _listed_type(value)) is not None:
+        own = type(value)
+        kind: Kind | None = value.dtype if own is Tensor else own if own in _NUMBERS else weak_type(value)
+        if kind is None and not isinstance(value, Tensor) and (listed := _listed_type(value)) is not None:
             kind = dtypes.DEFAULTS[listed]
         if kind is None:
             value = convert_to_tensor(value)
@@ -187,11 +188,8 @@ def promoted(name: str, rule: Rule, *values: Any) -> list[Tensor]:
     kinds: list[Kind] = [v.dtype for v in values if type(v) is Tensor]
     if len(kinds) != len(values):
         seen, kinds = _looked_at(values)
-    made = []
-    for value, dtype in zip(seen, ruled(rule, name, *kinds)):
-        same = type(value) is Tensor and value.dtype is dtype
-        made.append(value if same else _made(value, dtype))
-    return made
+    wanted = ruled(rule, name, *kinds)
+    return [v if type(v) is Tensor and v.dtype is d else _made(v, d) for v, d in zip(seen, wanted)]
 
 
 def assigned(name: str, value: Any, dtype: DType) -> Tensor:
