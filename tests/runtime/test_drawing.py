@@ -201,8 +201,8 @@ def test_layout_keeps_everything_apart(picture):
         assert not any(overlap(a, b) for b in boxes[:i])
     for cluster in picture.clusters[1:]:
         inner, outer = layout.clusters[cluster.index], layout.clusters[cluster.parent]
-        assert outer.x <= inner.x and inner.x + inner.width <= outer.x + outer.width + 0.01
-        assert outer.y <= inner.y and inner.y + inner.height <= outer.y + outer.height + 0.01
+        assert outer.x <= inner.x + 0.01 and inner.x + inner.width <= outer.x + outer.width + 0.01
+        assert outer.y <= inner.y + 0.01 and inner.y + inner.height <= outer.y + outer.height + 0.01
         strangers = [b for b in picture.boxes if b.cluster == cluster.parent]
         assert not any(overlap(layout.boxes[b.id], inner) for b in strangers)
 
