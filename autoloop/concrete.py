@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.fp_warnings import asked
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import EAGER, Stored
@@ -66,6 +67,15 @@ class ConcreteFunction:
         self._single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
         graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
         self.runner: Runner = prepare(graph, executor)
+        #: made when it is needed; races make it twice
+        self._checked: Runner | None = None
+
+    @property
+    def checked_runner(self) -> Runner:
+        """What computes one operation at a time, with NumPy's own functions: floating-point errors are asked for."""
+        if self._checked is None:
+            self._checked = prepare(self.graph, "dataflow")
+        return self._checked
 
     @property
     def inputs(self) -> list[Tensor]:
@@ -79,7 +89,7 @@ class ConcreteFunction:
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Run on raw values; results are copied where they share memory with the caller's ``arrays``."""
-        results = self.runner.run(values, EAGER)
+        results = (self.checked_runner if asked() else self.runner).run(values, EAGER)
         if arrays:
             results = [_own(r, arrays) for r in results]
         if self._single:
@@ -88,7 +98,8 @@ class ConcreteFunction:
 
     def run_recorded(self, leaves: Sequence[Any]) -> Any:
         """Run on tensors and arrays while somebody records."""
-        made = run_graph(self.graph, self.runner, [convert_to_tensor(leaf) for leaf in leaves])
+        runner = self.checked_runner if asked() else self.runner
+        made = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
         return self._packed([t if handed is _tensor else t.value for t, handed in zip(made, self._handed)])
 
     def _packed(self, results: Sequence[Any]) -> Any:

@@ -426,23 +426,28 @@ def test_a_call_keeps_no_argument_alive():
         assert not any(r() is not None for r in references)
 
 
-def test_floating_point_warnings_are_off_inside_and_as_before_outside():
+@pytest.mark.parametrize("setting", [{}, {"divide": "raise", "invalid": "ignore"}])
+def test_floating_point_settings_are_as_before_outside(setting):
     @al.function(executor="sequential")
     def f(x):
         al.Assert(x > 1, [x])
         return x / (x - x)
 
-    with np.errstate(divide="raise"):
+    with np.errstate(**setting):
+        before = np.geterr()
         for value in (2.0, 0.0, 2.0):
-            if value:
-                assert np.isinf(float(f(np.float64(value))))
-            else:
+            if not value:
                 with pytest.raises(AssertionError):
                     f(np.float64(value))
-            assert np.geterr()["divide"] == "raise"
-            assert np.isinf(float(al.divide(np.float64(1), 0.0)))
-            with pytest.raises(FloatingPointError):
-                np.float64(1) / np.float64(0)
+            elif setting:
+                with pytest.raises(FloatingPointError):
+                    f(np.float64(value))
+                with pytest.raises(FloatingPointError):
+                    al.divide(np.float64(1), 0.0)
+            else:
+                assert np.isinf(float(f(np.float64(value))))
+                assert np.isinf(float(al.divide(np.float64(1), 0.0)))
+            assert np.geterr() == before
 
 
 @pytest.mark.parametrize("executor", ["dataflow", "sequential"])

@@ -42,7 +42,7 @@ STAGED_FUNCTIONS: frozenset[Any] = frozenset(
 )
 # Classes of NumPy's that are called as functions are, and functions that ask the elements of an argument, not itself.
 _ASKING_NOBODY: frozenset[Any] = frozenset(
-    (np.vectorize, np.ndindex, np.ndenumerate, np.nditer, np.poly, np.roots, np.ravel_multi_index)
+    (np.vectorize, np.ndindex, np.ndenumerate, np.nditer, np.errstate, np.poly, np.roots) + (np.ravel_multi_index,)
 )
 _DISPLAYS = (gast.List, gast.Tuple, gast.ListComp)
 #: where functions are that mean something else for what is staged

@@ -29,6 +29,8 @@ def call(f: Any) -> Any:
     The user's functions, methods, partials and callable objects are converted (once); builtins with a meaning
     for tensors are exchanged; everything else is ``f`` itself.
     """
+    if (f is np.errstate or f is np.seterr) and current_graph() is not None:
+        return functools.partial(_floating_point_setting, f)
     drawn = drawing(f)
     if drawn is not None:
         return drawn
@@ -49,6 +51,16 @@ def call(f: Any) -> Any:
     if converted is f:
         return guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
     return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
+
+
+def _floating_point_setting(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return ``np.errstate`` or ``np.seterr``, if it asks for what a run does anyway."""
+    if any(value not in ("ignore", None) for value in (*args, *kwargs.values())):
+        raise TypeError(
+            f"np.{f.__name__} in a traced function would hold while it is traced, not when it runs: put it around the "
+            f"call of the decorated function"
+        )
+    return f(*args, **kwargs)
 
 
 def _calling_back(f: Any, names: tuple[str, ...]) -> Any:

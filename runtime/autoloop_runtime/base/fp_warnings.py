@@ -1,4 +1,8 @@
-"""NumPy's floating-point warnings, off and on again around a run.
+"""NumPy's floating-point warnings: off around a run, but for who has asked for them.
+
+NumPy's own setting, to warn, asks for nothing, nor does one that equals it. Under any other that ``np.errstate`` or
+``np.seterr`` have made, everything is computed by NumPy, one operation at a time, with the warnings on (``guarded``),
+since no other code could tell which operation an exception belongs to.
 
 ``np.errstate(all="ignore")`` makes an object and reads its settings anew each time, which takes as long as a dozen
 operations on scalars. What it does in the end is to set a context variable; which one and to what is found out once,
@@ -8,7 +12,7 @@ by looking at a context inside it. Like all context variables it belongs to one 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
 from functools import partial
 from typing import Any
 
@@ -34,6 +38,30 @@ def _leave(manager: Any) -> None:
     manager.__exit__(None, None, None)
 
 
+#: what NumPy does about which kind of error where nobody has set anything
+_UNSET = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+
+
+def _asked() -> Callable[[], bool]:
+    """Return what tells whether the setting in force is none of NumPy's own, and not to ignore everything."""
+    found = _setting()
+    if found is None:
+        return _differs
+    variable, silent = found
+    initial = Context().run(variable.get, None)
+
+    def asked() -> bool:
+        now = variable.get(None)
+        return now is not initial and now is not silent and _differs()
+
+    return asked
+
+
+def _differs() -> bool:
+    now = np.geterr()
+    return now != _UNSET and set(now.values()) != {"ignore"}
+
+
 def _functions() -> tuple[Callable[[], Any], Callable[[Any], object]]:
     found = _setting()
     if found is None:  # a NumPy that keeps it elsewhere
@@ -44,3 +72,16 @@ def _functions() -> tuple[Callable[[], Any], Callable[[Any], object]]:
 
 #: ``token = silence()``; ``restore(token)``, in the same thread, brings back what was in force
 silence, restore = _functions()
+#: whether somebody has asked for floating-point errors or warnings
+asked = _asked()
+
+
+def guarded() -> Any:
+    """Return what ``unguarded`` takes, with the warnings off unless they are asked for."""
+    return None if asked() else silence()
+
+
+def unguarded(token: Any) -> None:
+    """Bring back what was in force before ``guarded``, in the same thread."""
+    if token is not None:
+        restore(token)

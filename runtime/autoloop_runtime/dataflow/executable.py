@@ -9,7 +9,7 @@ from typing import Any
 
 from ..base import config
 from ..base.deadlines import DEADLINE
-from ..base.fp_warnings import restore, silence
+from ..base.fp_warnings import guarded, unguarded
 from ..ir.graph import current_graph, eager
 from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
@@ -75,7 +75,7 @@ class Executable:
         watch = Watch.needed(timeout)
         tokens = State(self.plan)
         limit = None if watch is None else DEADLINE.set(watch.deadline)
-        warnings = silence()
+        warnings = guarded()
         try:
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with nullcontext() if current_graph() is None else eager():
@@ -85,7 +85,7 @@ class Executable:
                     SharedRun(tokens, state, watch, count).run(list(feed_values))
             return results_of(tokens)
         finally:
-            restore(warnings)
+            unguarded(warnings)
             if limit is not None:
                 DEADLINE.reset(limit)
             tokens.close()

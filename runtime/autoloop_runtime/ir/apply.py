@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.fp_warnings import restore, silence
+from ..base.fp_warnings import guarded, unguarded
 from ..base.locations import Location
 from .graph import graph_of
 from .op import Op
@@ -72,11 +72,11 @@ def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
         raise op.misdeclared(specs)
     values = [t.value for t in inputs]
     kwargs = {**attrs, "state": EAGER} if op.stateful else attrs
-    token = silence()
+    token = guarded()
     try:
         result = op.kernel(*values, **kwargs)
     finally:
-        restore(token)
+        unguarded(token)
     if op.several or isinstance(result, tuple):
         made = tuple([Tensor(_as_value(v)) for v in op.results(result, len(specs))])
         if not made:

@@ -14,6 +14,7 @@ import numpy as np
 from ..base import nest
 from ..base.contexts import undisturbed
 from ..base.forks import undivided
+from ..base.fp_warnings import asked
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import CONST, Graph, Node
 from ..ir.op import function
@@ -70,7 +71,7 @@ def run_now(build: Callable[[], Any]) -> Any:
         return leaves, structure
 
     leaves, structure = undisturbed(trace)
-    results = run_graph(graph, prepare(graph), [])
+    results = run_graph(graph, prepare(graph, "dataflow" if asked() else "auto"), [])
     return nest.unflatten(structure, results[: len(leaves)])
 
 

@@ -1,0 +1,175 @@
+"""``np.errstate`` and ``np.seterr`` around a call are obeyed by every executor; without them nothing is said."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+
+
+def in_a_loop(x):
+    i, total = 0, x * 0
+    while i < 3:
+        total = total + 1.0 / (x - i)
+        i = i + 1
+    return total
+
+
+def two_kinds(x):
+    return np.log(x - 2.0)
+
+
+def overflow(x):
+    return np.exp(x * 1000)
+
+
+def cast(x):
+    return (x * 1e300).astype(np.float32)
+
+
+def integers(x):
+    return x.astype(np.int64) // (x.astype(np.int64) - 2)
+
+
+def scalars(x):
+    total = x[0]
+    while total > 0 and total < np.inf:
+        total = total * 1e200
+    return total
+
+
+def underflow(x):
+    return (x * 1e-300) * 1e-300
+
+
+def nothing(x):
+    return x + 1
+
+
+X = np.array([5.0, 2.0])
+PROGRAMS = [in_a_loop, two_kinds, overflow, cast, integers, scalars, underflow, nothing]
+
+
+def _raised(f):
+    with np.errstate(all="raise"):
+        try:
+            return f(X)
+        except FloatingPointError as error:
+            return str(error)
+
+
+def _warned(f, **settings):
+    with warnings.catch_warnings(record=True) as said, np.errstate(**settings):
+        warnings.simplefilter("always")
+        f(X)
+    return [(one.category, str(one.message)) for one in said]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_raises_and_warns_as_numpy_does(f, executor):
+    decorated = al.function(f, executor=executor)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        before = decorated(X)
+    found, expected = _raised(decorated), _raised(f)
+    assert np.array_equal(found, expected) if isinstance(expected, np.ndarray) else expected in found
+    for settings in ({"all": "warn"}, {"divide": "warn", "over": "ignore"}, {"all": "ignore"}):
+        assert _warned(decorated, **settings) == _warned(f, **settings)
+    assert np.array_equal(decorated(X), before)
+
+
+def test_the_error_stands_at_the_users_line_with_its_iteration():
+    @al.function
+    def decorated(x, n):
+        i, total = 0, x * 0
+        while i < n:
+            total = total + 1.0 / (x - i)
+            i = i + 1
+        return total
+
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError) as caught:
+        decorated(X, np.int64(3))
+    assert any("1.0 / (x - i)" in str(entry.statement) for entry in caught.traceback)
+    assert "iteration 2" in "".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
+
+
+def test_effects_happen_once(capsys):
+    @al.function
+    def f(x):
+        al.print("once")
+        return 1.0 / (x - 2.0)
+
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+        f(X)
+    assert capsys.readouterr().out == "once\n"
+
+
+def test_gradients_are_checked_too():
+    slope = al.grad(al.function(lambda x: np.sum(np.sqrt(x - 2.0))))
+    slope(X)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
+        slope(X)
+
+
+def test_operations_on_tensors_and_loops_outside_of_functions():
+    t = al.constant(X)
+    assert np.isinf((t / 0.0).numpy()).all()
+    with np.errstate(all="raise"):
+        with pytest.raises(FloatingPointError, match="divide by zero"):
+            t / 0.0
+        with pytest.raises(FloatingPointError, match="divide by zero"):
+            al.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, x / 0.0), (0, t))
+
+
+def test_seterr_holds_until_it_is_set_again():
+    decorated = al.function(two_kinds)
+    decorated(X)
+    old = np.seterr(all="raise")
+    try:
+        with pytest.raises(FloatingPointError):
+            decorated(X)
+    finally:
+        np.seterr(**old)
+
+
+def test_other_threads_have_their_own_setting():
+    decorated, found = al.function(two_kinds), []
+    with np.errstate(all="raise"):
+        thread = threading.Thread(target=lambda: found.append(decorated(X)))
+        thread.start()
+        thread.join(60)
+    assert np.isneginf(found[0][1])
+
+
+@pytest.mark.parametrize("setting", [lambda: np.errstate(divide="raise"), lambda: np.errstate(all="warn")])
+def test_inside_of_a_traced_function_it_is_refused(setting):
+    def f(x):
+        with setting():
+            return 1.0 / x
+
+    with pytest.raises(TypeError, match=r"np.errstate in a traced function would hold while it is traced, not when"):
+        al.function(f)(X)
+
+
+def test_inside_of_a_traced_function_silence_is_what_there_is_anyway():
+    def f(x):
+        with np.errstate(all="ignore"):
+            return 1.0 / (x - 2.0)
+
+    assert np.array_equal(al.function(f)(X), f(X))
+
+
+def test_seterr_inside_of_a_traced_function_is_refused():
+    def f(x):
+        np.seterr(all="raise")
+        return x
+
+    before = np.geterr()
+    with pytest.raises(TypeError, match=r"np.seterr in a traced function"):
+        al.function(f)(X)
+    assert np.geterr() == before
