@@ -5,8 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-
-EXECUTORS = ["auto", "dataflow", "sequential", "native"]
+from executors import EXECUTORS
 
 
 def counted(n):
