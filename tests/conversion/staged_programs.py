@@ -90,7 +90,7 @@ def firstset(n):
         if i == 0:
             x = 1.0
         else:
-            x = x + 1.5
+            x = x + i
     return x
 
 
