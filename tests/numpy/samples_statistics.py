@@ -138,7 +138,8 @@ _UP = UP + np.array([0.1, 0.0, -0.05, 0.1, 0.0])
 _PLACES = np.array([0, 2, 1, 2])
 GRADIENTS = {
     "numpy, quantiles": (lambda x, q: [
-        *[np.quantile(x, q, 1, method=m) for m in METHODS], np.quantile(x, 0.3), np.percentile(x, q * 100, (0, 2)),
+        *[np.quantile(x, q, 1, method=m) for m in ("hazen",
+        "averaged_inverted_cdf")], np.quantile(x, 0.3), np.percentile(x, q * 100, (0, 2)),
         np.quantile(x, 0.4, keepdims=True), np.percentile(x, 20.0, 0), np.median(x), np.median(x,
         (0, 1), keepdims=True),
         np.quantile(x, 0.4, 1, method="inverted_cdf", weights=SHORT),
@@ -173,8 +174,9 @@ GRADIENTS = {
         np.interp(x, xp, fp + 1j * fp**2),
     ], ROW, _UP, SHORT[[0, 1, 2, 3, 0]] ** 2),
     "numpy, slid along": (lambda a, v: [
-        f(*pair, mode) for f in (np.convolve, np.correlate) for mode in ("full", "same", "valid")
-        for pair in ((a, v), (v, a), (a + 1j, v * 1j + a[0]), (a[:3], a))
+        *[f(*pair, mode) for f in (np.convolve, np.correlate) for mode in ("same",
+        "valid") for pair in ((a, v), (v, a))],
+        np.convolve(a, v), np.correlate(a + 1j, v * 1j + a[0], "full"), np.convolve(v * 1j + a[0], a, "same"),
     ], ROW, SHORT),
     "numpy, differences": (lambda x, t: [
         np.diff(x, 2), np.diff(x, 1, 0, x[:1] * 2), np.ediff1d(x, t), np.trapezoid(x), np.trapezoid(x, t, axis=1),

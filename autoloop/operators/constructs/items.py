@@ -10,10 +10,12 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import carried, number_type, widest
+from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
 
 from ..staging.staged_values import is_staged
+from .library_calls import by_numpy
 from .overloads import method_of, update
 
 
@@ -65,6 +67,10 @@ def item(sequence: Any, index: Any) -> Any:
         return _choose(sequence, index)
     if isinstance(sequence, np.ndarray) and _is_later(index):
         sequence = marked(ArrayTracer, convert_to_tensor(sequence))
+    if type(sequence).__module__.startswith("numpy.lib") and _is_later(index):  # np.r_ and the like
+        written = type(sequence).__getitem__
+        if counterpart_of(written) is not None:
+            return by_numpy(written)(sequence, index)
     method = method_of(sequence, "__getitem__")
     return sequence[index] if method is None else method(index)
 
