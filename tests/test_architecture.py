@@ -568,10 +568,11 @@ OTHER_NAMES = {
     # functions of the array API that NumPy computes
     "autoloop": ("nextafter positive signbit",),
     # Python's builtins
-    "autoloop.conversion.expressions": ("all any max min sum", "all any"),
+    "autoloop.conversion.expressions": ("all any max min sum", "all any", "shape size"),
     "autoloop.conversion.scopes": ("all any max min sum",),
     # attributes and methods of arrays
     "autoloop.conversion.mutated_parameters": ("shape size",),
+    "autoloop.operators.constructs.call_expression": ("shape size",),
     "autoloop_runtime.collections.variables": ("reshape sum mean max min size",),
     # Python's operators
     "autoloop.operators.staging.standins": ("add mod pow matmul", "abs invert getitem"),

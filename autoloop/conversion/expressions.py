@@ -122,10 +122,14 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         return text
 
     def _attribute(self, node: Node, around: Surroundings) -> Node:
-        """Return ``ops.attribute(a, 'name')`` for ``a.name`` where that may call a property of the user's."""
+        """Return ``ops.attribute(a, 'name')`` for ``a.name`` where that may call a property of the user's.
+
+        And where it may ask an array for what only the run knows.
+        """
         loaded = isinstance(node.ctx, gast.Load)
-        is_property = loaded and self.environment.is_property(node.attr)
-        owner = self.environment.resolve(node.value, around.local_names) if around.caught else None
+        owner = self.environment.resolve(node.value, around.local_names)
+        asked = node.attr in _OF_EXTENTS and not isinstance(owner, types.ModuleType)
+        is_property = loaded and (asked or self.environment.is_property(node.attr))
         node = self.parts(node, around)
         make = Maker(node)
         if is_property:
@@ -154,6 +158,10 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
             return self._is_sequence(node.value, around)
         made_here = isinstance(node, gast.Attribute | gast.List | gast.Tuple)
         return made_here or gives_sequence(node, self.environment, around.local_names)
+
+
+#: attributes of arrays that tell of the extents
+_OF_EXTENTS = ("shape", "size")
 
 
 def _is_fixed(index: Node) -> bool:

@@ -151,7 +151,12 @@ def texts(x, n):
 
 
 def shapes(x, n):
-    return x.shape[0], len(x), x.ndim, x.size
+    return x.shape, x.shape[0], len(x), x.ndim, x.size
+
+
+def unknown_shapes(x, n):
+    m = x[x > 0]
+    return m.shape, m.size * 2, len(m), m.shape[0] / 2
 
 
 def grown(x, n):
@@ -193,8 +198,10 @@ def test_results_are_of_the_kind_that_plain_python_gives(program, count, executo
 
 
 @pytest.mark.parametrize("executor", INTERPRETED)
-def test_text_is_text(executor):
-    assert al.function(texts, executor=executor)(X, np.int64(3)) == texts(X, np.int64(3))
+@pytest.mark.parametrize("program", [texts, unknown_shapes])
+def test_what_has_no_machine_code_is_of_the_same_kind(program, executor):
+    found, expected = al.function(program, executor=executor)(X, np.int64(3)), program(X, np.int64(3))
+    assert found == expected and described(found) == described(expected)
 
 
 def test_what_a_tensor_takes_part_in_is_a_tensor():

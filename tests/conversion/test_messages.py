@@ -275,7 +275,7 @@ def test_warnings_point_at_the_users_line():
     f = al.function(lambda n: n)
     with pytest.warns(UserWarning, match="argument 'n' .* is different each time") as found:
         for n in range(7):
-            f(n)
+            f(str(n))
     assert found[0].filename == __file__
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from typing import Any
 
 import numpy as np
+from autoloop_runtime import ops
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer
 
 from ...conversion.callables import function_parameters, is_foreign
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
@@ -134,7 +137,13 @@ def _list_method(f: Any) -> Any:
 
 
 def attribute(owner: Any, name: str) -> Any:
-    """Return ``owner.name``; the getter of a property of the user's is converted."""
+    """Return ``owner.name``; the getter of a property of the user's is converted.
+
+    An array tells its extents as Python's numbers, also those that only the run knows.
+    """
+    if type(owner) is ArrayTracer and name in ("shape", "size") and owner.shape.rank is not None:
+        extents = extents_of(owner)
+        return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)
     plain: Any = object.__getattribute__
     if current_graph() is None or type(owner).__getattribute__ is not plain:
         return getattr(owner, name)
@@ -144,6 +153,15 @@ def attribute(owner: Any, name: str) -> Any:
     if isinstance(found, functools.cached_property) and name not in vars(owner):
         vars(owner)[name] = convert_callee(found.func)(owner)
     return getattr(owner, name)
+
+
+def extents_of(array: ArrayTracer) -> tuple[Any, ...]:
+    """Return the shape of an array as its user knows it: a tuple of ints."""
+    known = array.shape.as_list()
+    if None not in known:
+        return tuple(known)
+    measured = ops.cast(ops.shape(array), np.int64)
+    return tuple([NumberTracer(ops.getitem(measured, k)) if n is None else n for k, n in enumerate(known)])
 
 
 def _cached(f: Any) -> Any:
