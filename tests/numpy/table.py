@@ -136,6 +136,19 @@ def outcome(sample: Sample, dtype: str, executor: str = "sequential", kinds: boo
     return Outcome(WRONG, found) if found else Outcome(WORKS)
 
 
+def eager_outcome(sample: Sample, dtype: str) -> Outcome:
+    """Return what a sample is on tensors that have values, outside of any function."""
+    f = compiled(sample)
+    plain, _ = _run(f, sample, dtype)
+    ours, _ = _run(lambda *given: f(*map(al.constant, given)), sample, dtype)
+    if isinstance(ours, Exception):
+        return Outcome(SAME_ERROR if isinstance(plain, Exception) else REFUSED, f"{type(ours).__name__}: {ours}")
+    if isinstance(plain, Exception):
+        return Outcome(WRONG, f"gives a value, not {type(plain).__name__}: {plain}")
+    found = difference(plain, ours, False)
+    return Outcome(WRONG, found) if found else Outcome(WORKS)
+
+
 def _run(f: Any, sample: Sample, dtype: str) -> Any:
     known = pool(dtype)
     given = [np.array(known[name]) for name in sample.names]
