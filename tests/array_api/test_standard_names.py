@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
+import runpy
+from pathlib import Path
 
 import autoloop as al
 import numpy as np
@@ -190,3 +193,12 @@ def test_what_dtypes_promote_to():
 @pytest.mark.parametrize("version", ["2021.12", "2022.12", "2023.12"])
 def test_earlier_versions_are_part_of_it(version):
     assert al.ones(1).__array_namespace__(api_version=version) is al
+
+
+def test_the_page_runs(capsys, tmp_path):
+    page = Path(__file__).parent.parent.parent / "docs" / "array-api.md"
+    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    script = tmp_path / "page.py"
+    script.write_text(code)
+    runpy.run_path(str(script))
+    assert capsys.readouterr().out == "(2, 2)\n"

@@ -99,6 +99,9 @@ def nonzero(x: ArrayLike, name: str | None = None) -> tuple[Tensor, ...]:
     x : tensor-like
     name : str, optional
     """
+    x = convert_to_tensor(x)
+    if x.shape.rank == 0:
+        raise ValueError("nonzero: a tensor of no dimensions has no indices; use reshape(x, [1])")
     return tuple(unstack(argwhere(x), axis=1, name=name))
 
 
