@@ -38,7 +38,7 @@ def main():
     w_in, w, bias = weights(UNITS)
     forward(series, w_in, w, bias)
     begin = time.perf_counter()
-    states = forward(series, w_in, w, bias)
+    states = np.asarray(forward(series, w_in, w, bias))
     seconds = time.perf_counter() - begin
 
     # states of one year foretell the next: fit on the years up to 1908, look at the century after
