@@ -32,6 +32,8 @@ from sample_files import gathered  # noqa: E402
 PAGE = Path(__file__).parent.parent.parent / "docs" / "numpy.md"
 #: the first is what samples are tried with by day
 DTYPES = ("float64", "int32", "bool", "float32", "int64", "uint8", "complex128", "float16")
+#: how many of them the page is made with
+MANY = 3
 TYPED = frozenset(("x", "y", "v", "w", "cube"))
 WORKS, SAME_ERROR, REFUSED, WRONG, UNCLEAR = "works", "same error", "refused", "WRONG", "UNCLEAR"
 #: what is said of arguments before NumPy would look at them
@@ -314,7 +316,7 @@ def main() -> None:
     parser.add_argument("--dtypes", type=int, default=len(DTYPES), help="how many of them")
     parser.add_argument("--refused", action="store_true", help="show what is refused, too")
     given = parser.parse_args()
-    made = rows(given.executor, tuple(given.wanted), given.dtypes)
+    made = rows(given.executor, tuple(given.wanted), MANY if given.update else given.dtypes)
     for one in made:
         for call, dtype, found in one.others:
             if found.status in (WRONG, UNCLEAR) or (found.status == REFUSED and given.refused):

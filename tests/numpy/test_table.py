@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from table import (
     DTYPES,
+    MANY,
     PAGE,
     UNCLEAR,
     WRONG,
@@ -34,9 +35,14 @@ def test_a_function_is_as_in_numpy_or_refused_with_words(function):
 @pytest.mark.nightly
 @pytest.mark.parametrize("executor", ["sequential", "auto", "dataflow"])
 def test_the_whole_table_is_the_page(executor):
-    made = rows(executor)
+    made = rows(executor, most=MANY)
     assert [one for one in made if one.status in (WRONG, UNCLEAR)] == []
     assert page(made) == PAGE.read_text()
+
+
+@pytest.mark.nightly
+def test_nothing_is_wrong_with_any_dtype():
+    assert [one for one in rows() if one.status in (WRONG, UNCLEAR)] == []
 
 
 #: what says something of memory, which is another's for a tensor
