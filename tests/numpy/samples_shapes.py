@@ -129,4 +129,5 @@ SAMPLES = {
         "np.trace(x, out=y)",
         "np.trace(v)",
     ],
+    "np.row_stack": ["np.row_stack([x, y])", "np.row_stack((v, w), dtype=np.float32)"],
 }
