@@ -29,6 +29,7 @@ from api import (
     Products,
     TensorShape,
     Traits,
+    call,
     can_fail,
     entry_of,
     ops,
@@ -43,6 +44,7 @@ _rng = np.random.default_rng(7)
 A, B = _rng.uniform(0.3, 0.8, (2, 3)), _rng.uniform(-0.8, -0.3, (2, 3))
 WHOLE, SMALL = np.array([[5, -3, 2], [7, 1, -4]]), np.array([[1, 2, 3], [2, 1, 1]])
 
+INT_ARITHMETIC = "add subtract multiply pow left_shift".split()
 #: what the programs with derivatives do not reach
 OTHERS = {
     "compared": (lambda x, y: [x == y, x != y, x < y, x <= y, x > y, x >= y[0]], A, B),
@@ -53,6 +55,8 @@ OTHERS = {
     "rounded": (lambda x, y: [x // y, al.stop_gradient(x)], A, B),
     "places": (lambda x: [al.argmax(x, 1), al.argmin(x), al.argsort(x)], A),
     "integers": (lambda x: [al.cumsum(x, 0), al.sort(x), al.max(x, 1), al.min(x), al.sum(x, 0), al.prod(x)], WHOLE),
+    "ints": (lambda x, y: [call(f"number_{name}", x, y) for name in INT_ARITHMETIC], WHOLE[0, 0], SMALL[0, 1]),
+    "an int of a float": (lambda x: call("python_int", x), B[0, 0]),
 }  # fmt: skip
 OTHERS.update(gathered("WITHOUT_GRADIENTS"))
 PROGRAMS = {**DIFFERENTIABLE, **{name: (f, arrays) for name, (f, *arrays) in OTHERS.items()}}
@@ -371,8 +375,8 @@ DIFFERENT = {
     "cheap": {"fill", "Settle"},
     # the kernel copies, or makes what machine code only describes
     "a view": {"diagonal", "range"},
-    # computed with the other elements, or added up where it must be
-    "no view": {"broadcast_to", "identity", "stop_gradient", "sum_to"},
+    # computed with the other elements, or added up where it must be; a number that was looked at
+    "no view": {"broadcast_to", "identity", "stop_gradient", "sum_to", "divisor", "python_power"},
     # one value per element, of one that is repeated; of sums, whose kernels work on a buffer that changes
     "pointwise": {"broadcast_to", "fill", "Accumulate", "Settle"},
     "not pointwise": set(),

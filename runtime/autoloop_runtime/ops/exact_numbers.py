@@ -18,7 +18,7 @@ from ..base.shapes import SCALAR
 from ..ir.apply import apply
 from ..ir.op import function
 from ..ir.tensor import Tensor
-from ..ir.traits import NO_GRADIENT, VIEWING, Fails
+from ..ir.traits import MADE, NO_GRADIENT, VIEWING, Fails
 from .arithmetic import add, divide, floor_divide, mod, multiply, subtract
 from .define import primitive
 from .int_bounds import bits
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from .public_functions import Binary
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
-_RAISING = VIEWING.but(fails=Fails.MAYBE, raises=ArithmeticError)
+#: of a new number, and of one that is looked at and passed on
+_RAISING = MADE.but(fails=Fails.MAYBE, raises=ArithmeticError, rematerialise=True)
+_LOOKING = VIEWING.but(fails=Fails.MAYBE, raises=ArithmeticError)
 
 
 def _exact(name: str, operation: Callable[[Any, Any], Any]) -> Any:
@@ -61,7 +63,7 @@ def _divisor_kernel(x: Any, operation: Callable[[Any, Any], Any]) -> Any:
 #: a divisor, which is not zero
 DIVISOR = primitive(
     "divisor", lambda x, operation: (x.dtype, x.shape), _divisor_kernel, lambda g, outputs, inputs, attrs: [g],
-    traits=_RAISING,
+    traits=_LOOKING,
 )  # fmt: skip
 
 
@@ -76,7 +78,7 @@ def _power_kernel(z: Any, x: Any, y: Any) -> Any:
 #: the power of Python floats, which is no infinity unless one of them is
 FLOAT_POWER = primitive(
     "python_power", lambda z, x, y: (z.dtype, z.shape), _power_kernel,
-    lambda g, outputs, inputs, attrs: [g, None, None], traits=_RAISING,
+    lambda g, outputs, inputs, attrs: [g, None, None], traits=_LOOKING,
 )  # fmt: skip
 
 
