@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -720,6 +721,12 @@ def test_samples_need_only_autoloop_numpy_and_the_standard_library():
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             for name in names:
                 assert name.split(".")[0] in allowed, f"{path.name}:{node.lineno} imports {name}"
+
+
+def test_a_name_of_a_file_of_tests_stands_once():
+    """pytest imports each by its bare name: of two, one would not be run, or both not."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py")
+    assert not [name for name, number in names.items() if number > 1]
 
 
 #: what looks at the packages as such
