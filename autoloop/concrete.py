@@ -94,16 +94,15 @@ class ConcreteFunction:
             results = [_own(r, arrays) for r in results]
         if self._single:
             return self._handed[0](results[0])
-        return self._packed(results)
+        return self._packed([handed(result) for handed, result in zip(self._handed, results)])
 
     def run_recorded(self, leaves: Sequence[Any]) -> Any:
         """Run on tensors and arrays while somebody records."""
         runner = self.checked_runner if asked() else self.runner
         made = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
-        return self._packed([t if handed is _tensor else t.value for t, handed in zip(made, self._handed)])
+        return self._packed([t if handed is wrap else handed(t.value) for t, handed in zip(made, self._handed)])
 
-    def _packed(self, results: Sequence[Any]) -> Any:
-        given = [handed(result) for handed, result in zip(self._handed, results)]
+    def _packed(self, given: list[Any]) -> Any:
         for j, k in self._pairs:
             if np.may_share_memory(given[j], given[k]):
                 given[k] = given[k].copy()
@@ -126,13 +125,9 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.name}({', '.join(f'{t.dtype}{t.shape}' for t in self.graph.inputs)})>"
 
 
-def _tensor(value: Any) -> Tensor:
-    return value if isinstance(value, Tensor) else wrap(value)
-
-
 #: kind of a result -> what the caller gets of what a run gives
 _HANDED: dict[Kind, Callable[[Any], Any]] = {
-    Tensor: _tensor, DecidedNumber: _tensor, ArrayTracer: plain_array, NumberTracer: plain_number,
+    Tensor: wrap, DecidedNumber: wrap, ArrayTracer: plain_array, NumberTracer: plain_number,
 }  # fmt: skip
 
 

@@ -42,19 +42,26 @@ def _leave(manager: Any) -> None:
 _UNSET = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 
 
-def _asked() -> Callable[[], bool]:
-    """Return what tells whether the setting in force is none of NumPy's own, and not to ignore everything."""
+def _watch() -> tuple[Callable[[], bool], Callable[[], Any]]:
+    """Return ``asked`` and ``guarded``, see below; the second is called around each operation of an eager program."""
     found = _setting()
     if found is None:
-        return _differs
+        return _differs, lambda: None if _differs() else silence()
     variable, silent = found
     initial = Context().run(variable.get, None)
+    get, put = variable.get, variable.set
 
     def asked() -> bool:
-        now = variable.get(None)
+        now = get(None)
         return now is not initial and now is not silent and _differs()
 
-    return asked
+    def guarded() -> Any:
+        now = get(None)
+        if now is not initial and now is not silent and _differs():
+            return None
+        return put(silent)
+
+    return asked, guarded
 
 
 def _differs() -> bool:
@@ -72,13 +79,9 @@ def _functions() -> tuple[Callable[[], Any], Callable[[Any], object]]:
 
 #: ``token = silence()``; ``restore(token)``, in the same thread, brings back what was in force
 silence, restore = _functions()
-#: whether somebody has asked for floating-point errors or warnings
-asked = _asked()
-
-
-def guarded() -> Any:
-    """Return what ``unguarded`` takes, with the warnings off unless they are asked for."""
-    return None if asked() else silence()
+#: ``asked()``: whether somebody has asked for floating-point errors or warnings; ``guarded()`` gives what ``unguarded``
+#: takes, with the warnings off unless they are asked for
+asked, guarded = _watch()
 
 
 def unguarded(token: Any) -> None:

@@ -185,11 +185,17 @@ def promoted(name: str, rule: Rule, *values: Any) -> list[Tensor]:
         If a Python int does not fit the dtype of the tensor it meets.
     """
     seen: Sequence[Any] = values
-    kinds: list[Kind] = [v.dtype for v in values if type(v) is Tensor]
-    if len(kinds) != len(values):
-        seen, kinds = _looked_at(values)
+    kinds: list[Kind] = []
+    for value in values:
+        if type(value) is not Tensor:
+            seen, kinds = _looked_at(values)
+            break
+        kinds.append(value.dtype)
     wanted = ruled(rule, name, *kinds)
-    return [v if type(v) is Tensor and v.dtype is d else _made(v, d) for v, d in zip(seen, wanted)]
+    made: list[Tensor] = []
+    for value, dtype in zip(seen, wanted):  # no comprehension: a call less for each operation
+        made.append(value if type(value) is Tensor and value.dtype is dtype else _made(value, dtype))
+    return made
 
 
 def assigned(name: str, value: Any, dtype: DType) -> Tensor:
