@@ -44,7 +44,7 @@ def square(size=1100):
 
 @cache
 def stack():
-    return RANDOM.standard_normal((16, 300, 300))
+    return RANDOM.standard_normal((48, 300, 300))
 
 
 def integers(*shape):
