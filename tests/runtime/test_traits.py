@@ -69,8 +69,8 @@ def _plain(op):
 
 
 def _is_special(op):
-    """Whether it is one of SciPy's functions without derivatives, which tests of their own hold."""
-    return op.vjp is NO_RULE and op.name.startswith("special_")
+    """Whether it is one of SciPy's functions without derivatives, or their orders, which tests of their own hold."""
+    return (op.vjp is NO_RULE and op.name.startswith("special_")) or op.name == "order_of_function"
 
 
 @cache
