@@ -54,7 +54,9 @@ SAMPLES = {
 def test_every_op_with_a_list_of_outputs_has_a_sample():
     """Those whose kernels are NumPy's own stand in the table of NumPy's functions, SciPy's in tests of their own."""
     libraries = {name for name, op in OPS.items() if name.startswith("special_") and type(op.kernel) is np.ufunc}
-    ours = [op for op in OPS.values() if op.name not in libraries and ".numpy_names." not in (op.kernel.__module__ or "")]
+    ours = [
+        op for op in OPS.values() if op.name not in libraries and ".numpy_names." not in (op.kernel.__module__ or "")
+    ]
     assert {op.name for op in ours if op.several and not op.graphs} == SAMPLES.keys()
 
 
