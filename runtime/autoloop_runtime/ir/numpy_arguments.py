@@ -64,13 +64,6 @@ def is_neutral(argument: str, value: Any) -> bool:
                for neutral in _NEUTRAL.get(argument, ()))  # fmt: skip
 
 
-def only_neutral(name: str, arguments: Mapping[str, Any]) -> None:
-    """Refuse the first of ``arguments`` that asks for anything."""
-    for argument, value in arguments.items():
-        if not is_neutral(argument, value):
-            refuse(name, argument)
-
-
 def is_augmented(frame: FrameType | None) -> bool:
     """Return whether ``x += y`` called NumPy, and not the program itself with ``out=``:
     the names of both arrive alike."""

@@ -76,16 +76,22 @@ def _inverse_gaps(across: Any, down: Any) -> Any:
 # -- singular values --------------------------------------------------------------------------------------
 
 
-def _svd_shapes(full: bool) -> list[Callable[..., Any]]:
+def _left_shape(full: bool) -> Callable[..., Any]:
+    """Return the shape of a factor whose columns span the columns of a matrix, or all there are if ``full``."""
+
     def left(x: Tensor, **_: Any) -> Any:
         stack, rows, columns = split_shape(x)
         return [*stack, rows, rows if full else least(rows, columns)]
 
+    return left
+
+
+def _svd_shapes(full: bool) -> list[Callable[..., Any]]:
     def right(x: Tensor, **_: Any) -> Any:
         stack, rows, columns = split_shape(x)
         return [*stack, columns if full else least(rows, columns), columns]
 
-    return [left, _values_shape, right]
+    return [_left_shape(full), _values_shape, right]
 
 
 def _values_shape(x: Tensor, **_: Any) -> Any:
@@ -206,15 +212,11 @@ eigvals = library("eigvals", np.linalg.eigvals, _eigenvalues_shape, _eigvals_vjp
 
 
 def _qr_shapes(full: bool) -> list[Callable[..., Any]]:
-    def of_q(x: Tensor, **_: Any) -> Any:
-        stack, rows, columns = split_shape(x)
-        return [*stack, rows, rows if full else least(rows, columns)]
-
     def of_r(x: Tensor, **_: Any) -> Any:
         stack, rows, columns = split_shape(x)
         return [*stack, rows if full else least(rows, columns), columns]
 
-    return [of_q, of_r]
+    return [_left_shape(full), of_r]
 
 
 def _qr_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:

@@ -14,7 +14,7 @@ from .axes_of_numpy import axes_in, axis_in, part, rank_of, spread_along
 from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known
 
 
-def _neighbours(theirs: Any, x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """Return all elements along an axis but the last, and all but the first."""
     return part(x, axis, None, -1), part(x, axis, 1, None)
 
@@ -37,7 +37,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: An
         rest = [1 if b == along else dim(x, b) for b in range(len(x.shape))]
         x = joining.concat([broadcasting.broadcast_to(p, rest) if p.shape.rank == 0 else p for p in parts], along)
     for _ in range(n):
-        before, after = _neighbours(np.diff, x, along)
+        before, after = _neighbours(x, along)
         x = logic.not_equal(after, before) if x.dtype.kind == "b" else after - before
     return x
 
@@ -70,7 +70,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
             steps = spread_along(diff(points), along, len(values.shape))
         else:
             steps = diff(points, axis=axis)
-    before, after = _neighbours(np.trapezoid, values, along)
+    before, after = _neighbours(values, along)
     made: Any = _times(steps, after + before)
     return np.sum(made / 2.0, axis=along)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..operands import as_dtype
 from .axes_of_numpy import axes_in, axis_in, flat_or_along
 from .counterparts import NO_VALUE, as_numpy_dtype, as_operand, counterpart, unsupported
 from .library_rows import library
-from .numpy_reductions import everywhere, is_given, kept, wide
+from .numpy_reductions import everywhere, is_given, kept, taken_away, wide
 
 
 def _replaced(x: Tensor, instead: float) -> Tensor:
@@ -126,12 +127,17 @@ def _nanvar(x: Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: A
     return selection.where(freedom > 0, made, made.dtype.type(np.nan))
 
 
-def _ddof(theirs: Any, ddof: Any, correction: Any) -> Any:
-    if not is_given(correction):
-        return ddof
-    if ddof != 0:
-        raise ValueError("ddof and correction can't be provided simultaneously.")
-    return correction
+def _spread(
+    plain: Any, root: Callable[..., Any] | None, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any,
+    mean: Any, correction: Any,
+) -> Any:  # fmt: skip
+    """Return the variance without nan, or its root; of what has none that of NumPy's ``plain`` function."""
+    x: Any = as_operand(a)
+    freedom = taken_away(ddof, correction)
+    if x.dtype.kind not in "fc":
+        return plain(x, axis=axis, dtype=dtype, ddof=freedom, keepdims=keepdims, where=where, mean=mean)
+    made = _nanvar(x, axis, dtype, freedom, keepdims, where, mean)
+    return made if root is None else root(made)
 
 
 @counterpart(np.nanvar)
@@ -141,11 +147,7 @@ def nanvar(
 ) -> Any:  # fmt: skip
     """Return ``np.nanvar``."""
     unsupported(np.nanvar, out=out)
-    x: Any = as_operand(a)
-    freedom = _ddof(np.nanvar, ddof, correction)
-    if x.dtype.kind in "fc":
-        return _nanvar(x, axis, dtype, freedom, keepdims, where, mean)
-    return np.var(x, axis=axis, dtype=dtype, ddof=freedom, keepdims=keepdims, where=where, mean=mean)
+    return _spread(np.var, None, a, axis, dtype, ddof, keepdims, where, mean, correction)
 
 
 @counterpart(np.nanstd)
@@ -155,14 +157,10 @@ def nanstd(
 ) -> Any:  # fmt: skip
     """Return ``np.nanstd``."""
     unsupported(np.nanstd, out=out)
-    x: Any = as_operand(a)
-    freedom = _ddof(np.nanstd, ddof, correction)
-    if x.dtype.kind in "fc":
-        return powers.sqrt(_nanvar(x, axis, dtype, freedom, keepdims, where, mean))
-    return np.std(x, axis=axis, dtype=dtype, ddof=freedom, keepdims=keepdims, where=where, mean=mean)
+    return _spread(np.std, powers.sqrt, a, axis, dtype, ddof, keepdims, where, mean, correction)
 
 
-def _extreme(theirs: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any, sign: float) -> Any:
+def _extreme(a: Any, axis: Any, keepdims: Any, initial: Any, where: Any, sign: float) -> Any:
     x: Any = as_operand(a)
     reduce: Any = np.max if sign > 0 else np.min
     if x.dtype.kind not in "fc":
@@ -186,7 +184,7 @@ def nanmax(
 ) -> Any:  # fmt: skip
     """Return ``np.nanmax``."""
     unsupported(np.nanmax, out=out)
-    return _extreme(np.nanmax, a, axis, keepdims, initial, where, 1.0)
+    return _extreme(a, axis, keepdims, initial, where, 1.0)
 
 
 @counterpart(np.nanmin)
@@ -196,7 +194,7 @@ def nanmin(
 ) -> Any:  # fmt: skip
     """Return ``np.nanmin``."""
     unsupported(np.nanmin, out=out)
-    return _extreme(np.nanmin, a, axis, keepdims, initial, where, -1.0)
+    return _extreme(a, axis, keepdims, initial, where, -1.0)
 
 
 _nanargmax = library(

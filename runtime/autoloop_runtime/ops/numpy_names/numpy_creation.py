@@ -184,7 +184,7 @@ def fromiter(iter: Any, dtype: Any, count: Any = -1, *, like: Any = None) -> Ten
     return as_operand(values if count < 0 else values[:count], dtype)
 
 
-def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, device: Any, subok: Any) -> Tensor:
+def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, device: Any) -> Tensor:
     if order not in ("C", "K", "A", "F", None):
         raise ValueError(f"{theirs.__name__}: order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     if device not in (None, "cpu"):
@@ -201,7 +201,7 @@ def zeros_like(
     a: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, *, device: Any = None
 ) -> Tensor:
     """Return ``np.zeros_like``."""
-    return _like(np.zeros_like, a, 0, dtype, order, shape, device, subok)
+    return _like(np.zeros_like, a, 0, dtype, order, shape, device)
 
 
 @counterpart(np.ones_like)
@@ -209,7 +209,7 @@ def ones_like(
     a: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, *, device: Any = None
 ) -> Tensor:
     """Return ``np.ones_like``."""
-    return _like(np.ones_like, a, 1, dtype, order, shape, device, subok)
+    return _like(np.ones_like, a, 1, dtype, order, shape, device)
 
 
 @counterpart(np.empty_like)
@@ -217,7 +217,7 @@ def empty_like(
     prototype: Any, /, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, *, device: Any = None
 ) -> Tensor:
     """Return ``np.empty_like``: zeros."""
-    return _like(np.empty_like, prototype, 0, dtype, order, shape, device, subok)
+    return _like(np.empty_like, prototype, 0, dtype, order, shape, device)
 
 
 @counterpart(np.full_like)
@@ -226,7 +226,7 @@ def full_like(
     device: Any = None,
 ) -> Tensor:  # fmt: skip
     """Return ``np.full_like``."""
-    return _like(np.full_like, a, fill_value, dtype, order, shape, device, subok)
+    return _like(np.full_like, a, fill_value, dtype, order, shape, device)
 
 
 def _fitting(x: Any, dtype: np.dtype[Any]) -> Any:

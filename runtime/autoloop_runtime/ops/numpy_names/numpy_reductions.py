@@ -46,6 +46,21 @@ def everywhere(where: Any) -> bool:
     return where is NO_VALUE or where is True
 
 
+def taken_away(ddof: Any, correction: Any) -> Any:
+    """Return what is taken from the number of elements: one argument by its two names.
+
+    Raises
+    ------
+    ValueError
+        If both are given.
+    """
+    if not is_given(correction):
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
 def numpy_axes(theirs: Any, axis: Any, x: Tensor) -> tuple[int, ...] | None:
     """Return an argument ``axis`` as NumPy reads it: None for all of them.
 
@@ -289,10 +304,7 @@ def _spread(
     where: Any, mean: Any, correction: Any,
 ) -> Tensor:  # fmt: skip
     unsupported(theirs, out=out)
-    if is_given(correction):
-        if ddof != 0:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
-        ddof = correction
+    ddof = taken_away(ddof, correction)
     x = as_operand(a)
     wanted = averaged(x.dtype) if dtype is None else as_numpy_dtype(dtype)
     axes = numpy_axes(theirs, axis, x)
