@@ -575,6 +575,8 @@ OTHER_NAMES = {
     "autoloop.conversion.mutated_parameters": ("shape size",),
     "autoloop.operators.constructs.call_expression": ("shape size",),
     "autoloop_runtime.collections.variables": ("reshape sum mean max min size",),
+    # attributes and methods of Python's numbers
+    "autoloop_runtime.ir.number_attributes": ("real imag",),
     # Python's operators
     "autoloop.operators.staging.standins": ("add mod pow matmul", "abs invert getitem"),
     "autoloop_runtime.ir.tensor_operators": ("add mod pow matmul",),

@@ -30,15 +30,33 @@ DO_NOT_CONVERT = "__autoloop_do_not_convert__"
 
 # Builtins that mean something else when an argument is a tensor.
 STAGED_BUILTINS: frozenset[Any] = frozenset(
-    (abs, all, any, bool, complex, divmod, enumerate, filter, float, format, frozenset, getattr, hasattr, int)
-    + (isinstance, len, list, map, max, min, pow, print, range, repr, reversed, round, set, sorted, str, sum, tuple)
+    (abs, all, any, bool, complex, divmod, enumerate, filter, float, format, frozenset, getattr, hasattr, hash)
+    + (
+        int,
+        isinstance,
+        len,
+        list,
+        map,
+        max,
+        min,
+        pow,
+        print,
+        range,
+        repr,
+        reversed,
+        round,
+        set,
+        sorted,
+        str,
+        sum,
+        tuple,
+    )
     + (type, zip)
 )
 # Library functions that look into their arguments before a tensor can take over.
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(
-    (math.ceil, math.cos, math.cosh, math.exp, math.expm1, math.fabs, math.floor, math.log, math.log10, math.log1p)
-    + (math.log2, math.pow, math.sin, math.sinh, math.sqrt, math.tan, math.tanh)
-    + (np.apply_along_axis, np.apply_over_axes, np.isscalar, np.concatenate, np.piecewise, np.stack)
+    [one for name, one in vars(math).items() if callable(one) and name[0] != "_" and name not in ("sumprod", "fma")]
+    + [np.apply_along_axis, np.apply_over_axes, np.isscalar, np.concatenate, np.piecewise, np.stack]
 )
 # Classes of NumPy's that are called as functions are, and functions that ask the elements of an argument, not itself.
 _ASKING_NOBODY: frozenset[Any] = frozenset(

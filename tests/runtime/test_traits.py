@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from functools import cache
 
 import autoloop as al
@@ -31,6 +32,7 @@ from api import (
     Traits,
     call,
     can_fail,
+    defined,
     entry_of,
     ops,
     primitive,
@@ -57,6 +59,12 @@ OTHERS = {
     "integers": (lambda x: [al.cumsum(x, 0), al.sort(x), al.max(x, 1), al.min(x), al.sum(x, 0), al.prod(x)], WHOLE),
     "ints": (lambda x, y: [call(f"number_{name}", x, y) for name in INT_ARITHMETIC], WHOLE[0, 0], SMALL[0, 1]),
     "an int of a float": (lambda x: call("python_int", x), B[0, 0]),
+    "numbers": (lambda x, n: [
+        call("number_round", x, 2), call("number_floor_divide", n, al.constant(-1, al.int64)),
+        *(call("number_asked", f, kind, (given,), {}, lambda tensor: True)
+          for f, kind, given in ((math.gamma, float, x), (math.isqrt, int, n))),
+    ], A[0, 0], np.int64(2**63 - 1)),
+    "a number that is defined": (lambda x: defined(math.log, al.log)(x), A[0, 0]),
 }  # fmt: skip
 OTHERS.update(gathered("WITHOUT_GRADIENTS"))
 PROGRAMS = {**DIFFERENTIABLE, **{name: (f, arrays) for name, (f, *arrays) in OTHERS.items()}}
@@ -256,7 +264,7 @@ def test_derivatives_that_are_said_to_be_zero_are():
     refused = {op.name for op in OPS.values() if op.vjp is NO_RULE and not _is_special(op)}
     assert refused == {
         "py_function", "unique", "AssignVariable", "AssignAddVariable", "AssignSubVariable", "While", "Cond",
-        "qr_raw", "i0", "kaiser", "view",
+        "qr_raw", "i0", "kaiser", "view", "python_number",
         "ufunc_reduce", "ufunc_accumulate", "ufunc_reduceat",
     }  # fmt: skip
 
@@ -376,7 +384,16 @@ DIFFERENT = {
     # the kernel copies, or makes what machine code only describes
     "a view": {"diagonal", "range"},
     # computed with the other elements, or added up where it must be; a number that was looked at
-    "no view": {"broadcast_to", "identity", "stop_gradient", "sum_to", "divisor", "python_power"},
+    "no view": {
+        "broadcast_to",
+        "identity",
+        "stop_gradient",
+        "sum_to",
+        "divisor",
+        "python_power",
+        "fitting_divisor",
+        "defined_number",
+    },
     # one value per element, of one that is repeated; of sums, whose kernels work on a buffer that changes
     "pointwise": {"broadcast_to", "fill", "Accumulate", "Settle"},
     "not pointwise": set(),

@@ -47,6 +47,7 @@ from .iterables import (
     staged_zip,
 )
 from .library_calls import holds_staged
+from .math_functions import modular_power, one_element
 from .overloads import binary, method_of
 from .text import formatted_as, repr_of, shown, text_of
 from .text import holds_staged as holds_text_to_come
@@ -110,21 +111,11 @@ def _len(value: Any) -> Any:
     return answer(ops.cast(ops.getitem(ops.shape(tensor), 0), dtypes.int64), value)
 
 
-def _one_element(what: str, value: Any) -> Any:
-    """Return a number or the one element of an array, which Python makes a number of."""
-    tensor = convert_to_tensor(value)
-    if tensor.shape.rank in (0, None):
-        return tensor
-    if tensor.shape.is_fully_defined() and tensor.size == 1:
-        return ops.reshape(tensor, ())
-    raise TypeError(f"only arrays of one element can be made a Python {what}, this one has the shape {tensor.shape}")
-
-
 def _as(number: type[complex]) -> Callable[..., Any]:
     """Return ``int`` or ``float``: a number of 64 bits."""
 
     def cast(value: Any) -> Any:
-        tensor = _one_element(number.__name__, value)
+        tensor = one_element(number.__name__, value)
         if tensor.dtype.kind == "c":
             kind = "complex" if isinstance(value, NumberTracer) else f"numpy.{tensor.dtype}"
             raise TypeError(f"{number.__name__}() argument must be a string or a real number, not {kind!r}")
@@ -136,7 +127,7 @@ def _as(number: type[complex]) -> Callable[..., Any]:
 
 
 def _complex(real: Any, imag: Any = 0) -> Any:
-    parts = [ops.cast(_one_element("complex", part), dtypes.complex128) for part in (real, imag)]
+    parts = [ops.cast(one_element("complex", part), dtypes.complex128) for part in (real, imag)]
     if isinstance(imag, int) and imag == 0:
         return answer(parts[0], real)
     return answer(ops.add(parts[0], ops.multiply(parts[1], 1j)), real, imag)
@@ -223,8 +214,15 @@ def _round(value: Any, ndigits: Any = None) -> Any:
 
 
 def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    power = base**exponent
-    return power if modulus is None else power % modulus
+    if modulus is None:
+        return base**exponent
+    if kind_of((base, exponent, modulus)) is Tensor:
+        return base**exponent % modulus
+    return modular_power(base, exponent, modulus)
+
+
+def _hash(value: Any) -> Any:
+    raise TypeError("only what a run has computed has a hash: return the value, and hash what the call gives")
 
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
@@ -335,6 +333,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     int: _with_staged(int, _as(int)),
     getattr: _getattr,
     hasattr: _hasattr,
+    hash: _with_staged(hash, _hash),
     isinstance: _isinstance_of,
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),

@@ -1,46 +1,23 @@
 """Functions of ``math`` and NumPy that take tensors only by way of converted code.
 
-``math.sqrt(x)`` asks its argument for a float, and ``np.stack(out)`` runs over its argument, before a tensor has a
-say: so converted code calls what stands here instead.
+``np.stack(out)`` runs over its argument before a tensor has a say: so converted code calls what stands here instead.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
-from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
-from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, as_numpy_gives, kind_of, marked, number_of
-from autoloop_runtime.ops.exact_numbers import truncated
+from autoloop_runtime.ir.tracers import ArrayTracer, as_numpy_gives, kind_of, marked
 
 from ..staging.growing_list import GrowingList
-from ..staging.staged_values import answer, is_staged, stands_for
-
-
-def _number(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of ``math``: it makes floats of its arguments, and gives a Python number, or a tensor."""
-
-    def of_floats(*args: Any) -> Any:
-        if kind_of(args) is Tensor:
-            return f(*args)
-        made = f(*[ops.cast(one, dtypes.float64) if is_staged(one) else float(one) for one in args])
-        return number_of(args)(made)
-
-    return of_floats
-
-
-def _whole(rounded: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x: answer(truncated(rounded(x)), x)
-
-
-def _log(x: Any, base: Any = None) -> Any:
-    return ops.log(x) if base is None else ops.divide(ops.log(x), ops.log(base))
+from ..staging.staged_values import is_staged, stands_for
+from .math_functions import STAGED_MATH
 
 
 def _stack(arrays: Any, axis: Any = 0, *others: Any, **more: Any) -> Any:
@@ -99,23 +76,7 @@ def vectorized(f: Any) -> Callable[..., Any]:
 
 
 STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    math.ceil: _whole(ops.ceil),
-    math.cos: _number(ops.cos),
-    math.cosh: _number(ops.cosh),
-    math.exp: _number(ops.exp),
-    math.expm1: _number(ops.expm1),
-    math.fabs: _number(ops.abs),
-    math.floor: _whole(ops.floor),
-    math.log: _number(_log),
-    math.log10: _number(ops.log10),
-    math.log1p: _number(ops.log1p),
-    math.log2: _number(ops.log2),
-    math.pow: _number(ops.pow),
-    math.sin: _number(ops.sin),
-    math.sinh: _number(ops.sinh),
-    math.sqrt: _number(ops.sqrt),
-    math.tan: _number(ops.tan),
-    math.tanh: _number(ops.tanh),
+    **STAGED_MATH,
     np.apply_along_axis: lambda *args, **kwargs: _callbacks().apply_along_axis(*args, **kwargs),
     np.apply_over_axes: lambda *args, **kwargs: _callbacks().apply_over_axes(*args, **kwargs),
     np.concatenate: _concatenate,

@@ -167,7 +167,10 @@ def _rounded(self: NumberTracer, ndigits: int | None = None) -> Any:
         return type(self)(carried(self, int))
     if ndigits is None:
         return type(self)(call("python_int", call("round", self.plain)))
-    return type(self)(call("round", carried(self, widest(_OF_KIND[self.dtype.kind], int)), ndigits))
+    if self.dtype.kind in "bi" or isinstance(ndigits, Tensor):
+        kind = int if self.dtype.kind in "bi" else float
+        return type(self)(call("number_asked", round, kind, (self, ndigits), {}, lambda tensor: True))
+    return type(self)(call("number_round", self.plain, operator.index(ndigits)))
 
 
 def _divmod(one: Any, other: Any) -> Any:
@@ -181,7 +184,7 @@ for _dunder in BINARY:
     _plain = getattr(Operators, f"__r{_dunder}__")
     setattr(NumberTracer, f"__r{_dunder}__", _operator(_dunder, _plain, True))
 for _dunder, _method in {
-    "__neg__": _unary("negative", int), "__pos__": _positive, "__abs__": _unary("abs", int),
+    "__neg__": _unary("number_negative", int), "__pos__": _positive, "__abs__": _unary("number_abs", int),
     "__invert__": _unary("invert", int), "__round__": _rounded, "__divmod__": _divmod,
     "__rdivmod__": lambda self, other: _divmod(other, self),
 }.items():  # fmt: skip

@@ -253,7 +253,7 @@ class _Runnable:
             return refusal(check.node, "a slice is cut short where the array ends, so its extent depends on values")
         entry = entry_of(check.node.op)
         if entry is not None and entry.undecided:
-            return refusal(check.node, "the matrix is so nearly singular that rounding decides")
+            return refusal(check.node, "of these values machine code cannot decide it (rounding does, or too few bits)")
         return annotate(RuntimeError(_disagreement(check)), check.node, frames)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from . import exact_numbers, numpy_door
+from ..ir import number_attributes
+from . import exact_numbers, numpy_door, python_math
 from . import random as random
 from .arithmetic import *
 from .array import *

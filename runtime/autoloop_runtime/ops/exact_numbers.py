@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.dtypes import float64, int64
+from ..base.dtypes import DType, float64, int64
 from ..base.shapes import SCALAR
 from ..ir.apply import apply
+from ..ir.convert import as_constant
 from ..ir.op import function
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, VIEWING, Fails
-from .arithmetic import add, divide, floor_divide, mod, multiply, subtract
+from .arithmetic import abs, add, divide, floor_divide, mod, multiply, negative, subtract
+from .bounds import maximum
 from .define import primitive
 from .int_bounds import bits
 from .operands import cast
@@ -34,14 +36,19 @@ _RAISING = MADE.but(fails=Fails.MAYBE, raises=ArithmeticError, rematerialise=Tru
 _LOOKING = VIEWING.but(fails=Fails.MAYBE, raises=ArithmeticError)
 
 
+def fitting(made: Any, dtype: DType) -> Any:
+    """Return a number of Python's own as the scalar that carries it; ``OverflowError`` if it has more bits."""
+    if dtype == int64 and not _LEAST <= made <= _MOST:
+        raise OverflowError(f"the Python int {made} has more than the 64 bits that an int has in a graph")
+    return dtype.type(made)
+
+
 def _exact(name: str, operation: Callable[[Any, Any], Any]) -> Any:
     def kernel(x: Any, y: Any) -> Any:
         made = operation(int(x), int(y))
         if isinstance(made, float):
             raise ValueError(f"{x} ** {y} is a float, and an int in other iterations: write float({x}) ** {y}")
-        if not _LEAST <= made <= _MOST:
-            raise OverflowError(f"the Python int {made} has more than the 64 bits that an int has in a graph")
-        return np.int64(made)
+        return fitting(made, int64)
 
     return primitive(name, lambda x, y: (int64, SCALAR), kernel, NO_GRADIENT, traits=_RAISING)
 
@@ -67,6 +74,17 @@ DIVISOR = primitive(
 )  # fmt: skip
 
 
+def _quotient_kernel(y: Any, x: Any, operation: Callable[[Any, Any], Any]) -> Any:
+    fitting(operation(int(x), int(y)), int64)  # which raises for zero
+    return y
+
+
+#: a divisor of an int, which is not zero, nor -1 below the least int of 64 bits
+QUOTIENT_FITS = primitive(
+    "fitting_divisor", lambda y, x, operation: (y.dtype, y.shape), _quotient_kernel, NO_GRADIENT, traits=_LOOKING
+)
+
+
 def _power_kernel(z: Any, x: Any, y: Any) -> Any:
     if not np.isfinite(z):
         made = x.item() ** y.item()  # which may raise
@@ -83,10 +101,7 @@ FLOAT_POWER = primitive(
 
 
 def _int_kernel(x: Any) -> Any:
-    made = int(x)  # which raises for infinities, and for what is no number
-    if not _LEAST <= made <= _MOST:
-        raise OverflowError(f"the Python int {made} has more than the 64 bits that an int has in a graph")
-    return np.int64(made)
+    return fitting(int(x), int64)  # which raises for infinities, and for what is no number
 
 
 #: ``int`` of a Python float
@@ -112,7 +127,9 @@ def _divided(plain: Binary, operation: Callable[[Any, Any], Any]) -> Callable[[T
 
     def operated(x: Tensor, y: Tensor) -> Tensor:
         known = y.constant_value()
-        if known is None or not known:
+        if operation is operator.floordiv and y.dtype == int64 and (known is None or known == -1) and bits(x) > 62:
+            y = apply(QUOTIENT_FITS, [y, x], {"operation": operation})
+        elif known is None or not known:
             y = apply(DIVISOR, [y], {"operation": operation})
         return plain(x, y)
 
@@ -135,6 +152,16 @@ def _shifted(x: Tensor, y: Tensor) -> Tensor:
     return apply(EXACT_SHIFT, [x, y])
 
 
+def _negated(x: Tensor) -> Tensor:
+    if x.dtype != int64 or bits(x) <= 62:
+        return negative(x)
+    return apply(EXACT_SUBTRACT, [as_constant(np.int64(0)), x])
+
+
+def _magnitude(x: Tensor) -> Tensor:
+    return abs(x) if x.dtype != int64 or bits(x) <= 62 else maximum(x, _negated(x))
+
+
 def truncated(x: Tensor) -> Tensor:
     """Return ``int`` of a Python number."""
     if x.dtype.kind != "f":
@@ -150,4 +177,6 @@ function("number_floor_divide", _divided(floor_divide, operator.floordiv))
 function("number_mod", _divided(mod, operator.mod))
 function("number_pow", _power)
 function("number_left_shift", _shifted)
+function("number_negative", _negated)
+function("number_abs", _magnitude)
 function("python_int", truncated)

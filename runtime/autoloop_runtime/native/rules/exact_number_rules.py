@@ -13,10 +13,12 @@ from ...ops.exact_numbers import (
     EXACT_SHIFT,
     EXACT_SUBTRACT,
     FLOAT_POWER,
+    QUOTIENT_FITS,
     TRUNCATED,
 )
 from ...ops.powers import POW
-from ..ir.elements import DOUBLE, LType
+from ...ops.python_math import DEFINED, ROUNDED
+from ..ir.elements import DOUBLE, LType, literal
 from ..writer.context import Context
 from ..writer.nests import apply
 from ..writer.registry import rule
@@ -75,7 +77,59 @@ def _exact_shift(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
     return [Scalar(made, ctx.type_of(node.outputs[0]))]
 
 
-@rule(FLOAT_POWER, undecided=True)
+@rule(QUOTIENT_FITS)
+def _fitting_divisor(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    y, x = map(ctx.scalar, values)
+    let = ctx.writer.let
+    past = let(f"and i1 {let(f'icmp eq i64 {y}, -1')}, {let(f'icmp eq i64 {x}, {-(2**63)}')}")
+    ctx.check(let(f"xor i1 {let(f'or i1 {past}, ' + let(f'icmp eq i64 {y}, 0'))}, true"), node, values)
+    return [Scalar(y, ctx.type_of(node.outputs[0]))]
+
+
+#: what splits a double in halves whose products are exact
+_SPLIT = float(2**27 + 1)
+
+
+def _low_part(ctx: Context, product: str, x: str, y: float) -> str:
+    """Return what the rounded product of ``x`` and ``y`` lacks, exactly (Dekker's product)."""
+    let = ctx.writer.let
+    high_y = _SPLIT * y - (_SPLIT * y - y)
+    wide = let(f"fmul double {x}, {literal(_SPLIT, DOUBLE)}")
+    high = let(f"fsub double {wide}, {let(f'fsub double {wide}, {x}')}")
+    low = let(f"fsub double {x}, {high}")
+    made = let(f"fsub double {let(f'fmul double {high}, {literal(high_y, DOUBLE)}')}, {product}")
+    for one, other in ((high, y - high_y), (low, high_y), (low, y - high_y)):
+        part = let(f"fmul double {one}, {literal(other, DOUBLE)}")
+        made = let(f"fadd double {made}, {part}")
+    return made
+
+
+@rule(ROUNDED, undecided=True)
+def _rounded(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    """Round to a multiple of a power of ten, exactly: what is just between two of them by its bits seldom is."""
+    digits, let = node.attrs["ndigits"], ctx.writer.let
+    if not 0 <= digits <= 22:
+        ctx.refuse(node, f"it has no machine code for {digits} digits")
+    for function in ("rint.f64(double)", "copysign.f64(double, double)"):
+        ctx.module.declare(f"double @llvm.{function}")
+    x, scale = ctx.scalar(values[0]), literal(10.0**digits, DOUBLE)
+    scaled = let(f"fmul double {x}, {scale}")
+    size = _magnitude(ctx, scaled)
+    small = let(f"fcmp olt double {size}, {literal(2.0**51, DOUBLE)}")
+    itself = let(f"fcmp uge double {size}, {literal(2.0**54, DOUBLE)}")  # its last bit is more than that place
+    ctx.check(let(f"or i1 {small}, {itself}"), node, values)
+    whole = let(f"call double @llvm.rint.f64(double {scaled})")
+    rest, low = let(f"fsub double {scaled}, {whole}"), _low_part(ctx, scaled, x, 10.0**digits)
+    step = let(f"call double @llvm.copysign.f64(double 1.0, double {rest})")
+    between = let(f"fcmp oeq double {_magnitude(ctx, rest)}, 0.5")
+    past = let(f"fcmp ogt double {let(f'fmul double {step}, {low}')}, 0.0")
+    moved = let(f"select i1 {let(f'and i1 {between}, {past}')}, double {step}, double 0.0")
+    made = let(f"fdiv double {let(f'fadd double {whole}, {moved}')}, {scale}")
+    made = let(f"call double @llvm.copysign.f64(double {made}, double {scaled})")
+    return [Scalar(let(f"select i1 {itself}, double {x}, double {made}"), DOUBLE)]
+
+
+@rule(FLOAT_POWER, DEFINED, undecided=True)
 def _power(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t = ctx.type_of(node.outputs[0])
     if t.name != "double":
