@@ -104,6 +104,11 @@ def result_type(*kinds: Kind) -> DType:
     return made
 
 
+def dtype_name(dtype: DType) -> str:
+    """Return a dtype as generated code names it."""
+    return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
+
+
 def check_fits(number: int, dtype: DType) -> None:
     """Raise ``OverflowError`` if ``dtype`` is an integer type that does not hold ``number``."""
     if dtype.kind in "iu":

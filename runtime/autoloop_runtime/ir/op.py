@@ -46,6 +46,8 @@ class Op:
         Template of the generated expression, e.g. ``"{0} + {1}"`` or ``"np.tanh({0})"``, for inputs of the
         dtypes that ``infer`` saw, arrays or NumPy scalars. It may name an input twice and does not put
         brackets around them: put in names, or bracketed expressions. ``None``: the generated code calls the kernel.
+    code_of : callable or None
+        Instead of ``code``, where it depends on the node: ``code_of(node)`` gives the template, or ``None``.
     scalar : mapping or None
         Dtype kinds of the result -> template for NumPy scalars all round, where it is faster than ``code``. Written
         only where no operand can fail, so it may leave one unevaluated.
@@ -124,6 +126,7 @@ class Op:
     numbers: bool = False
     entries: Callable[..., Any] | None = None
     extents: tuple[str, int] | None = None
+    code_of: Callable[[Any], str | None] | None = None
     ends_run: bool = False
     only_looks: bool = False
 
@@ -134,6 +137,10 @@ class Op:
             raise self.misdeclared(inferred)
         specs: list[Spec] = inferred if self.several else [inferred]
         return specs
+
+    def template(self, node: Any) -> str | None:
+        """Return the template of ``node``, which is of this op; ``None`` where the kernel is called."""
+        return self.code if self.code_of is None else self.code_of(node)
 
     def misdeclared(self, inferred: Any) -> AssertionError:
         """Return what is wrong with an op that infers a list for one output, or one spec for several."""

@@ -77,10 +77,17 @@ def _getitem_entries(node: Node, ask: Callable[[Tensor], Any]) -> Any:
     return picked if picked is None or isinstance(picked, tuple) else (picked,)
 
 
+def item_code(index: Any, n_inputs: int) -> str | None:
+    """Return the template of ``x[...]`` as the user wrote it, where its parts have a literal form."""
+    source: str = index.source([f"{{{i}}}" for i in range(1, n_inputs)])
+    return "{0}[" + source + "]" if "(" not in source or source == "()" else None
+
+
 GETITEM = primitive(
     "getitem", lambda x, *inputs, index: (x.dtype, result_shape(x.shape, index, inputs)),
     _getitem_kernel, _getitem_vjp, positions=slice(1, None), entries=_getitem_entries,
     traits=VIEWING.but(fails=Fails.MAYBE, price=Price.PICK, raises=IndexError),
+    code_of=lambda node: item_code(node.attrs["index"], len(node.inputs)),
 )  # fmt: skip
 INDEX_ADD = primitive(
     "index_add", lambda shape, values, *inputs, index, static: (values.dtype, static),

@@ -33,8 +33,17 @@ def _cast_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return [cast(g, source) if dtypes.is_inexact(source) and dtypes.is_inexact(g.dtype) else None]
 
 
+def _cast_code(node: Any) -> str | None:
+    """Return ``np.float32(x)`` for scalars, ``x.astype(np.float32)`` for arrays."""
+    dtype = node.attrs["dtype"]
+    if dtype.kind not in "biufc" or (node.inputs[0].dtype.kind == "c" and dtype.kind != "c"):
+        return None
+    name = dtypes.dtype_name(dtype)
+    return f"{name}({{0}})" if node.inputs[0].shape.rank == 0 else f"{{0}}.astype({name})"
+
+
 CAST = primitive(
-    "cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp, traits=ELEMENTS,
+    "cast", lambda x, dtype: (dtype, x.shape), _cast_kernel, _cast_vjp, traits=ELEMENTS, code_of=_cast_code,
     llvm=NO_TEMPLATE, entries=lambda node, ask: ask(node.inputs[0]),
 )  # fmt: skip
 

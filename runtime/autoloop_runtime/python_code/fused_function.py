@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 
 from ..analysis.uses import Readers
 from ..base.dataclass import dataclass
-from ..base.dtypes import DType
+from ..base.dtypes import DType, dtype_name
 from ..ir.graph import Node
 from ..ir.tensor import Tensor
 from . import names
 from .block_chains import Chain
 from .block_loop import Between, in_blocks
 from .lines import Line
-from .node_expressions import Expressions, dtype_name
+from .node_expressions import Expressions
 from .scope import Scope
 from .shared_output import Output
 from .templates import Expr, local

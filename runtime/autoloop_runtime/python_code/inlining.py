@@ -134,4 +134,5 @@ def _takes(reader: Node | None, index: int) -> bool:
         return index < int(reader.attrs["n_vars"])
     if reader.op is COND:
         return index == 0
-    return reader.op.code is None or index not in parse(reader.op.code).repeated
+    code = reader.op.template(reader)
+    return code is None or index not in parse(code).repeated

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from ..base.dtypes import dtype_name
 from ..base.forks import undivided
 from ..base.shapes import TensorShape
 from ..ir.graph import Node
 from ..ir.op import Op
 from ..ir.tensor import Tensor
-from ..ops.indexing import GETITEM, assign_in_place
-from ..ops.operands import CAST
+from ..ops.direct_calls import is_literal
+from ..ops.indexing import assign_in_place, item_code
 from . import names
 from .inlining import Uses
 from .templates import ATOM, Expr, constant, parse
 
-#: op -> the template for a node whose code depends on attributes, ``None`` where the kernel is called;
-#: filled as this module is imported
-TEMPLATES: dict[Op, Callable[[Node], str | None]] = {}
 _ASSIGN_IN_PLACE = Op("assign_in_place", lambda x, *_, **__: (x.dtype, x.shape), assign_in_place)
-_LITERALS = (bool, int, str, type(None))
-_MAX_STRING = 40
 
 
 class Expressions:
@@ -68,7 +63,7 @@ class Expressions:
         op = node.op
         inputs = node.inputs[:-1] if op.effect else node.inputs
         args = [env[t] for t in inputs]
-        code = TEMPLATES[op](node) if op in TEMPLATES else op.code
+        code = op.template(node)
         if all(arg.total for arg in args):  # what is written in Python's own words may leave an operand out
             code = op.truth if node in uses.truth else _scalar_code(node) or code
         if code is not None:
@@ -103,7 +98,7 @@ class Expressions:
     def set_item(self, node: Node, env: Mapping[Tensor, Expr]) -> list[str | Expr]:
         """Return the statement that writes to the array itself what ``node`` would write to a copy."""
         array, value, *inputs = [env[t] for t in node.inputs]
-        source = _index(node.attrs, len(inputs) + 1)
+        source = item_code(node.attrs["index"], len(inputs) + 1)
         if source is None:
             call = self._kernel_call(_ASSIGN_IN_PLACE, [array, value, *inputs], node.attrs, node, False)
             return [call]
@@ -156,7 +151,7 @@ class Expressions:
         return self.known(("kernel", id(kernel)), names.of_node(op.name), kernel, note)
 
     def _attribute(self, key: str, value: Any) -> str:
-        if _is_literal(value):
+        if is_literal(value):
             return ascii(value)
         if isinstance(value, np.dtype):
             return self.known(("dtype", value.str), f"dtype_{value.name}", value, f"np.dtype({value.name!r})")
@@ -165,41 +160,9 @@ class Expressions:
         return self.known(("attribute", id(value)), names.identifier(key), value, repr(value)[:80])
 
 
-def _is_literal(value: Any) -> bool:
-    if type(value) in _LITERALS:
-        return not isinstance(value, str) or len(value) <= _MAX_STRING
-    if type(value) is float:
-        return isfinite(value)
-    return type(value) is tuple and len(value) <= 8 and all(_is_literal(v) for v in value)
-
-
 def _scalar_code(node: Node) -> str | None:
     """Return the template of a node all of whose values are scalars of a kind that its op has a template for."""
     codes = node.op.scalar
     if codes is None or any(t.shape.rank != 0 for t in (*node.inputs, *node.outputs)):
         return None
     return next((code for kinds, code in codes.items() if node.outputs[0].dtype.kind in kinds), None)
-
-
-def _index(attrs: Mapping[str, Any], n_inputs: int) -> str | None:
-    """Return ``x[...]`` as the user wrote it, where its parts have a literal form."""
-    source: str = attrs["index"].source([f"{{{i}}}" for i in range(1, n_inputs)])
-    return "{0}[" + source + "]" if "(" not in source or source == "()" else None
-
-
-def dtype_name(dtype: np.dtype[Any]) -> str:
-    """Return a dtype as generated code names it."""
-    return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
-
-
-def _cast(node: Node) -> str | None:
-    """Return ``np.float32(x)`` for scalars, ``x.astype(np.float32)`` for arrays."""
-    dtype = node.attrs["dtype"]
-    if dtype.kind not in "biufc" or (node.inputs[0].dtype.kind == "c" and dtype.kind != "c"):
-        return None
-    name = dtype_name(dtype)
-    return f"{name}({{0}})" if node.inputs[0].shape.rank == 0 else f"{{0}}.astype({name})"
-
-
-TEMPLATES[GETITEM] = lambda node: _index(node.attrs, len(node.inputs))
-TEMPLATES[CAST] = _cast

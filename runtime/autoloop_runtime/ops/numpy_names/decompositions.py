@@ -18,6 +18,7 @@ from ..array import expand_dims
 from ..complex_numbers import real
 from ..creation import eye
 from ..diagonals import diagonal, triu
+from ..direct_calls import calls
 from ..elementwise import conjugated
 from ..joining import concat
 from ..linalg import matmul, solve, transposed
@@ -152,9 +153,12 @@ def _svdvals_vjp(g: Any, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
 
 
 svd_thin = library(
-    "svd", lambda x: np.linalg.svd(x, full_matrices=False), _svd_shapes(False), _svd_vjp, traits=FACTORED
+    "svd", lambda x: np.linalg.svd(x, full_matrices=False), _svd_shapes(False), _svd_vjp, traits=FACTORED,
+    code_of=lambda node: "np.linalg.svd({0}, False)",
 )  # fmt: skip
-svd_full = library("svd_full", np.linalg.svd, _svd_shapes(True), _svd_full_vjp, traits=FACTORED)
+svd_full = library(
+    "svd_full", np.linalg.svd, _svd_shapes(True), _svd_full_vjp, traits=FACTORED, code_of=calls("np.linalg.svd")
+)  # fmt: skip
 svdvals = library(
     "svdvals", lambda x: np.linalg.svd(x, compute_uv=False), _values_shape, _svdvals_vjp, traits=FACTORED
 )  # fmt: skip
@@ -203,8 +207,10 @@ def _eigvals_vjp(g: Any, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> 
     return _eig_vjp([cast(g, w.dtype), None], [w, v], inputs, attrs)
 
 
-eigh = library("eigh", np.linalg.eigh, [_eigenvalues_shape, _same], _eigh_vjp, traits=FACTORED)
-eigvalsh = library("eigvalsh", np.linalg.eigvalsh, _eigenvalues_shape, _eigvalsh_vjp, traits=FACTORED)
+eigh = library("eigh", np.linalg.eigh, [_eigenvalues_shape, _same], _eigh_vjp, traits=FACTORED,
+               code_of=calls("np.linalg.eigh", "UPLO"))  # fmt: skip
+eigvalsh = library("eigvalsh", np.linalg.eigvalsh, _eigenvalues_shape, _eigvalsh_vjp, traits=FACTORED,
+                   code_of=calls("np.linalg.eigvalsh", "UPLO"))  # fmt: skip
 eig = library("eig", np.linalg.eig, [_eigenvalues_shape, _same], _eig_vjp, traits=FACTORED)
 eigvals = library("eigvals", np.linalg.eigvals, _eigenvalues_shape, _eigvals_vjp, traits=FACTORED)
 
@@ -270,7 +276,9 @@ def _raw_shape(x: Tensor, **_: Any) -> Any:
     return [*stack, columns, rows]
 
 
-qr_reduced = library("qr", np.linalg.qr, _qr_shapes(False), _qr_vjp, traits=FACTORED)
+qr_reduced = library(
+    "qr", np.linalg.qr, _qr_shapes(False), _qr_vjp, traits=FACTORED, code_of=calls("np.linalg.qr")
+)  # fmt: skip
 qr_complete = library(
     "qr_complete", lambda x: np.linalg.qr(x, "complete"), _qr_shapes(True), _qr_complete_vjp, traits=FACTORED
 )  # fmt: skip

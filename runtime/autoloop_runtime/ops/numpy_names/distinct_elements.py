@@ -61,7 +61,13 @@ def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any
     return [indexing.index_add(shape_queries.shape(x), (slice(None),) * axis + (first,), g[0], static=x.shape)]
 
 
-_UNIQUE = primitive("numpy_unique", _infer, _kernel, _vjp, several=True, traits=LIBRARY)
+def _code(node: Any) -> str | None:
+    attrs = node.attrs
+    plain = attrs["axis"] is None and attrs["in_order"] and attrs["equal_nan"] and not any(attrs["parts"])
+    return "(np.unique({0}),)" if plain else None
+
+
+_UNIQUE = primitive("numpy_unique", _infer, _kernel, _vjp, several=True, traits=LIBRARY, code_of=_code)
 
 
 def _unique(

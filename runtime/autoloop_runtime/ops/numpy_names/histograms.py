@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,13 +29,14 @@ from .. import (
     sorting,
 )
 from ..define import primitive
+from ..direct_calls import calls
 from ..operands import as_dtype, is_tensor
 from .axes_of_numpy import cast_safely, rank_of
 from .counterparts import as_operand, counterpart, known
 from .library_rows import LIBRARY, library
 
 _digitize = library("digitize", lambda x, bins, right: np.digitize(x, bins, right), "same", NO_GRADIENT,
-                    dtype=lambda *_, **__: dtypes.int64)  # fmt: skip
+                    dtype=lambda *_, **__: dtypes.int64, code_of=calls("np.digitize", "right"))  # fmt: skip
 
 
 @counterpart(np.digitize)
@@ -51,9 +53,15 @@ def _bincount_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any)
     return [None, as_dtype(gathering.gather(g, inputs[0]), inputs[1].dtype)] if len(inputs) > 1 else [None]
 
 
+def _bincount_code(node: Any) -> str:
+    weights = "{1}" if len(node.inputs) > 1 else "None"
+    return f"np.bincount({{0}}, {weights}, {operator.index(node.attrs['minlength'])})"
+
+
 _bincount = library(
-    "numpy_bincount", _bincount_kernel, "unknown", _bincount_vjp,
+    "numpy_bincount", _bincount_kernel, lambda *_, **__: [None], _bincount_vjp,
     dtype=lambda x, *weights, minlength: dtypes.float64 if weights else dtypes.int64,
+    code_of=_bincount_code,
 )  # fmt: skip
 
 

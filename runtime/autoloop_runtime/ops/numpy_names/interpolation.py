@@ -22,6 +22,7 @@ from .. import (
     sorting,
 )
 from ..array import ravel, reshape, reshape_like
+from ..direct_calls import calls
 from ..operands import as_dtype, is_tensor
 from ..reducing import sum as total
 from ..shape_queries import dim
@@ -69,7 +70,13 @@ def _interp_kernel(x: Any, xp: Any, fp: Any, *given: Any, ends: tuple[bool, bool
     return np.interp(x, xp, fp, left, right)
 
 
-_interp = library("interp", _interp_kernel, "same", _interp_vjp)
+def _interp_code(node: Any) -> str:
+    given = iter(("{3}", "{4}"))
+    ends = [next(given) if end else "None" for end in node.attrs["ends"]]
+    return f"np.interp({', '.join(['{0}', '{1}', '{2}', *(ends if any(node.attrs['ends']) else ())])})"
+
+
+_interp = library("interp", _interp_kernel, "same", _interp_vjp, code_of=_interp_code)
 
 
 @counterpart(np.interp)
@@ -143,8 +150,10 @@ def _correlate_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor
     return [_convolve(whole, v, mode="valid"), _correlate(a, whole, mode="valid")]
 
 
-_convolve = library("convolve", lambda a, v, mode: np.convolve(a, v, mode), _shape, _convolve_vjp)
-_correlate = library("correlate", lambda a, v, mode: np.correlate(a, v, mode), _shape, _correlate_vjp)
+_convolve = library("convolve", lambda a, v, mode: np.convolve(a, v, mode), _shape, _convolve_vjp,
+                    code_of=calls("np.convolve", "mode"))  # fmt: skip
+_correlate = library("correlate", lambda a, v, mode: np.correlate(a, v, mode), _shape, _correlate_vjp,
+                     code_of=calls("np.correlate", "mode"))  # fmt: skip
 
 _MODES = ("full", "same", "valid")
 

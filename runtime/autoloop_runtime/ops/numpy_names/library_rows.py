@@ -59,6 +59,9 @@ def library(
         ``dtype(*tensors, **attrs)`` gives the dtype (or list of dtypes) where no trial can tell.
     traits : Traits
         Where more is known than that it costs a function of each element.
+    options
+        Of the ``Op``, such as ``code_of=calls("np.fft.fft", "n", "axis", "norm")``, which has generated code call
+        NumPy's function by itself.
 
     Returns
     -------

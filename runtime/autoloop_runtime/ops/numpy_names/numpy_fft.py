@@ -16,6 +16,7 @@ from ...ir.prices import elements
 from ...ir.tensor import Tensor
 from ...ir.traits import OPAQUE
 from ..complex_numbers import real
+from ..direct_calls import calls
 from ..elementwise import conjugated
 from ..extents import axis_of
 from ..filled import zeros_like
@@ -101,10 +102,15 @@ def _irfft_vjp(g: Any, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> An
     return [_as_input(_resized(found, x, count, axis), x)]
 
 
-_fft = library("fft", np.fft.fft, _same_count, _of_complex(lambda: _ifft), traits=_TRANSFORMED)
-_ifft: Library = library("ifft", np.fft.ifft, _same_count, _of_complex(lambda: _fft), traits=_TRANSFORMED)
-_rfft = library("rfft", np.fft.rfft, _half_count, _rfft_vjp, traits=_TRANSFORMED)
-_irfft = library("irfft", np.fft.irfft, _whole_count, _irfft_vjp, traits=_TRANSFORMED)
+_ARGUMENTS = ("n", "axis", "norm")
+_fft = library("fft", np.fft.fft, _same_count, _of_complex(lambda: _ifft), traits=_TRANSFORMED,
+               code_of=calls("np.fft.fft", *_ARGUMENTS))  # fmt: skip
+_ifft: Library = library("ifft", np.fft.ifft, _same_count, _of_complex(lambda: _fft), traits=_TRANSFORMED,
+                         code_of=calls("np.fft.ifft", *_ARGUMENTS))  # fmt: skip
+_rfft = library("rfft", np.fft.rfft, _half_count, _rfft_vjp, traits=_TRANSFORMED,
+                code_of=calls("np.fft.rfft", *_ARGUMENTS))  # fmt: skip
+_irfft = library("irfft", np.fft.irfft, _whole_count, _irfft_vjp, traits=_TRANSFORMED,
+                 code_of=calls("np.fft.irfft", *_ARGUMENTS))  # fmt: skip
 
 
 def _applied(theirs: Any, row: Library, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:

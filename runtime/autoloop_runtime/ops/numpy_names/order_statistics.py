@@ -27,6 +27,7 @@ from .. import (
     shape_queries,
     sorting,
 )
+from ..direct_calls import axis_as_given, written
 from ..gathering import PUT_ALONG
 from ..operands import as_dtype, is_tensor
 from ..reducing import reduced
@@ -147,7 +148,16 @@ def _quantile_row(theirs: Any) -> Library:
         to_x, to_q = _quantile_vjp(g, x, q / 100 if hundred else q, attrs["method"], axes, keepdims, nan)
         return [to_x] if number is not None else [to_x, to_q / 100 if hundred and to_q is not None else to_q]
 
-    return library(f"numpy_{theirs.__name__}", kernel, shape, vjp)
+    def code(node: Any) -> str | None:
+        attrs = node.attrs
+        if attrs["number"] is None or len(node.inputs) > 1:
+            return None
+        axis = axis_as_given(attrs["axis"], node.inputs[0].shape.rank)
+        plain = attrs["method"] == "linear" and not attrs["keepdims"]
+        more = () if plain else (None, False, attrs["method"], attrs["keepdims"])
+        return written(f"np.{theirs.__name__}", 1, attrs["number"], axis, *more)
+
+    return library(f"numpy_{theirs.__name__}", kernel, shape, vjp, code_of=code)
 
 
 _ROWS = {f: _quantile_row(f) for f in (np.quantile, np.percentile, np.nanquantile, np.nanpercentile)}
@@ -222,7 +232,11 @@ def _median_row(theirs: Any) -> Library:
     def kernel(x: Any, axis: Any, keepdims: Any) -> Any:
         return theirs(x, axis=axis, keepdims=keepdims)
 
-    return library(f"numpy_{theirs.__name__}", kernel, "reduced", vjp)
+    def code(node: Any) -> str | None:
+        axis, keepdims = axis_as_given(node.attrs["axis"], node.inputs[0].shape.rank), node.attrs["keepdims"]
+        return written(f"np.{theirs.__name__}", 1, axis, *([None, False, True] if keepdims else ()))
+
+    return library(f"numpy_{theirs.__name__}", kernel, "reduced", vjp, code_of=code)
 
 
 _median, _nanmedian = _median_row(np.median), _median_row(np.nanmedian)
