@@ -17,9 +17,11 @@ from autoloop_runtime.ir.tracers import (
     DecidedNumber,
     Kind,
     NumberTracer,
-    kind_of,
+    ZeroDimArray,
+    own_kind,
     plain_array,
     plain_number,
+    plain_zero_dim,
 )
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 
@@ -53,7 +55,7 @@ class ConcreteFunction:
             for leaf in leaves:
                 if isinstance(leaf, (Tensor, Stored)):
                     tensors.append(convert_to_tensor(leaf))
-                    kinds.append(kind_of((leaf,)))
+                    kinds.append(own_kind(leaf))
                     self._fixed.append((False, None))
                 else:
                     self._fixed.append((True, leaf))
@@ -128,6 +130,7 @@ class ConcreteFunction:
 #: kind of a result -> what the caller gets of what a run gives
 _HANDED: dict[Kind, Callable[[Any], Any]] = {
     Tensor: wrap, DecidedNumber: wrap, ArrayTracer: plain_array, NumberTracer: plain_number,
+    ZeroDimArray: plain_zero_dim,
 }  # fmt: skip
 
 

@@ -190,11 +190,12 @@ def difference(plain: Any, ours: Any, kinds: bool) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Return what a value is to its user; NumPy's arrays without axes are as its scalars are."""
+    """Return what a value is to its user; an array without axes is no scalar."""
     if isinstance(value, al.Tensor):
         return "tensor"
-    scalar = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim)
-    return "scalar" if scalar else "array" if isinstance(value, np.ndarray) else type(value).__name__
+    if isinstance(value, np.ndarray):
+        return "array" if value.ndim else "array without axes"
+    return "scalar" if isinstance(value, np.generic) else type(value).__name__
 
 
 def _of_arrays(plain: Any, ours: Any, is_number: bool) -> str:

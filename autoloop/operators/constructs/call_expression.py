@@ -141,7 +141,7 @@ def attribute(owner: Any, name: str) -> Any:
 
     An array tells its extents as Python's numbers, also those that only the run knows.
     """
-    if type(owner) is ArrayTracer and name in ("shape", "size") and owner.shape.rank is not None:
+    if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
         extents = extents_of(owner)
         return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)
     plain: Any = object.__getattribute__

@@ -47,7 +47,7 @@ def by_numpy(function: Any) -> Callable[..., Any]:
             made = function(*[_counterpart(np.asarray)(one) if holds_staged(one) else one for one in args], **kwargs)
         else:
             made = _counterpart(function)(*args, **kwargs)
-        return as_numpy_gives(function, (*args, *kwargs.values()), made)
+        return as_numpy_gives(function, args, kwargs, made)
 
     return of_staged
 

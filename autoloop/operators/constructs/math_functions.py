@@ -80,7 +80,7 @@ def _asking(f: Callable[..., Any], kind: type) -> Callable[..., Any]:
         leaves, structure = nest.flatten_with_structure((args, kwargs))
         given = [leaf.stack() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
         args, kwargs = nest.unflatten(structure, given)
-        made = asked(f, kind, args, kwargs, lambda tensor: type(tensor) is not ArrayTracer)
+        made = asked(f, kind, args, kwargs, lambda tensor: not isinstance(tensor, ArrayTracer))
         return marked(number_of(given), made)
 
     return called

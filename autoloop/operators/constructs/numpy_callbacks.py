@@ -15,7 +15,7 @@ from autoloop_runtime.control.map_scan import map_fn
 from autoloop_runtime.ir.numpy_arguments import refuse
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, ZeroDimArray, kind_of, marked
 from autoloop_runtime.ops.numpy_names.numpy_creation import of_python_ints
 
 from ...conversion.pipeline import convert_callee
@@ -35,6 +35,11 @@ def _extents(tensor: Tensor) -> list[Any]:
     return [found[k] if d is None else d for k, d in enumerate(tensor.shape.known)]
 
 
+def _as_array(kind: Kind, made: Any) -> Any:
+    """Return a result that is an array to NumPy, also where it has no axes."""
+    return marked(ZeroDimArray if kind is ArrayTracer else kind, made)
+
+
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """Return ``np.apply_along_axis``: the rows are those of a loop."""
     x, kind = _array(arr), kind_of((arr, *args, *kwargs.values()), ArrayTracer)
@@ -49,7 +54,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     inner = _extents(made)[1:]
     made = ops.reshape(made, [*rest, *inner])
     places = range(axis, axis + len(inner))
-    return marked(kind, ops.moveaxis(made, tuple(range(len(rest), len(rest) + len(inner))), tuple(places)))
+    return _as_array(kind, ops.moveaxis(made, tuple(range(len(rest), len(rest) + len(inner))), tuple(places)))
 
 
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
@@ -93,7 +98,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
         if callable(function):
             value = _array(convert_callee(function)(marked(kind, given[test]), *args, **kw))
         made = ops.set_item(made, test, value)
-    return marked(kind, made)
+    return _as_array(kind, made)
 
 
 def vectorized(f: np.vectorize) -> Callable[..., Any]:
@@ -121,7 +126,7 @@ def vectorized(f: np.vectorize) -> Callable[..., Any]:
             ops.reshape(_as_asked(one, to), _extents(arrays[0]))
             for one, to in zip(made if isinstance(made, tuple) else (made,), wanted)
         ]
-        return marked(kind, tuple(parts) if isinstance(made, tuple) else parts[0])
+        return _as_array(kind, tuple(parts) if isinstance(made, tuple) else parts[0])
 
     return of_elements
 

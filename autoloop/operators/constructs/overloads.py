@@ -16,7 +16,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, ZeroDimArray, marked
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...conversion.callables import is_convertible_function, is_written
@@ -55,7 +55,7 @@ _COMPARISONS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     "==": (operator.eq, "__eq__", "__eq__"),
     "!=": (operator.ne, "__ne__", "__ne__"),
 }
-_TENSORS = (Tensor, ArrayTracer, NumberTracer, DecidedNumber)
+_TENSORS = (Tensor, ArrayTracer, ZeroDimArray, NumberTracer, DecidedNumber)
 _BUILT_IN = (bool, int, float, complex, str, list, tuple, dict, set, type(None), *_TENSORS)
 
 

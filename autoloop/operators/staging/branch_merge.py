@@ -14,7 +14,7 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, number_type, widest
 from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import Kind, join, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import Kind, join, kind_of, marked, number_of, own_kind
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
@@ -143,7 +143,8 @@ class _Merge:
         )
 
     def _leaf(self, one: Any, other: Any) -> None:
-        self.kinds.append(kind_of((one,) if any(self.absent) else (one, other)))
+        same = any(self.absent) or own_kind(one) is own_kind(other)
+        self.kinds.append(own_kind(one) if same else kind_of((one, other)))
         if not any(self.absent) and _same(one, other):
             self.pairs.append(None)
             self.fixed.append(one)

@@ -26,7 +26,17 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, carried, number_type, type_of_carrier, widest
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, join, kind_of, marked
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    DecidedNumber,
+    Kind,
+    NumberTracer,
+    ZeroDimArray,
+    join,
+    kind_of,
+    marked,
+    own_kind,
+)
 from autoloop_runtime.ops.int_bounds import COUNTED, bits, counts, is_step
 from autoloop_runtime.ops.operands import is_tensor
 
@@ -39,7 +49,8 @@ from .undefined import MaybeUnset, Undefined, spoken
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _NAMES: dict[Kind, str] = {
-    NumberTracer: "number", DecidedNumber: "decided number", ArrayTracer: "array", Tensor: "tensor",
+    NumberTracer: "number", DecidedNumber: "decided number", ArrayTracer: "array", ZeroDimArray: "array without axes",
+    Tensor: "tensor",
 }  # fmt: skip
 _KINDS: dict[str, Kind] = {name: kind for kind, name in _NAMES.items()}
 # What to do about a container whose structure changes.
@@ -67,7 +78,7 @@ class Leaf:
     entry : LoopLeaf
         Its name, its value on entry, and the tensors that the loop carries for it: none for "outside".
     kind : str
-        "tensor", "array", "number", "decided number", "composite" or "outside".
+        "tensor", "array", "array without axes", "number", "decided number", "composite" or "outside".
     shape : TensorShape or None
         The invariant, if the user gave one, or the body showed that the shape on entry is none.
     changes : bool
@@ -136,7 +147,7 @@ def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
     if number_type(value) is not None:
         return Leaf(LoopLeaf(name, value, (_carried(value),)), _NAMES[kind_of((value,))], shape)
     if isinstance(value, (np.ndarray, np.generic)) or is_tensor(value):
-        return Leaf(LoopLeaf.of(name, value), _NAMES[kind_of((value,))], shape)
+        return Leaf(LoopLeaf.of(name, value), _NAMES[own_kind(value)], shape)
     return _outside(name, value)
 
 
@@ -323,7 +334,7 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
     if leaf.is_number and not leaf.changes and isinstance(value, Tensor) and value.plain is params[0]:
         # The body leaves the number alone: it can stay the Python number it is.
         return _outside(leaf.name, leaf.init), []
-    kind = join(_KINDS[leaf.kind], kind_of((value,)))
+    kind = join(own_kind(value), _KINDS[leaf.kind])
     if issubclass(kind, NumberTracer):
         return _accept_number(leaf, value, kind)
     if number_type(value) is not None:
@@ -352,7 +363,7 @@ def _accept_beside(leaf: Leaf, value: Any) -> tuple[Leaf, list[Tensor]]:
     """Carry a number that an array or tensor becomes: it takes its dtype, as it does where they meet."""
     dtype = leaf.tensors[0].dtype
     common = beside(dtype, value)
-    if common != dtype and leaf.kind == "array":
+    if common != dtype and leaf.kind in ("array", "array without axes"):
         return leaf.starting_with(_carried(leaf.tensors[0], common)), []
     return leaf, [_carried(value, common)]
 

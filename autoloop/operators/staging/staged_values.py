@@ -12,7 +12,7 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.run_state import Stored
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray, kind_of, marked
 
 from ..constructs.overloads import method_of
 from .standins import StandIn, opened
@@ -46,8 +46,8 @@ def is_staged(value: Any) -> TypeGuard[Tensor]:
 
 def stands_for(value: Any) -> type:
     """Return the type of what a staged value is to the user: of an array, a NumPy scalar, a Python number, a tensor."""
-    if type(value) is ArrayTracer:
-        return np.ndarray if value.shape.rank != 0 else value.dtype.type
+    if isinstance(value, ArrayTracer):
+        return np.ndarray if value.shape.rank != 0 or type(value) is ZeroDimArray else value.dtype.type
     return number_type(value) or type(value)
 
 

@@ -10,7 +10,8 @@ such.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..base.shapes import ShapeLike
 from .array_methods import Methods
 from .composite import composite_of
 from .followers import IN_FORCE
-from .numpy_protocols import NUMPY_NUMBERS
+from .numpy_results import METHODS_OF_ARRAYS, gives_array, gives_number, is_array
 from .tensor import Tensor
 from .tensor_operators import Operators
 
@@ -66,7 +67,7 @@ class Tracer(Tensor):
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         made = super().__array_function__(func, types, args, kwargs)
-        return as_numpy_gives(func, (*args, *kwargs.values()), made)
+        return as_numpy_gives(func, args, kwargs, made)
 
 
 class ArrayTracer(Tracer):
@@ -75,7 +76,14 @@ class ArrayTracer(Tracer):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Any:
-        return ArrayTracer(super().__getitem__(index))  # whatever the index is: NumPy asks a tensor for an int
+        part = super().__getitem__(index)  # whatever the index is: NumPy asks a tensor for an int
+        return marked(ZeroDimArray if _has_ellipsis(index) else ArrayTracer, part)
+
+
+class ZeroDimArray(ArrayTracer):
+    """An array of the user's that has no axes, and is no scalar: ``np.asarray(1.5)``, ``x[0, ...]``."""
+
+    __slots__ = ()
 
 
 class NumberTracer(Tracer):
@@ -93,12 +101,20 @@ class DecidedNumber(NumberTracer):
     __slots__ = ()
 
 
-for _kind in (ArrayTracer, NumberTracer, DecidedNumber):
+#: in-place operators -> the operators
+IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "__iadd__": operator.add, "__isub__": operator.sub, "__imul__": operator.mul, "__itruediv__": operator.truediv,
+    "__ifloordiv__": operator.floordiv, "__imod__": operator.mod, "__ipow__": operator.pow, "__iand__": operator.and_,
+    "__ior__": operator.or_, "__ixor__": operator.xor,
+}  # fmt: skip
+
+for _kind in (ArrayTracer, ZeroDimArray, NumberTracer, DecidedNumber):
     nest.opaque(_kind)
 
 #: how kinds join: the greatest wins
 _KINDS: tuple[Kind, ...] = (NumberTracer, DecidedNumber, ArrayTracer, Tensor)
 _ORDER: dict[type, int] = {kind: place for place, kind in enumerate(_KINDS)}
+_ORDER[ZeroDimArray] = _ORDER[ArrayTracer]  # what it takes part in is an array or a scalar, as that says
 #: the kinds of what the user has at hand
 _KNOWN: dict[type, int] = {
     **_ORDER, np.ndarray: _ORDER[ArrayTracer],
@@ -134,10 +150,20 @@ def number_of(values: Iterable[Any]) -> Kind:
     return NumberTracer if kind_of(values) in (NumberTracer, ArrayTracer) else DecidedNumber
 
 
-def as_numpy_gives(theirs: Any, values: Iterable[Any], made: Any) -> Any:
-    """Return what a function of NumPy's made of ``values`` as values of the kind that it gives."""
-    values = tuple(values)
-    return marked(number_of(values) if theirs in NUMPY_NUMBERS else kind_of(values, ArrayTracer), made)
+def own_kind(value: Any) -> Kind:
+    """Return the kind of one value, which tells an array without axes from a scalar."""
+    is_zero_dim = type(value) is ZeroDimArray or (isinstance(value, np.ndarray) and not value.ndim)
+    return ZeroDimArray if is_zero_dim else kind_of((value,))
+
+
+def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any) -> Any:
+    """Return what a function of NumPy's made of arguments as values of the kind that it gives."""
+    values = (*args, *kwargs.values())
+    if gives_number(theirs, args):
+        return marked(number_of(values), made)
+    kind = kind_of(values, ArrayTracer)
+    is_array = kind is ArrayTracer and gives_array(theirs, args, kwargs, ZeroDimArray)
+    return marked(ZeroDimArray if is_array else kind, made)
 
 
 def join(*kinds: Kind) -> Kind:
@@ -148,6 +174,8 @@ def join(*kinds: Kind) -> Kind:
 def marked(kind: Kind, value: Any) -> Any:
     """Return ``value``, or the tensors in a structure of them, as values of ``kind``."""
     if isinstance(value, Tensor):
+        if kind is ZeroDimArray and value.shape.rank != 0:
+            kind = ArrayTracer
         if type(value) is kind:
             return value
         if value.node is None:
@@ -167,6 +195,11 @@ def plain_array(value: Any) -> Any:
     return value if value.flags.writeable else value.copy()
 
 
+def plain_zero_dim(value: Any) -> Any:
+    """Return a value of a run that has no axes as an array of its own."""
+    return np.array(value)
+
+
 def plain_number(value: Any) -> Any:
     """Return a value of a run as a Python number."""
     return value.item() if hasattr(value, "item") else value
@@ -179,20 +212,38 @@ def handed_out(kind: Kind, tensor: Tensor) -> Any:
     """
     if any(follower.tracks(tensor) for follower in IN_FORCE.get()):
         return tensor
-    if kind is ArrayTracer:
-        return plain_array(tensor.value)
+    if kind in (ArrayTracer, ZeroDimArray):
+        return (plain_array if kind is ArrayTracer else plain_zero_dim)(tensor.value)
     return plain_number(tensor.value) if kind is NumberTracer else tensor
 
 
-def _kept(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an operator or method that gives the kind that its operands make together."""
+def _has_ellipsis(index: Any) -> bool:
+    return index is ... or (type(index) is tuple and any(one is ... for one in index))
+
+
+def _kept(f: Callable[..., Any], of_arrays: bool = False) -> Callable[..., Any]:
+    """Return an operator or method that gives the kind that its operands make together; some give arrays of arrays."""
 
     @functools.wraps(f)
     def operated(self: Tracer, *args: Any, **kwargs: Any) -> Any:
         made = f(self, *args, **kwargs)
         if made is NotImplemented:
             return made
-        return marked(kind_of((*args, *kwargs.values()), ArrayTracer), made)
+        kind = kind_of((*args, *kwargs.values()), ArrayTracer)
+        if of_arrays and kind is ArrayTracer and is_array(self, ZeroDimArray):
+            kind = ZeroDimArray
+        return marked(kind, made)
+
+    return operated
+
+
+def _in_place(operation: Callable[[Any, Any], Any]) -> Callable[[ZeroDimArray, Any], Any]:
+    """Return an operator that leaves an array without axes one, as NumPy's does, which writes to it."""
+
+    def operated(self: ZeroDimArray, other: Any) -> Any:
+        made = operation(self, other)
+        is_scalar = type(made) is ArrayTracer and made.dtype == self.dtype
+        return marked(ZeroDimArray, made) if is_scalar else made
 
     return operated
 
@@ -202,10 +253,12 @@ def _keep_kinds(base: type) -> None:
         if name in ("__getitem__", "__setitem__", "__hash__", "__init_subclass__"):
             continue
         if isinstance(f, property) and f.fget is not None:
-            setattr(ArrayTracer, name, property(_kept(f.fget), doc=f.__doc__))
+            setattr(ArrayTracer, name, property(_kept(f.fget, name in METHODS_OF_ARRAYS), doc=f.__doc__))
         elif callable(f):
-            setattr(ArrayTracer, name, _kept(f))
+            setattr(ArrayTracer, name, _kept(f, name in METHODS_OF_ARRAYS))
 
 
 for _base in (Operators, Methods):
     _keep_kinds(_base)
+for _name, _operation in IN_PLACE.items():
+    setattr(ZeroDimArray, _name, _in_place(_operation))

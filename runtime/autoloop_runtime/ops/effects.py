@@ -21,7 +21,7 @@ from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.node import Node
 from ..ir.tensor import Tensor
-from ..ir.tracers import ArrayTracer, NumberTracer
+from ..ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray
 from ..ir.traits import NO_GRADIENT, OPAQUE
 from .define import primitive, public
 from .operands import as_dtype, is_tensor
@@ -41,6 +41,8 @@ class _Hole:
         value = values[self.position]
         if issubclass(self.kind, NumberTracer):
             return value.item() if hasattr(value, "item") else value
+        if self.kind is ZeroDimArray:
+            return np.asarray(value)
         return value if self.kind is ArrayTracer and not isinstance(value, np.str_) else _Shown(value)
 
 

@@ -146,7 +146,8 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
 @counterpart(np.asfortranarray)
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
     """Return ``np.asfortranarray``; how it lies in memory cannot be seen."""
-    return _made(np.asfortranarray, a, dtype, None, like=like)
+    made = _made(np.asfortranarray, a, dtype, None, like=like)
+    return expand_dims(made, 0) if made.shape.rank == 0 else made
 
 
 def _checked_finite(x: Any) -> Any:

@@ -1,0 +1,60 @@
+"""Which results of NumPy's without axes are arrays, ``array(1)``, scalars, ``np.int64(1)``, or Python's numbers.
+
+Ufuncs, reductions and indices give scalars; what makes an array of its argument, or puts its elements elsewhere, gives
+arrays: of scalars, too, or only of arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .numpy_protocols import NUMPY_NUMBERS
+from .tensor import Tensor
+
+#: functions that give arrays, whatever they are given
+_ALWAYS = frozenset((
+    np.array, np.asarray, np.asanyarray, np.asarray_chkfinite, np.broadcast_arrays, np.broadcast_to, np.copy, np.cov,
+    np.cross, np.empty, np.empty_like, np.full, np.full_like, np.i0, np.isin, np.ones, np.ones_like, np.piecewise,
+    np.real_if_close, np.require, np.select, np.tensordot, np.linalg.tensordot, np.where, np.zeros, np.zeros_like,
+    np.linalg.cross, np.apply_along_axis,
+))  # fmt: skip
+#: functions that give scalars of scalars, and arrays of arrays
+_OF_ARRAYS = frozenset((
+    np.imag, np.matrix_transpose, np.moveaxis, np.permute_dims, np.real, np.reshape, np.squeeze, np.swapaxes,
+    np.transpose, np.astype,
+))  # fmt: skip
+#: those where weights choose an element
+_WEIGHTED = frozenset((np.percentile, np.quantile, np.nanpercentile, np.nanquantile))
+#: methods and attributes that do the same
+METHODS_OF_ARRAYS = frozenset(
+    "T astype byteswap conj conjugate copy imag mT real reshape squeeze swapaxes transpose view".split()
+)
+
+
+def is_array(value: Any, without_axes: type[Tensor]) -> bool:
+    """Return whether a value is an array to NumPy; of tensors without axes those of type ``without_axes`` are."""
+    if isinstance(value, Tensor):
+        return isinstance(value, without_axes) or value.shape.rank != 0
+    return isinstance(value, np.ndarray)
+
+
+def gives_number(theirs: Any, args: tuple[Any, ...]) -> bool:
+    """Return whether a function of NumPy's gives a number of Python's."""
+    if theirs is np.linalg.matrix_rank:  # which does not compute that of a vector
+        return bool(args) and isinstance(args[0], Tensor) and args[0].shape.rank in (0, 1)
+    return theirs in NUMPY_NUMBERS
+
+
+def gives_array(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], without_axes: type[Tensor]) -> bool:
+    """Return whether a function of NumPy's gives arrays where its results have no axes."""
+    try:
+        if theirs in _ALWAYS:
+            return True
+        if theirs in _WEIGHTED:
+            return kwargs.get("weights") is not None
+        return theirs in _OF_ARRAYS and bool(args) and is_array(args[0], without_axes)
+    except TypeError:  # not hashable
+        return False
