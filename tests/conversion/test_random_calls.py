@@ -199,6 +199,37 @@ def test_what_is_drawn_keeps_its_kind():
             f(1.0)
 
 
+def test_what_is_drawn_has_the_shape_that_was_traced():
+    values = [np.zeros(2), np.zeros(3)]
+    f = al.function(lambda x: x + np.sum(OWN.choice(values)))
+    OWN.seed(0)
+    with pytest.raises(
+        TypeError, match=r"choice gave ndarray of shape \(\d,\), but ndarray of shape \(\d,\) when traced"
+    ):
+        for _ in range(20):
+            f(1.0)
+
+
+@pytest.mark.parametrize("executor", ["sequential", "dataflow"])
+def test_what_is_drawn_may_be_changed(executor):
+    rows = np.arange(6.0).reshape(3, 2)
+
+    def changed(n):
+        total = np.zeros(2)
+        for _ in range(n):
+            row, same = RNG.choice(rows), OWN.choice([rows[0].copy()])
+            row[0] = 50.0
+            same += 1.0
+            total = total + row + same
+        return total
+
+    _seed()
+    expected = changed(np.int64(5))
+    _seed()
+    np.testing.assert_array_equal(al.function(changed, executor=executor)(np.int64(5)), expected)
+    np.testing.assert_array_equal(rows, np.arange(6.0).reshape(3, 2))
+
+
 def test_errors_of_a_run_stand_at_the_line():
     f = al.function(lambda x: RNG.normal(0.0, x))
     f(np.ones(2))

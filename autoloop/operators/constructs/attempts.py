@@ -17,7 +17,7 @@ from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.ir.graph import Node, current_graph
 from autoloop_runtime.ops.effects import ASSERT, RAISE
 from autoloop_runtime.ops.gathering import SCATTER
-from autoloop_runtime.ops.python_functions import PY_FUNCTION
+from autoloop_runtime.ops.python_functions import DRAW, PY_FUNCTION
 
 from ...conversion.callables import is_library_file, is_users_class
 from ...errors import ConversionError, NeverReturnsError, is_refusal
@@ -163,7 +163,7 @@ def _raised_by(node: Node) -> type | None:
         return factory.kind if isinstance(factory, Raising) else Exception
     if op is ASSERT:
         return AssertionError
-    if op is PY_FUNCTION:
+    if op in (PY_FUNCTION, DRAW):
         return Exception
     if op.effect or op.stateful or node.subgraphs:
         return None

@@ -8,18 +8,22 @@ at each call, and so give the same at each.
 from __future__ import annotations
 
 import copy
+import random
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.apply import apply_several
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import as_number
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
+from autoloop_runtime.ops.python_functions import DRAW
 
 from ...conversion.callables import is_users_class, makes_generator
 from ..mutation.heap_snapshot import is_random
@@ -91,16 +95,17 @@ def _drawn(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     places = [place for place, leaf in enumerate(leaves) if is_staged(leaf)]
     staged = [leaves[place] for place in places]
     sample = _sample(method, leaves, structure, places)
-    draw = _draw(method, leaves, structure, places, _check(name, sample))
     inputs = [convert_to_tensor(one) for one in staged]
-    if sample is None:
-        ops.py_function(draw, inputs, None, name=name)
-        return None
     numbers, form = nest.flatten_with_structure(sample)
-    results = ops.py_function(draw, inputs, [np.asarray(one).dtype for one in numbers], name=name)
-    assert isinstance(results, list)
-    sized = any(one.dtype.kind in "iu" for one in inputs)
-    return nest.unflatten(form, [_kept(r, one, staged, sized) for r, one in zip(results, numbers, strict=True)])
+    numbers = [] if sample is None else numbers
+    sized = any(one.dtype.kind in "iu" for one in inputs)  # by an argument, perhaps
+    kinds = tuple([_Kind.of(one, sized) for one in numbers])
+    draw = _draw(method, leaves, structure, places, _check(method, kinds, _is_number(sample)))
+    specs = tuple([(kind.dtype, kind.shape) for kind in kinds])
+    results = apply_several(DRAW, inputs, {"draw": draw, "specs": specs}, name)
+    if sample is None:
+        return None
+    return nest.unflatten(form, [_kept(result, one, staged) for result, one in zip(results, numbers, strict=True)])
 
 
 def _draw(
@@ -172,36 +177,62 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, _NUMBERS)
 
 
-def _check(name: str, sample: Any) -> Callable[[Any], Any]:
-    """Return what makes a list of what was drawn, if it is what the trace was made for."""
-    if sample is None:
-        return lambda made: ()
-    single = _is_number(sample)
-    wanted = _kinds([sample] if single else nest.flatten(sample))
+@dataclass(frozen=True)
+class _Kind:
+    """What a generator gives: the type, and the dtype and shape as an array."""
 
-    def checked(made: Any) -> Any:
+    type: type
+    dtype: Any
+    shape: TensorShape
+
+    @staticmethod
+    def of(value: Any, sized: bool) -> _Kind:
+        """Return the kind of what was drawn; if ``sized``, its extents may be others the next time."""
+        shape = np.shape(value)
+        return _Kind(type(value), np.asarray(value).dtype, TensorShape([None] * len(shape) if sized else shape))
+
+    def takes(self, value: Any) -> bool:
+        """Return whether a value is of this kind."""
+        if type(value) is not self.type:
+            return False
+        return not isinstance(value, (np.ndarray, np.generic)) or (
+            value.dtype == self.dtype and self.shape.matches(value.shape)
+        )
+
+
+def _check(method: Any, kinds: Sequence[_Kind], single: bool) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what makes a tuple of what was drawn, as arrays of its own, if it is what the trace was made for."""
+    name, generator = method.__name__, method.__self__
+
+    def checked(made: Any) -> tuple[Any, ...]:
+        if not kinds:
+            return ()
         found = [made] if single else nest.flatten(made)
-        if (kinds := _kinds(found)) != wanted:
+        if len(found) != len(kinds) or not all(map(_Kind.takes, kinds, found)):
             raise TypeError(
-                f"{name} gave {_shown(kinds)}, but {_shown(wanted)} when traced: let it always give the same kind"
+                f"{name} gave {_shown(found)}, but {', '.join([kind.type.__name__ for kind in kinds])} of shape "
+                f"{', '.join([str(kind.shape) for kind in kinds])} when traced: let it always give the same kind"
             )
-        return found
+        return tuple([np.array(one, kind.dtype)[()] for one, kind in zip(found, kinds, strict=True)])
 
-    return checked
+    if not (single and kinds[0].type is np.ndarray and len(kinds[0].shape)) or isinstance(generator, random.Random):
+        return checked  # what Python's generators pick may be the very array that they pick from
+    dtype, shape = kinds[0].dtype, kinds[0].shape
+
+    def array_checked(made: Any) -> tuple[Any, ...]:
+        if type(made) is np.ndarray and made.base is None and made.dtype == dtype and shape.matches(made.shape):
+            return (made,)
+        return checked(made)
+
+    return array_checked
 
 
-def _kinds(values: Sequence[Any]) -> list[Any]:
-    return [(type(one), getattr(one, "dtype", None)) for one in values]
+def _shown(values: Sequence[Any]) -> str:
+    return ", ".join([f"{type(one).__name__} of shape {TensorShape(np.shape(one))}" for one in values])
 
 
-def _shown(kinds: list[Any]) -> str:
-    return ", ".join([kind.__name__ for kind, _ in kinds])
-
-
-def _kept(result: Tensor, sample: Any, staged: Sequence[Any], sized: bool) -> Any:
+def _kept(result: Tensor, sample: Any, staged: Sequence[Any]) -> Any:
     """Return a result as a value of the kind that the generator gives."""
-    shape = np.shape(sample)
-    result.set_shape([None] * len(shape) if sized else shape)
     if isinstance(sample, _NUMBERS) and not isinstance(sample, np.generic):
         return as_number(result, number_of(staged))
     return marked(kind_of(staged, ArrayTracer), result)

@@ -1,4 +1,4 @@
-"""Calls of the user's own Python functions, as operations."""
+"""Calls of the user's own Python functions, and of what random generators draw, as operations."""
 
 from __future__ import annotations
 
@@ -83,6 +83,11 @@ PY_FUNCTION = primitive(
     several=True,
     traits=OPAQUE.but(price=Price.FOREIGN),
 )
+#: ``draw(*values)`` asks a generator and gives a tuple of ``specs``; it computes nothing of the user's
+DRAW = primitive(
+    "random_draw", lambda *tensors, draw, specs: list(specs), lambda *values, draw, specs: draw(*values), NO_RULE,
+    effect=True, several=True, traits=OPAQUE.but(price=Price.FUNCTION),
+)  # fmt: skip
 
 
 @overload
