@@ -184,9 +184,10 @@ def settle(f: Any, fresh: Callable[[], list[Any]]) -> str:
     runner = f.get_concrete_function(*fresh()).runner
     begin = time.perf_counter()
     while runner.asked == "auto" and time.perf_counter() - begin < PATIENCE:
-        if runner.executor == "native" or "machine code cannot" in runner.reason or "slower" in runner.reason:
-            break
         f(*fresh())
+        refused = "machine code cannot" in runner.reason or "slower" in runner.reason
+        if runner.executor == "native" or (refused and time.perf_counter() - begin > PATIENCE / 4):
+            break
     return "machine code" if runner.executor == "native" else str(runner.executor)
 
 

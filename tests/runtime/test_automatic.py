@@ -645,3 +645,44 @@ print(failed)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.stdout == "[]\n" * 3 and done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_native
+def test_a_loop_that_machine_code_never_takes_is_written_without_chunks(eager, monkeypatch):
+    written = []
+
+    def noting(graph, sites=None):
+        written.append(sites)
+        return compile_graph(graph, sites)
+
+    monkeypatch.setattr(automatic, "compile_graph", noting)
+
+    @al.function
+    def interpolated(x, n):
+        for _ in range(n):
+            x = np.interp(x, np.array([0.0, 1.0]), np.array([0.2, 0.9]))
+        return x
+
+    x, n = np.linspace(0.0, 1.0, 5), np.int64(50)
+    results = [interpolated(x, n) for _ in range(8)]
+    assert [sites is None for sites in written] == [False, True]
+    for result in results:
+        np.testing.assert_array_equal(result, interpolated.python_function(x, n))
+    standing = interpolated.get_concrete_function(x, n).runner
+    assert standing.executor == "sequential" and "machine code cannot take" in standing.reason
+
+
+@needs_native
+def test_a_loop_that_machine_code_takes_keeps_its_chunks(eager, monkeypatch):
+    written = []
+    monkeypatch.setattr(automatic, "compile_graph", lambda *given: written.append(given[1:]) or compile_graph(*given))
+
+    @al.function
+    def both(x, n):
+        for _ in range(n):
+            x = x * 0.5 + 1.0
+        return np.interp(x, np.array([0.0, 1.0]), np.array([0.2, 0.9]))
+
+    for _ in range(8):
+        both(np.linspace(0.0, 1.0, 5), np.int64(50))
+    assert len(written) == 1

@@ -200,7 +200,10 @@ class Automatic:
             else:
                 times.look = price
         elif made.why_not:
-            times.look = inf
+            refused = self._only is not None and self.sites.are_refused()
+            times.look = 2 * times.spent if refused is None else inf
+            if refused:
+                self._base = compile_graph(self.graph)  # without the chunks of iterations
         ready = made is not None and made.run is not None
         native = ready and len(times.native) <= len(times.before)
         begin = perf_counter()

@@ -143,6 +143,12 @@ class Sites(dict[Node, Site]):
         site = self[node] = Site(node)
         return site
 
+    def are_refused(self) -> bool | None:
+        """Return whether no loop will ever be handed over; None if the code of one is still to come."""
+        if not self or self.look is not None or any(site.trusted for site in self.values()):
+            return False
+        return True if all(site.tier_up.why_not() for site in self.values()) else None
+
     def watching(self, node: Node) -> Watch | None:
         """Return what looks for machine code of the whole function; None if nobody wants to know."""
         return Watch(self.look, _variables(node)) if self.look is not None else None
