@@ -30,6 +30,7 @@ from api import (
     Products,
     TensorShape,
     Traits,
+    apply,
     call,
     can_fail,
     defined,
@@ -194,6 +195,42 @@ def test_what_describes_its_input_does_not_look_at_the_elements():
     for name, given in attrs.items():
         op = OPS[name]
         np.testing.assert_array_equal(op.kernel(A, **given), op.kernel(np.full_like(A, np.nan), **given))
+
+
+def _misfits(x):
+    """``x`` in other shapes."""
+    x = np.asarray(x)
+    yield x[None]
+    yield np.zeros((3, 5, 7), x.dtype)
+    if x.ndim:
+        yield np.zeros(x.shape[1:], x.dtype)
+        yield x[..., :-1]
+        yield np.concatenate([x, x])
+
+
+def test_strict_kernels_refuse_what_inference_refuses():
+    """So what is computed at once needs no inference; the message is that of inference all the same."""
+    refused = set()
+    for op, all_of_it in samples().items():
+        for ins, attrs, _ in all_of_it if op.strict else ():
+            for place, x in enumerate(ins):
+                for other in _misfits(x):
+                    given = [*ins[:place], np.asarray(other)[()], *ins[place + 1 :]]
+                    tensors = list(map(al.convert_to_tensor, given))
+                    try:
+                        op.specs(*tensors, **attrs)
+                    except (ValueError, IndexError, TypeError) as error:
+                        said = str(error)
+                    else:
+                        continue
+                    refused.add(op.name)
+                    with pytest.raises((ValueError, IndexError, TypeError)), np.errstate(all="ignore"):
+                        op.kernel(*given, **attrs)
+                    with pytest.raises((ValueError, IndexError, TypeError)) as found:
+                        apply(op, tensors, attrs)
+                    assert str(found.value) == said and found.value.__cause__ is None
+    assert refused >= {"add", "equal", "where", "matmul", "getitem", "concat", "stack", "reshape", "transpose", "sum"}
+    assert not any(op.several or op.effect or op.graphs for op in OPS.values() if op.strict)
 
 
 def _arguments(op):

@@ -9,7 +9,7 @@ A Python number that meets nothing becomes a tensor of the constructors' default
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -109,14 +109,21 @@ def dtype_name(dtype: DType) -> str:
     return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
 
 
+@cache
+def bounds(dtype: DType) -> tuple[int, int]:
+    """Return the least and the greatest number of an integer type."""
+    info = np.iinfo(dtype)
+    return info.min, info.max
+
+
 def check_fits(number: int, dtype: DType) -> None:
     """Raise ``OverflowError`` if ``dtype`` is an integer type that does not hold ``number``."""
     if dtype.kind in "iu":
-        info = np.iinfo(dtype)
-        if not info.min <= number <= info.max:
+        least, most = bounds(dtype)
+        if not least <= number <= most:
             raise OverflowError(
                 f"Python integer {number} out of bounds for {dtype} "
-                f"({info.min}..{info.max}); give a wider dtype, e.g. dtype=int64"
+                f"({least}..{most}); give a wider dtype, e.g. dtype=int64"
             )
 
 

@@ -120,6 +120,10 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
 
     See ``convert_to_tensor`` for the dtype and the errors.
     """
+    if type(value) is np.ndarray and value.dtype.kind in "biufc" and value.dtype.isnative:  # what many are, and fast
+        array = value.copy() if dtype is None else _cast(value, dtype)
+        array.flags.writeable = False
+        return array if array.shape else array[()]
     if isinstance(value, np.generic):
         return value if dtype is None else _cast(np.asarray(value), dtype)[()]
     if isinstance(value, _NUMBERS):
@@ -163,7 +167,7 @@ def _shown(value: Any) -> str:
 
 def _number(value: Any, dtype: DType | None) -> Any:
     if dtype is None:
-        dtype = dtypes.DEFAULTS[next(t for t in _NUMBERS if isinstance(value, t))]
+        dtype = dtypes.DEFAULTS.get(type(value)) or dtypes.DEFAULTS[next(t for t in _NUMBERS if isinstance(value, t))]
     if isinstance(value, int):
         dtypes.check_fits(value, dtype)
     elif dtype.kind in "iub" and not float(value.real).is_integer():

@@ -66,14 +66,19 @@ class NumpyProtocols:
         return out.copy() if copy or copy is None else out
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-        out = kwargs.pop("out", None)
-        if out is not None and not (out[0] is inputs[0] and is_augmented(sys._getframe(1))):
-            refuse(f"numpy.{name}", "out")
-        if method == "__call__" and not kwargs:  # what nearly all are
+        if not kwargs and method == "__call__":  # what nearly all are
             ours = NUMPY_UFUNCS.get(ufunc)
             if ours is not None:
-                return ours(*[_as_in_numpy(x) if isinstance(x, (list, tuple)) else x for x in inputs])
+                for x in inputs:
+                    if isinstance(x, (list, tuple)):
+                        return ours(*[_as_in_numpy(x) if isinstance(x, (list, tuple)) else x for x in inputs])
+                return ours(*inputs)
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        out = kwargs.pop("out", None)
+        if out is not None:
+            if not (out[0] is inputs[0] and is_augmented(sys._getframe(1))):
+                refuse(f"numpy.{name}", "out")
+            return NumpyProtocols.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
         called = _found(UFUNC_METHODS, method, ufunc)
         made = NotImplemented if called is None else called(ufunc, *inputs, **kwargs)
         return _without_counterpart(name, getattr(ufunc, method), inputs, kwargs) if made is NotImplemented else made

@@ -87,6 +87,9 @@ class Op:
         The op has a list of outputs: as many as ``infer`` says for these inputs, one or none included. This alone
         decides how what its kernel gives is read and what its rules are given, never the number of outputs or the
         type of a result.
+    strict : bool
+        Of an op of one output: its kernel refuses whatever ``infer`` refuses, of the dtypes that its public functions
+        give it. What is computed at once is inferred only if that fails, for the words.
     graphs : tuple of str
         Which attributes are graphs (structured nodes only).
     appends : Appending or None
@@ -114,6 +117,7 @@ class Op:
     into: str | None = None
     culprit: Callable[[BaseException], Any] | None = None
     several: bool = False
+    strict: bool = False
     appends: Appending | None = None
     llvm: Mapping[str, str] | None = None
     libm: str | None = None

@@ -7,6 +7,8 @@ methods, Python's protocols, NumPy's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -214,6 +216,8 @@ class Tensor(Operators, Methods, Memory, PythonProtocols, NumpyProtocols, Standa
 
 
 nest.opaque(Tensor)
+#: ``value_of(tensor)``: the value of a tensor that is known to be concrete
+value_of: Callable[[Tensor], Any] = attrgetter("_value")
 
 
 def _merge(tensor: Tensor, shape: ShapeLike) -> TensorShape:

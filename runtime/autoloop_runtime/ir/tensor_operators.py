@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .op import call
+from .op import FUNCTIONS, call
 
 if TYPE_CHECKING:
     from ..base.dtypes import DType
@@ -88,10 +88,12 @@ class Operators:
         return _made("floor_divide", other, self), _made("mod", other, self)
 
     def __eq__(self, other: object) -> Tensor:  # type: ignore[override]
-        return NotImplemented if _foreign(other) else _made("equal", self, other)
+        foreign = type(other) not in _FAMILIAR and _foreign(other)
+        return NotImplemented if foreign else FUNCTIONS["equal"](self, other)
 
     def __ne__(self, other: object) -> Tensor:  # type: ignore[override]
-        return NotImplemented if _foreign(other) else _made("not_equal", self, other)
+        foreign = type(other) not in _FAMILIAR and _foreign(other)
+        return NotImplemented if foreign else FUNCTIONS["not_equal"](self, other)
 
     if TYPE_CHECKING:  # the binary operators are made in a loop below
 
@@ -129,18 +131,16 @@ class Operators:
 
 def _operator(name: str, reflected: bool) -> Callable[[Any, Any], Any]:
     def forward(self: Operators, other: Any) -> Any:
-        return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else call(name, self, other)
+        return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else FUNCTIONS[name](self, other)
 
     def backward(self: Operators, other: Any) -> Any:
-        return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else call(name, other, self)
+        return NotImplemented if type(other) not in _FAMILIAR and _foreign(other) else FUNCTIONS[name](other, self)
 
     return backward if reflected else forward
 
 
-def _joins_text(tensor: Operators, other: Any) -> bool:
-    return tensor.dtype.kind == "U" and (
-        isinstance(other, str) or (isinstance(other, Operators) and other.dtype.kind == "U")
-    )
+def _is_text(other: Any) -> bool:
+    return isinstance(other, str) or (isinstance(other, Operators) and other.dtype.kind == "U")
 
 
 for _dunder, _name in {**BINARY, **COMPARISONS}.items():
@@ -150,11 +150,15 @@ for _dunder, _name in BINARY.items():
 
 
 def _add(self: Operators, other: Any) -> Any:
-    return call("format", "{}{}", self, other) if _joins_text(self, other) else _add_numbers(self, other)
+    if self.dtype.kind == "U" and _is_text(other):
+        return call("format", "{}{}", self, other)
+    return _add_numbers(self, other)
 
 
 def _radd(self: Operators, other: Any) -> Any:
-    return call("format", "{}{}", other, self) if _joins_text(self, other) else _radd_numbers(self, other)
+    if self.dtype.kind == "U" and _is_text(other):
+        return call("format", "{}{}", other, self)
+    return _radd_numbers(self, other)
 
 
 def _pow(self: Operators, other: Any) -> Any:

@@ -22,9 +22,8 @@ __all__ = ["expand_dims", "flatten", "flip", "moveaxis", "ravel", "reshape", "ro
 def _reshape_infer(x: Tensor, *dims: Tensor, known: Any) -> Any:
     if known is None:
         return x.dtype, TensorShape(None)
-    wildcards = [i for i, d in enumerate(known) if d == -1]
-    if len(wildcards) > 1 or any(d is not None and d < -1 for d in known):
-        raise ValueError(f"reshape: shape {list(known)} may have one -1 and no other negative number")
+    if known.count(-1) > 1 or any(d is not None and d < -1 for d in known):
+        raise _negative(known)
     out = [None if d == -1 else d for d in known]
     total = product(x.shape.known) if x.shape.rank is not None else None
     if total is None:
@@ -39,14 +38,20 @@ def _reshape_infer(x: Tensor, *dims: Tensor, known: Any) -> Any:
     return x.dtype, TensorShape(out)
 
 
+def _negative(known: Any) -> ValueError:
+    return ValueError(f"reshape: shape {list(known)} may have one -1 and no other negative number")
+
+
 def _reshape_kernel(x: Any, dims: Any = None, *, known: Any) -> Any:
+    if dims is None and known and min(known) < -1:  # some versions of NumPy take it for -1
+        raise _negative(known)
     return x.reshape(known if dims is None else dims.tolist())[()]
 
 
 RESHAPE = primitive(
     "reshape", _reshape_infer, _reshape_kernel,
     lambda g, outputs, inputs, attrs: [reshape_like(g, inputs[0]), *[None] * (len(inputs) - 1)],
-    extents=("known", 1), traits=RESHAPING,
+    strict=True, extents=("known", 1), traits=RESHAPING,
 )  # fmt: skip
 
 
@@ -105,7 +110,9 @@ def _expand_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
     return [squeeze(g, attrs["axis"])]
 
 
-EXPAND = primitive("expand_dims", _expand_infer, lambda x, axis: np.expand_dims(x, axis), _expand_vjp, traits=RESHAPING)
+EXPAND = primitive(
+    "expand_dims", _expand_infer, lambda x, axis: np.expand_dims(x, axis), _expand_vjp, strict=True, traits=RESHAPING
+)
 
 
 @public(numpy=np.expand_dims)
@@ -175,7 +182,12 @@ def _transpose_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
 
 
 TRANSPOSE = primitive(
-    "transpose", _transpose_infer, lambda x, axes: x.transpose(axes) if x.ndim else x, _transpose_vjp, traits=VIEWING
+    "transpose",
+    _transpose_infer,
+    lambda x, axes: x.transpose(axes) if x.ndim or axes else x,
+    _transpose_vjp,
+    strict=True,
+    traits=VIEWING,
 )
 
 

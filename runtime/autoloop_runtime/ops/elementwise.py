@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.dtypes import DType
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
-from ..ir.op import call
+from ..ir.op import Op, call
 from ..ir.tensor import Tensor
 from ..ir.traits import ELEMENTS, NoRule, Traits
 from .broadcasting import broadcast_static, unbroadcast
@@ -50,6 +51,36 @@ def _into(kernel: Function) -> str | None:
 def _rule(rule: Rule | None, numpy: Any) -> Rule:
     """Return the rule of a row: its own, or that of the ufunc it is the counterpart of."""
     return rule or of_ufunc(numpy[0] if isinstance(numpy, tuple) else numpy)
+
+
+def _of_one(op: Op, by: Rule) -> Unary:
+    #: of strings there is no end
+    as_they_are: set[DType] = set()
+
+    def f(x: ArrayLike, name: str | None = None) -> Tensor:
+        if type(x) is Tensor and x.dtype in as_they_are:
+            return apply(op, (x,), None, name)
+        inputs = promoted(op.name, by, x)
+        if inputs[0] is x and x.dtype.kind in "biufc":
+            as_they_are.add(x.dtype)
+        return apply(op, inputs, None, name)
+
+    return f
+
+
+def _of_two(op: Op, by: Rule) -> Binary:
+    #: of strings there is no end
+    as_they_are: set[tuple[DType, DType]] = set()
+
+    def f(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
+        if type(x) is type(y) is Tensor and (x.dtype, y.dtype) in as_they_are:
+            return apply(op, (x, y), None, name)
+        inputs = promoted(op.name, by, x, y)
+        if inputs[0] is x and inputs[1] is y and x.dtype.kind in "biufc":
+            as_they_are.add((x.dtype, y.dtype))
+        return apply(op, inputs, None, name)
+
+    return f
 
 
 def unary(
@@ -105,13 +136,9 @@ def unary(
 
     op = primitive(
         name, infer, kernel, grad if isinstance(grad, NoRule) else vjp, code=code, doc=doc, traits=traits,
-        **{"into": _into(kernel), **options},
+        **{"into": _into(kernel), "strict": True, **options},
     )  # fmt: skip
-
-    def f(x: ArrayLike, name: str | None = None) -> Tensor:
-        return apply(op, promoted(op.name, by, x), None, name)
-
-    return publish(name, f, document(doc, [("x", "tensor-like")]), numpy, aliases)
+    return publish(name, _of_one(op, by), document(doc, [("x", "tensor-like")]), numpy, aliases)
 
 
 def binary(
@@ -152,10 +179,6 @@ def binary(
 
     op = primitive(
         name, infer, kernel, grad if isinstance(grad, NoRule) else vjp, code=code, doc=doc, traits=traits,
-        **{"into": _into(kernel), **options},
+        **{"into": _into(kernel), "strict": True, **options},
     )  # fmt: skip
-
-    def f(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
-        return apply(op, promoted(op.name, by, x, y), None, name)
-
-    return publish(name, f, document(doc, [("x, y", "tensor-like, broadcast together")]), numpy, aliases)
+    return publish(name, _of_two(op, by), document(doc, [("x, y", "tensor-like, broadcast together")]), numpy, aliases)

@@ -85,7 +85,7 @@ def item_code(index: Any, n_inputs: int) -> str | None:
 
 GETITEM = primitive(
     "getitem", lambda x, *inputs, index: (x.dtype, result_shape(x.shape, index, inputs)),
-    _getitem_kernel, _getitem_vjp, positions=slice(1, None), entries=_getitem_entries,
+    _getitem_kernel, _getitem_vjp, strict=True, positions=slice(1, None), entries=_getitem_entries,
     traits=VIEWING.but(fails=Fails.MAYBE, price=Price.PICK, raises=IndexError),
     code_of=lambda node: item_code(node.attrs["index"], len(node.inputs)),
 )  # fmt: skip

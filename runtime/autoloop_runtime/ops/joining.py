@@ -45,7 +45,7 @@ def _concat_infer(*values: Tensor, axis: int) -> Any:
     shapes = [v.shape for v in values if v.shape.rank is not None]
     if not shapes:
         return values[0].dtype, TensorShape(None)
-    if len(shapes[0]) == 0:
+    if not all(map(len, shapes)):
         raise ValueError("concat: scalars cannot be concatenated; use stack")
     axis = axis_of(axis, len(shapes[0]), "concat")
     try:
@@ -73,7 +73,7 @@ def _concat_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -
 
 CONCAT = primitive(
     "concat", _concat_infer, lambda *values, axis: np.concatenate(values, axis), _concat_vjp,
-    traits=MADE, entries=_joined_entries,
+    strict=True, traits=MADE, entries=_joined_entries,
 )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def _stack_vjp(g: Tensor, outputs: Any, inputs: Any, attrs: Any) -> Any:
 
 
 STACK = primitive(
-    "stack", _stack_infer, lambda *values, axis: np.stack(values, axis), _stack_vjp, traits=MADE,
+    "stack", _stack_infer, lambda *values, axis: np.stack(values, axis), _stack_vjp, strict=True, traits=MADE,
     entries=_joined_entries,
 )  # fmt: skip
 

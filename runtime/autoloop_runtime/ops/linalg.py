@@ -98,6 +98,7 @@ MATMUL = primitive(
     _matmul_vjp,
     code="{0} @ {1}",
     into="np.matmul({0}, {1}, out={out})",
+    strict=True,
     traits=MADE.but(batching=Batching.FIRST_FACTOR, price=Products(_matmul_count), blas=True),
 )
 

@@ -137,6 +137,8 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
     kinds: list[Kind] = []
     for value in values:
         own = type(value)
+        if own is np.ndarray:
+            value, own = as_constant(to_array(value)), Tensor
         kind: Kind | None = value.dtype if own is Tensor else own if own in _NUMBERS else weak_type(value)
         if kind is None and not isinstance(value, Tensor) and (listed := _listed_type(value)) is not None:
             kind = dtypes.DEFAULTS[listed]
@@ -155,6 +157,8 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
 
 def _made(value: Any, dtype: DType) -> Tensor:
     """Return an operand in the dtype that it is computed with."""
+    if type(value) is float and dtype.kind == "f":  # what many are, and fast
+        return as_constant(dtype.type(value))
     if isinstance(value, Tensor):
         return as_dtype(value, dtype) if weak_type(value) is None else _fitted(value.plain, dtype)
     if dtype.kind == "b":
@@ -173,7 +177,10 @@ def operands(name: str, *values: Any) -> list[Tensor]:
         If a Python int does not fit the dtype of the tensor it meets.
     """
     first = values[0]
-    if type(first) is Tensor and all(type(v) is Tensor and v.dtype == first.dtype for v in values):
+    for value in values:
+        if not (type(value) is Tensor and value.dtype == first.dtype):
+            break
+    else:
         return list(values)
     seen, kinds = _looked_at(values)
     try:
@@ -195,12 +202,23 @@ def promoted(name: str, rule: Rule, *values: Any) -> list[Tensor]:
     """
     seen: Sequence[Any] = values
     kinds: list[Kind] = []
+    dtyped = False
     for value in values:
-        if type(value) is not Tensor:
-            seen, kinds = _looked_at(values)
+        own = type(value)
+        if own is Tensor:
+            kinds.append(value.dtype)
+            dtyped = True
+        elif own in _NUMBERS:
+            kinds.append(own)
+        else:
+            dtyped = False
             break
-        kinds.append(value.dtype)
-    wanted = ruled(rule, name, *kinds)
+    if not dtyped:  # a closer look
+        seen, kinds = _looked_at(values)
+    try:
+        wanted = rule(*kinds)
+    except TypeError:
+        wanted = ruled(rule, name, *kinds)
     made: list[Tensor] = []
     for value, dtype in zip(seen, wanted):  # no comprehension: a call less for each operation
         made.append(value if type(value) is Tensor and value.dtype is dtype else _made(value, dtype))

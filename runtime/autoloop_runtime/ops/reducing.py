@@ -82,12 +82,16 @@ def reduction(
 
     op = primitive(
         name, infer, kernel,
-        grad if isinstance(grad, NoRule) else vjp, doc=doc, traits=traits,
+        grad if isinstance(grad, NoRule) else vjp, doc=doc, traits=traits, strict=True,
     )  # fmt: skip
+    as_they_are: set[DType] = set()
 
     def f(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-        x = convert_to_tensor(x)
-        x = as_dtype(x, ruled(rule, op.name, x.dtype)[0])
+        given = x = convert_to_tensor(x)
+        if x.dtype not in as_they_are:
+            x = as_dtype(x, ruled(rule, op.name, x.dtype)[0])
+            if x is given:
+                as_they_are.add(x.dtype)
         attrs = {"axis": axes_of(axis, x.shape.rank, op.name), "keepdims": bool(keepdims)}
         return apply(op, [x], attrs, name)
 

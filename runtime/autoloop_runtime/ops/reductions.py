@@ -73,7 +73,7 @@ def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
 
 def _arg(kernel: Function) -> Function:
     def arg(x: Any, axis: Any, keepdims: bool) -> Any:
-        if axis is not None and len(axis) not in (1, x.ndim):
+        if axis is not None and (len(axis) not in (1, x.ndim) or len(axis) > x.ndim):
             raise ValueError(f"{kernel.__name__}: axis must be one integer or None, got {axis}")
         return kernel(x, axis=axis[0] if axis and len(axis) == 1 else None, keepdims=keepdims)
 

@@ -56,6 +56,7 @@ WHERE = primitive(
     code="np.where({0}, {1}, {2})[()]",
     scalar={"biufc": "{1} if {0} else {2}"},
     idempotent=True,
+    strict=True,
     traits=ELEMENTS,
     llvm=NO_TEMPLATE,
 )
