@@ -20,13 +20,13 @@ from .exits import falls_off
 from .expression_walk import Surroundings
 from .expressions import ExpressionRewriter
 from .generated_functions import GeneratedFunctions
+from .item_targets import nested_targets
 from .jumps import lower_jumps
 from .liveness import analyse
 from .nodes import Block, Maker, Node, copy_tree, header
 from .plan import Plan, plan_function
 from .scopes import parameter_names, scope_of
-from .sequences import sequence_names
-from .statements import Facts, Names, nested_targets
+from .statements import Facts, Names
 from .unsupported import is_generator
 
 
@@ -52,7 +52,6 @@ def rewrite_function(node: Node, names: Names, environment: Environment, outer: 
         local_names=local_names - frozenset(scope.global_names),
         own_names=tuple(dict.fromkeys([*scope.order, *sorted(outer)])),
         self_name=params[0] if params else None,
-        sequences=outer | sequence_names(node, environment, local_names),
     )
     if isinstance(node, gast.Lambda):
         node.body = expressions.rewrite(node.body, around)
@@ -108,7 +107,8 @@ class _StatementRewriter(GeneratedFunctions):
 
     def _unpacked(self, make: Maker, target: Node, item: str, iterable: Node) -> Node:
         """Return the loop's item, as something to unpack where it, or a part of it, may be a row of a tensor."""
-        pairs = isinstance(iterable, gast.Call)  # enumerate, zip, items: these give tuples
+        function = getattr(iterable, "func", None)
+        pairs = getattr(function, "id", getattr(function, "attr", "")) in ("enumerate", "zip", "items")
         nested = list(nested_targets(target))
         if not isinstance(target, gast.Tuple | gast.List) or (pairs and not nested):
             return make.load(item)

@@ -30,8 +30,6 @@ class Surroundings:
         The first parameter of the function, for ``super()``.
     nested : bool
         Whether the code has moved into a function of its own, so that ``super()`` must be spelled out.
-    sequences : frozenset of str
-        Local names that may hold a Python list or tuple, or an array.
     caught : tuple of node
         What the ``except`` clauses and the managers around it catch, or may catch.
     in_frame : bool
@@ -44,7 +42,6 @@ class Surroundings:
     checked: frozenset[str] = frozenset()
     self_name: str | None = None
     nested: bool = False
-    sequences: frozenset[str] = frozenset()
     caught: tuple[Node, ...] = ()
     in_frame: bool = False
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 
 import gast
-import numpy as np
 from autoloop_runtime.base.dataclass import replace
 
 from .decided_expressions import DecidedExpressions
@@ -14,7 +13,6 @@ from .inner_scopes import InnerScopes
 from .item_targets import as_index
 from .nodes import Maker, Node, children, walk
 from .scopes import FRAME_READERS
-from .sequences import gives_sequence
 from .unfolding import binds_in
 
 # Builtins that use up a generator expression before they return.
@@ -140,24 +138,14 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         return node
 
     def _subscript(self, node: Node, around: Surroundings) -> Node:
-        """Return ``ops.item(a, i)`` for ``a[i]`` where ``a`` may be a Python sequence and ``i`` a tensor."""
-        chosen = not _is_fixed(node.slice) and self._is_sequence(node.value, around)
-        chosen = isinstance(node.ctx, gast.Load) and (chosen or self.environment.is_overloaded("__getitem__"))
+        """Return ``ops.item(a, i)`` for ``a[i]``: ``a`` may be a list or a dict, and ``i`` what only a run knows."""
+        chosen = not _is_fixed(node.slice) or self.environment.is_overloaded("__getitem__")
+        chosen = isinstance(node.ctx, gast.Load) and chosen
         node = self.parts(node, around)
         if not chosen:
             return node
         make = Maker(node)
         return make.call(self.operator(make, "item"), node.value, as_index(node.slice))
-
-    def _is_sequence(self, node: Node, around: Surroundings) -> bool:
-        if isinstance(node, gast.Name):
-            if node.id in around.local_names:
-                return node.id in around.sequences
-            return isinstance(self.environment.resolve(node, around.local_names), list | tuple | np.ndarray)
-        if isinstance(node, gast.Subscript):
-            return self._is_sequence(node.value, around)
-        made_here = isinstance(node, gast.Attribute | gast.List | gast.Tuple)
-        return made_here or gives_sequence(node, self.environment, around.local_names)
 
 
 #: attributes of arrays that tell of the extents

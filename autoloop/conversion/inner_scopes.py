@@ -9,6 +9,7 @@ import gast
 from autoloop_runtime.base.dataclass import replace
 
 from .expression_walk import ExpressionWalk, Surroundings
+from .item_targets import nested_targets
 from .nodes import Maker, Node, children, walk
 from .scopes import parameter_names
 from .unfolding import binds_in
@@ -25,6 +26,22 @@ class InnerScopes(ExpressionWalk):
             node.value = make.call(self.operator(make, "elements"), node.value)
         return node
 
+    def _dict(self, node: Node, around: Surroundings) -> Node:
+        """Let keys be asked whether Python knows them: ``{ops.hashed(k): v}``."""
+        node = self.parts(node, around)
+        node.keys = [self._key(key) for key in node.keys]
+        return node
+
+    def _set(self, node: Node, around: Surroundings) -> Node:
+        node = self.parts(node, around)
+        node.elts = [self._key(one) for one in node.elts]
+        return node
+
+    def _key(self, key: Node | None) -> Node | None:
+        if key is None or isinstance(key, gast.Constant | gast.Starred):
+            return key
+        return Maker(key).call(self.operator(Maker(key), "hashed"), key)
+
     def _lambda(self, node: Node, around: Surroundings) -> Node:
         args = node.args
         args.defaults = [self.rewrite(one, around) for one in args.defaults]
@@ -34,7 +51,6 @@ class InnerScopes(ExpressionWalk):
             local_names=around.local_names | frozenset(params),
             own_names=tuple(params),
             self_name=params[0] if params else None,
-            sequences=around.sequences - frozenset(params),
             in_frame=around.in_frame,
         )
         node.body = self.rewrite(node.body, inner)
@@ -59,7 +75,7 @@ class InnerScopes(ExpressionWalk):
         for index, generator in enumerate(node.generators):
             iterable = self.rewrite(generator.iter, inside if index else around)
             if not isinstance(iterable, gast.List | gast.Tuple | gast.Constant | gast.Dict):
-                iterable = Maker(iterable).call(self.operator(Maker(iterable), "elements"), iterable)
+                iterable = self._elements(generator.target, iterable)
             generator.iter = iterable
             generator.ifs = [self.rewrite(test, inside) for test in generator.ifs]
         for name in ("elt", "key", "value"):
@@ -68,11 +84,19 @@ class InnerScopes(ExpressionWalk):
         if isinstance(node, gast.ListComp) and not binds and node.generators[-1].ifs:
             return self.kept(node, "kept")
         key = {gast.SetComp: "elt", gast.DictComp: "key"}.get(type(node), "")
-        if key and not isinstance(part := getattr(node, key), gast.Constant):
-            setattr(node, key, Maker(part).call(self.operator(Maker(part), "hashed"), part))
+        if key:
+            setattr(node, key, self._key(getattr(node, key)))
         return node
 
     _listcomp = _setcomp = _dictcomp = _generatorexp = _comprehension
+
+    def _elements(self, target: Node, iterable: Node) -> Node:
+        """Return ``ops.elements(v)``, or ``ops.parts(v)`` where the target has parts, and elements may be arrays."""
+        make = Maker(iterable)
+        if not isinstance(target, gast.Tuple | gast.List):
+            return make.call(self.operator(make, "elements"), iterable)
+        places = [make.tuple(map(make.constant, path)) for path in nested_targets(target)]
+        return make.call(self.operator(make, "parts"), iterable, *([make.tuple(places)] if places else []))
 
     def kept(self, node: Node, operator: str) -> Node:
         """Return ``ops.kept((test, lambda: x) for x in v)`` for ``[x for x in v if test]``; all is rewritten."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import gast
 
 from .decided_expressions import AUGMENTED
@@ -107,3 +109,14 @@ def as_index(node: Node) -> Node:
     if isinstance(node, gast.Tuple):
         return make.tuple([as_index(one) for one in node.elts])
     return node
+
+
+def nested_targets(target: Node) -> Iterator[tuple[int, ...]]:
+    """Yield the place of each tuple of targets inside a tuple of targets, outer ones first."""
+    elements = getattr(target, "elts", ())
+    stars = [index for index, one in enumerate(elements) if isinstance(one, gast.Starred)]
+    for index, one in enumerate(elements):
+        if isinstance(one, gast.Tuple | gast.List):
+            place = index - len(elements) if stars and index > stars[0] else index
+            yield (place,)
+            yield from ((place, *path) for path in nested_targets(one))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import gast
 from autoloop_runtime.base.dataclass import dataclass
@@ -10,12 +10,24 @@ from autoloop_runtime.base.dataclass import dataclass
 from .decided_expressions import AUGMENTED, METHODS
 from .expression_walk import Surroundings
 from .expressions import ExpressionRewriter
-from .item_targets import ItemTargets, has_no_effect
+from .item_targets import ItemTargets, has_no_effect, nested_targets
 from .jumps import Jumps
 from .liveness import Flow
 from .nodes import Block, Maker, Node, copy_tree
 from .plan import FunctionPlan
 from .scopes import Scope, path_of
+
+#: expressions whose values are no arrays, whatever is in them
+_NO_ARRAYS = (
+    gast.Tuple,
+    gast.List,
+    gast.ListComp,
+    gast.Constant,
+    gast.JoinedStr,
+    gast.Yield,
+    gast.YieldFrom,
+    gast.Await,
+)
 
 
 @dataclass(frozen=True)
@@ -95,14 +107,11 @@ class SimpleStatements:
     _nonlocal = _global
 
     def _assign(self, node: Node) -> Block:
-        unpacks = isinstance(node.targets[0], gast.Tuple | gast.List) and isinstance(
-            node.value, gast.Name | gast.Subscript | gast.BinOp | gast.UnaryOp
-        )
-        nested = list(nested_targets(node.targets[0]))
-        value = self.expr(node.value)
-        if unpacks or nested:
-            value = self.unpacked(Maker(node.value), value, nested)
-        if not any(map(self._has_items, node.targets)):
+        source, value = node.value, self.expr(node.value)
+        unpacks = [_unpacks(target, source) for target in node.targets]
+        if len(node.targets) == 1:
+            value = self._value_for(node.targets[0], value, source)
+        if not any(map(self._has_items, node.targets)) and (len(node.targets) == 1 or not any(unpacks)):
             node.targets = [self.expr(target) for target in node.targets]
             node.value = value
             return [node]
@@ -112,8 +121,13 @@ class SimpleStatements:
         name = self.names.fresh("value")
         done = [make.set_name(name, value)]
         for target in node.targets:
-            done += self._assign_to(target, make.load(name))
+            done += self._assign_to(target, self._value_for(target, make.load(name), source))
         return done
+
+    def _value_for(self, target: Node, value: Node, source: Node) -> Node:
+        """Return a converted value as one target takes it: unpacked, if it may be an array that the target unpacks."""
+        nested = list(nested_targets(target))
+        return self.unpacked(Maker(source), value, nested) if nested or _unpacks(target, source) else value
 
     def unpacked(self, make: Maker, value: Node, nested: list[tuple[int, ...]]) -> Node:
         """Return ``ops.unpack(value)``; ``nested`` holds the places of targets in targets."""
@@ -252,15 +266,9 @@ class SimpleStatements:
         return found
 
 
-def nested_targets(target: Node) -> Iterator[tuple[int, ...]]:
-    """Yield the place of each tuple of targets inside a tuple of targets, outer ones first."""
-    elements = getattr(target, "elts", ())
-    stars = [index for index, one in enumerate(elements) if isinstance(one, gast.Starred)]
-    for index, one in enumerate(elements):
-        if isinstance(one, gast.Tuple | gast.List):
-            place = index - len(elements) if stars and index > stars[0] else index
-            yield (place,)
-            yield from ((place, *path) for path in nested_targets(one))
+def _unpacks(target: Node, source: Node) -> bool:
+    """Return whether a target has parts, and what is assigned to it may be an array."""
+    return isinstance(target, gast.Tuple | gast.List) and not isinstance(source, _NO_ARRAYS)
 
 
 def _is_item_of_attribute(target: Node) -> bool:

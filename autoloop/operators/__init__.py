@@ -22,8 +22,9 @@ Expressions: ``and_(a, lambda: b)``, ``or_``, ``not_``, ``if_exp(test, lambda: a
 class has a property ``p``. Where a class of the user's says what an operator does: ``binary(a, '+', b)``,
 ``compare(a, '<', b)``, ``unary('-', a)``, ``a = update(a, '+=', b)``.
 
-Comprehensions: ``[f(x) for x in elements(v)]``, ``kept((test, lambda: value) for x in ...)`` for one with an ``if``,
-``hashed(key)``. ``match subject(x, False):`` where patterns ask for classes.
+Comprehensions: ``[f(x) for x in elements(v)]``, ``[x + y for x, y in parts(v)]``, ``hashed(key)``,
+``kept((test, lambda: value) for x in ...)`` for one with an ``if``. ``match subject(x, False):`` where patterns ask for
+classes.
 
 Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return_value)``,
 ``user_variables(locals(), names)``.
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from .constructs.if_statement import if_exp, if_return, if_stmt
     from .constructs.items import (
         item,
+        parts,
         set_item,
         set_item_of,
         set_items,
@@ -95,6 +97,7 @@ __all__ = [
     "not_",
     "not_in",
     "or_",
+    "parts",
     "raised",
     "refusals",
     "returned",
@@ -125,7 +128,8 @@ _MODULES = {
     "autoloop.operators.constructs.for_statement": ("for_stmt",),
     "autoloop.operators.constructs.if_statement": ("if_exp", "if_return", "if_stmt"),
     "autoloop.operators.constructs.items": (
-        "item", "set_item", "set_item_of", "set_items", "unpack", "update_item", "update_item_of", "update_items",
+        "item", "parts", "set_item", "set_item_of", "set_items", "unpack", "update_item", "update_item_of",
+        "update_items",
     ),
     "autoloop.operators.constructs.membership": ("in_", "not_in"),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),

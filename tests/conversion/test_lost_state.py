@@ -13,7 +13,7 @@ import pytest
 def set_in_a_loop(n):
     seen = set()
     for i in range(n):
-        seen.add(i)
+        seen.add("some")
     return len(seen)
 
 
@@ -41,7 +41,7 @@ def deque(n):
 def new_keys(n):
     out = {}
     for i in range(n):
-        out[i] = i
+        out["some"] = i
     return len(out)
 
 

@@ -13,7 +13,7 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, as_number
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import NumberTracer, Tracer, kind_of, marked
+from autoloop_runtime.ir.tracers import Kind, NumberTracer, Tracer, kind_of, marked
 from autoloop_runtime.ops.exact_numbers import truncated
 
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
@@ -31,6 +31,7 @@ from .comprehensions import (
     extreme_element,
     extreme_of,
     has_known_length,
+    hashed,
     hashed_all,
     sorted_list,
 )
@@ -176,7 +177,8 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
             return _extreme(plain)(args, key=key)
         if key is not None:
             raise TypeError(f"{plain.__name__}(..., key=...) does not work on tensors")
-        return extreme_element(plain, convert_to_tensor(_as_array(args[0])), kind_of((args[0],)), **default)
+        array, kind = _gathered(args[0])
+        return extreme_element(plain, convert_to_tensor(array), kind, **default)
 
     return reduced
 
@@ -192,9 +194,10 @@ def _numbers(values: Any) -> Any:
 def _sum(values: Any, start: Any = 0) -> Any:
     if not _is_staged(values):
         return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
-    array = convert_to_tensor(_as_array(values))
+    gathered, kind = _gathered(values)
+    array = convert_to_tensor(gathered)
     added = dtypes.int64 if array.dtype.kind == "b" else array.dtype  # Python adds one by one, from its own 0 on
-    total = marked(kind_of((values,)), ops.cast(ops.sum(array, axis=0), added))
+    total = marked(kind, ops.cast(ops.sum(array, axis=0), added))
     return total if isinstance(start, int) and start == 0 else total + start
 
 
@@ -228,7 +231,11 @@ def _hash(value: Any) -> Any:
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
         raise TypeError("sorted(..., key=...) does not work on tensors")
-    return sorted_list(_numbers(_as_array(values)), kind_of((values,)), reverse)
+    array, kind = _gathered(values)
+    made = sorted_list(_numbers(array), kind, reverse)
+    if isinstance(made, list) or kind is Tensor:
+        return made
+    return _list(StagedIterable(_len(made), lambda k: marked(kind, ops.getitem(made, k)), "what is sorted"))
 
 
 def _isinstance(value: Any, classes: Any) -> Any:
@@ -310,20 +317,33 @@ def _tuple(values: Any) -> Any:
     return tuple(made)
 
 
-def _as_array(values: Any) -> Any:
-    """Return a sequence for a reduction as something that is, or can become, a tensor."""
+def _dict(pairs: Any, **more: Any) -> Any:
+    made = [(hashed(key), value) for key, value in _tuple(pairs)]
+    return dict(made, **more)
+
+
+def _gathered(values: Any) -> tuple[Any, Kind]:
+    """Return a sequence for a reduction as something that is, or can become, a tensor, and the kind of its elements."""
     if not isinstance(values, StagedIterable):
-        return values
+        return values, kind_of((values,))
     made = _list(values)
-    return made.stack() if isinstance(made, GrowingList) else convert_to_tensor(made)
+    if isinstance(made, GrowingList):
+        return made.stack(), kind_of((made,))
+    if builtins.any(isinstance(one, list | tuple) for one in made):
+        raise TypeError(
+            f"the elements of {values.described()} are tuples, which only the run could compare or add: use array "
+            f"functions, such as np.argsort or np.lexsort"
+        )
+    return convert_to_tensor(made), kind_of(made)
 
 
 STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, abs),
-    all: _iterated(all, lambda x: answer(ops.all(_numbers(_as_array(x))), x), all_of),
-    any: _iterated(any, lambda x: answer(ops.any(_numbers(_as_array(x))), x), any_of),
+    all: _iterated(all, lambda x: answer(ops.all(_numbers(_gathered(x)[0])), x), all_of),
+    any: _iterated(any, lambda x: answer(ops.any(_numbers(_gathered(x)[0])), x), any_of),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
     complex: _with_staged(complex, _complex),
+    dict: _with_staged(dict, _dict),
     divmod: _with_staged(divmod, lambda a, b: (a // b, a % b)),
     enumerate: _with_staged(enumerate, staged_enumerate),
     filter: _applied(filter, staged_filter),

@@ -19,6 +19,7 @@ from ..staging.door import guarded, is_outside, shielded
 from ..staging.growing_list import example_of, growing
 from ..staging.staged_values import is_staged
 from .builtins import staged_for
+from .comprehensions import elements, hashed
 from .random_calls import drawing
 from .text import formatted
 
@@ -45,6 +46,8 @@ def call(f: Any) -> Any:
     if isinstance(f, types.BuiltinFunctionType):
         if type(f.__self__) is str and f.__name__ == "format":
             return functools.partial(formatted, f.__self__)
+        if isinstance(f.__self__, dict | set | frozenset):
+            return _keyed_method(f)
         return _list_method(f) if type(f.__self__) is list and f.__name__ in ("insert", "pop") else f
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
@@ -73,8 +76,11 @@ def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
     @functools.wraps(f)
     def handing_on(*args: Any, **kwargs: Any) -> Any:
         given = [_converted(v) if takes else v for v, takes in zip(args, positions, strict=False)]
+        given += args[len(given) :]
+        if f is functools.reduce:
+            given[1:2] = map(elements, given[1:2])  # it runs over what it is given before a tensor has a say
         named = {name: _converted(value) if name in names else value for name, value in kwargs.items()}
-        return f(*given, *args[len(given) :], **named)
+        return f(*given, **named)
 
     return handing_on
 
@@ -117,6 +123,28 @@ def _refusing_tensors(f: Any, mutated: tuple[str, ...]) -> Any:
         return f(*args, **kwargs)
 
     return checked
+
+
+#: methods of dicts and sets whose first argument is a key, and those that take all keys that their arguments hold
+_OF_A_KEY = frozenset(("get", "pop", "setdefault", "add", "remove", "discard", "__getitem__", "__contains__"))
+_OF_KEYS = frozenset(
+    ("update", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint")
+    + ("intersection_update", "difference_update", "symmetric_difference_update")
+)
+
+
+def _keyed_method(f: Any) -> Any:
+    """Return a method of a dict or a set that refuses keys which only the run knows."""
+
+    def of_a_key(key: Any, *others: Any) -> Any:
+        return f(hashed(key), *others)
+
+    def of_keys(*holders: Any) -> Any:
+        return f(*[one if isinstance(one, dict | set) else set(map(hashed, elements(one))) for one in holders])
+
+    if f.__name__ in _OF_A_KEY:
+        return of_a_key
+    return of_keys if f.__name__ in _OF_KEYS and isinstance(f.__self__, set | frozenset) else f
 
 
 def _list_method(f: Any) -> Any:

@@ -50,6 +50,8 @@ def for_stmt(
     if (method := method_of(iterable, "__iter__")) is not None:
         iterable = method()
     staged = as_staged(iterable)
+    if staged is not None and staged.written_out and isinstance(staged.length, int):
+        iterable, staged = map(staged.get, range(staged.length)), None
     if staged is not None:
         return _for_staged(staged, body, values, names, until, shared, places, options() if options else {})
     stops = [names.index(name) for name in until]

@@ -9,12 +9,15 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
 
 from ..staging.staged_values import is_staged
+from .comprehensions import elements, hashed
+from .iterables import StagedIterable
 from .library_calls import by_numpy
 from .overloads import method_of, update
 
@@ -35,6 +38,12 @@ def unpack(value: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:
     return value
 
 
+def parts(iterable: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:
+    """Return what a comprehension runs over whose target has parts: ``nested`` as for `unpack`."""
+    found = elements(iterable)
+    return found if current_graph() is None else (unpack(one, nested) for one in found)
+
+
 def _unpacked_at(value: Any, path: tuple[int, ...]) -> Any:
     """Return a tuple or list with the rows of the tensor at one place in it; anything else is for Python to unpack."""
     if not path:
@@ -50,6 +59,8 @@ def _unpacked_at(value: Any, path: tuple[int, ...]) -> Any:
 
 
 def _rows_of(value: Any) -> Any:
+    if isinstance(value, StagedIterable):
+        return elements(value)
     if not is_staged(value):
         return value
     tensor = convert_to_tensor(value)
@@ -62,17 +73,38 @@ def _rows_of(value: Any) -> Any:
 
 
 def item(sequence: Any, index: Any) -> Any:
-    """Return ``sequence[index]``; of a Python list, tuple or array a tensor may choose the element."""
-    if is_staged(index) and type(sequence) in (list, tuple):
-        return _choose(sequence, index)
+    """Return ``sequence[index]``; of a Python list, tuple, range or array a tensor may choose the element."""
+    if not isinstance(sequence, Tensor | np.ndarray) and _is_later(index):
+        return _chosen_from(sequence, index)
     if isinstance(sequence, np.ndarray) and _is_later(index):
         sequence = marked(ArrayTracer, convert_to_tensor(sequence))
-    if type(sequence).__module__.startswith("numpy.lib") and _is_later(index):  # np.r_ and the like
-        written = type(sequence).__getitem__
+    return _asked(sequence, index)
+
+
+def _chosen_from(holder: Any, index: Any) -> Any:
+    """Return ``holder[index]`` of what is no array."""
+    if isinstance(holder, dict):
+        hashed(index)
+    if type(holder) in (list, tuple) and is_staged(index):
+        return _choose(holder, index)
+    if isinstance(holder, range) and is_staged(index):
+        return marked(number_of((index,)), ops.getitem(np.arange(holder.start, holder.stop, holder.step), index))
+    if type(holder) in (list, tuple, range, str):
+        part = "an element" if is_staged(index) else "a part"
+        raise TypeError(
+            f"{part} of a {type(holder).__name__} at a place that only the run knows: take it of an array, "
+            f"np.array(...)[i]"
+        )
+    if type(holder).__module__.startswith("numpy.lib"):  # np.r_ and the like
+        written = type(holder).__getitem__
         if counterpart_of(written) is not None:
-            return by_numpy(written)(sequence, index)
-    method = method_of(sequence, "__getitem__")
-    return sequence[index] if method is None else method(index)
+            return by_numpy(written)(holder, index)
+    return _asked(holder, index)
+
+
+def _asked(holder: Any, index: Any) -> Any:
+    method = method_of(holder, "__getitem__")
+    return holder[index] if method is None else method(index)
 
 
 def _choose(sequence: Any, index: Any) -> Any:
@@ -130,6 +162,8 @@ def _is_later(given: Any) -> bool:
 
 
 def _set(array: Any, index: Any, value: Any) -> None:
+    if isinstance(array, dict):
+        hashed(index)
     method = method_of(array, "__setitem__")
     if method is None:
         array[index] = value

@@ -35,6 +35,8 @@ class StagedIterable(StandIn):
         Tells whether a value is an element.
     keep : callable, optional
         Tells of an element whether a loop gets to see it; ``length`` counts those that it does not see, too.
+    written_out : bool
+        Whether it has elements that only Python knows: a loop over it is one of Python's, if its length is known.
     number : Kind
         What Python numbers are after a loop over it: tensors, if tensors decide how often it runs.
     """
@@ -49,7 +51,9 @@ class StagedIterable(StandIn):
         contains: Callable[[Any], Any] | None = None,
         keep: Callable[[Any], Any] | None = None,
         number: Kind | None = None,
+        written_out: bool = False,
     ) -> None:
+        self.written_out = written_out
         self.number = number_of((length,)) if number is None else number
         self.length = as_number(length, self.number)
         self.get = get
@@ -188,13 +192,27 @@ def _part(value: Any) -> StagedIterable:
 
 
 def _elements(values: list[Any]) -> StagedIterable:
-    """Return the elements of a Python list; those of a list of numbers are numbers."""
-    kind = kind_of((values,))
-    tensor = convert_to_tensor(
-        np.asarray(values) if issubclass(kind, NumberTracer) and not has_tensor(values) else values
-    )
-    known = tensor.shape.as_list()[0]
-    return StagedIterable(known, lambda k: marked(kind, ops.getitem(tensor, k)), "a list", number=NumberTracer)
+    """Return the elements of a Python list, each as it is where its place is known; those of numbers are numbers."""
+
+    @functools.cache
+    def gathered() -> tuple[Kind, Tensor]:
+        kind = kind_of((values,))
+        numbers = issubclass(kind, NumberTracer) and not has_tensor(values)
+        return kind, convert_to_tensor(np.asarray(values) if numbers else values)
+
+    def get(k: Any) -> Any:
+        if isinstance(k, int):
+            return values[k]
+        kind, tensor = gathered()
+        return marked(kind, ops.getitem(tensor, k))
+
+    return StagedIterable(len(values), get, "a list", number=NumberTracer, written_out=not _are_alike(values))
+
+
+def _are_alike(values: list[Any]) -> bool:
+    """Return whether values can be the rows of one array, each of which is what the value was."""
+    types = set(map(type, values))
+    return (len(types) == 1 and not issubclass(types.pop(), str | bytes | type(None))) or any(map(is_staged, values))
 
 
 def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
@@ -202,8 +220,9 @@ def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
     inner = _part(iterable)
     first = as_number(start)
     return StagedIterable(
-        inner.length, lambda k: (first + k, inner.get(k)), "an enumerate over tensors", number=inner.number
-    )
+        inner.length, lambda k: (first + k, inner.get(k)), "an enumerate over tensors", number=inner.number,
+        written_out=inner.written_out,
+    )  # fmt: skip
 
 
 def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
@@ -216,7 +235,10 @@ def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
         if strict:
             _check_lengths(length, part.length, position)
         length = min(length, part.length) if both_known else as_number(ops.minimum(length, part.length), number)
-    return StagedIterable(length, lambda k: tuple(part.get(k) for part in parts), "a zip over tensors", number=number)
+    return StagedIterable(
+        length, lambda k: tuple(part.get(k) for part in parts), "a zip over tensors", number=number,
+        written_out=any(part.written_out for part in parts),
+    )  # fmt: skip
 
 
 def _check_lengths(length: Any, other: Any, number: int) -> None:
@@ -237,6 +259,7 @@ def staged_reversed(iterable: Any) -> StagedIterable:
         lambda k: inner.get(inner.length - 1 - k),
         "a reversed tensor",
         number=inner.number,
+        written_out=inner.written_out,
     )
 
 
@@ -253,4 +276,7 @@ def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
     """Return ``map`` over iterables of which one is staged."""
     inner = staged_zip(*iterables)
     get = inner.get
-    return StagedIterable(inner.length, lambda k: function(*get(k)), "a map over tensors", number=inner.number)
+    return StagedIterable(
+        inner.length, lambda k: function(*get(k)), "a map over tensors", number=inner.number,
+        written_out=inner.written_out,
+    )  # fmt: skip

@@ -189,7 +189,9 @@ class GrowingList(StandIn):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return nest.map_structure(lambda rows: rows[index], self.stack())
+            part = self.copy()
+            part._set_rows(ops.getitem(array.stack(), index) for array in self.arrays)
+            return part
         if not isinstance(index, int) or index < 0:
             index = self._place(index)
         return self._packed([array.read(index) for array in self.arrays])
