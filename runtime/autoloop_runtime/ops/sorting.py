@@ -1,8 +1,12 @@
-"""Order: sorting, ranking and searching."""
+"""Order: sorting, ranking and searching.
+
+The attribute ``kind`` is NumPy's, "stable" or what it is by default: then equal elements stand where NumPy's code puts
+them, which is where no other code does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +21,7 @@ from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, NO_RULE, OPAQUE
 from .array import ravel
 from .define import primitive, public
+from .direct_calls import calls
 from .dtype_rules import ordered, ruled
 from .extents import axis_of
 from .gathering import take, take_along_axis
@@ -25,37 +30,45 @@ from .operands import as_dtype, cast, operands
 __all__ = ["argsort", "bincount", "searchsorted", "sort", "top_k", "unique"]
 
 
-def _sort_kernel(x: Any, axis: int, descending: bool) -> Any:
-    out = np.sort(x, axis=axis, kind="stable")
+def _sort_kernel(x: Any, axis: int, descending: bool, kind: Any) -> Any:
+    out = np.sort(x, axis, kind)
     return np.flip(out, axis) if descending else out
 
 
-def _argsort_kernel(x: Any, axis: int, descending: bool) -> Any:
+def _argsort_kernel(x: Any, axis: int, descending: bool, kind: Any) -> Any:
     if not descending:
-        return np.argsort(x, axis=axis, kind="stable")
+        return np.argsort(x, axis, kind)
     # equal elements keep their order in both directions
     last = x.shape[axis] - 1
     return np.flip(last - np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
 
 
 def _sort_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
-    order = apply(ARGSORT, [inputs[0]], attrs)
-    return [take_along_axis(g, apply(ARGSORT, [order], {**attrs, "descending": False}), attrs["axis"])]
+    order = apply(ARGSORT, [inputs[0]], {**attrs, "kind": "stable"})
+    return [take_along_axis(g, argsort(order, attrs["axis"]), attrs["axis"])]
+
+
+def _code(function: str) -> Callable[[Any], str | None]:
+    """Return what writes NumPy's function for an ascending order."""
+    write = calls(function, "axis", "kind")
+    return lambda node: None if node.attrs["descending"] else write(node)
 
 
 SORT = primitive(
     "sort",
-    lambda x, axis, descending: (x.dtype, x.shape),
+    lambda x, axis, descending, kind: (x.dtype, x.shape),
     _sort_kernel,
     _sort_vjp,
     traits=MADE.but(price=Price.FUNCTION),
+    code_of=_code("np.sort"),
 )
 ARGSORT = primitive(
     "argsort",
-    lambda x, axis, descending: (dtypes.int64, x.shape),
+    lambda x, axis, descending, kind: (dtypes.int64, x.shape),
     _argsort_kernel,
     NO_GRADIENT,
     traits=MADE.but(price=Price.FUNCTION),
+    code_of=_code("np.argsort"),
 )
 
 
@@ -84,7 +97,7 @@ def sort(
         Of no matter: equal elements keep their order in any case.
     """
     tensor, axis = _sortable(x, axis, "sort")
-    return apply(SORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
+    return apply(SORT, [tensor], {"axis": axis, "descending": bool(descending), "kind": "stable"}, name)
 
 
 @public()
@@ -104,7 +117,7 @@ def argsort(
         Of no matter: equal elements keep their order in any case.
     """
     tensor, axis = _sortable(x, axis, "argsort")
-    return apply(ARGSORT, [tensor], {"axis": axis, "descending": bool(descending)}, name)
+    return apply(ARGSORT, [tensor], {"axis": axis, "descending": bool(descending), "kind": "stable"}, name)
 
 
 class TopK(NamedTuple):

@@ -16,6 +16,7 @@ from ...ir.graph import Node
 from ...ops.sorting import ARGSORT, SEARCHSORTED, SORT
 from ..ir.elements import INT64, LType
 from ..kernels.ll_files import code, text_of
+from ..typing.refusal import refuse
 from ..writer.context import Context
 from ..writer.interrupts import SEARCHES, STEPS, Fuel, end_unless_zero, in_pieces, part_of
 from ..writer.memory import reverse, seen
@@ -117,6 +118,8 @@ def _search_time(node: Node, shapes: list[Shape], rate: float) -> float:
 
 @rule(SORT, ARGSORT, time=_sort_time)
 def _sort(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    if node.op is ARGSORT and node.attrs["kind"] != "stable":
+        refuse(node, "where NumPy puts equal elements is known to NumPy alone; kind='stable' has machine code")
     x, tensor = array_of(ctx, values[0]), node.outputs[0]
     axis = node.attrs["axis"] % len(x.shape)
     n, positions = x.shape[axis], node.op is ARGSORT

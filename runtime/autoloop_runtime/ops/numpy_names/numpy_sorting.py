@@ -1,4 +1,4 @@
-"""NumPy's sorting: every kind of sort gives the same, for equal elements keep their order in all of ours."""
+"""NumPy's sorting, by NumPy's own code: where equal elements are put depends on the kind of sort."""
 
 from __future__ import annotations
 
@@ -7,53 +7,61 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.apply import apply
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import sorting
 from ..array import ravel
+from ..direct_calls import calls
 from ..gathering import take_along_axis
 from ..operands import as_dtype
 from .counterparts import as_operand, counterpart, known, unsupported
 from .library_rows import library
 from .numpy_reductions import numpy_axes
 
-_KINDS = (None, "quicksort", "mergesort", "heapsort", "stable", "q", "m", "h", "s")
+#: NumPy's words for the kinds of sort -> those that its code tells apart
+_KINDS: dict[Any, str | None] = {
+    **dict.fromkeys((None, "quicksort", "q")), **dict.fromkeys(("heapsort", "h"), "heapsort"),
+    **dict.fromkeys(("stable", "s", "mergesort", "m"), "stable"),
+}  # fmt: skip
+_UPWARDS = {"descending": False}
 
 
 def _sorted_slopes(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
-    back = sorting.argsort(_order(inputs[0], **attrs), attrs["axis"])
+    back = sorting.argsort(_order(inputs[0], **{**attrs, "kind": "stable"}), attrs["axis"])
     return [take_along_axis(g, back, attrs["axis"])]
 
 
-_sorted = library("sort_complex", lambda x, axis: np.sort(x, axis, "stable"), "same", _sorted_slopes)
-_order = library("argsort_complex", lambda x, axis: np.argsort(x, axis, "stable"), "same", NO_GRADIENT)
+_sorted = library("sort_complex", np.sort, "same", _sorted_slopes, code_of=calls("np.sort", "axis", "kind"))
+_order = library("argsort_complex", np.argsort, "same", NO_GRADIENT, code_of=calls("np.argsort", "axis", "kind"))
 
 
-def _asked(theirs: Any, a: Any, axis: Any, kind: Any, order: Any, stable: Any) -> tuple[Tensor, int]:
+def _asked(theirs: Any, a: Any, axis: Any, kind: Any, order: Any, stable: Any) -> tuple[Tensor, dict[str, Any]]:
     unsupported(theirs, instead="arrays with fields are not taken", order=order)
     if kind not in _KINDS:
         raise ValueError(f"{theirs.__name__}: sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
     x = as_operand(a)
+    attrs = {"kind": "stable" if stable else _KINDS[kind]}
     if known(theirs, axis=axis) is None:
-        return ravel(x), 0
-    return x, (numpy_axes(theirs, axis, x) or (0,))[0]
+        return ravel(x), {"axis": 0, **attrs}
+    return x, {"axis": (numpy_axes(theirs, axis, x) or (0,))[0], **attrs}
 
 
 @counterpart(np.sort)
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
     """Return ``np.sort``."""
-    x, place = _asked(np.sort, a, axis, kind, order, stable)
-    made: Tensor = _sorted(x, axis=place) if x.dtype.kind == "c" else sorting.sort(x, place)
+    x, attrs = _asked(np.sort, a, axis, kind, order, stable)
+    made: Tensor = _sorted(x, **attrs) if x.dtype.kind == "c" else apply(sorting.SORT, [x], attrs | _UPWARDS)
     return made
 
 
 @counterpart(np.argsort)
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Tensor:
     """Return ``np.argsort``."""
-    x, place = _asked(np.argsort, a, axis, kind, order, stable)
-    made: Tensor = _order(x, axis=place) if x.dtype.kind == "c" else sorting.argsort(x, place)
+    x, attrs = _asked(np.argsort, a, axis, kind, order, stable)
+    made: Tensor = _order(x, **attrs) if x.dtype.kind == "c" else apply(sorting.ARGSORT, [x], attrs | _UPWARDS)
     return made
 
 
@@ -63,5 +71,5 @@ def sort_complex(a: Any) -> Tensor:
     x = as_operand(a)
     if x.dtype.kind != "c":
         x = as_dtype(x, np.dtype(np.complex64 if x.dtype.kind in "iu" and x.dtype.itemsize <= 2 else np.complex128))
-    made: Tensor = _sorted(x, axis=len(x.shape) - 1)
+    made: Tensor = _sorted(x, axis=len(x.shape) - 1, kind=None)
     return made
