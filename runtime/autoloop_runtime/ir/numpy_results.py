@@ -30,7 +30,8 @@ _OF_ARRAYS = frozenset((
 _WEIGHTED = frozenset((np.percentile, np.quantile, np.nanpercentile, np.nanquantile))
 #: methods and attributes that do the same
 METHODS_OF_ARRAYS = frozenset(
-    ["T", "astype", "byteswap", "conj", "conjugate", "copy", "imag", "mT", "real", "reshape", "squeeze", "swapaxes", "transpose", "view"]
+    ("T", "astype", "byteswap", "conj", "conjugate", "copy", "imag", "mT", "real", "reshape", "squeeze", "swapaxes")
+    + ("transpose", "view")
 )
 
 
