@@ -138,6 +138,8 @@ def _own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
     """Return ``value``, or a copy if it could change with one of the caller's arrays."""
     if not isinstance(value, np.ndarray):
         return value
-    if value.base is None:  # its memory is its own: only the very same array shares it
-        return value.copy() if any(value is a for a in arrays) else value
-    return value.copy() if any(np.may_share_memory(value, a) for a in arrays) else value
+    own = value.base is None  # then only the very same array shares its memory
+    for array in arrays:
+        if value is array or (not own and np.may_share_memory(value, array)):
+            return value.copy()
+    return value

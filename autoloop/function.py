@@ -17,7 +17,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import undisturbed
 from autoloop_runtime.base.forks import Kind, undivided
-from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.graph import Graph, default_graphs
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.structured import check_gradient_memory
 from autoloop_runtime.ir.tensor import Tensor
@@ -106,7 +106,7 @@ class Function:
         __call__ = property(operator.attrgetter("entry"))
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if current_graph() is not None:
+        if default_graphs():
             return self._inline(args, kwargs)
         call = args if not kwargs and len(args) == self._parameters.plain else self._bind(args, kwargs)
         quick = quick_key(call)

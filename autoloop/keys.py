@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
-from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor import Tensor, value_of
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
@@ -101,7 +101,7 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
         if kind is Tensor:
             if leaf.node is not None:
                 return None
-            value = leaf.value
+            value = value_of(leaf)
             key += leaf.dtype, value.shape, Tensor
             values.append(value)
         elif kind is np.ndarray:

@@ -81,20 +81,66 @@ def import_time(repeats: int) -> list[Row]:
     ]
 
 
+def thousand(f: Callable[[], object]) -> Callable[[], None]:
+    """A thousand calls: microseconds of one are milliseconds of all."""
+
+    def calls() -> None:
+        for _ in range(1000):
+            f()
+
+    return calls
+
+
 def call_overhead(repeats: int) -> list[Row]:
+    """Calls of functions that are traced already."""
+
     @al.function
     def multiply_add(x, y):
         return x * y + x
 
-    x, y = al.constant(2.0), al.constant(3.0)
+    @al.function
+    def count(n):
+        i = al.constant(0)
+        while i < n:
+            i += 1
+        return i
 
-    def thousand():
-        for _ in range(1000):
-            multiply_add(x, y)
+    x, y, three = al.constant(2.0), al.constant(3.0), al.constant(3)
+    a = np.ones(8, np.float32)
+    scalars, arrays, loop, plain = in_turns(
+        repeats,
+        *map(
+            thousand, (lambda: multiply_add(x, y), lambda: multiply_add(a, a), lambda: count(three), lambda: a * a + a)
+        ),
+    )
+    return [
+        Row("calling a traced function with two scalars", scalars * 1e3, "µs", 1, "< 100 µs", scalars < 0.1),
+        Row("with two arrays of 8", arrays * 1e3, "µs", 1),
+        Row("the same in plain NumPy", plain * 1e3, "µs", 1),
+        Row("with a number, and a loop of three turns", loop * 1e3, "µs", 1),
+    ]
 
-    (total,) = in_turns(repeats, thousand)
-    micros = total / 1000 * 1e6
-    return [Row("calling a traced function with two scalars", micros, "µs", 1, "< 100 µs", micros < 100)]
+
+def eager(repeats: int) -> list[Row]:
+    """What operations on tensors that are values take more than NumPy's, which they are computed by."""
+    a = np.linspace(0, 1, 8, dtype=np.float32)
+    t, chosen = al.constant(a), al.constant(a > 0.5)
+    pairs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+        "t + t": (lambda: t + t, lambda: a + a),
+        "t * 2.0": (lambda: t * 2.0, lambda: a * 2.0),
+        "al.exp(t)": (lambda: al.exp(t), lambda: np.exp(a)),
+        "al.sum(t)": (lambda: al.sum(t), lambda: np.add.reduce(a)),
+        "al.where(c, t, t)": (lambda: al.where(chosen, t, t), lambda: np.where(chosen.value, a, a)),
+        "t @ t": (lambda: t @ t, lambda: a @ a),
+        "t[2]": (lambda: t[2], lambda: a[2]),
+    }
+    times = in_turns(repeats, *[thousand(f) for pair in pairs.values() for f in pair])
+    what = "`{}` of 8 numbers, more than NumPy takes"
+    more = [(ours - theirs) * 1e3 for ours, theirs in zip(times[::2], times[1::2])]
+    return [
+        Row(what.format(name), one, "µs", 1, *(("< 2 µs", one < 2) if name == "t + t" else ()))
+        for name, one in zip(pairs, more)
+    ]
 
 
 def polynomial(n):
@@ -251,8 +297,8 @@ def large(repeats: int) -> list[Row]:
 
 
 BENCHMARKS = {
-    import_time: (11, 3), call_overhead: (15, 3), scalar_loop: (15, 3), scheduler: (15, 3), two_chains: (15, 3),
-    conversion: (7, 2), large: (3, 1),
+    import_time: (11, 3), call_overhead: (15, 3), eager: (15, 3), scalar_loop: (15, 3), scheduler: (15, 3),
+    two_chains: (15, 3), conversion: (7, 2), large: (3, 1),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -63,9 +63,8 @@ class Recorder:
 _recorder: ContextVar[Recorder | None] = ContextVar("autoloop_profiler", default=None)
 
 
-def active() -> Recorder | None:
-    """Return the recorder of the innermost trace around the caller."""
-    return _recorder.get()
+#: ``active()``: the recorder of the innermost trace around the caller, or None
+active: Callable[[], Recorder | None] = _recorder.get
 
 
 @contextmanager

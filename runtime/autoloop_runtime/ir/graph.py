@@ -12,7 +12,7 @@ structured node threads it through. In an unordered graph (1.x) the token is a c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
@@ -310,6 +310,10 @@ def _foreign_message(tensor: Tensor, graph: Graph | None) -> str:
 
 
 _stack: ContextVar[tuple[Graph, ...]] = ContextVar("autoloop_default_graph", default=())
+
+
+#: ``default_graphs()``: those of this thread, innermost last; none when computing eagerly
+default_graphs: Callable[[], tuple[Graph, ...]] = _stack.get
 
 
 def current_graph() -> Graph | None:

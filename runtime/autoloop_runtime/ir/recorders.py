@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..base.contexts import Setting
@@ -22,9 +22,8 @@ class Recorder(Follower, Protocol):
         """Run a whole graph (with ``inputs`` and ``outputs``) that ``runner`` would run; gives its outputs."""
 
 
-def recorders() -> tuple[Recorder, ...]:
-    """Return the recorders in force in this thread, innermost last."""
-    return IN_FORCE.get()
+#: ``recorders()``: those in force in this thread, innermost last
+recorders: Callable[[], tuple[Recorder, ...]] = IN_FORCE.get
 
 
 def recording(active: Sequence[Recorder]) -> Setting[None]:

@@ -109,13 +109,15 @@ def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[S
     counting: list[tuple[Callable[..., Any], str, Emitted]] = []
 
     def run(values: Sequence[Any], state: RunState = EAGER) -> list[Any]:
-        args = list(values)
+        args = values
         for i in scalars:
-            value = args[i]
+            value = values[i]
             if type(value) is np.ndarray and not value.shape:
-                args[i] = value[()]
+                args = [v[()] if k in scalars and type(v) is np.ndarray and not v.shape else v
+                        for k, v in enumerate(values)]  # fmt: skip
+                break
         if stateful:
-            args.insert(0, state)
+            args = [state, *args]
         recorder = active()
         if recorder is not None:
             if not counting:

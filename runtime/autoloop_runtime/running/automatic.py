@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.cost import Choice, choose
+from ..analysis.cost import Choice
 from ..analysis.inside import loops_inside
 from ..analysis.observable import may_repeat
 from ..base import background, config
@@ -118,15 +118,17 @@ class Automatic:
     ----------
     graph : Graph
         After the passes.
+    choice : Choice
+        What was chosen for it, as long as there is no machine code; it may gain by that.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, choice: Choice) -> None:
         self.graph = graph
-        self.choice: Choice = choose(graph)
+        self.choice = choice
         self.sites = Sites(self._look_for_code if _may_restart(graph) else None)
         #: the calls in generated Python that may be given up, by thread
         self._running: dict[int, _Call] = {}
-        self._wanted = is_wanted() and not self.choice.no_gain
+        self._wanted = is_wanted()
         self._base: Run
         if self.choice.executor == "dataflow":
             with undivided():
@@ -140,7 +142,7 @@ class Automatic:
         self._tier_up = TierUp(lambda: graph, [graph])
         self._look = SMALLEST if self._wanted else inf
         #: seconds of calls after which it is said that the extra is missing
-        self._notable = inf if self.choice.no_gain or not config.get_native() or not extra.remedy() else NOTICE
+        self._notable = inf if not config.get_native() or not extra.remedy() else NOTICE
         #: only added to, one entry per set of shapes
         self._times: dict[Shapes, _Times] = {}
         #: of the only one there can be
@@ -336,8 +338,6 @@ class Automatic:
 
     def _prospect(self, times: _Times) -> str:
         """Return what is to be said of machine code for a graph that does not run in it."""
-        if self.choice.no_gain:
-            return self.choice.no_gain
         if not config.get_native():
             return "machine code is switched off (AUTOLOOP_NATIVE=0 or config.set_native(False))"
         tier_up, shapes = self._tier_up, times.shapes

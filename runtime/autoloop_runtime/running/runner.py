@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..analysis.cost import choose
 from ..analysis.inside import loops_inside
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
@@ -27,16 +28,21 @@ class Runner:
         The graph after the passes.
     asked : str
         The executor that was asked for.
+    settled : Standing or None
+        What ``auto`` has decided once and for all.
     """
 
     run: Callable[[list[Any], RunState], list[Any]]
     graph: Graph
     asked: str
+    settled: Standing | None = None
 
     @property
     def standing(self) -> Standing:
         """What runs it now, and why."""
-        return self.run.standing() if isinstance(self.run, Automatic) else Standing(self.asked, "asked for")
+        if isinstance(self.run, Automatic):
+            return self.run.standing()
+        return self.settled or Standing(self.asked, "asked for")
 
     @property
     def executor(self) -> str:
@@ -59,12 +65,16 @@ class Runner:
 def made_ready(graph: Graph, executor: str) -> Runner:
     """Return what runs ``graph``; see ``prepare``."""
     optimized = optimize(graph)
-    return Runner(_made(optimized, executor), optimized, executor)
+    if executor != "auto":
+        return Runner(_made(optimized, executor), optimized, executor)
+    choice = choose(optimized)
+    if choice.no_gain:
+        settled = Standing(choice.executor, f"{choice.reason}; {choice.no_gain}")
+        return Runner(_made(optimized, choice.executor), optimized, executor, settled)
+    return Runner(Automatic(optimized, choice), optimized, executor)
 
 
 def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[Any]]:
-    if executor == "auto":
-        return Automatic(graph)
     if executor == "sequential":
         return compile_graph(graph)
     if executor == "dataflow":
