@@ -435,6 +435,11 @@ def test_arrays_of_anything():
     assert al.asarray([[1, 1j]]).dtype == al.complex64 and al.asarray([np.complex128(1j)]).dtype == al.complex128
     assert al.asarray([1, 2], dtype=al.complex128).dtype == al.complex128
     assert int(al.asarray(2**64 - 1, dtype=al.uint64)) == 2**64 - 1
+    # NumPy makes floats of these unless the dtype is named
+    assert np.asarray(al.asarray([[2**63, 0]], dtype=al.uint64)).tolist() == [[2**63, 0]]
+    for wrong in ([2**63, 0.5], [2**63, -1]):
+        with pytest.raises(TypeError, match="float64 were given where uint64 is needed"):
+            al.asarray(wrong, dtype=al.uint64)
     with pytest.raises(OverflowError):
         al.asarray(2**40)
     for shared in ([1, 2], np.ones(2)):

@@ -139,6 +139,8 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     if array.dtype.kind == "O":
         raise TypeError(f"{_shown(value)} of type {type(value).__name__} cannot be converted to a tensor")
     if not isinstance(value, np.ndarray) and not _numpy_inside(value):
+        if dtype is not None and dtype.kind in "iu" and array.dtype.kind == "f":
+            array = _of_wide_integers(value, array)
         array = _cast(array, dtype or _default(array))
     elif dtype is not None:
         array = _cast(array, dtype)
@@ -158,6 +160,18 @@ def _nested(value: Any) -> np.ndarray[Any, Any]:
             f"{_shown(value)} is no array: its parts have different lengths (pad them to one length, or keep them "
             f"apart as tensors of their own)"
         ) from None
+
+
+def _of_wide_integers(value: Any, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return integers as such, of which NumPy makes floats where some have 64 bits and others a sign, or are small."""
+    exact = np.array(value, object)
+    if (
+        not exact.size
+        or not all(isinstance(v, int) for v in exact.flat)
+        or not 0 <= min(exact.flat) <= max(exact.flat) < 2**64
+    ):
+        return array
+    return exact.astype(np.uint64)
 
 
 def _shown(value: Any) -> str:
