@@ -25,6 +25,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     count = min(_processors(), MOST)
     if count > 1 and _is_plain(config):
         config.option.numprocesses = count
+        # each of them has one processor: threads of its matrix products would wait for it
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         config.option.dist = "worksteal"  # what a module sets up is set up once or twice, and nobody waits at the end
 
 

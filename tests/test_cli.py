@@ -77,7 +77,8 @@ def file(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("NO_COLOR", "1")
     yield "job.py"
-    for name in [n for n, m in sys.modules.items() if getattr(m, "__file__", None) == str(path.resolve())]:
+    place = str(path.resolve())
+    for name in [n for n, m in sys.modules.items() if getattr(m, "__file__", None) == place]:
         del sys.modules[name]
 
 

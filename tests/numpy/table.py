@@ -55,8 +55,9 @@ def _values() -> dict[str, np.ndarray[Any, Any]]:
     }
 
 
+@cache
 def pool(dtype: str = "float64") -> dict[str, Any]:
-    """Return what the names in samples stand for.
+    """Return what the names in samples stand for; who hands it to a sample makes copies.
 
     ``x``, ``y``: matrices of 2 x 3; ``v``, ``w``: vectors of 4; ``cube``: 2 x 3 x 4; all of ``dtype``. ``m``: a matrix
     of 3 x 3 that has an inverse, ``s``: a symmetric positive one, ``z``: complex, 2 x 3; ``i``: the integers 2, 0, 1;

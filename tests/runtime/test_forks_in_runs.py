@@ -361,9 +361,11 @@ def test_a_child_has_the_threads_of_blas_that_another_threads_run_had_taken(tmp_
     run_with(
         SHARED
         + """
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
+threadpool_limits(2, user_api="blas")
 def threads(): return [i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"]
 before = threads()
+assert set(before) == {2}
 class Run: caller, most = 0, 3
 workers._blas.limit(Run())
 reap({"child": child(lambda: (_ for _ in ()).throw(AssertionError(threads())) if threads() != before else None)})

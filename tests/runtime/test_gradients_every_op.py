@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 import autoloop as al
+import examples
 import numpy as np
 import pytest
 from api import FUNCTIONS, OPS, call
@@ -146,18 +147,32 @@ def scalar_of(f):
 
 
 @cache
-def function(name):
+def function(name, orders):
+    """Value, slope and gradient; and the second order, in reverse mode over itself and in forward mode over it.
+
+    ``orders``: which of the two.
+    """
     loss = scalar_of(PROGRAMS[name][0])
+    in_reverse, forward = orders
 
     @al.function(autograph=False, executor="sequential")
     def derivatives(xs, vs):
         def along(ys):
             return sum(al.sum(g * v) for g, v in zip(grad(loss)(ys), vs))
 
-        (value, gradient), (slope, moved) = jvp(value_and_grad(loss), [xs], [vs])
-        return value, slope, gradient, grad(along)(xs), moved
+        if forward:
+            (value, gradient), (slope, moved) = jvp(value_and_grad(loss), [xs], [vs])
+        else:
+            (value, slope), gradient, moved = jvp(loss, [xs], [vs]), grad(loss)(xs), ()
+        return value, slope, gradient, grad(along)(xs) if in_reverse else (), moved
 
     return derivatives
+
+
+def orders_of(name):
+    """By turns the one and the other, both in a long run: all there is to get wrong in the rules is in both."""
+    forward = list(PROGRAMS).index(name) % 2 == 1
+    return (True, True) if examples.of_long_runs else (not forward, forward)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -165,7 +180,7 @@ def test_derivatives_are_the_differences(name):
     arrays = PROGRAMS[name][1]
     rng = np.random.default_rng(11)
     directions = [rng.choice([-1, 1], a.shape) * rng.uniform(0.5, 1, a.shape) for a in arrays]
-    derivatives, step = function(name), 1e-5
+    derivatives, step = function(name, orders_of(name)), 1e-5
 
     def at(t):
         return derivatives([np.asarray(a + t * d) for a, d in zip(arrays, directions)], directions)
@@ -176,10 +191,11 @@ def test_derivatives_are_the_differences(name):
     close = {"rtol": 2e-6, "atol": 2e-7}
     np.testing.assert_allclose(float(slope), expected, **close)
     np.testing.assert_allclose(sum(np.sum(np.asarray(g) * d) for g, d in zip(gradient, directions)), expected, **close)
-    for found, forward, g, h in zip(curved, moved, up[2], down[2]):
-        difference = (np.asarray(g) - np.asarray(h)) / (2 * step)
-        np.testing.assert_allclose(np.asarray(found), difference, **close)
-        np.testing.assert_allclose(np.asarray(forward), difference, **close)
+    assert sum(map(len, (curved, moved))) == sum(orders_of(name)) * len(arrays)
+    for found in filter(len, (curved, moved)):
+        for second, g, h in zip(found, up[2], down[2]):
+            difference = (np.asarray(g) - np.asarray(h)) / (2 * step)
+            np.testing.assert_allclose(np.asarray(second), difference, **close)
 
 
 def _of_loops(module):
@@ -192,7 +208,7 @@ def _of_loops(module):
 def test_every_operation_with_a_gradient_is_among_them():
     seen = set()
     for name, (_, arrays) in PROGRAMS.items():
-        pending = [function(name).get_concrete_function(arrays, arrays).graph]
+        pending = [function(name, orders_of(name)).get_concrete_function(arrays, arrays).graph]
         while pending:
             graph = pending.pop()
             seen |= {node.op.name for node in graph.nodes}

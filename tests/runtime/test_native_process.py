@@ -10,7 +10,9 @@ import sys
 import threading
 from pathlib import Path
 
+import examples
 import numpy as np
+import optimisation
 import pytest
 from adders import ADD, function, is_gone, until, waiting
 from api import child, compiler, host, interpreter, linker, process
@@ -406,7 +408,7 @@ def test_code_cannot_be_written_to():
 
 
 def image(ir, name="f"):
-    return compiler.to_object(ir.replace("{name}", name), host().described())
+    return compiler.to_object(ir.replace("{name}", name), host().described(), compiler.LEVEL)
 
 
 def test_what_is_not_understood_is_left_to_llvm():
@@ -429,3 +431,13 @@ def test_a_function_runs_when_the_linker_gives_up(monkeypatch):
     monkeypatch.setattr(linker, "link", unsupported)
     x = np.linspace(0, 1, 7)
     np.testing.assert_allclose(compile_native(graph_of(lambda x: x * 1.2345, x))([x])[0], x * 1.2345)
+
+
+def test_llvm_optimises_here_as_it_does_for_users(monkeypatch):
+    monkeypatch.setattr(examples, "of_long_runs", False)
+    files = [path.name for path in Path(__file__).parent.parent.rglob("test_*.py")]
+    assert all(any(file.startswith(name) for file in files) for name in optimisation.OPTIMISED)
+    assert optimisation.level(Path(__file__).name, "auto") == compiler.LEVEL
+    assert optimisation.level("test_kinds.py", "auto") < optimisation.level("test_kinds.py", "native") == compiler.LEVEL
+    told = "from autoloop_runtime.native.toolchain import compiler; print(compiler.LEVEL)"
+    assert int(run_python(told)) == compiler.LEVEL

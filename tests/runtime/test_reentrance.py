@@ -170,9 +170,11 @@ def settings(monkeypatch):
     config.set_num_threads(2)
     config.set_swap_budget(0)
     from api import swap
+    from threadpoolctl import threadpool_limits
 
     monkeypatch.setattr(swap, "BLOCK", 40_000)
-    yield
+    with threadpool_limits(2, user_api="blas"):
+        yield
     config.set_num_threads(old)
     config.set_swap_budget(None)
 

@@ -413,12 +413,11 @@ def test_importing_starts_no_thread():
 
 
 def test_blas_is_limited_only_while_workers_do_matrix_products():
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import threadpool_info, threadpool_limits
 
     def blas_threads():
         return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
 
-    before = blas_threads()
     seen = []
     both = threading.Barrier(2, timeout=LONG)
 
@@ -431,6 +430,8 @@ def test_blas_is_limited_only_while_workers_do_matrix_products():
     matmul = Op("product", lambda x: (x.dtype, x.shape), kernel, traits=priced(1e9).but(blas=True))
     graph = Graph()
     x = scalar(graph)
-    Executable(lower(graph, [call(matmul, x), call(matmul, x)], [x])).run([1], threads=2)
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        Executable(lower(graph, [call(matmul, x), call(matmul, x)], [x])).run([1], threads=2)
+        assert blas_threads() == before == [2] * len(before)
     assert seen == [[1] * len(before)] * 2
-    assert blas_threads() == before

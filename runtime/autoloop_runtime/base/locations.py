@@ -61,13 +61,15 @@ class Places:
     lines from its beginning; a function of many thousand lines needs a table that can be searched.
     """
 
-    __slots__ = ("_codes", "_known", "_tables")
+    __slots__ = ("_codes", "_known", "_lines", "_tables")
 
     def __init__(self) -> None:
         #: where the frames of the user stand, as (identity of the code, offset) in a row -> their lines
         self._known: dict[tuple[int, ...], Location] = {}
         #: identity of a code -> the code, which lives as long as the identity is in use
         self._codes: dict[int, CodeType] = {}
+        #: where one frame stands, in the same way -> its line: nearly all of those that lead to a node led to others
+        self._lines: dict[tuple[int, int], Line] = {}
         #: identity of a long code -> where its lines begin, and which
         self._tables: dict[int, tuple[list[int], list[int]]] = {}
 
@@ -98,9 +100,13 @@ class Places:
         return found
 
     def _line(self, frame: FrameType) -> Line:
-        code = self._codes.setdefault(id(frame.f_code), frame.f_code)
-        line = self._searched(code, frame.f_lasti) if len(code.co_linetable) > LONG else frame.f_lineno
-        return Line(code.co_filename, line or code.co_firstlineno, code.co_name)
+        place = id(frame.f_code), frame.f_lasti
+        found = self._lines.get(place)
+        if found is None:
+            code = self._codes.setdefault(id(frame.f_code), frame.f_code)
+            line = self._searched(code, frame.f_lasti) if len(code.co_linetable) > LONG else frame.f_lineno
+            found = self._lines[place] = Line(code.co_filename, line or code.co_firstlineno, code.co_name)
+        return found
 
     def _searched(self, code: CodeType, offset: int) -> int:
         table = self._tables.get(id(code))

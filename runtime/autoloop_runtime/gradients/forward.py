@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import ops
-from ..analysis.needed import needed_nodes
 from ..base import nest
 from ..collections import accumulators
 from ..ir.convert import convert_to_tensor
@@ -87,8 +86,7 @@ class Pushforward:
         walk.run(rule)
         totals = [(t, walk.adjoints.total(g)) for t, g in made]
         self.tangents.update((t, total) for t, total in totals if total is not None)
-        needed = needed_nodes([total for _, total in totals if total is not None])
-        kept = [new for new in graph.nodes[first:] if new in needed]
+        kept = _needed(graph.nodes[first:], [total for _, total in totals if total is not None])
         real = {g: t for t, g in made}
         # what still refers to a stand-in asks for its shape, which is that of the output
         graph.nodes[first:] = [
@@ -146,6 +144,17 @@ class Pushforward:
         for key in self.marks.inside(graph):
             if key in self.tangents:
                 tangents[key] = graph.capture(self.tangents[key])
+
+
+def _needed(nodes: Sequence[Node], results: Iterable[Tensor]) -> list[Node]:
+    """Return those of ``nodes`` that compute ``results``: what they take from elsewhere is not looked at."""
+    wanted = {t.op for t in results}
+    found = []
+    for node in reversed(nodes):
+        if node in wanted:
+            found.append(node)
+            wanted.update([t.op for t in (*node.inputs, *node.control_inputs)])
+    return found[::-1]
 
 
 def _or_zero(tangent: Tensor | None, like: Tensor) -> Tensor:

@@ -24,6 +24,8 @@ MAX_COST = 1e5
 
 def hoist_invariants(graph: Graph) -> Graph:
     """Return ``graph`` with the invariant nodes of each While in front of it, inner loops first."""
+    if not any(node.op.graphs for node in graph.nodes):
+        return graph
     return rewrite(graph, _visit)
 
 

@@ -186,7 +186,7 @@ def _libraries() -> tuple[str, ...]:
 
 
 def _compiled(ir: str) -> bytes:
-    return _ask({"ir": ir, "machine": host().described()})[1]
+    return _ask({"ir": ir, "machine": host().described(), "level": compiler.LEVEL})[1]
 
 
 def callable_of(code: Code) -> Any:

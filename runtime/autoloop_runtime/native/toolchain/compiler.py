@@ -5,8 +5,8 @@ ends when nothing was asked for a while. It imports nothing of this package.
 
 The program reads requests, one JSON object per line: ``{"greet": folder}``, once, to which it says what interpreter it
 is; ``folder`` is where llvmlite lies, and comes behind all that the interpreter has itself. Then ``{"describe": true}``
-or ``{"ir": ..., "machine": ...}``. Each answer is a line of JSON, ``{"error": ...}`` or ``{"answer": ..., "size": n}``,
-and n bytes.
+or ``{"ir": ..., "machine": ..., "level": ...}``. Each answer is a line of JSON, ``{"error": ...}`` or
+``{"answer": ..., "size": n}``, and n bytes.
 """
 
 from __future__ import annotations
@@ -62,20 +62,20 @@ def describe() -> dict[str, Any]:
     }
 
 
-def target_machine(machine: dict[str, Any]) -> Any:
+def target_machine(machine: dict[str, Any], level: int) -> Any:
     """Return LLVM's own description of a machine that ``describe`` gave."""
     target = _binding().Target.from_triple(machine["triple"])
-    return target.create_target_machine(cpu=machine["cpu"], features=machine["flags"], opt=LEVEL, jit=True)
+    return target.create_target_machine(cpu=machine["cpu"], features=machine["flags"], opt=level, jit=True)
 
 
-def to_object(ir: str, machine: dict[str, Any]) -> bytes:
-    """Return the object file of a module of IR, optimised."""
-    binding, target = _binding(), target_machine(machine)
+def to_object(ir: str, machine: dict[str, Any], level: int) -> bytes:
+    """Return the object file of a module of IR, optimised as ``level`` says."""
+    binding, target = _binding(), target_machine(machine, level)
     head = f'target triple = "{machine["triple"]}"\ntarget datalayout = "{target.target_data}"\n'
     # in a context of its own: what LLVM remembers of a module it would otherwise remember for ever
     module = binding.parse_assembly(head + ir, binding.create_context())
     module.verify()
-    options = binding.create_pipeline_tuning_options(speed_level=LEVEL)
+    options = binding.create_pipeline_tuning_options(speed_level=level)
     for name in LOOPS:
         setattr(options, name, True)
     builder = binding.create_pass_builder(target, options)
@@ -93,7 +93,7 @@ def link_in_process(image: bytes, addresses: dict[str, int], name: str, machine:
     binding = _binding()
     for symbol, address in addresses.items():
         binding.add_symbol(symbol, address)
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target_machine(machine))
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target_machine(machine, LEVEL))
     engine.add_object_file(binding.ObjectFileRef.from_data(image))
     engine.finalize_object()
     return engine, engine.get_function_address(name)
@@ -103,7 +103,7 @@ def answer(request: dict[str, Any]) -> tuple[Any, bytes]:
     """Return the answer to a request, and the bytes that come with it."""
     if "describe" in request:
         return describe(), b""
-    return None, to_object(request["ir"], request["machine"])
+    return None, to_object(request["ir"], request["machine"], request["level"])
 
 
 def _greeted(folder: str | None) -> list[Any]:

@@ -1,0 +1,35 @@
+"""LLVM optimises where machine code is what is tested, and only translates, in a fifth of the time, elsewhere.
+
+By day, that is: in a long run, and in one of ``--executor``, it optimises everywhere, as it does for users.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+#: how the names of files begin that are about machine code, how fast it is, or numbers that an optimisation might
+#: change, and of those with programs that are drawn; others ask what a program gives on any executor
+OPTIMISED = (
+    "test_native_", "test_automatic", "test_signed_zeros", "test_extremes", "test_fp_warnings", "test_scale",
+    "test_samples", "test_benchmarks", "test_random_programs", "test_stress_programs", "test_gradients_random",
+    "test_fuzz",
+)  # fmt: skip
+#: levels of LLVM's: that of users, and none
+USERS, NONE = 3, 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    compiler = sys.modules.get("autoloop_runtime.native.toolchain.compiler")
+    if compiler is not None:
+        setattr(compiler, "LEVEL", level(item.path.name, item.config.getoption("--executor")))
+
+
+def level(file: str, executor: str) -> int:
+    """That of the tests in ``file``."""
+    import examples  # not before pytest has been told to rewrite what stands in it
+
+    everywhere = examples.of_long_runs or executor != "auto"
+    return USERS if everywhere or file.startswith(OPTIMISED) else NONE
