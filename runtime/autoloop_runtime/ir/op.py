@@ -48,6 +48,8 @@ class Op:
         brackets around them: put in names, or bracketed expressions. ``None``: the generated code calls the kernel.
     code_of : callable or None
         Instead of ``code``, where it depends on the node: ``code_of(node)`` gives the template, or ``None``.
+    callee : str or None
+        The attribute that is a function: called with the inputs alone, it gives what the kernel gives.
     scalar : mapping or None
         Dtype kinds of the result -> template for NumPy scalars all round, where it is faster than ``code``. Written
         only where no operand can fail, so it may leave one unevaluated.
@@ -131,6 +133,7 @@ class Op:
     entries: Callable[..., Any] | None = None
     extents: tuple[str, int] | None = None
     code_of: Callable[[Any], str | None] | None = None
+    callee: str | None = None
     ends_run: bool = False
     only_looks: bool = False
 

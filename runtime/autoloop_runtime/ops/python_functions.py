@@ -86,7 +86,7 @@ PY_FUNCTION = primitive(
 #: ``draw(*values)`` asks a generator and gives a tuple of ``specs``; it computes nothing of the user's
 DRAW = primitive(
     "random_draw", lambda *tensors, draw, specs: list(specs), lambda *values, draw, specs: draw(*values), NO_RULE,
-    effect=True, several=True, traits=OPAQUE.but(price=Price.FUNCTION),
+    effect=True, several=True, traits=OPAQUE.but(price=Price.FUNCTION), callee="draw",
 )  # fmt: skip
 
 

@@ -135,6 +135,9 @@ class Expressions:
         items: list[str | Expr] = []
         for arg in args:
             items += ([", "] if items else []) + [arg]
+        if op.callee is not None:
+            function = self._attribute(op.callee, attrs[op.callee])
+            return Expr.make((function, "(", *items, ")"), ATOM, node, args)
         keywords = [f"{key}={self._attribute(key, value)}" for key, value in attrs.items()]
         keywords += ["state=state"] if stateful else []
         if keywords:
