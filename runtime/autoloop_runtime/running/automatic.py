@@ -47,8 +47,9 @@ _KIND = Kind(
 
 #: calls of each kind after which a trial ends
 TRIALS = 3
-#: machine code that takes at most this much of the time is faster, whatever the noise
-PLAIN = 0.8
+#: machine code that takes at most this much of the time is faster, whatever the noise; and if what it is compared with is
+#: the mean of calls that were not compared one by one
+PLAIN, PLAIN_OF_MEAN = 0.8, 0.4
 #: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
 NOTICE = 3.0
 
@@ -296,8 +297,8 @@ class Automatic:
         """End the trial when it is plain which is faster."""
         if not times.native or self._tier_up.find(shapes) is not made:
             return
-        native, before = min(times.native), times.usual()
-        if native <= PLAIN * before or (len(times.before) >= TRIALS and native <= before):
+        native, before, plain = min(times.native), times.usual(), PLAIN if times.before else PLAIN_OF_MEAN
+        if native <= plain * before or (len(times.before) >= TRIALS and native <= before):
             times.settled = made
         elif len(times.before) >= TRIALS:
             told = f"it was slower: {1e3 * native:.3g} ms a call, not {1e3 * before:.3g} ms"

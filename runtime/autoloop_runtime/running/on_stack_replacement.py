@@ -27,6 +27,7 @@ whether there is machine code for the whole function by now (``Watch``), which t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from time import perf_counter_ns
 from typing import Any
 
@@ -213,10 +214,12 @@ class Turns:
         The iterations of the next chunk.
     """
 
-    __slots__ = ("_mark", "_site", "left", "some")
+    __slots__ = ("_before", "_mark", "_site", "left", "some")
 
     def __init__(self, site: Site, first: range) -> None:
         self._site = site
+        #: nanoseconds per iteration of the chunk before the last
+        self._before = inf
         self.left = True
         self.some = first
         self._mark = perf_counter_ns()
@@ -241,7 +244,9 @@ class Turns:
             shapes = ((), *[v.shape for v in values])
             made = site.code(shapes)
         if made is not None and (rate or shapes in site.trusted):
-            done, values = self._hand_over(made, shapes, state or EAGER, values, rate)
+            # the faster one of two chunks: something else may have had the processor during the other
+            done, values = self._hand_over(made, shapes, state or EAGER, values, min(rate, self._before))
+        self._before = rate or inf
         size = min(4 * count, int(CHUNK / rate) + 1) if rate else FIRST
         if not site.trusted:
             site.first = range(size)
