@@ -13,7 +13,8 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
-from autoloop_runtime.ir.tracers import ArrayTracer, as_numpy_gives, kind_of, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, as_numpy_gives, kind_of, marked
+from autoloop_runtime.ops.operands import fitted
 
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged, stands_for
@@ -58,7 +59,10 @@ def as_scalar(of: type[np.generic]) -> Callable[..., Any]:
     def made(*args: Any, **kwargs: Any) -> Any:
         if kwargs or len(args) != 1 or not holds_staged(args[0]):
             return of(*args, **kwargs)
-        return marked(kind_of(args, ArrayTracer), ops.cast(convert_to_tensor(args[0]), np.dtype(of)))
+        value = args[0]
+        if isinstance(value, NumberTracer):  # which has to fit, as Python's own
+            return marked(kind_of(args, ArrayTracer), fitted(value.plain, np.dtype(of)))
+        return marked(kind_of(args, ArrayTracer), ops.cast(convert_to_tensor(value), np.dtype(of)))
 
     return made
 

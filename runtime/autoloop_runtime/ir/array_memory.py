@@ -97,7 +97,7 @@ class Memory:
             return self.numpy().tolist()
         if not self.shape.is_fully_defined():
             raise TypeError(f"tolist() needs a known shape, but tensor {self.name!r} has shape {self.shape}")
-        return _listed(_as_number(self))
+        return _listed(self)
 
     def __dlpack__(
         self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
@@ -175,8 +175,13 @@ def _refuse_writing(method: str, instead: str) -> NoReturn:
 
 
 def _as_number(tensor: Any) -> Any:
+    if tensor.dtype == np.uint64:
+        return call("python_int", tensor)  # which may not hold it
     return call("cast", tensor, _OF_NUMBERS.get(tensor.dtype.kind, tensor.dtype))
 
 
 def _listed(tensor: Any) -> Any:
-    return [_listed(row) for row in call("unstack", tensor)] if tensor.shape.rank else tensor
+    if not tensor.shape.rank:
+        return _as_number(tensor)
+    tensor = tensor if tensor.dtype == np.uint64 else _as_number(tensor)
+    return [_listed(row) for row in call("unstack", tensor)]

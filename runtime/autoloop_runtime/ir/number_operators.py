@@ -35,6 +35,7 @@ _FUNCTIONS = {**BINARY, **COMPARISONS, **_EQUALITY}
 _EXACT = {
     "add": "number_add", "sub": "number_subtract", "mul": "number_multiply", "truediv": "number_divide",
     "floordiv": "number_floor_divide", "mod": "number_mod", "pow": "number_pow", "lshift": "number_left_shift",
+    "rshift": "number_right_shift",
 }  # fmt: skip
 _BITWISE = {"and": "&", "or": "|", "xor": "^"}
 _SHIFTS = {"lshift": "<<", "rshift": ">>"}
@@ -78,6 +79,8 @@ def as_number(value: Any, kind: Kind | None = None) -> Any:
         return value.value.item()
     dtype = CARRIERS[_OF_KIND[value.dtype.kind]]
     tensor = value.plain
+    if tensor.dtype == np.uint64:
+        tensor = call("python_int", tensor)
     return (kind or number_of((value,)))(tensor if tensor.dtype == dtype else call("cast", tensor, dtype))
 
 

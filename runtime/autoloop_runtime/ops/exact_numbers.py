@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.dtypes import DType, float64, int64
+from ..base.dtypes import DType, float64, int64, uint64
 from ..base.shapes import SCALAR
 from ..ir.apply import apply
 from ..ir.convert import as_constant
@@ -24,6 +24,7 @@ from .arithmetic import abs, add, divide, floor_divide, mod, multiply, negative,
 from .bounds import maximum
 from .define import primitive
 from .int_bounds import bits
+from .logic import right_shift
 from .operands import cast
 from .powers import pow
 
@@ -83,6 +84,14 @@ def _quotient_kernel(y: Any, x: Any, operation: Callable[[Any, Any], Any]) -> An
 QUOTIENT_FITS = primitive(
     "fitting_divisor", lambda y, x, operation: (y.dtype, y.shape), _quotient_kernel, NO_GRADIENT, traits=_LOOKING
 )
+def _count_kernel(y: Any) -> Any:
+    if y < 0:
+        raise ValueError("negative shift count")
+    return y
+
+
+#: how far to shift, which is not negative
+SHIFT_COUNT = primitive("shift_count", lambda y: (y.dtype, y.shape), _count_kernel, NO_GRADIENT, traits=_LOOKING)
 
 
 def _power_kernel(z: Any, x: Any, y: Any) -> Any:
@@ -104,7 +113,7 @@ def _int_kernel(x: Any) -> Any:
     return fitting(int(x), int64)  # which raises for infinities, and for what is no number
 
 
-#: ``int`` of a Python float
+#: ``int`` of a Python float, or of what has 64 bits without a sign
 TRUNCATED = primitive("python_int", lambda x: (int64, SCALAR), _int_kernel, NO_GRADIENT, traits=_RAISING)
 
 
@@ -160,10 +169,15 @@ def _negated(x: Tensor) -> Tensor:
 
 def _magnitude(x: Tensor) -> Tensor:
     return abs(x) if x.dtype != int64 or bits(x) <= 62 else maximum(x, _negated(x))
+def _shifted_back(x: Tensor, y: Tensor) -> Tensor:
+    known = y.constant_value()
+    return right_shift(x, y if known is not None and known >= 0 else apply(SHIFT_COUNT, [y]))
 
 
 def truncated(x: Tensor) -> Tensor:
     """Return ``int`` of a Python number."""
+    if x.dtype == uint64:
+        return apply(TRUNCATED, [x])
     if x.dtype.kind != "f":
         return cast(x, int64)
     return apply(TRUNCATED, [cast(x, float64)])
@@ -179,4 +193,5 @@ function("number_pow", _power)
 function("number_left_shift", _shifted)
 function("number_negative", _negated)
 function("number_abs", _magnitude)
+function("number_right_shift", _shifted_back)
 function("python_int", truncated)

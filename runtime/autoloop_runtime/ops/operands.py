@@ -64,7 +64,7 @@ FITTED = primitive(
 )  # fmt: skip
 
 
-def _fitted(number: Tensor, dtype: DType) -> Tensor:
+def fitted(number: Tensor, dtype: DType) -> Tensor:
     """Return what carries a Python number in ``dtype``; an error, when it is computed, if that does not hold it."""
     source = number.dtype.kind
     holds = source == "b" or dtype.kind in "cb" or (dtype.kind == "f" and source != "c") or dtype == number.dtype
@@ -160,7 +160,7 @@ def _made(value: Any, dtype: DType) -> Tensor:
     if type(value) is float and dtype.kind == "f":  # what many are, and fast
         return as_constant(dtype.type(value))
     if isinstance(value, Tensor):
-        return as_dtype(value, dtype) if weak_type(value) is None else _fitted(value.plain, dtype)
+        return as_dtype(value, dtype) if weak_type(value) is None else fitted(value.plain, dtype)
     if dtype.kind == "b":
         value = np.asarray(value, dtypes.bool_)[()]
     return as_constant(to_array(value, dtype))
@@ -241,7 +241,7 @@ def assigned(name: str, value: Any, dtype: DType) -> Tensor:
         return as_constant(stored(value, dtype))
     tensor = convert_to_tensor(value)
     if weak_type(value) is not None:
-        return _fitted(tensor.plain, dtype)
+        return fitted(tensor.plain, dtype)
     if (tensor.dtype.kind == "U") != (dtype.kind == "U"):
         raise TypeError(f"{name}: a value of dtype {tensor.dtype} cannot be stored in a tensor of dtype {dtype}")
     if tensor.dtype.kind == "c" and dtype.kind in "iuf":

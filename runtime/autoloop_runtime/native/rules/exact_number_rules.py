@@ -14,6 +14,7 @@ from ...ops.exact_numbers import (
     EXACT_SUBTRACT,
     FLOAT_POWER,
     QUOTIENT_FITS,
+    SHIFT_COUNT,
     TRUNCATED,
 )
 from ...ops.powers import POW
@@ -75,6 +76,13 @@ def _exact_shift(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
     same = let(f"icmp eq i64 {let(f'ashr i64 {made}, {by}')}, {x}")
     ctx.check(let(f"and i1 {inside}, {same}"), node, values)
     return [Scalar(made, ctx.type_of(node.outputs[0]))]
+
+
+@rule(SHIFT_COUNT)
+def _shift_count(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    y = ctx.scalar(values[0])
+    ctx.check(ctx.writer.let(f"icmp sge i64 {y}, 0"), node, values)
+    return [Scalar(y, ctx.type_of(node.outputs[0]))]
 
 
 @rule(QUOTIENT_FITS)
@@ -142,5 +150,8 @@ def _power(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 @rule(TRUNCATED, undecided=True)
 def _truncated(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, let = ctx.scalar(values[0]), ctx.writer.let
+    if node.inputs[0].dtype.kind == "u":
+        ctx.check(let(f"icmp sge i64 {x}, 0"), node, values)
+        return [Scalar(x, ctx.type_of(node.outputs[0]))]
     ctx.check(let(f"fcmp olt double {_magnitude(ctx, x)}, 0x43E0000000000000"), node, values)
     return [Scalar(let(f"fptosi double {x} to i64"), ctx.type_of(node.outputs[0]))]
