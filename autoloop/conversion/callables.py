@@ -30,9 +30,9 @@ DO_NOT_CONVERT = "__autoloop_do_not_convert__"
 
 # Builtins that mean something else when an argument is a tensor.
 STAGED_BUILTINS: frozenset[Any] = frozenset(
-    (abs, all, any, bool, complex, dict, divmod, enumerate, filter, float, format, frozenset, getattr, hasattr, hash)
-    + (int, isinstance, len, list, map, max, min, pow, print, range, repr, reversed, round, set, sorted, str, sum)
-    + (tuple, type, zip)
+    (abs, all, any, bin, bool, chr, complex, dict, divmod, enumerate, filter, float, format, frozenset, getattr)
+    + (hasattr, hash, hex, int, isinstance, len, list, map, max, min, oct, pow, print, range, repr, reversed, round)
+    + (set, sorted, str, sum, tuple, type, zip)
 )
 # Library functions that look into their arguments before a tensor can take over.
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(

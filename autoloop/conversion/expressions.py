@@ -149,7 +149,7 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
 
 
 #: attributes of arrays that tell of the extents
-_OF_EXTENTS = ("shape", "size")
+_OF_EXTENTS = ("shape", "size", "__class__")
 
 
 def _is_fixed(index: Node) -> bool:

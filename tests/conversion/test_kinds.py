@@ -299,4 +299,4 @@ def test_what_python_refuses_of_numbers():
 def test_a_number_of_an_array_has_one_element():
     with pytest.raises(TypeError, match="only arrays of one element can be made a Python float"):
         al.function(lambda x: float(x))(X)
-    assert type(al.function(lambda x: float(x.reshape(1, 1)), autograph=True)(X[:1])) is float
+    assert type(al.function(lambda x: float(x.reshape(())), autograph=True)(X[:1])) is float

@@ -47,7 +47,7 @@ _rng = np.random.default_rng(7)
 A, B = _rng.uniform(0.3, 0.8, (2, 3)), _rng.uniform(-0.8, -0.3, (2, 3))
 WHOLE, SMALL = np.array([[5, -3, 2], [7, 1, -4]]), np.array([[1, 2, 3], [2, 1, 1]])
 
-INT_ARITHMETIC = "add subtract multiply pow left_shift".split()
+INT_ARITHMETIC = "add subtract multiply pow left_shift right_shift".split()
 #: what the programs with derivatives do not reach
 OTHERS = {
     "compared": (lambda x, y: [x == y, x != y, x < y, x <= y, x > y, x >= y[0]], A, B),
@@ -430,6 +430,7 @@ DIFFERENT = {
         "divisor",
         "python_power",
         "fitting_divisor",
+        "shift_count",
         "defined_number",
     },
     # one value per element, of one that is repeated; of sums, whose kernels work on a buffer that changes

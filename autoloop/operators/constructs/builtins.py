@@ -48,7 +48,7 @@ from .iterables import (
     staged_zip,
 )
 from .library_calls import holds_staged
-from .math_functions import modular_power, one_element
+from .math_functions import modular_power, of_number, one_element, tried
 from .overloads import binary, method_of
 from .text import formatted_as, repr_of, shown, text_of
 from .text import holds_staged as holds_text_to_come
@@ -116,7 +116,7 @@ def _as(number: type[complex]) -> Callable[..., Any]:
     """Return ``int`` or ``float``: a number of 64 bits."""
 
     def cast(value: Any) -> Any:
-        tensor = one_element(number.__name__, value)
+        tensor = one_element(number, value)
         if tensor.dtype.kind == "c":
             kind = "complex" if isinstance(value, NumberTracer) else f"numpy.{tensor.dtype}"
             raise TypeError(f"{number.__name__}() argument must be a string or a real number, not {kind!r}")
@@ -128,7 +128,7 @@ def _as(number: type[complex]) -> Callable[..., Any]:
 
 
 def _complex(real: Any, imag: Any = 0) -> Any:
-    parts = [ops.cast(one_element("complex", part), dtypes.complex128) for part in (real, imag)]
+    parts = [ops.cast(one_element(complex, part), dtypes.complex128) for part in (real, imag)]
     if isinstance(imag, int) and imag == 0:
         return answer(parts[0], real)
     return answer(ops.add(parts[0], ops.multiply(parts[1], 1j)), real, imag)
@@ -211,8 +211,10 @@ def _sum_of(values: Any, start: Any = 0) -> Any:
 def _round(value: Any, ndigits: Any = None) -> Any:
     if isinstance(value, NumberTracer):
         return round(value, ndigits)
+    tried(round, value)
     if ndigits is None:
-        return answer(ops.cast(ops.round(value), dtypes.int64), value)
+        made = ops.round(value)
+        return answer(ops.cast(made, dtypes.int64) if kind_of((value,)) is Tensor else truncated(made), value)
     return marked(kind_of((value,)), ops.round(value, ndigits))
 
 
@@ -222,10 +224,6 @@ def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
     if kind_of((base, exponent, modulus)) is Tensor:
         return base**exponent % modulus
     return modular_power(base, exponent, modulus)
-
-
-def _hash(value: Any) -> Any:
-    raise TypeError("only what a run has computed has a hash: return the value, and hash what the call gives")
 
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
@@ -279,6 +277,8 @@ def _hasattr(value: Any, name: str) -> Any:
 
 
 def _getattr(value: Any, name: str, *default: Any) -> Any:
+    if isinstance(value, Tracer) and not hasattr(kind := stands_for(value), name):
+        return getattr(kind, name, *default)
     found = getattr(value, name, *default)
     if type(found) is not MaybeUnset or not default:
         return found
@@ -341,7 +341,9 @@ STAGED: dict[Any, Callable[..., Any]] = {
     abs: _with_staged(abs, abs),
     all: _iterated(all, lambda x: answer(ops.all(_numbers(_gathered(x)[0])), x), all_of),
     any: _iterated(any, lambda x: answer(ops.any(_numbers(_gathered(x)[0])), x), any_of),
+    bin: _with_staged(bin, of_number(bin, str)),
     bool: _with_staged(bool, lambda x: truth(asked(x))),
+    chr: _with_staged(chr, of_number(chr, str)),
     complex: _with_staged(complex, _complex),
     dict: _with_staged(dict, _dict),
     divmod: _with_staged(divmod, lambda a, b: (a // b, a % b)),
@@ -350,16 +352,18 @@ STAGED: dict[Any, Callable[..., Any]] = {
     float: _with_staged(float, _as(float)),
     format: _as_text(format, formatted_as),
     frozenset: _with_staged(frozenset, functools.partial(hashed_all, frozenset)),
+    hex: _with_staged(hex, of_number(hex, str)),
     int: _with_staged(int, _as(int)),
     getattr: _getattr,
     hasattr: _hasattr,
-    hash: _with_staged(hash, _hash),
+    hash: _with_staged(hash, of_number(hash, int)),
     isinstance: _isinstance_of,
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),
     map: _applied(map, staged_map),
     max: _iterated(max, _reduced(max), _extreme(max)),
     min: _iterated(min, _reduced(min), _extreme(min)),
+    oct: _with_staged(oct, of_number(oct, str)),
     pow: _with_staged(pow, _pow),
     print: _print,
     repr: _as_text(repr, repr_of),

@@ -11,14 +11,15 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer
 
 from ...conversion.callables import function_parameters, is_foreign
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ..staging.door import guarded, is_outside, shielded
 from ..staging.growing_list import example_of, growing
-from ..staging.staged_values import is_staged
+from ..staging.staged_values import is_staged, stands_for
 from .builtins import staged_for
+from .chosen_items import asking
 from .comprehensions import elements, hashed
 from .random_calls import drawing
 from .text import formatted
@@ -46,9 +47,9 @@ def call(f: Any) -> Any:
     if isinstance(f, types.BuiltinFunctionType):
         if type(f.__self__) is str and f.__name__ == "format":
             return functools.partial(formatted, f.__self__)
-        if isinstance(f.__self__, dict | set | frozenset):
+        if isinstance(f.__self__, dict | set | frozenset) and not (type(f.__self__) is dict and f.__name__ == "get"):
             return _keyed_method(f)
-        return _list_method(f) if type(f.__self__) is list and f.__name__ in ("insert", "pop") else f
+        return _list_method(f) if type(f.__self__) is list and f.__name__ in ("insert", "pop") else asking(f)
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
     converted = convert_callee(f)
@@ -169,6 +170,8 @@ def attribute(owner: Any, name: str) -> Any:
 
     An array tells its extents as Python's numbers, also those that only the run knows.
     """
+    if name == "__class__":
+        return stands_for(owner) if isinstance(owner, Tracer) else owner.__class__
     if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
         extents = extents_of(owner)
         return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
-from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 
 from ..staging.staged_values import is_staged
+from .chosen_items import CHOSEN_FROM, chosen
 from .comprehensions import elements, hashed
 from .iterables import StagedIterable
 from .library_calls import by_numpy
@@ -83,18 +82,10 @@ def item(sequence: Any, index: Any) -> Any:
 
 def _chosen_from(holder: Any, index: Any) -> Any:
     """Return ``holder[index]`` of what is no array."""
+    if type(holder) in CHOSEN_FROM:
+        return chosen(holder, index)
     if isinstance(holder, dict):
         hashed(index)
-    if type(holder) in (list, tuple) and is_staged(index):
-        return _choose(holder, index)
-    if isinstance(holder, range) and is_staged(index):
-        return marked(number_of((index,)), ops.getitem(np.arange(holder.start, holder.stop, holder.step), index))
-    if type(holder) in (list, tuple, range, str):
-        part = "an element" if is_staged(index) else "a part"
-        raise TypeError(
-            f"{part} of a {type(holder).__name__} at a place that only the run knows: take it of an array, "
-            f"np.array(...)[i]"
-        )
     if type(holder).__module__.startswith("numpy.lib"):  # np.r_ and the like
         written = type(holder).__getitem__
         if counterpart_of(written) is not None:
@@ -105,33 +96,6 @@ def _chosen_from(holder: Any, index: Any) -> Any:
 def _asked(holder: Any, index: Any) -> Any:
     method = method_of(holder, "__getitem__")
     return holder[index] if method is None else method(index)
-
-
-def _choose(sequence: Any, index: Any) -> Any:
-    """Choose among the elements of a Python sequence, which must have one structure, dtype and shape."""
-    if not sequence:
-        raise IndexError(f"{type(sequence).__name__} index out of range: it is empty")
-    structures = [nest.flatten_with_structure(one) for one in sequence]
-    structure = structures[0][1]
-    kinds = (bool, int, float, complex, np.generic, np.ndarray, Tensor)
-    if any(one != structure for _, one in structures) or not all(
-        isinstance(leaf, kinds) for leaves, _ in structures for leaf in leaves
-    ):
-        raise TypeError(
-            f"a tensor cannot choose an element of this {type(sequence).__name__}: its elements must be numbers or "
-            f"tensors of one structure; use autoloop.switch_case for others"
-        )
-    columns = zip(*(leaves for leaves, _ in structures), strict=True)
-    return nest.unflatten(structure, [_chosen(list(column), index) for column in columns])
-
-
-def _chosen(column: list[Any], index: Any) -> Any:
-    kind = kind_of(column)
-    numbers = column
-    if issubclass(kind, NumberTracer):
-        common = widest(*[number_type(one) or complex for one in column])
-        numbers = [carried(one, common) for one in column]
-    return marked(kind, ops.getitem(ops.stack(numbers), index))
 
 
 def set_item(array: Any, index: Any, value: Any) -> Any:
@@ -165,6 +129,8 @@ def _set(array: Any, index: Any, value: Any) -> None:
     if isinstance(array, dict):
         hashed(index)
     method = method_of(array, "__setitem__")
+    if type(array) is list and is_staged(index):
+        raise TypeError("which place of a list gets a value here only the run knows: use an array, x = np.array(x)")
     if method is None:
         array[index] = value
     else:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor, has_tensor
 from autoloop_runtime.ir.number_operators import as_number, carried
 from autoloop_runtime.ir.tensor import Tensor
@@ -31,8 +32,6 @@ class StagedIterable(StandIn):
         Gives the element at an index, a number.
     describe : str
         What messages call it.
-    contains : callable, optional
-        Tells whether a value is an element.
     keep : callable, optional
         Tells of an element whether a loop gets to see it; ``length`` counts those that it does not see, too.
     written_out : bool
@@ -48,7 +47,6 @@ class StagedIterable(StandIn):
         length: Any,
         get: Callable[[Any], Any],
         describe: str,
-        contains: Callable[[Any], Any] | None = None,
         keep: Callable[[Any], Any] | None = None,
         number: Kind | None = None,
         written_out: bool = False,
@@ -58,7 +56,6 @@ class StagedIterable(StandIn):
         self.length = as_number(length, self.number)
         self.get = get
         self.describe = describe
-        self.contains = contains
         self.keep = keep
 
     def described(self) -> str:
@@ -70,9 +67,7 @@ class StagedIterable(StandIn):
 
     def holds(self, item: Any) -> Any:
         """Return ``item in`` a range; other sequences would have to be run through."""
-        if self.contains is None:
-            raise TypeError(f"`in` does not work on {self.describe}: loop over it, or ask its tensors")
-        return self.contains(item)
+        raise TypeError(f"`in` does not work on {self.describe}: loop over it, or ask its tensors")
 
     def __len__(self) -> int:
         raise TypeError("the length of this sequence is a tensor: call len(...) in converted code")
@@ -91,6 +86,56 @@ class StagedIterable(StandIn):
         return self.get(index)
 
 
+class StagedRange(StagedIterable):
+    """A range whose bounds the run knows, and what Python's has under a dot.
+
+    Parameters
+    ----------
+    start, stop, step : int or NumberTracer
+    length : int or NumberTracer
+    number : Kind
+    """
+
+    def __init__(self, start: Any, stop: Any, step: Any, length: Any, number: Kind) -> None:
+        plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
+        super().__init__(
+            length, (lambda k: k) if plain else functools.partial(_at, start, step), "a range with tensor bounds",
+            number=number,
+        )  # fmt: skip
+        self.start, self.stop, self.step = (as_number(one, number) for one in (start, stop, step))
+
+    def holds(self, item: Any) -> Any:
+        """Return ``item in`` the range."""
+        kind = number_of((item, self.start, self.step, self.length))
+        return marked(kind, _in_range(item, self.start, self.step, self.length))
+
+    def index(self, item: Any) -> Any:
+        """Return the place of a number; ``ValueError`` if it has none."""
+        raise_unless(self.holds(item), Raising(ValueError, lambda: ValueError("the number is not in range")))
+        return (as_number(item, self.number) - self.start) // self.step
+
+    def count(self, item: Any) -> Any:
+        """Return how often it has a number: once or never."""
+        found = self.holds(item)
+        return as_number(found, type(found)) + 0
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            raise TypeError(f"a part of {self.describe} is none: write range(i, j)")
+        return number_at(self.start, self.step, self.length, index)
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, range | StagedRange):
+            return False
+        mine, theirs = self.length, other.length if isinstance(other, StagedRange) else len(other)
+        starts = ops.logical_or(ops.equal(mine, 0), ops.equal(self.start, other.start))
+        steps = ops.logical_or(ops.less_equal(mine, 1), ops.equal(self.step, other.step))
+        same = ops.logical_and(ops.equal(mine, theirs), ops.logical_and(starts, steps))
+        return marked(number_of((mine, theirs)), same)
+
+    __hash__ = object.__hash__
+
+
 def staged_range(*args: Any) -> StagedIterable:
     """Return ``range`` with tensor bounds; the step may have either sign."""
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
@@ -106,14 +151,18 @@ def staged_range(*args: Any) -> StagedIterable:
         raise ValueError("range() arg 3 must not be zero")
     span = stop if isinstance(start, int) and start == 0 else stop - start
     length = _largest(span if isinstance(step, int) and step == 1 else -(-span // step))
-    plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
-    return StagedIterable(
-        length,
-        (lambda k: k) if plain else functools.partial(_at, start, step),
-        "a range with tensor bounds",
-        lambda item: marked(number_of((item, *args)), _in_range(item, start, step, length)),
-        number=number,
-    )
+    return StagedRange(start, stop, step, length, number)
+
+
+def number_at(start: Any, step: Any, length: Any, index: Any) -> Any:
+    """Return the number of a range at a place, which may count from its end."""
+    kind = number_of((start, step, length, index))
+    place = ops.cast(index, dtypes.int64)
+    count = carried(length)
+    inside = ops.logical_and(ops.less(place, count), ops.greater_equal(place, ops.negative(count)))
+    raise_unless(inside, Raising(IndexError, lambda: IndexError("range object index out of range")))
+    place = ops.where(ops.less(place, 0), ops.add(place, count), place)
+    return kind(ops.add(carried(start), ops.multiply(carried(step), place)))
 
 
 def _at(start: Any, step: Any, k: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Functions of ``math`` on staged numbers: Python's values, Python's errors, Python numbers as results.
+"""Functions of ``math`` on staged numbers, and builtins that ask one: Python's values, errors and types of results.
 
 ``math.sqrt(x)`` asks its argument for a float before a tensor has a say: so converted code calls what stands here
 instead. Of a tensor it gives a tensor, as autoloop's own function of the name does.
@@ -15,9 +15,10 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.numpy_protocols import ufunc_counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import ArrayTracer, Tracer, ZeroDimArray, kind_of, marked, number_of
 from autoloop_runtime.ops.exact_numbers import truncated
 from autoloop_runtime.ops.python_math import asked, defined
 
@@ -25,21 +26,34 @@ from ..staging.growing_list import GrowingList
 from ..staging.staged_values import answer, is_staged
 
 
-def one_element(what: str, value: Any) -> Any:
-    """Return a number or the one element of an array, which Python makes a number of."""
+def tried(of: Callable[..., Any], value: Any) -> None:
+    """Let a function of Python's say whether it takes what a tracer stands for."""
+    number = number_type(value)
+    if isinstance(value, ArrayTracer) and value.shape.rank is not None:
+        example = np.ones([1] * len(value.shape), value.dtype)
+        of(example if type(value) is ZeroDimArray else example[()])
+    elif number is not None:
+        of(number(1))
+
+
+def one_element(number: Callable[..., Any], value: Any) -> Any:
+    """Return a number, or the one element of an array if NumPy makes a Python number of that."""
     tensor = convert_to_tensor(value)
     if tensor.shape.rank in (0, None):
         return tensor
     if tensor.shape.is_fully_defined() and tensor.size == 1:
+        tried(number, value)
         return ops.reshape(tensor, ())
-    raise TypeError(f"only arrays of one element can be made a Python {what}, this one has the shape {tensor.shape}")
+    raise TypeError(
+        f"only arrays of one element can be made a Python {number.__name__}, this one has the shape {tensor.shape}"
+    )
 
 
 def _float(value: Any) -> Any:
     """Return what ``float`` makes of an argument, as a tensor."""
     if not is_staged(value):
         return convert_to_tensor(np.float64(value))
-    tensor = one_element("float", value)
+    tensor = one_element(float, value)
     if tensor.dtype.kind == "c":
         raise TypeError("must be real number, not complex")
     return ops.cast(tensor, dtypes.float64)
@@ -63,25 +77,26 @@ def _ufunc(theirs: np.ufunc) -> Callable[..., Any]:
     return lambda *args: (ufunc_counterpart_of(theirs) or theirs)(*args)
 
 
-def _whole(rounded: Callable[..., Any]) -> Callable[..., Any]:
+def _whole(of: Callable[..., Any], rounded: Callable[..., Any]) -> Callable[..., Any]:
     def of_number(x: Any) -> Any:
+        tried(of, x)
         if kind_of((x,)) is Tensor:
             return answer(truncated(rounded(x)), x)
-        tensor = one_element("float", x)
+        tensor = one_element(float, x)
         return answer(truncated(tensor if tensor.dtype.kind in "biu" else rounded(tensor)), x)
 
     return of_number
 
 
 def _asking(f: Callable[..., Any], kind: type) -> Callable[..., Any]:
-    """Return a function that Python itself computes, as a number of type ``kind``."""
+    """Return a function that Python itself computes, as a number of type ``kind``; or as text."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = nest.flatten_with_structure((args, kwargs))
         given = [leaf.stack() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
         args, kwargs = nest.unflatten(structure, given)
         made = asked(f, kind, args, kwargs, lambda tensor: not isinstance(tensor, ArrayTracer))
-        return marked(number_of(given), made)
+        return marked(kind_of(given, ArrayTracer) if kind is str else number_of(given), made)
 
     return called
 
@@ -122,7 +137,7 @@ STAGED_MATH: dict[Any, Callable[..., Any]] = {
     math.atan2: _function(math.atan2, ops.arctan2, fails=False, arguments=2),
     math.atanh: _function(math.atanh, ops.arctanh),
     math.cbrt: _function(math.cbrt, ops.cbrt, fails=False),
-    math.ceil: _whole(ops.ceil),
+    math.ceil: _whole(math.ceil, ops.ceil),
     math.comb: _asking(math.comb, int),
     math.copysign: _function(math.copysign, ops.copysign, fails=False, arguments=2),
     math.cos: _function(math.cos, ops.cos),
@@ -136,7 +151,7 @@ STAGED_MATH: dict[Any, Callable[..., Any]] = {
     math.expm1: _function(math.expm1, ops.expm1),
     math.fabs: _function(math.fabs, ops.abs, fails=False),
     math.factorial: _asking(math.factorial, int),
-    math.floor: _whole(ops.floor),
+    math.floor: _whole(math.floor, ops.floor),
     math.fmod: _function(math.fmod, _ufunc(np.fmod), arguments=2),
     math.frexp: _parts(math.frexp, float, int),
     math.fsum: _asking(math.fsum, float),
@@ -167,9 +182,24 @@ STAGED_MATH: dict[Any, Callable[..., Any]] = {
     math.sqrt: _function(math.sqrt, ops.sqrt),
     math.tan: _function(math.tan, ops.tan),
     math.tanh: _function(math.tanh, ops.tanh, fails=False),
-    math.trunc: _whole(ops.trunc),
+    math.trunc: _whole(math.trunc, ops.trunc),
     math.ulp: _asking(math.ulp, float),
 }
+
+
+def of_number(f: Callable[..., Any], kind: type) -> Callable[[Any], Any]:
+    """Return ``hash``, ``bin`` and their like, which the run calls with a scalar or number."""
+
+    def called(value: Any) -> Any:
+        if not isinstance(value, Tracer):
+            raise TypeError(
+                f"{f.__name__}() takes no tensor, of which only a run has the value: call it with what the call gives"
+            )
+        tried(f, value)
+        return _asking(f, kind)(value)
+
+    return called
+
 
 #: ``pow`` of three ints
 modular_power = _asking(pow, int)

@@ -35,13 +35,13 @@ def flat_kinds(kinds: tuple[Any, ...]) -> list[type]:
     return [one for kind in kinds for one in (flat_kinds(kind) if isinstance(kind, tuple) else [kind])]
 
 
-def raise_unless(holds: Tensor, raising: Raising) -> None:
-    """Let the graph raise what ``raising`` makes if ``holds`` turns out false."""
+def raise_unless(holds: Tensor, raising: Raising, *values: Any) -> None:
+    """Let the graph raise what ``raising`` makes of ``values`` if ``holds`` turns out false."""
     with undivided():
         from autoloop_runtime.control.while_loop import cond
 
     def refuse() -> tuple[()]:
-        ops.raise_error(raising)
+        ops.raise_error(raising, *values)
         return ()
 
     cond(holds, lambda: (), refuse)

@@ -92,6 +92,12 @@ def formatted_as(value: Any, spec: str = "") -> Any:
     return _text("{:" + spec + "}", shown(value))
 
 
+def chosen_text(texts: Sequence[str], index: Any) -> Any:
+    """Return the text at a place that the run knows."""
+    made = format_string("{!s}", _Option(tuple(texts) if isinstance(texts, list) else texts, index.plain))
+    return marked(kind_of((index,), ArrayTracer), made)
+
+
 def _text(template: str, *values: Any) -> Any:
     """Return text that a run makes; it is a ``str`` to the user unless a tensor is in it."""
     return marked(kind_of(nest.flatten(values), ArrayTracer), format_string(template, *values))
@@ -159,6 +165,21 @@ class _ValueOrNone:
         return format(self._found(), spec)
 
 
+class _Option:
+    """One of several texts, which the run chooses."""
+
+    def __init__(self, texts: Sequence[str], index: Any) -> None:
+        self.texts, self.index = texts, index
+
+    def __str__(self) -> str:
+        return self.texts[int(self.index.value)]
+
+
+nest.register(
+    _Option,
+    lambda one: ([one.index], one.texts),
+    lambda texts, leaves: _Option(texts, leaves[0]),
+)
 nest.register(
     _Elements,
     lambda one: (list(one.columns), one.structure),

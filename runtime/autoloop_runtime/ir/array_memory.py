@@ -11,7 +11,7 @@ import numpy as np
 
 from .followers import refuse_leaving
 from .op import call
-from .python_protocols import INSTEAD, refuse_symbolic
+from .python_protocols import INSTEAD
 
 if TYPE_CHECKING:
     from ..base.dtypes import DType
@@ -51,6 +51,8 @@ class Memory:
     @property
     def strides(self) -> tuple[int, ...]:
         """The bytes from one element to the next along each axis."""
+        if self.shape.rank == 0:
+            return ()
         made: tuple[int, ...] = self._now("strides", "strides").strides
         return made
 
@@ -166,7 +168,10 @@ class Memory:
 
     def _now(self, name: str, what: str) -> Any:
         if self.node is not None:
-            refuse_symbolic(self, f"{what} (x.{name})")
+            raise TypeError(
+                f"x.{name} asks for {what} of a symbolic tensor, which has no value and lies nowhere while the graph "
+                f"is built: return it from the decorated function, and ask what the call gives"
+            )
         return np.asarray(self.numpy())
 
 

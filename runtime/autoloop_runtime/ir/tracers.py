@@ -61,6 +61,12 @@ class Tracer(Tensor):
         """Return the value as nested lists of Python numbers."""
         return marked(number_of((self,)), self.plain.tolist())
 
+    def __hash__(self) -> int:
+        raise TypeError(
+            f"which key of a dict or element of a set this is, {self.plain.name!r}, only the run knows: use arrays, "
+            f"or choose by `if`"
+        )
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
         return marked(kind_of(inputs, ArrayTracer), made)

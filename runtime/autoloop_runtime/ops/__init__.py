@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..ir import number_attributes
+from ..ir import number_attributes, scalar_attributes
 from . import exact_numbers, numpy_door, python_math
 from . import random as random
 from .arithmetic import *

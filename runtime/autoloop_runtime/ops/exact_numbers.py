@@ -84,6 +84,8 @@ def _quotient_kernel(y: Any, x: Any, operation: Callable[[Any, Any], Any]) -> An
 QUOTIENT_FITS = primitive(
     "fitting_divisor", lambda y, x, operation: (y.dtype, y.shape), _quotient_kernel, NO_GRADIENT, traits=_LOOKING
 )
+
+
 def _count_kernel(y: Any) -> Any:
     if y < 0:
         raise ValueError("negative shift count")
@@ -169,6 +171,8 @@ def _negated(x: Tensor) -> Tensor:
 
 def _magnitude(x: Tensor) -> Tensor:
     return abs(x) if x.dtype != int64 or bits(x) <= 62 else maximum(x, _negated(x))
+
+
 def _shifted_back(x: Tensor, y: Tensor) -> Tensor:
     known = y.constant_value()
     return right_shift(x, y if known is not None and known >= 0 else apply(SHIFT_COUNT, [y]))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import nest
-from ..base.dtypes import DType, float64
+from ..base.dtypes import DType, float64, string
 from ..base.shapes import SCALAR
 from ..ir.apply import apply
 from ..ir.number_operators import CARRIERS
@@ -76,13 +76,13 @@ _ASKED = {
 
 
 def asked(f: Callable[..., Any], kind: type, args: Any, kwargs: Any, is_number: Callable[[Any], bool]) -> Tensor:
-    """Return the number of type ``kind`` that Python's ``f`` gives when the graph runs.
+    """Return the value of type ``kind`` that Python's ``f`` gives when the graph runs.
 
     Parameters
     ----------
     f : callable
     kind : type
-        bool, int or float.
+        bool, int or float; or str, for text.
     args, kwargs
         Numbers, scalars and arrays, alone or in lists.
     is_number : callable
@@ -95,9 +95,8 @@ def asked(f: Callable[..., Any], kind: type, args: Any, kwargs: Any, is_number: 
         remaining = iter(parts)
         return nest.unflatten(structure, [next(remaining) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
 
-    attrs = {
-        "function": f, "given": given, "numbers": tuple(map(is_number, tensors)), "dtype": CARRIERS[kind],
-    }  # fmt: skip
+    dtype = string if kind is str else CARRIERS[kind]
+    attrs = {"function": f, "given": given, "numbers": tuple(map(is_number, tensors)), "dtype": dtype}
     return apply(_ASKED[kind is float], [tensor.plain for tensor in tensors], attrs)
 
 

@@ -158,7 +158,13 @@ def extract(condition: Any, arr: Any) -> Tensor:
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Tensor:
     """Return ``np.choose``."""
     unsupported(np.choose, out=out)
-    places, rows = as_operand(a), list(unstack(as_operand(choices))) if isinstance(choices, Tensor) else list(choices)
+    places = as_operand(a)
+    if not np.can_cast(places.dtype, np.int64):
+        kind = "array data" if len(places.shape) else "scalar"
+        raise TypeError(
+            f"Cannot cast {kind} from {places.dtype!r} to {np.dtype(np.int64)!r} according to the rule 'safe'"
+        )
+    rows = list(unstack(as_operand(choices))) if isinstance(choices, Tensor) else list(choices)
     if mode == "raise":
         here = logical_and(places >= 0, places < len(rows))
         places = checked(places, here, ValueError, "invalid entry in choice array")

@@ -43,9 +43,11 @@ def _asked(theirs: Any, a: Any, axis: Any, kind: Any, order: Any, stable: Any) -
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
     x = as_operand(a)
+    one_element = theirs is np.argsort and x.shape.rank == 0  # which NumPy takes for a vector of one
     attrs = {"kind": "stable" if stable else _KINDS[kind]}
     if known(theirs, axis=axis) is None:
         return ravel(x), {"axis": 0, **attrs}
+    x = ravel(x) if one_element else x
     return x, {"axis": (numpy_axes(theirs, axis, x) or (0,))[0], **attrs}
 
 

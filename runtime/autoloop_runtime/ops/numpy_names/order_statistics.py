@@ -295,7 +295,8 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
     """Return ``np.argpartition``."""
     unsupported(np.argpartition, order=order)
-    x, attrs = _placed(np.argpartition, a, kth, axis, kind)
+    one = as_operand(a)
+    x, attrs = _placed(np.argpartition, array.ravel(one) if one.shape.rank == 0 else one, kth, axis, kind)
     return _argpartition(x, **attrs)
 
 

@@ -1,0 +1,186 @@
+"""Items of Python's own sequences and dicts that a staged index or key chooses: ``[1, 2, 3][k]``, ``{1: 2.5}[k]``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import ops
+from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.number_operators import carried, number_type, widest
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
+
+from ..staging.staged_values import answer, is_staged, stands_for
+from .if_statement import if_exp
+from .iterables import number_at
+from .math_functions import tried
+from .raising import Raising, raise_unless
+from .text import chosen_text
+
+#: what a staged index may choose from
+CHOSEN_FROM = (list, tuple, range, dict, str, bytes)
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+def chosen(container: Any, index: Any) -> Any:
+    """Return ``container[index]``."""
+    if isinstance(container, dict):
+        return _of_dict(container, index)
+    if isinstance(index, slice):
+        raise TypeError(
+            f"a part of a {type(container).__name__} at a place that only the run knows: take it of an array, "
+            f"np.array(...)[i:j]"
+        )
+    kind = stands_for(index)
+    if not hasattr(kind, "__index__") and not issubclass(kind, Tensor):
+        raise TypeError(
+            f"{type(container).__name__} indices must be integers or slices, not {kind.__module__}.{kind.__name__}"
+        )
+    tried(operator.index, index)
+    if isinstance(container, range):
+        return number_at(container.start, container.step, len(container), index)
+    return _element(list(container) if isinstance(container, bytes) else container, index)
+
+
+def _element(sequence: Sequence[Any], index: Any) -> Any:
+    """Choose among the elements of a sequence, which must be text or have one structure, dtype and shape."""
+    if not sequence:
+        raise IndexError(f"{type(sequence).__name__} index out of range: it is empty")
+    if all(isinstance(one, str) for one in sequence):
+        return chosen_text(sequence, index)
+    structures = [nest.flatten_with_structure(one) for one in sequence]
+    structure = structures[0][1]
+    kinds = (bool, int, float, complex, np.generic, np.ndarray, Tensor)
+    if any(one != structure for _, one in structures) or not all(
+        isinstance(leaf, kinds) for leaves, _ in structures for leaf in leaves
+    ):
+        raise TypeError(
+            f"a tensor cannot choose an element of this {type(sequence).__name__}: its elements must be text, or "
+            f"numbers or tensors of one structure; use autoloop.switch_case for others"
+        )
+    columns = zip(*(leaves for leaves, _ in structures), strict=True)
+    return nest.unflatten(structure, [_of_column(list(column), index) for column in columns])
+
+
+def _of_column(column: list[Any], index: Any) -> Any:
+    kind = kind_of(column)
+    numbers = column
+    if issubclass(kind, NumberTracer):
+        common = widest(*[number_type(one) or complex for one in column])
+        numbers = [carried(one, common) for one in column]
+    return marked(kind, ops.getitem(ops.stack(numbers), index))
+
+
+def _same(item: Any, values: Sequence[Any]) -> Any:
+    """Return for each of some values whether it equals a staged number, as Python compares; None if they are others."""
+    tensor = convert_to_tensor(item)
+    if tensor.shape.rank != 0 or tensor.dtype.kind not in "biuf":
+        return None
+    if not all(isinstance(one, (str, bytes, type(None), *_NUMBERS)) for one in values):
+        return None
+    held = [_held(one, tensor.dtype) for one in values]
+    table = np.array([0 if one is None else one for one in held], tensor.dtype)
+    there = np.array([one is not None for one in held], bool)
+    return ops.logical_and(ops.equal(tensor, table), there)
+
+
+def _held(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the number of a dtype that equals a value; None if there is none."""
+    if not isinstance(value, _NUMBERS):
+        return None
+    with np.errstate(all="ignore"):
+        try:
+            made = np.array(value).astype(dtype)[()]
+        except OverflowError:
+            return None
+    return made if made.item() == (value.item() if isinstance(value, np.generic) else value) else None
+
+
+def _of_dict(table: dict[Any, Any], key: Any) -> Any:
+    if not table:
+        raise KeyError(key)
+    raise_unless(ops.any(_found(table, key)), Raising(KeyError, _missing(key)), key)
+    return _value(table, key)
+
+
+def _found(table: dict[Any, Any], key: Any) -> Any:
+    found = _same(key, list(table))
+    if found is None:
+        raise TypeError(
+            "which key of a dict this is only the run knows, so keys and values must be numbers: choose by `if`, or "
+            "let the index of an array choose"
+        )
+    return found
+
+
+def _missing(key: Any) -> Callable[[Any], KeyError]:
+    of_python = isinstance(key, NumberTracer)
+    return lambda value: KeyError(value.item() if of_python else value[()])
+
+
+def _value(table: dict[Any, Any], key: Any) -> Any:
+    place = ops.argmax(_found(table, key))
+    return _element(list(table.values()), marked(kind_of((key,), ArrayTracer), place))
+
+
+def _got(table: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    if not table:
+        return default
+    return if_exp(answer(ops.any(_found(table, key)), key), lambda: _value(table, key), lambda: default)
+
+
+def _equals(sequence: Sequence[Any], item: Any) -> Any:
+    found = _same(item, list(sequence)) if is_staged(item) else None
+    return found if found is not None else ops.stack([ops.equal(one, item) for one in sequence])
+
+
+def _place(sequence: Sequence[Any], item: Any) -> Any:
+    if not sequence:
+        return sequence.index(item)
+    found = _equals(sequence, item)
+    raise_unless(ops.any(found), Raising(ValueError, lambda value: _complaint(sequence, value[()])), item)
+    return number_of((item, *sequence))(ops.argmax(found))
+
+
+def _complaint(sequence: Sequence[Any], item: Any) -> BaseException:
+    """Return what Python says of an element that a sequence does not have."""
+    try:
+        type(sequence)().index(item) if not isinstance(sequence, range) else range(0).index(item)
+    except ValueError as error:
+        return error
+    raise AssertionError("an empty sequence has an element")
+
+
+def _count(sequence: Sequence[Any], item: Any) -> Any:
+    if not sequence:
+        return 0
+    return number_of((item, *sequence))(ops.sum(ops.cast(_equals(sequence, item), dtypes.int64)))
+
+
+_METHODS: dict[tuple[type, str], Callable[..., Any]] = {
+    **{(of, "index"): _place for of in (list, tuple, range)}, **{(of, "count"): _count for of in (list, tuple, range)},
+    (dict, "get"): _got,
+}  # fmt: skip
+
+
+def asking(f: Any) -> Callable[..., Any]:
+    """Return a method of a Python sequence or dict that takes what only the run knows."""
+    owner = f.__self__
+    staged = _METHODS.get((type(owner), f.__name__))
+    if staged is None:
+        plain: Callable[..., Any] = f
+        return plain
+
+    def asked(*args: Any) -> Any:
+        inner = owner if isinstance(owner, (list, tuple)) else ()
+        if not any(map(is_staged, args)) and not any(map(is_staged, inner)):
+            return f(*args)
+        if len(args) > 1 and not isinstance(owner, dict):
+            raise TypeError(f"{f.__name__}() takes no bounds for what only the run knows: give it a part of the list")
+        return staged(owner, *args)
+
+    return asked

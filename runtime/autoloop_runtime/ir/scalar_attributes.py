@@ -1,0 +1,64 @@
+"""What a NumPy scalar that a graph computes has under a dot and arrays have not: ``x[0].is_integer()``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .op import call
+from .tensor import Tensor
+from .tracers import ArrayTracer, ZeroDimArray, number_of
+
+#: of which it is found out at once what NumPy's scalars have
+_SCALARS: tuple[type[np.generic], ...] = (np.float64, np.float32, np.int64, np.bool_, np.complex128)
+
+
+def _is_integer(self: ArrayTracer) -> Any:
+    if self.dtype.kind != "f":
+        return True
+    x = self.plain
+    return number_of((self,))(call("logical_and", call("isfinite", x), call("equal", x, call("floor", x))))
+
+
+def _asked(self: ArrayTracer, of: Callable[[Any], Any], kind: type) -> Any:
+    """Return what Python's own function gives of the scalar: a number of type ``kind``, or text."""
+    made = call("number_asked", of, kind, (self.plain,), {}, lambda tensor: False)
+    return ArrayTracer(made) if kind is str else number_of((self,))(made)
+
+
+def _ratio(self: ArrayTracer) -> Any:
+    parts = (lambda x: x.as_integer_ratio()[0], lambda x: x.as_integer_ratio()[1])
+    return tuple([_asked(self, part, int) for part in parts])
+
+
+#: method of NumPy's scalars -> what it gives
+_METHODS: dict[str, Callable[[ArrayTracer], Any]] = {
+    "is_integer": _is_integer,
+    "as_integer_ratio": _ratio,
+    "bit_count": lambda self: _asked(self, lambda x: x.bit_count(), int),
+    "hex": lambda self: _asked(self, lambda x: x.hex(), str),
+}
+#: the others
+_ATTRIBUTES: dict[str, Callable[[ArrayTracer], Any]] = {"numerator": lambda self: self, "denominator": lambda self: 1}
+
+
+def _attribute(name: str) -> property:
+    def found(self: ArrayTracer) -> Any:
+        kind = np.ndarray if self.shape.rank != 0 or type(self) is ZeroDimArray else self.dtype.type
+        theirs = getattr(kind, name, None)
+        if theirs is None:
+            raise AttributeError(f"'{kind.__module__}.{kind.__name__}' object has no attribute {name!r}")
+        if name in _METHODS:
+            return functools.partial(_METHODS[name], self)
+        return _ATTRIBUTES[name](self) if name in _ATTRIBUTES else theirs  # what needs no value is the class's own
+
+    return property(found)
+
+
+for _kind in _SCALARS:
+    for _name in dir(_kind):
+        if _name[0] != "_" and not hasattr(Tensor, _name):
+            setattr(ArrayTracer, _name, _attribute(_name))

@@ -1,0 +1,85 @@
+"""Items of lists, tuples, ranges, text and dicts that only the run can choose."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS, INTERPRETED, needs_native
+from written_out import differences, failures, outcome, program
+
+K = {"k": np.array([2, -3, 1]), "y": np.array([2.0, 0.5])}
+#: computed in all executors
+ITEMS = [
+    "range(10)[k[0]]", "range(3, 30, 4)[k[1]]", "range(9, 0, -2)[int(k[0])]", "range(k[0])[-1]", "range(k[0])[k[2]]",
+    "range(k[0], 10, 3)[k[2]]", "tuple(range(2))[k[2]]", "[1, 2, 3][k[0]]", "(1.5, 2.5, 3.5)[k[1]]",
+    "[[1, 2], [3, 4], [5, 6]][k[0]]", "[np.zeros(2), np.ones(2)][k[2]]", "b'abc'[k[0]]", "k.tolist()[k[0]]",
+    "list(y)[k[2]]", "{0: 1, 1: 2, 2: 3}[k[0]]", "{2.0: 1.5, 1: 2.5}[k[0]]", "{'a': 0, 2: 7, None: 1}[int(k[0])]",
+    "{0: (1, 2.5), 2: (3, 4.5)}[y[0]]", "{0: 1, 2: 3}.get(k[0])", "{0: 1, 2: 3}.get(k[1], 7)", "{}.get(k[0], 1)",
+    "[5, 2, 7, 2].index(k[0])", "(1, 2.0, 3).index(y[0])", "range(10).index(k[0])", "range(k[0]).index(1)",
+    "[5, 2, 7, 2].count(k[0])", "(1, 2).count(y[1])", "range(5).count(k[0])", "range(k[0]).count(5)", "[].count(k[0])",
+    "[k[1], k[0]].index(2)", "[k[0], k[0], 2].count(k[0])", "len(range(k[0], 20, 3))", "len(range(k[0]))",
+    "k[0] in range(10)", "k[0] in range(int(k[0]))", "1 in range(k[0])", "y[1] in range(5)", "k[0] in {1: 2}",
+    "range(k[0]).start", "range(k[0]).stop", "range(1, k[0], 2).step", "range(k[0]) == range(2)",
+    "range(k[0]) == range(1)", "range(k[0], 9, 3) == range(2, 10, 3)", "range(k[0]) == [0, 1]",
+]  # fmt: skip
+#: those of other lengths or text
+TEXTS = [
+    "['a', 'b', 'c'][k[0]]", "('x', 'yy', 'z')[k[1]]", "'abc'[k[0]]", "'abc'[k[1]]", "{0: 'no', 2: 'yes'}[k[0]]",
+    "f\"{'abc'[k[2]]}!\"", "sorted(range(k[0]))", "sorted(k[k > 0])", "sorted(y[y > 5])", "len(sorted(k[k > 0]))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_items(executor):
+    assert not differences([*ITEMS, *(TEXTS if executor in INTERPRETED else [])], executor, K)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_what_is_not_there(executor):
+    texts = ["range(2)[k[0]]", "range(k[0])[5]", "range(k[0])[-3]", "[1, 2][k[0]]", "{0: 1}[k[0]]", "{}[k[0]]"]
+    texts += ["[1, 2].index(k[1])", "(1, 2).index(y[1])", "range(5).index(k[1])", "range(k[0]).index(7)"]
+    texts += ["[].index(k[0])", "[1, 2, 3][y[0]]", "(1, 2, 3)[k > 0]", "range(3)[y[0]]", "'abc'[k[0] > 1]"]
+    assert not failures(texts, executor, K)
+    if executor in INTERPRETED:
+        assert not failures(["'abc'[k[0] + 5]", "['a', 'b'][k[0]]"], executor, K)
+
+
+def test_the_messages_are_pythons():
+    for text, message in [
+        ("range(2)[k[0]]", "range object index out of range"), ("[1].index(k[1])", "not in list"),
+        ("(1, 2).index(k[1])", "not in tuple"), ("range(k[0]).index(7)", "the number is not in range"),
+        ("{0: 1}[k[0]]", "np.int64(2)"), ("{0: 1}[int(k[0])]", "2"), ("'abc'[k[0] + 5]", "string index out of range"),
+    ]:  # fmt: skip
+        assert message in str(outcome(al.function(program(text, ["k"])), K["k"])), text
+
+
+def test_refused_with_what_to_write():
+    for text, message in [
+        ("[1, 2, 3][:k[0]]", "a part of a list at a place that only the run knows: take it of"),
+        ("'abc'[k[2]:]", "np.array(...)[i:j]"),
+        ("range(k[0])[1:]", "a part of a range with tensor bounds is none: write range(i, j)"),
+        ("[[1, 2], [3]][k[0]]", "a tensor cannot choose an element of this list: its elements must be text, or"),
+        ("{'a': 1}[str(k[0])]", "which key of a dict this is only the run knows"),
+        ("{2: 1}[k]", "which key of a dict this is only the run knows"),
+        ("[1, 2].index(k[0], 1)", "index() takes no bounds for what only the run knows: give it a part of the list"),
+        ("d = {}\nd[k[0]] = 1\nreturn d", "which of them are equal only the run can tell"),
+        ("import copy\nreturn copy.copy({}).__contains__(k[0])", "only the run knows: use arrays, or choose by `if`"),
+        ("return hash(memo(k[0]))", "which key of a dict or element of a set this is"),
+        ("d = [1, 2]\nd[k[0]] = 1\nreturn d", "which place of a list gets a value here only the run knows"),
+    ]:  # fmt: skip
+        assert message in str(outcome(al.function(program(text, ["k"])), K["k"])), text
+
+
+@needs_native
+def test_a_table_in_a_loop():
+    def walk(start, n):
+        following, k, path = {0: 3, 3: 1, 1: 2, 2: 0}, start, 0
+        for i in range(n):
+            k = following[int(k)]
+            path = path * 10 + k + range(5)[i % 5]
+        return path
+
+    given = np.int64(3), np.int64(8)
+    for executor in EXECUTORS:
+        assert al.function(walk, executor=executor)(*given) == walk(*given)
