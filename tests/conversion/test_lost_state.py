@@ -135,7 +135,7 @@ def operand_with_effect(n):
 
 CHANGED = "is changed in place in a loop or branch on tensors"
 REFUSED = [
-    (set_in_a_loop, "which key of a dict or element of a set this is"),
+    (set_in_a_loop, "the set 'seen' changes in a loop on tensors"),
     (set_in_a_branch, "'seen' at the end of the main and the else branch of an `if` on a tensor differ"),
     (counter, f"the Counter 'counts' {CHANGED}"),
     (deque, "deque([*]) after; to collect values use a list: append, insert and pop work at any place"),
