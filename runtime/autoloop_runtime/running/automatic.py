@@ -47,8 +47,8 @@ _KIND = Kind(
 
 #: calls of each kind after which a trial ends
 TRIALS = 3
-#: machine code that takes at most this much of the time is faster, whatever the noise; and if what it is compared with is
-#: the mean of calls that were not compared one by one
+#: machine code that takes at most this much of the time is faster, whatever the noise; the second where it is compared
+#: with the mean of all calls before
 PLAIN, PLAIN_OF_MEAN = 0.8, 0.4
 #: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
 NOTICE = 3.0
