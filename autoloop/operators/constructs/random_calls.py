@@ -116,10 +116,16 @@ def _draw(
     now = [leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
     args, kwargs = nest.unflatten(structure, now)
 
+    holes = [(place, isinstance(leaves[place], NumberTracer)) for place in places]
+    #: whether each argument by place is a leaf, and there are no others
+    flat = not kwargs and nest.flatten_with_structure(args)[1] == nest.flatten_with_structure((None,) * len(now))[1]
+
     def with_inputs(*values: Any) -> Any:
         given = list(now)
-        for place, value in zip(places, values, strict=True):
-            given[place] = value.item() if isinstance(leaves[place], NumberTracer) else value[()]
+        for (place, number), value in zip(holes, values):
+            given[place] = value.item() if number else value[()]
+        if flat:
+            return checked(method(*given))
         positional, named = nest.unflatten(structure, given)
         return checked(method(*positional, **named))
 
@@ -235,7 +241,14 @@ def _check(method: Any, kinds: Sequence[_Kind], single: bool) -> Callable[[Any],
             )
         return tuple([np.array(one, kind.dtype)[()] for one, kind in zip(found, kinds, strict=True)])
 
-    return checked
+    if not single or not issubclass(kinds[0].type, (*_NUMBERS, np.generic)):
+        return checked
+    kind, carrier = kinds[0].type, kinds[0].dtype.type
+
+    def number_checked(made: Any) -> tuple[Any, ...]:
+        return (carrier(made),) if type(made) is kind else checked(made)
+
+    return number_checked
 
 
 def _shown(kinds: Sequence[tuple[type, Any]]) -> str:
