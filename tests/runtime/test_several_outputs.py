@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import autoloop as al
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from api import fold_pass as fold
 from executors import EXECUTORS
 
 V, W = np.array([3.0, 4.0], np.float32), np.array([[3.0], [4.0]], np.float32)
+_random = random.Random(0)
 _pairs = al.custom_gradient(lambda *vs: (list(vs), lambda *gs: [3.0 * g for g in gs]))
 
 
@@ -43,6 +46,11 @@ SAMPLES = {
         lambda v: (al.py_function(lambda x: None, [v], []), v)[1],
     ],
     "CustomGradient": [lambda v: _pairs(v), lambda v: _pairs(v[0], v[1:]), lambda v: (_pairs(), v)[1]],
+    "random_draw": [
+        al.convert(lambda v: v * _random.uniform(1, 1)),
+        al.convert(lambda v: (_random.choices([2.0], k=2), v)),
+        al.convert(lambda v: (_random.seed(0), v)[1]),
+    ],
     "sparse_distinct": [_distinct],
     "print": [lambda v: (al.print(v[:0]), v)[1]],
     "assert": [lambda v: (al.Assert(v[0] > 0, [v]), v)[1]],
