@@ -16,6 +16,7 @@ import autoloop.compat.v1 as v1
 import pytest
 from api import ops
 from autoloop import spellings
+from each_case import each
 
 HERE = Path(__file__).parent
 _RANDOM = {name: f for name, f in vars(al.random).items() if isinstance(f, types.FunctionType) and name[0] != "_"}
@@ -25,7 +26,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each(FUNCTIONS)
 def test_no_parameter_and_no_result_is_anything(name):
     f = FUNCTIONS[name]
     hints = typing.get_type_hints(f)
@@ -50,7 +51,7 @@ STRUCTURES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [n for n in al.__all__ if isinstance(getattr(al, n), types.FunctionType)])
+@each([n for n in al.__all__ if isinstance(getattr(al, n), types.FunctionType)])
 def test_only_structures_are_anything(name):
     f = getattr(al, name)
     hints = typing.get_type_hints(f)

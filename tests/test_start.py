@@ -10,6 +10,7 @@ from pathlib import Path
 
 import autoloop
 import pytest
+from each_case import each
 
 #: costs milliseconds at every start, and most programs do without
 LATER = (
@@ -112,7 +113,7 @@ def test_every_name_that_comes_later_is_declared_to_checkers():
     assert declared == {*autoloop._MODULE_OF, "*"}  # the other spellings of functions
 
 
-@pytest.mark.parametrize("name", sorted(autoloop._MODULE_OF))
+@each(sorted(autoloop._MODULE_OF))
 def test_names_that_come_later(name):
     value = getattr(autoloop, name)
     assert name in dir(autoloop) and name in autoloop.__all__

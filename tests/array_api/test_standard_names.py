@@ -11,6 +11,7 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from standard_signatures import CONSTANTS, DTYPES, SIGNATURES
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -21,7 +22,7 @@ def function(name):
     return getattr(getattr(al, space[0]) if space else al, last)
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
+@each(SIGNATURES)
 def test_parameters_are_those_of_the_standard(name):
     ours = list(inspect.signature(function(name)).parameters.values())
     wanted = SIGNATURES[name].parameters.values()

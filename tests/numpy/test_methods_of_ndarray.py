@@ -8,6 +8,7 @@ import pickle
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 PUBLIC = [name for name in dir(np.ndarray) if not name.startswith("_")]
 #: what ndarray's methods hand on by name only in their signatures; ours say it
@@ -32,7 +33,7 @@ def _seen(parameters):
     ]
 
 
-@pytest.mark.parametrize("name", [n for n in PUBLIC if n not in OF_THE_STANDARD])
+@each([n for n in PUBLIC if n not in OF_THE_STANDARD])
 def test_tensors_have_it_with_the_same_parameters(name):
     theirs, ours = getattr(np.ndarray, name), getattr(al.Tensor, name)
     assert callable(theirs) == callable(ours)

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from api import _SIGNATURES, HOLDS, NUMPY_FUNCTIONS, NUMPY_UFUNCS, Counterpart
+from each_case import each
 
 #: the version of NumPy whose signatures the counterparts have; a newer one shows here what changed
 WRITTEN_FOR = (2, 4)
@@ -30,12 +31,12 @@ def _ids(f):
 
 @pytest.mark.skipif(not NEWEST, reason="an older NumPy, whose functions have fewer parameters")
 #: of which NumPy says only in words what they take
-@pytest.mark.parametrize("function", [f for f in WRITTEN if f is not np.ndarray.view], ids=_ids)
+@each([f for f in WRITTEN if f is not np.ndarray.view], _ids)
 def test_parameters_are_numpys(function):
     assert _parameters(WRITTEN[function]) == _parameters(_SIGNATURES.get(function, function))
 
 
-@pytest.mark.parametrize("function", WRITTEN, ids=_ids)
+@each(WRITTEN, _ids)
 def test_nothing_is_swallowed(function):
     kinds = {p.kind for p in inspect.signature(WRITTEN[function]).parameters.values()}
     handed_on_or_refused = (np.einsum, np.clip, np.pad, np.piecewise)

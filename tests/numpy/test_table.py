@@ -6,6 +6,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
+from each_case import each
 from table import (
     DTYPES,
     MANY,
@@ -49,7 +50,7 @@ def test_nothing_is_wrong_with_any_dtype():
 OF_MEMORY = {"np.ndarray.flags", "np.ndarray.base", "np.ndarray.ctypes", "np.ndarray.data"}
 
 
-@pytest.mark.parametrize("function", BY_FUNCTION)
+@each(BY_FUNCTION)
 def test_of_tensors_that_have_values_it_is_the_same(function):
     """Where NumPy's function is not refused; functions that ask nobody see arrays."""
     for sample in BY_FUNCTION[function][:3]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
+from itertools import product
 
 import numpy as np
 import pytest
 from api import FUNCTIONS, NO_GRADIENT, OPS, Graph, Tensor, TensorShape, constant, dtypes, ops
+from each_case import each
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -145,8 +147,7 @@ def test_division_and_mathematics_of_integers(dtype):
 KINDS = "bool int8 int32 int64 uint8 uint64 float16 float32 float64 complex64 complex128".split()
 
 
-@pytest.mark.parametrize("a", KINDS)
-@pytest.mark.parametrize("b", KINDS)
+@each(product(KINDS, KINDS))
 def test_promotion_of_tensors(a, b):
     x, y = Tensor(np.ones(2, a)), Tensor(np.ones(2, b))
     assert ops.add(x, y).dtype == np.add(x.numpy(), y.numpy()).dtype == np.result_type(a, b)
@@ -156,8 +157,7 @@ def test_promotion_of_tensors(a, b):
 NUMBERS = [2, True, 2.5, 2.0, 1j, np.float64(2), np.int64(2), np.float64(2.5), np.float32(2.5), np.bool_(True)]
 
 
-@pytest.mark.parametrize("number", NUMBERS, ids=lambda n: f"{type(n).__name__} {n}")
-@pytest.mark.parametrize("dtype", KINDS)
+@each(product(NUMBERS, KINDS), lambda number, dtype: f"{type(number).__name__} {number}, {dtype}")
 def test_numbers_that_meet_a_tensor(number, dtype):
     x = np.ones(2, dtype)
     for ours, theirs in ((ops.add(Tensor(x), number), x + number), (number * Tensor(x), number * x)):
@@ -356,7 +356,7 @@ def evaluated(template, values, **more):
         )
 
 
-@pytest.mark.parametrize("op,dtype", SAMPLES, ids=lambda v: getattr(v, "name", v))
+@each(SAMPLES, lambda op, dtype: f"{op.name}, {dtype}")
 def test_templates_are_the_kernels(op, dtype):
     arrays = operands(op, dtype)
     scalars = [] if op.name == "matmul" else [[a[0, 0] for a in arrays]]

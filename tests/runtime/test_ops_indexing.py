@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
 from api import Graph, Index, Tensor, TensorShape, constant, dtypes, ops
 from api import parse_index as parse
+from each_case import each
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -267,8 +269,7 @@ VALUES = [2.7, -2.7, np.float64(2.7), True, 300, -1, 2**40, 1e10, float("nan"), 
 
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "int64", "float32", "float64", "complex64"])
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@each(product(["bool", "int8", "uint8", "int32", "int64", "float32", "float64", "complex64"], VALUES))
 def test_set_item_casts_as_numpys_assignment(dtype, value):
     a = np.zeros(2, dtype)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from functools import cache
+from itertools import product
 
 import autoloop as al
 import numpy as np
@@ -39,6 +40,7 @@ from api import (
     primitive,
     register,
 )
+from each_case import each
 from sample_files import gathered
 from test_gradients_every_op import PROGRAMS as DIFFERENTIABLE
 from test_gradients_every_op import leaves
@@ -378,8 +380,7 @@ def test_a_family_with_a_difference_keeps_the_rest():
 _INTEGERS = [np.dtype(kind + size) for kind in "iu" for size in "1248"]
 
 
-@pytest.mark.parametrize("op", [op for op in OPS.values() if op.numbers], ids=lambda op: op.name)
-@pytest.mark.parametrize("dtype", _INTEGERS, ids=str)
+@each(product([op for op in OPS.values() if op.numbers], _INTEGERS), lambda op, dtype: f"{op.name}, {dtype}")
 def test_a_number_is_as_good_as_an_integer_of_the_dtype(op, dtype):
     for values in (dtype.type(5), np.array([1, 7, 100], dtype)):
         for code in (op.code.format("given", "values"), op.code.format("values", "given")):

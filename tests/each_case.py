@@ -1,0 +1,46 @@
+"""One test of many short cases, in place of ``pytest.mark.parametrize`` where a case takes less than what is around it.
+
+Each case runs whatever became of the others, must reach an assertion, and is named where it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import assertions
+import pytest
+
+
+def _shown(*case: Any) -> str:
+    return ", ".join(map(str, case))
+
+
+def each(
+    cases: Iterable[Any], name: Callable[..., str] = _shown
+) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Let a test be called with each of ``cases``, a tuple as several arguments; ``name`` says which it is."""
+    given = [case if isinstance(case, tuple) else (case,) for case in cases]
+
+    def made_of(test: Callable[..., None]) -> Callable[[], None]:
+        def test_each() -> None:
+            failed = [error for case in given if (error := _failure(test, case, name)) is not None]
+            assertions.reached = bool(given)
+            if failed:
+                raise BaseExceptionGroup(f"{len(failed)} of {len(given)} cases", failed)
+
+        test_each.__name__, test_each.__doc__ = test.__name__, test.__doc__
+        test_each.__module__, test_each.__qualname__ = test.__module__, test.__qualname__
+        return test_each
+
+    return made_of
+
+
+def _failure(test: Callable[..., None], case: tuple[Any, ...], name: Callable[..., str]) -> BaseException | None:
+    assertions.reached = False
+    try:
+        test(*case)
+    except (Exception, pytest.fail.Exception) as error:
+        error.add_note(f"in the case {name(*case)}")
+        return error
+    return None if assertions.reached else AssertionError(f"the case {name(*case)} has reached no assertion")

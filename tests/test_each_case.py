@@ -1,0 +1,37 @@
+"""``each_case.py``: a test of many cases names those that fail, and runs the others."""
+
+from __future__ import annotations
+
+import pytest
+from each_case import each
+
+
+def test_a_case_that_fails_is_named_and_the_others_run():
+    ran = []
+
+    @each([(1, "one"), (2, "two"), (3, "three"), (4, "four")])
+    def test_small(number, word):
+        """What it holds."""
+        ran.append(word)
+        if number == 4:
+            return
+        with pytest.raises(ZeroDivisionError):
+            1 / (number - 1)
+            assert number < 3, word
+
+    with pytest.raises(BaseExceptionGroup, match="3 of 4 cases") as caught:
+        test_small()
+    assert ran == ["one", "two", "three", "four"]
+    assert (test_small.__name__, test_small.__doc__) == ("test_small", "What it holds.")
+    unraised, wrong, silent = caught.value.exceptions
+    assert "DID NOT RAISE" in str(unraised) and unraised.__notes__ == ["in the case 2, two"]
+    assert "three" in str(wrong) and wrong.__notes__ == ["in the case 3, three"]
+    assert str(silent) == "the case 4, four has reached no assertion"
+
+
+def test_cases_that_hold_pass():
+    @each("abc", str.upper)
+    def test_letters(letter):
+        assert letter in "abc"
+
+    assert test_letters() is None
