@@ -11,7 +11,7 @@ from typing import Any
 from autoloop_runtime.analysis.inside import loops_inside
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.graph import Graph, Node
-from autoloop_runtime.ir.records import LoopRecord, loop_records
+from autoloop_runtime.ir.records import CallRecord, LoopRecord, call_records, loop_records
 from autoloop_runtime.running.automatic import Standing
 from autoloop_runtime.running.runner import Runner
 
@@ -112,6 +112,9 @@ class Explanation:
         By line.
     traces : tuple of str
         The kinds of arguments that it was traced for so far.
+    calls : tuple of CallRecord
+        Draws of random numbers, which each run makes, and calls of functions that are not converted, which only the
+        trace has made.
     """
 
     name: str
@@ -119,6 +122,7 @@ class Explanation:
     reason: str
     loops: tuple[LoopReport, ...]
     traces: tuple[str, ...]
+    calls: tuple[CallRecord, ...] = ()
 
     def __str__(self) -> str:
         lines = [self.name, f"executor: {self.executor} ({self.reason})"]
@@ -128,6 +132,10 @@ class Explanation:
             lines += ["", "no loop was reached"]
         for loop in self.loops:
             lines += ["", str(loop)]
+        for each, title in ((True, "called in every run:"), (False, "called once, while tracing:")):
+            made = [one for one in self.calls if one.each == each]
+            rows = [(one.name, _place(one.line, "somewhere"), _source(one.line)) for one in made]
+            lines += ["", title, *[f"  {row}" for row in _table(rows)]] if rows else []
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -152,8 +160,9 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     concrete: ConcreteFunction = function.get_concrete_function(*args, **kwargs)
     keys = (function.function if isinstance(function, BoundFunction) else function).traced_for
     standing = concrete.runner.standing
+    calls = call_records(concrete.graph)
     loops = _loops(concrete.graph, concrete.runner)
-    return Explanation(function.name, standing.executor, standing.reason, loops, tuple(map(_trace, keys)))
+    return Explanation(function.name, standing.executor, standing.reason, loops, tuple(map(_trace, keys)), calls)
 
 
 def _trace(key: Any) -> str:
@@ -199,8 +208,8 @@ def _details(report: LoopReport, nodes: list[Node], standings: Mapping[str, Stan
                       variables, captured, node.attrs["parallel_iterations"], found.executor, found.reason)  # fmt: skip
 
 
-def _place(line: Line | None) -> str:
-    return "a loop" if line is None else f"{os.path.basename(line.filename)}:{line.lineno}"
+def _place(line: Line | None, unknown: str = "a loop") -> str:
+    return unknown if line is None else f"{os.path.basename(line.filename)}:{line.lineno}"
 
 
 def _source(line: Line | None) -> str:

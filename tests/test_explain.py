@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import statistics
+
 import autoloop as al
 import numpy as np
-from api import Graph, LoopRecord, loop_records, record_loop
+from api import Graph, LoopRecord, call_records, loop_records, record_call, record_loop
 from autoloop.explanation import Explanation, explain
 
 
@@ -84,3 +86,28 @@ def test_records_are_kept_once_with_the_root_graph():
     record_loop(None, record)
     assert loop_records(root) == (record,)
     assert "unrolled" in str(explain(lambda x: sums(x, 1), np.float32(1)))
+
+
+RNG = np.random.default_rng(1)
+
+
+def test_calls_that_no_graph_holds():
+    def drawn(x, n):
+        x = x + statistics.mean([1.0, 2.0]) * np.random.default_rng(3).random()
+        for _ in range(n):
+            x = x + RNG.normal()
+        return x
+
+    report = explain(drawn, np.float64(1.0), np.int64(2))
+    first = drawn.__code__.co_firstlineno
+    assert [(one.name, one.line.lineno - first, one.each) for one in report.calls] == [
+        ("statistics.mean", 1, False), ("default_rng", 1, False), ("Generator.normal", 3, True),
+    ]  # fmt: skip
+    text = str(report)
+    assert text.index("called in every run:\n  Generator.normal") < text.index("called once, while tracing:")
+    record_call(None, report.calls[0])
+    graph = Graph()
+    record_call(graph, report.calls[0])
+    record_call(graph, report.calls[0])
+    assert call_records(graph) == report.calls[:1]
+    assert not explain(lambda x: x + 1, 1.0).calls

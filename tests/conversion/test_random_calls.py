@@ -236,3 +236,51 @@ def test_errors_of_a_run_stand_at_the_line():
     with pytest.raises(ValueError, match="scale < 0") as caught:
         f(-np.ones(2))
     assert any("RNG.normal(0.0, x)" in str(entry.statement) for entry in caught.traceback)
+
+
+def test_a_seed_is_known_while_tracing():
+    def seeded(n):
+        total = 0.0
+        for i in range(n):
+            total += np.random.default_rng(i).random()
+        return total
+
+    def drawn_in_a_loop(n):
+        total, rng = 0.0, np.random.default_rng(1)
+        for _ in range(n):
+            total += rng.random()
+        return total
+
+    for f, message in (seeded, "takes no seed that only the run knows"), (drawn_in_a_loop, "Make it outside of the"):
+        with pytest.raises(TypeError, match=message):
+            al.function(f)(np.int64(3))
+
+
+def test_a_global_name_is_looked_up_by_each_run():
+    global RNG
+    kept = RNG
+
+    def drawn(x, n):
+        total = RNG.normal(size=2) + RNG.normal(x)
+        for _ in range(n):
+            total = total + RNG.random()
+        return total
+
+    def of_a_local(x, rng):
+        return x + rng.random() if isinstance(RNG, np.random.Generator) else x
+
+    f, g = al.function(drawn), al.function(of_a_local)
+    given = np.float64(2.0), np.int64(3)
+    try:
+        for seed in (1, 2, 1):
+            RNG = np.random.default_rng(seed)
+            expected = drawn(*given)
+            RNG = np.random.default_rng(seed)
+            np.testing.assert_array_equal(f(*given), expected)
+        assert f.tracing_count == 1
+        local = RNG = np.random.default_rng(5)
+        g(0.5, local)
+        RNG = np.random.default_rng(6)
+        assert g(0.5, local) == 0.5 + np.random.default_rng(5).random(2)[1]
+    finally:
+        RNG = kept

@@ -71,7 +71,7 @@ from autoloop_runtime.ir.numpy_arguments import _SIGNATURES, Counterpart
 from autoloop_runtime.ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from autoloop_runtime.ir.op import FUNCTIONS, OPS, Op, call, register
 from autoloop_runtime.ir.prices import Price, Products
-from autoloop_runtime.ir.records import LoopRecord, loop_records, record_loop
+from autoloop_runtime.ir.records import LoopRecord, call_records, loop_records, record_call, record_loop
 from autoloop_runtime.ir.run_state import EAGER, RunState
 from autoloop_runtime.ir.stages import Stage, watch
 from autoloop_runtime.ir.structured import COND, WHILE

@@ -11,6 +11,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.records import CallRecord, record_call
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer
 
 from ...conversion.callables import function_parameters, is_foreign
@@ -56,6 +57,8 @@ def call(f: Any) -> Any:
     if current_graph() is None:
         return converted
     if converted is f:
+        if is_outside(f) or is_foreign(f):
+            record_call(current_graph(), CallRecord(f"{f.__module__}.{f.__qualname__}", None, False))
         return guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
     return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
 

@@ -1,17 +1,19 @@
 """Random numbers in converted code: the run asks the generator itself for them, each time and in program order.
 
 A trace only asks a copy, for what kind of numbers there will be, so the generator's stream is advanced as plain Python
-would advance it. Generators that the traced function makes itself, of a seed, are asked while tracing: they begin anew
-at each call, and so give the same at each.
+would advance it; a global name is looked up by each run. Generators that the traced function makes itself, of a seed,
+are asked while tracing: they begin anew at each call, and so give the same at each.
 """
 
 from __future__ import annotations
 
 import copy
 import random
+import sys
+import types
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -21,6 +23,7 @@ from autoloop_runtime.ir.apply import apply_several
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import as_number
+from autoloop_runtime.ir.records import CallRecord, record_call
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
 from autoloop_runtime.ops.python_functions import DRAW
@@ -29,6 +32,8 @@ from ...conversion.callables import is_users_class, makes_generator
 from ..mutation.heap_snapshot import is_random
 from ..staging.staged_values import is_staged
 
+#: the globals and the name by which a generator is reached
+_Holder: TypeAlias = tuple[dict[str, Any], str]
 _NUMBERS = (bool, int, float, complex)
 #: what changes its argument
 _IN_PLACE = {"shuffle": "assign a permutation instead: x = rng.permutation(x), or random.sample(x, len(x))"}
@@ -56,7 +61,29 @@ def drawing(f: Any) -> Callable[..., Any] | None:
         return None
     if any(owner is one for one in _made_in.get(graph.root, ())):
         return None
-    return lambda *args, **kwargs: _drawn(f, args, kwargs)
+    record_call(graph, CallRecord(f"{type(owner).__name__}.{f.__name__}", None, True))
+    holder = _global_name(owner, sys._getframe(2))
+    return lambda *args, **kwargs: _drawn(f, holder, args, kwargs)
+
+
+def _global_name(generator: Any, frame: types.FrameType) -> _Holder | None:
+    """Return the globals and the name by which converted code reaches a generator; None if by another way."""
+    if any(value is generator for value in frame.f_locals.values()):
+        return None
+    namespace = frame.f_globals
+    return next(((namespace, name) for name in frame.f_code.co_names if namespace.get(name) is generator), None)
+
+
+def _followed(method: Any, holder: _Holder) -> Callable[[], Any]:
+    """Return what gives the method of the generator that the global name stands for when the run asks."""
+    namespace, name = holder
+    generator = method.__self__
+
+    def found() -> Any:
+        now = namespace.get(name)
+        return method if now is generator else getattr(now, method.__name__)
+
+    return found
 
 
 def _method_of(f: Any) -> Any:
@@ -76,15 +103,21 @@ def _making(f: Any, graph: Graph) -> Callable[..., Any]:
                 f"{f.__name__}() takes a fresh seed at each call, but this function is traced once: give a seed, or "
                 f"make the generator outside and hand it over as an argument"
             )
+        if any(map(is_staged, nest.flatten(given))):
+            raise TypeError(
+                f"{f.__name__}() takes no seed that only the run knows: make the generators outside of the function, "
+                f"one for each seed, or use autoloop.random.key(seed)"
+            )
         generator = f(*args, **kwargs)
         if not any(generator is one for one in given):
+            record_call(graph, CallRecord(f"{f.__name__}", None, False))
             _made_in.setdefault(graph, []).append(generator)
         return generator
 
     return made
 
 
-def _drawn(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _drawn(method: Any, holder: _Holder | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what a generator's method will give, as values that the run computes."""
     name = method.__name__
     if name in _IN_PLACE:
@@ -100,7 +133,7 @@ def _drawn(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     numbers = [] if sample is None else numbers
     sized = any(one.dtype.kind in "iu" for one in inputs)  # by an argument, perhaps
     kinds = tuple([_Kind.of(one, sized) for one in numbers])
-    draw = _draw(method, leaves, structure, places, sample, _check(method, kinds, _is_number(sample)))
+    draw = _draw(method, holder, leaves, structure, places, sample, _check(method, kinds, _is_number(sample)))
     specs = tuple([(kind.dtype, kind.shape) for kind in kinds])
     results = apply_several(DRAW, inputs, {"draw": draw, "specs": specs}, name)
     if sample is None:
@@ -109,8 +142,8 @@ def _drawn(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _draw(
-    method: Any, leaves: Sequence[Any], structure: Any, places: Sequence[int], sample: Any,
-    checked: Callable[[Any], Any],
+    method: Any, holder: _Holder | None, leaves: Sequence[Any], structure: Any,
+    places: Sequence[int], sample: Any, checked: Callable[[Any], Any],
 ) -> Callable[..., Any]:  # fmt: skip
     """Return what asks the generator, with the arguments as they are now but for those at ``places``."""
     now = [leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
@@ -119,33 +152,38 @@ def _draw(
     holes = [(place, isinstance(leaves[place], NumberTracer)) for place in places]
     #: whether each argument by place is a leaf, and there are no others
     flat = not kwargs and nest.flatten_with_structure(args)[1] == nest.flatten_with_structure((None,) * len(now))[1]
+    found: Callable[[], Any] = (lambda: method) if holder is None else _followed(method, holder)
 
     def with_inputs(*values: Any) -> Any:
         given = list(now)
         for (place, number), value in zip(holes, values):
             given[place] = value.item() if number else value[()]
         if flat:
-            return checked(method(*given))
+            return checked(found()(*given))
         positional, named = nest.unflatten(structure, given)
-        return checked(method(*positional, **named))
+        return checked(found()(*positional, **named))
 
     def as_written() -> Any:
-        return checked(method(*args, **kwargs))
+        return checked(found()(*args, **kwargs))
 
     if not places and _is_always_new(method.__self__, sample):
-        draw = _written_out(method, args, kwargs)
+        draw = _written_out(method if holder is None else found, args, kwargs, holder is not None)
     else:
         draw = with_inputs if places else as_written
     draw.__name__ = method.__name__
     return draw
 
 
-def _written_out(method: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[[], tuple[Any]]:
+def _written_out(
+    method: Any, args: Sequence[Any], kwargs: dict[str, Any], found: bool = False
+) -> Callable[[], tuple[Any]]:
     """Return what asks a generator: by a call as the user wrote it, for one by ``*`` and ``**`` takes half as long as a
     short draw."""
     places = [f"given_{k}" for k in range(len(args) + len(kwargs))]
     call = ", ".join(places[: len(args)] + [f"{k}={one}" for k, one in zip(kwargs, places[len(args) :], strict=True)])
-    make = eval(f"lambda {', '.join(['method', *places])}: lambda: (method({call}),)")  # NumPy knows the keywords
+    make = eval(
+        f"lambda {', '.join(['method', *places])}: lambda: (method{'()' * found}({call}),)"
+    )  # NumPy knows the keywords
     made: Callable[[], tuple[Any]] = make(method, *args, *kwargs.values())
     return made
 

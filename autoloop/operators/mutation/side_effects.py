@@ -179,7 +179,8 @@ def _refusal(one: Snapshot) -> str:
     if is_random(one.value):
         return (
             f"the {kind}{name} is asked for random numbers in a loop or branch on tensors, which is traced once: they "
-            f"would be the same in every iteration; use autoloop.random.normal or autoloop.random.uniform"
+            f"would be the same in every iteration. Make it outside of the function, as a global or an argument that "
+            f"each run asks, or use autoloop.random.normal or autoloop.random.uniform"
         )
     return (
         f"the {kind}{name} is changed in place in a loop or branch on tensors, in a way that a graph cannot follow: "

@@ -1,4 +1,4 @@
-"""What became of the user's loops while a function was traced.
+"""What became of the user's loops, and of calls that no graph holds, while a function was traced.
 
 The operators that converted code calls decide for each loop, when it is reached, whether it becomes a loop of
 the graph or runs now, in Python. They leave a record of the decision with the graph, which ``explain`` reads.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..base.dataclass import dataclass
-from ..base.locations import Line
+from ..base.locations import Line, capture
 from .graph import Graph
 
 
@@ -43,6 +43,49 @@ class _Loops(list[LoopRecord]):
 
     def copy(self) -> _Loops:
         return _Loops(self)
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """A call that the graph cannot hold as what it computes.
+
+    Attributes
+    ----------
+    name : str
+        What is called.
+    line : Line or None
+        Where.
+    each : bool
+        True if every run makes it, False if only the trace has.
+    """
+
+    name: str
+    line: Line | None
+    each: bool
+
+
+class _Calls(list[CallRecord]):
+    """The calls that were reached while a root graph was traced."""
+
+    def copy(self) -> _Calls:
+        return _Calls(self)
+
+
+def record_call(graph: Graph | None, record: CallRecord) -> None:
+    """Keep ``record`` with the root of ``graph``, with the user's line if it has none; of several equal ones one."""
+    if graph is None:
+        return
+    if record.line is None:
+        location = capture()
+        record = CallRecord(record.name, location[-1] if location else None, record.each)
+    records = graph.root.record(_Calls)
+    if record not in records:
+        records.append(record)
+
+
+def call_records(graph: Graph) -> tuple[CallRecord, ...]:
+    """Return the recorded calls of a graph, in the order in which they were first reached."""
+    return tuple(graph.root.record(_Calls))
 
 
 def record_loop(graph: Graph | None, record: LoopRecord) -> None:
