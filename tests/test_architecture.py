@@ -575,6 +575,7 @@ OTHER_NAMES = {
     "autoloop.conversion.mutated_parameters": ("shape size",),
     "autoloop.operators.constructs.call_expression": ("shape size",),
     "autoloop_runtime.collections.variables": ("reshape sum mean max min size",),
+    "autoloop_runtime.ir.numpy_results": ("byteswap conj imag real reshape squeeze", "transpose view"),
     # attributes and methods of Python's numbers
     "autoloop_runtime.ir.number_attributes": ("real imag",),
     # Python's operators
