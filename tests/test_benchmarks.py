@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,27 @@ def test_the_table_of_gradients(tmp_path):
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
     assert text.count("x = a sin x, a scalar") == 5 and "refused" not in text
+
+
+@pytest.mark.nightly
+def test_the_table_of_functions(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- functions -->\nold\n<!-- /functions -->\nafter\n")
+    run("functions.py", "interp", "linalg.svd", "random draws", "--update", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    assert "| interp | `x = np.interp(x, grid, values)` |" in text and text.count("| linalg.svd |") == 1
+
+
+@pytest.mark.nightly
+def test_every_function_of_the_table_gives_what_numpy_gives():
+    assert "unique" in run("functions.py").stdout  # which compares the results
+
+
+def test_the_page_has_every_function_of_the_table():
+    page = (FOLDER.parent.parent / "docs" / "speed-of-functions.md").read_text(encoding="utf-8")
+    cases = re.findall(r'^    Case\("([^"]+)"', (FOLDER / "functions.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(cases) > 40 and re.findall(r"^\| (\S.*?) \| `", page, re.MULTILINE) == cases
 
 
 @pytest.mark.nightly

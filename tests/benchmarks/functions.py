@@ -246,6 +246,7 @@ def cells(case: Case, found: dict[int, Measured]) -> list[str]:
     for one in found.values():
         ratio = f"{one.ratio:.2f}"
         times.append(f"**{ratio}**" if one.ratio > GOAL else ratio)
+    times += ["-"] * (3 - len(times))
     step = "<br>".join(f"`{line}`" for line in case.step.splitlines())
     kinds = list(dict.fromkeys(one.executor for one in found.values()))
     first = next(iter(found.values())).first

@@ -109,7 +109,8 @@ def _len(value: Any) -> Any:
         raise TypeError("a tensor without dimensions has no len()")
     if tensor.shape.rank is not None and (static := tensor.shape.as_list()[0]) is not None:
         return static
-    return answer(ops.cast(ops.getitem(ops.shape(tensor), 0), dtypes.int64), value)
+    length = ops.size(tensor) if tensor.shape.rank == 1 else ops.getitem(ops.shape(tensor), 0)
+    return answer(ops.cast(length, dtypes.int64), value)
 
 
 def _as(number: type[complex]) -> Callable[..., Any]:

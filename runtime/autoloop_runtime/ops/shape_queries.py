@@ -25,11 +25,13 @@ SHAPE = primitive(
     NO_GRADIENT,
     traits=DESCRIBING,
     entries=lambda node, ask: None if node.inputs[0].shape.rank is None else node.inputs[0].shape.known,
+    code_of=lambda node: f"np.array({{0}}.shape, {dtypes.dtype_name(node.attrs['dtype'])})",
 )
 
 SIZE = primitive(
-    "size", lambda x, dtype: (dtype, SCALAR), lambda x, dtype: dtype.type(x.size), NO_GRADIENT, traits=DESCRIBING
-)
+    "size", lambda x, dtype: (dtype, SCALAR), lambda x, dtype: dtype.type(x.size), NO_GRADIENT, traits=DESCRIBING,
+    code_of=lambda node: f"{dtypes.dtype_name(node.attrs['dtype'])}({{0}}.size)",
+)  # fmt: skip
 
 RANK = primitive("rank", lambda x: (dtypes.int32, SCALAR), lambda x: np.int32(x.ndim), NO_GRADIENT, traits=DESCRIBING)
 
