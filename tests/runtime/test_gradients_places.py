@@ -7,13 +7,14 @@ the table is checked to be complete.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
-from api import OPS, call
+from api import OPS, call, defined
 from autoloop.differentiation import gradients, jvp
 from executors import spread
 from sample_files import gathered
@@ -113,6 +114,7 @@ SAMPLES |= {
         lambda x: call("number_divide", x[0, 0], x[1, 1] + 3) + call("number_pow", al.exp(x[0, 1]), x[1, 0]),
         [M],
     ),
+    "a number's function of Python's": (lambda x: defined(math.exp, al.exp)(x[0]), [V]),
     "matmul": (lambda x, y: x @ y, [M, W]),
     "matmul again and again": (recurrence, [M, W]),
     "einsum": (lambda x, y: al.einsum("ij,kj->ik", x, y), [M, W]),
