@@ -68,6 +68,8 @@ def _members(
         if key is not None:
             going.setdefault(key, []).append(node)
             continue
+        if not going:
+            continue
         sources = {t.op for t in (*node.inputs, *node.control_inputs)}
         read = [key for key, members in going.items() if not sources.isdisjoint(members)]
         for key in list(going) if stops(node, bool(read)) else read:

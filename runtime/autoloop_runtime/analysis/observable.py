@@ -16,7 +16,7 @@ def has_effect(node: Node) -> bool:
 
 def is_barrier(node: Node) -> bool:
     """Return whether no other node may be moved across ``node``."""
-    return node.op.effect or node.op.stateful or bool(node.subgraphs)
+    return node.op.effect or node.op.stateful or bool(node.op.graphs)
 
 
 def effects(graph: Graph) -> Iterator[Node]:
@@ -40,4 +40,9 @@ def is_pure(node: Node) -> bool:
 
     What touches TensorArrays does not count, nor do nodes with promises to check.
     """
-    return only_computes(node) and not node.declared and all(t.dtype.kind != "O" for t in (*node.inputs, *node.outputs))
+    if not only_computes(node) or node.declared:
+        return False
+    for tensor in (*node.inputs, *node.outputs):  # no comprehension: half of the nodes that passes look at come here
+        if tensor.dtype.kind == "O":
+            return False
+    return True

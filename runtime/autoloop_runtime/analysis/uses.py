@@ -78,6 +78,8 @@ class Readers:
         ``at``: where nodes read, if not where they stand.
         """
         where = self.place if at is None else at
+        if (read := self.only(tensor)) is not None:  # what most are
+            return END if read[0] is None else where[read[0]]
         return max([END if node is None else where[node] for node, _ in self.of(tensor)], default=-1)
 
 

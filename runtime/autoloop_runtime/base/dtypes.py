@@ -104,6 +104,7 @@ def result_type(*kinds: Kind) -> DType:
     return made
 
 
+@cache
 def dtype_name(dtype: DType) -> str:
     """Return a dtype as generated code names it."""
     return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"

@@ -58,6 +58,8 @@ def find_chains(graph: Graph) -> dict[Node, Chain]:
 
 def _groups(graph: Graph) -> list[Group]:
     """Return the groups that are worth it; the nodes of others are computed where they stand, maybe in place."""
+    if not any(is_divisible(node, MIN_ELEMENTS) for node in graph.nodes):
+        return []
     reading = readers(graph)
     cheap: set[Node] = set()
 

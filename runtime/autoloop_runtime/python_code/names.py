@@ -8,6 +8,8 @@ import re
 
 import numpy as np
 
+from ..base.dtypes import dtype_name
+
 #: names with a meaning of their own in generated code
 RESERVED = frozenset({*dir(builtins), *keyword.kwlist, *keyword.softkwlist, "np", "state", "run", "_"})
 _MAX = 40
@@ -30,11 +32,11 @@ def of_node(name: str) -> str:
 
 def of_constant(value: np.generic) -> str:
     """Return a name that shows a scalar constant: ``int32_1``, ``float32_minus_0_5``."""
-    text = str(value)
+    text, dtype = str(value), dtype_name(value.dtype).removeprefix("np.").rstrip("_")
     if len(text) > 12:
-        return f"{value.dtype.name}_constant"
+        return f"{dtype}_constant"
     text = text.removesuffix(".0").replace("-", "minus_").replace("+", "").replace(".", "_")
-    return identifier(f"{value.dtype.name}_{text}")
+    return identifier(f"{dtype}_{text}")
 
 
 class Names:
