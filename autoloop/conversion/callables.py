@@ -41,9 +41,11 @@ STAGED_FUNCTIONS: frozenset[Any] = frozenset(
 )
 # Classes of NumPy's that are called as functions are, and functions that ask the elements of an argument, not itself.
 _ASKING_NOBODY: frozenset[Any] = frozenset(
-    (np.vectorize, np.ndindex, np.ndenumerate, np.nditer, np.errstate, np.poly, np.roots) + (np.ravel_multi_index,)
+    (np.vectorize, np.ndindex, np.ndenumerate, np.nditer, np.errstate, np.poly, np.roots, np.ravel_multi_index)
+    + (np.vstack, np.hstack, np.dstack, np.column_stack)
 )
 _DISPLAYS = (gast.List, gast.Tuple, gast.ListComp)
+_MAY_BE_LISTS = (gast.Name, gast.Attribute, gast.Subscript, gast.Call, gast.Starred, gast.IfExp, gast.NamedExpr)
 #: where functions are that mean something else for what is staged
 _LIBRARIES = ("numpy.", "scipy.special.", "scipy.linalg.")
 _REDUCE: dict[Any, tuple[str, ...]] = {functools.reduce: ("function",)}
@@ -221,11 +223,13 @@ class Environment:
         return target is not _MISSING and is_plain(target)
 
     def looks_into_lists(self, call: Node, local_names: frozenset[str]) -> bool:
-        """Return whether a function of NumPy's is given a list, whose elements it does not ask what it means."""
-        displays = [a for a in (*call.args, *[k.value for k in call.keywords]) if isinstance(a, _DISPLAYS)]
-        if all(isinstance(leaf, gast.Constant) for display in displays for leaf in getattr(display, "elts", [display])):
-            return False
-        return is_numpys(self.resolve(call.func, local_names))
+        """Return whether a function of NumPy's may be given a list, whose elements it does not ask what it means."""
+        given = [*call.args, *[k.value for k in call.keywords]]
+        displays = [leaf for one in given if isinstance(one, _DISPLAYS) for leaf in getattr(one, "elts", [one])]
+        held = any(not isinstance(leaf, gast.Constant) for leaf in displays)
+        named = any(isinstance(one, _MAY_BE_LISTS) for one in given)
+        function = self.resolve(call.func, local_names) if held or named else None
+        return is_numpys(function) and (held or not isinstance(function, np.ufunc))
 
     def is_options(self, function: Node, local_names: frozenset[str]) -> bool:
         """Return whether an expression is certainly ``set_loop_options``, also under a name of the user's."""

@@ -191,3 +191,40 @@ def test_keys_of_python_are_left_alone():
         return d.get("a"), d.get("b", 3), d.pop(1), s, s.union([7]), {2, 3}.issuperset([2])
 
     assert repr(al.function(f)(M)) == repr(f(M))
+
+
+# -- lists of arrays given to NumPy ----------------------------------------------------------------------------
+
+
+class Rows:
+    """An object that holds a list of arrays."""
+
+
+def lists_by_name(m):
+    rows, holder = [row * 2 for row in m], Rows()
+    holder.rows = rows
+    return np.mean(rows, axis=0), np.max(rows), np.sum(holder.rows), np.linalg.norm((rows, rows)[0])
+
+
+def lists_of_calls(m):
+    return np.transpose(np.nonzero(m)), np.mean(list(m)), np.std([*m], axis=0), np.sum(sorted(m[0]))
+
+
+def arrays_as_lists(m):
+    cube = m.reshape(2, 2, 2)
+    return np.vstack(cube), np.hstack(cube), np.dstack(cube), np.column_stack(cube)
+
+
+@pytest.mark.parametrize("f", [lists_by_name, lists_of_calls, arrays_as_lists])
+def test_lists_of_arrays_given_to_numpy_are_as_in_numpy(f):
+    assert difference(f(M), al.function(f)(M)) == ""
+
+
+def test_a_loop_without_elements_leaves_its_variables_alone():
+    def f(m):
+        total = 0
+        for row in m:
+            total = total + row
+        return total
+
+    assert type(al.function(f)(np.zeros((0, 3)))) is int

@@ -391,15 +391,21 @@ def staged_for(f: Any) -> Any:
         return libraries.as_scalar(f)
     if isinstance(f, np.vectorize):
         return _library(f, libraries.vectorized(f))
-    return _library(f, libraries.by_numpy(f)) if found is None and (is_numpys(f) or asks_nobody(f)) else found
+    if found is None and asks_nobody(f):
+        return _library(f, libraries.by_numpy(f))
+    return (
+        _library(f, libraries.by_numpy(f), libraries.holds_staged_inside) if found is None and is_numpys(f) else found
+    )
 
 
-def _library(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a library function that takes another way when an argument is staged."""
+def _library(
+    plain: Callable[..., Any], staged: Callable[..., Any], unasked: Callable[[Any], bool] = holds_staged
+) -> Any:
+    """Return a library function that takes another way when an argument is staged, which it does not ask itself."""
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
-        return (staged if builtins.any(map(holds_staged, given)) else plain)(*args, **kwargs)
+        return (staged if builtins.any(map(unasked, given)) else plain)(*args, **kwargs)
 
     return chosen
 

@@ -52,6 +52,9 @@ def for_stmt(
     staged = as_staged(iterable)
     if staged is not None and staged.written_out and isinstance(staged.length, int):
         iterable, staged = map(staged.get, range(staged.length)), None
+    if staged is not None and isinstance(staged.length, int) and staged.length == 0:
+        record("for", names, False, f"{staged.describe} has no elements")
+        return values
     if staged is not None:
         return _for_staged(staged, body, values, names, until, shared, places, options() if options else {})
     stops = [names.index(name) for name in until]

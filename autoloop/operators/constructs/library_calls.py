@@ -13,6 +13,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, as_numpy_gives, kind_of, marked
 from autoloop_runtime.ops.operands import fitted
 
@@ -51,6 +52,11 @@ def by_numpy(function: Any) -> Callable[..., Any]:
         return as_numpy_gives(function, args, kwargs, made)
 
     return of_staged
+
+
+def holds_staged_inside(value: Any) -> bool:
+    """Return whether an argument is something that holds tensors, which NumPy's functions do not ask what they mean."""
+    return not isinstance(value, Tensor) and holds_staged(value)
 
 
 def as_scalar(of: type[np.generic]) -> Callable[..., Any]:

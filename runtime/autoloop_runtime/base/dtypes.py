@@ -53,6 +53,24 @@ def as_dtype(value: np.dtype[Any] | type[Any] | str | None) -> DType:
     return made
 
 
+def of_numbers(value: Any) -> DType:
+    """Return the dtype that NumPy understands by ``value``: ``float`` and ``int`` are 64 bits wide.
+
+    Raises
+    ------
+    TypeError
+        If its elements are no numbers, or lie in memory in the order of another machine.
+    """
+    made: DType = np.dtype(value)
+    if made.kind not in "biufc":
+        raise TypeError(f"tensors hold numbers, nothing of dtype {made}: convert what the call gives")
+    if not made.isnative:
+        raise TypeError(
+            f"tensors have this machine's byte order, not that of dtype {made.str!r}: swap what the call gives"
+        )
+    return made
+
+
 def is_integer(dtype: DType) -> bool:
     """Return true for signed and unsigned integers (bool is none)."""
     return dtype.kind in "iu"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.dtypes import of_numbers
 from .numpy_arguments import refuse
 from .numpy_protocols import counterpart_of
 from .op import call
@@ -104,7 +105,7 @@ class Methods:
             raise TypeError(
                 f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule {casting!r}"
             )
-        made: Tensor = call("cast", self, dtype)
+        made: Tensor = call("cast", self, of_numbers(dtype))
         return made
 
     def byteswap(self, inplace: Any = False) -> Tensor:

@@ -85,6 +85,8 @@ def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     name : str, optional
     """
     x, dtype = convert_to_tensor(x), dtypes.as_dtype(dtype)
+    if dtype.kind not in "biufc" and x.dtype != dtype:
+        dtypes.of_numbers(dtype)  # says so
     return x if x.dtype == dtype else apply(CAST, [x], {"dtype": dtype}, name)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT, NO_RULE
-from .counterparts import as_numpy_dtype, as_operand, counterpart, refused, unsupported
+from .counterparts import as_operand, counterpart, refused, unsupported
 from .library_rows import library
 
 
@@ -47,7 +48,7 @@ def view(self: Any, /, dtype: Any = None, type: Any = None) -> Tensor:
     unsupported(np.ndarray.view, type=type)
     if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray):
         refused(np.ndarray.view, "type")
-    to = x.dtype if dtype is None else as_numpy_dtype(dtype)
+    to = x.dtype if dtype is None else of_numbers(dtype)
     made: Tensor = x if to == x.dtype else _view(x, to=to)
     return made
 
@@ -64,7 +65,7 @@ def byteswap(self: Any, /, inplace: Any = False) -> Tensor:
 @counterpart(np.ndarray.getfield)
 def getfield(self: Any, /, dtype: Any, offset: Any = 0) -> Tensor:
     """Return a part of the bytes of each element as of another dtype."""
-    x, to = as_operand(self), as_numpy_dtype(dtype)
+    x, to = as_operand(self), of_numbers(dtype)
     if not 0 <= offset <= x.dtype.itemsize - to.itemsize:
         raise ValueError(f"new type of size {to.itemsize} at offset {offset} is larger than {x.dtype.itemsize} bytes")
     made: Tensor = _getfield(x, to=to, offset=offset)

@@ -7,6 +7,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...base.parsing import signature_of
 from ...ir.convert import convert_to_tensor, has_tensor
 from ...ir.numpy_arguments import advice_for, full_name
@@ -104,7 +105,7 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
     """
     if dtype is not None and (weak_type(value) is not None or isinstance(value, (list, tuple))):
         made = as_operand(value) if has_tensor(value) and not isinstance(value, Tensor) else value
-        return assigned("numpy", made, as_numpy_dtype(dtype))
+        return assigned("numpy", made, of_numbers(dtype))
     if isinstance(value, Tensor):
         tensor = value
     elif isinstance(value, (list, tuple)) and has_tensor(value):
@@ -115,7 +116,7 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
         tensor = convert_to_tensor(value)
     else:
         tensor = convert_to_tensor(np.asarray(value))
-    return tensor if dtype is None else as_dtype(tensor, as_numpy_dtype(dtype))
+    return tensor if dtype is None else as_dtype(tensor, of_numbers(dtype))
 
 
 def as_operands(*values: Any) -> list[Tensor]:
@@ -123,9 +124,3 @@ def as_operands(*values: Any) -> list[Tensor]:
     numbers = [weak_type(value) is not None for value in values]
     alone = all(numbers)
     return operands("numpy", *[v if weak and not alone else as_operand(v) for v, weak in zip(values, numbers)])
-
-
-def as_numpy_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the dtype that NumPy understands by ``dtype``: ``float`` and ``int`` are 64 bits wide."""
-    made: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
-    return made

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
+from ...base.dtypes import of_numbers
 from ...ir.convert import as_constant
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
@@ -31,7 +32,7 @@ def _joined(parts: Sequence[Tensor], axis: int, dtype: Any = None, casting: Any 
     """Return arrays joined in their common dtype, or another that they may be cast to."""
     if not parts:
         raise ValueError("need at least one array to concatenate")
-    wanted = np.result_type(*[p.dtype for p in parts]) if dtype is None else np.dtype(dtype)
+    wanted = np.result_type(*[p.dtype for p in parts]) if dtype is None else of_numbers(dtype)
     for p in parts:
         if not np.can_cast(p.dtype, wanted, casting):
             raise TypeError(

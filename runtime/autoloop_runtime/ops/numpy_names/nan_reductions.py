@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import (
@@ -23,7 +24,7 @@ from .. import (
 )
 from ..operands import as_dtype
 from .axes_of_numpy import axes_in, axis_in, flat_or_along
-from .counterparts import NO_VALUE, as_numpy_dtype, as_operand, counterpart, unsupported
+from .counterparts import NO_VALUE, as_operand, counterpart, unsupported
 from .library_rows import library
 from .numpy_reductions import everywhere, is_given, kept, taken_away, wide
 
@@ -52,7 +53,7 @@ def nanprod(
     """Return ``np.nanprod``."""
     unsupported(np.nanprod, out=out)
     x = _replaced(as_operand(a), 1)
-    x = as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype))
+    x = as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype))
     if not everywhere(where):
         x = selection.where(as_operand(where, bool), x, x.dtype.type(1))
     made = reductions.prod(x, None if axis is None else axes_in(np.nanprod, x, axis), kept(keepdims))
@@ -65,7 +66,7 @@ def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> A
     unsupported(np.nancumsum, out=out)
     x = _replaced(as_operand(a), 0)
     x, along = flat_or_along(np.nancumsum, x, axis)
-    return running_sums.cumsum(as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype)), along)
+    return running_sums.cumsum(as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype)), along)
 
 
 @counterpart(np.nancumprod)
@@ -74,7 +75,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
     unsupported(np.nancumprod, out=out)
     x = _replaced(as_operand(a), 1)
     x, along = flat_or_along(np.nancumprod, x, axis)
-    return running_sums.cumprod(as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype)), along)
+    return running_sums.cumprod(as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype)), along)
 
 
 def _counted(x: Tensor, where: Any) -> Tensor:
@@ -94,7 +95,7 @@ def _divided(total: Tensor, count: Tensor) -> Tensor:
 def _mean(x: Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Return the mean, how many took part, and which did."""
     taking = _counted(x, where)
-    kind = x.dtype if dtype is None else as_numpy_dtype(dtype)
+    kind = x.dtype if dtype is None else of_numbers(dtype)
     given: Any = as_dtype(selection.where(taking, x, x.dtype.type(0)), kind)
     count = reducing.sum(as_dtype(taking, np.dtype(np.int64)), axis, keepdims=kept(keepdims))
     total = np.sum(given, axis=axis, dtype=kind, keepdims=keepdims)
@@ -114,7 +115,7 @@ def nanmean(
 
 
 def _nanvar(x: Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any) -> Any:
-    kind = x.dtype if dtype is None else as_numpy_dtype(dtype)
+    kind = x.dtype if dtype is None else of_numbers(dtype)
     average, count, taking = _mean(x, axis, dtype, True, where)
     if is_given(mean):
         average = as_operand(mean, kind)

@@ -11,7 +11,7 @@ from ...ir.traits import NO_GRADIENT
 from ..array import ravel
 from .counterparts import as_operand, counterpart, known
 from .library_rows import library
-from .numpy_reductions import numpy_axes
+from .numpy_reductions import numpy_axis
 
 
 def _bytes(x: Tensor, axis: int, bitorder: str) -> Any:
@@ -36,7 +36,7 @@ def _along(theirs: Any, a: Any, axis: Any) -> tuple[Tensor, int]:
     x = as_operand(a)
     if known(theirs, axis=axis) is None:
         return ravel(x), 0
-    return x, (numpy_axes(theirs, axis, x) or (0,))[0]
+    return x, numpy_axis(theirs, axis, x)
 
 
 @counterpart(np.packbits)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import creation, filled
@@ -13,7 +15,7 @@ from ..array import expand_dims
 from ..broadcasting import broadcast_to
 from ..operands import as_dtype, is_tensor
 from ..shape_queries import shape_of
-from .counterparts import as_numpy_dtype, as_operand, counterpart, refused, unsupported
+from .counterparts import as_operand, counterpart, refused, unsupported
 from .library_rows import LIBRARY, library
 
 
@@ -97,7 +99,7 @@ def arange(
     if found.kind not in "iuf":
         raise TypeError(f"numpy.arange: the arguments must be real numbers where tensors take part, not of {found}")
     first, last, by = as_dtype(first, found), as_dtype(last, found), as_dtype(by, found)
-    common = found if dtype is None else as_numpy_dtype(dtype)
+    common = found if dtype is None else of_numbers(dtype)
     if common.kind == "f":
         return creation.range(as_dtype(first, common), as_dtype(last, common), as_dtype(by, common))
     return as_dtype(creation.range(first, last, by), common)
@@ -111,14 +113,17 @@ def eye(
     if device not in (None, "cpu"):
         refused(np.eye, "device")
     unsupported(np.eye, like=like)
-    return creation.eye(_extent(N), None if M is None else _extent(M), k, as_numpy_dtype(dtype))
+    if order not in ("K", "A", "C", "F"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    k = k if is_tensor(k) else operator.index(k)
+    return creation.eye(_extent(N), None if M is None else _extent(M), k, of_numbers(dtype))
 
 
 @counterpart(np.identity)
 def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Tensor:
     """Return ``np.identity``."""
     unsupported(np.identity, like=like)
-    return creation.eye(_extent(n), None, 0, as_numpy_dtype(dtype or float))
+    return creation.eye(_extent(n), None, 0, of_numbers(dtype or float))
 
 
 def _extent(n: Any) -> Any:
@@ -191,7 +196,7 @@ def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, d
     if device not in (None, "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device} ({theirs.__name__})')
     x = as_operand(a)
-    wanted = x.dtype if dtype is None else as_numpy_dtype(dtype)
+    wanted = x.dtype if dtype is None else of_numbers(dtype)
     extents = shape_of(x) if shape is None else shape
     fill = as_operand(value, wanted)
     return filled.full(extents, fill) if fill.shape.rank == 0 else broadcast_to(fill, extents)

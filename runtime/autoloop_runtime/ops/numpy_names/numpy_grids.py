@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import array as arrays
@@ -16,8 +18,8 @@ from ..composed import nonzero as places_of
 from ..filled import ones
 from ..joining import stack, unstack
 from ..logic import logical_not
-from ..operands import as_dtype, cast
-from .counterparts import as_numpy_dtype, as_operand, counterpart, known, unsupported
+from ..operands import as_dtype, cast, is_tensor
+from .counterparts import as_operand, counterpart, known, unsupported
 from .library_rows import library
 
 _INT = np.dtype(np.int64)
@@ -30,14 +32,14 @@ def _vector(extent: Any) -> Tensor:
 def _below(n: Any, m: Any, k: Any) -> Tensor:
     """Return true at and below a diagonal."""
     rows, columns = _vector(n), _vector(n if m is None else m)
-    return arrays.expand_dims(rows, 1) + as_operand(k, np.int64) >= columns
+    return arrays.expand_dims(rows, 1) + as_operand(k if is_tensor(k) else operator.index(k), np.int64) >= columns
 
 
 @counterpart(np.tri)
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Tensor:
     """Return ``np.tri``."""
     unsupported(np.tri, like=like)
-    return cast(_below(N, M, k), as_numpy_dtype(dtype))
+    return cast(_below(N, M, k), of_numbers(dtype))
 
 
 @counterpart(np.tril_indices)
@@ -100,7 +102,7 @@ def diag_indices_from(arr: Any) -> Any:
 @counterpart(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
     """Return ``np.indices``."""
-    vectors = [as_dtype(_vector(one), as_numpy_dtype(dtype)) for one in dimensions]
+    vectors = [as_dtype(_vector(one), of_numbers(dtype)) for one in dimensions]
     if not sparse:
         return stack(meshgrid(*vectors, indexing="ij"))
     count = len(vectors)

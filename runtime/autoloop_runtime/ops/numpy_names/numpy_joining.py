@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from .. import joining
 from ..array import ravel
 from ..operands import as_dtype, is_tensor
-from .counterparts import as_numpy_dtype, as_operand, counterpart, known, unsupported
-from .numpy_reductions import numpy_axes
+from .counterparts import as_operand, counterpart, known, unsupported
+from .numpy_reductions import numpy_axis
 
 
 def _parts(theirs: Any, values: Any, dtype: Any, casting: Any) -> list[Tensor]:
@@ -30,7 +31,7 @@ def _parts(theirs: Any, values: Any, dtype: Any, casting: Any) -> list[Tensor]:
 
 def of_one_dtype(theirs: Any, parts: Sequence[Tensor], dtype: Any = None, casting: Any = "same_kind") -> list[Tensor]:
     """Return tensors in their common dtype, or in ``dtype`` where ``casting`` allows that (``TypeError``)."""
-    wanted = np.result_type(*[part.dtype for part in parts]) if dtype is None else as_numpy_dtype(dtype)
+    wanted = np.result_type(*[part.dtype for part in parts]) if dtype is None else of_numbers(dtype)
     for part in parts:
         if not np.can_cast(part.dtype, wanted, casting):
             raise TypeError(
@@ -46,7 +47,7 @@ def _concatenated(theirs: Any, parts: list[Tensor], axis: Any) -> Tensor:
         parts, axis = [ravel(part) for part in parts], 0
     if any(part.shape.rank == 0 for part in parts):
         raise ValueError(f"{theirs.__name__}: zero-dimensional arrays cannot be concatenated")
-    numpy_axes(theirs, axis, parts[0])
+    numpy_axis(theirs, axis, parts[0])
     return joining.concat(parts, axis)
 
 

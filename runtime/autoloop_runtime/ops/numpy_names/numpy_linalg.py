@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from .. import contractions, linalg
 from ..arithmetic import abs as absolute
@@ -25,7 +26,7 @@ from . import decompositions as factors
 from . import matrix_equations as equations
 from . import numpy_norms as numpy_norms
 from . import tensor_products
-from .counterparts import NO_VALUE, as_numpy_dtype, as_operand, as_operands, counterpart, known, unsupported
+from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, unsupported
 from .decompositions import is_square
 from .matrix_operands import floats, matrix, square, squared, supported
 from .numpy_reductions import wide
@@ -341,4 +342,4 @@ def diagonal(x: Any, /, *, offset: Any = 0) -> Tensor:
 def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Tensor:
     """Return ``np.linalg.trace``: of the last two axes."""
     found = diagonal(x, offset=offset)
-    return total(as_dtype(found, wide(found.dtype) if dtype is None else as_numpy_dtype(dtype)), -1)
+    return total(as_dtype(found, wide(found.dtype) if dtype is None else of_numbers(dtype)), -1)

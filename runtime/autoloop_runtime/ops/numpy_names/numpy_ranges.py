@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from .. import creation
 from ..array import moveaxis
@@ -14,7 +15,7 @@ from ..broadcasting import broadcast_static, unbroadcast
 from ..operands import as_dtype
 from ..powers import pow as power
 from ..reducing import sum as total
-from .counterparts import as_numpy_dtype, as_operand, as_operands, counterpart, known, unsupported
+from .counterparts import as_operand, as_operands, counterpart, known, unsupported
 from .library_rows import library
 
 _FLOAT = np.dtype(np.float64)
@@ -72,7 +73,7 @@ def linspace(
     if device not in (None, "cpu"):
         unsupported(np.linspace, device=device)
     first, last, found = _ends(start, stop)
-    wanted = found if dtype is None else as_numpy_dtype(dtype)
+    wanted = found if dtype is None else of_numbers(dtype)
     first, last = as_dtype(first, found), as_dtype(last, found)
     plain = (
         endpoint and wanted == found and axis == 0 and first.shape.rank == last.shape.rank == 0 and found.kind == "f"
@@ -97,7 +98,7 @@ def logspace(
         raise TypeError("numpy.logspace: the argument 'base' must be a number where tensors take part")
     made = linspace(start, stop, num, endpoint, False, None, axis)
     raised = power(base if isinstance(base, (int, float, complex)) else as_operand(base), made)
-    return raised if dtype is None else as_dtype(raised, as_numpy_dtype(dtype))
+    return raised if dtype is None else as_dtype(raised, of_numbers(dtype))
 
 
 @counterpart(np.geomspace)
@@ -106,6 +107,6 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype:
     num, axis = _number(np.geomspace, num), known(np.geomspace, axis=axis)
     first, last, found = _ends(start, stop)
     found = np.result_type(found, _FLOAT)
-    wanted = found if dtype is None else as_numpy_dtype(dtype)
+    wanted = found if dtype is None else of_numbers(dtype)
     first, last = as_dtype(first, found), as_dtype(last, found)
     return _geometric(first, last, num=num, endpoint=bool(endpoint), axis=axis, dtype=wanted)

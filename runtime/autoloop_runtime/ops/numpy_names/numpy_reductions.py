@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_GRADIENT
 from .. import reducing, reductions
@@ -20,7 +22,7 @@ from ..powers import length
 from ..reducing import restore
 from ..selection import where as chosen
 from ..shape_queries import size
-from .counterparts import NO_VALUE, as_numpy_dtype, as_operand, counterpart, known, unsupported
+from .counterparts import NO_VALUE, as_operand, counterpart, known, unsupported
 from .library_rows import Library, library
 
 
@@ -33,7 +35,7 @@ def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def kept(keepdims: Any) -> bool:
     """Return the argument ``keepdims`` as a bool."""
-    return keepdims is not NO_VALUE and bool(keepdims)
+    return keepdims is not NO_VALUE and operator.index(keepdims) != 0
 
 
 def is_given(argument: Any) -> bool:
@@ -72,8 +74,18 @@ def numpy_axes(theirs: Any, axis: Any, x: Tensor) -> tuple[int, ...] | None:
     axis = known(theirs, axis=axis)
     if axis is None or x.shape.rank is None:
         return axis if axis is None else axes_of(axis, None, theirs.__name__)
-    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    given = axis if isinstance(axis, tuple) else (axis,)
+    if isinstance(axis, bool):
+        raise TypeError(f"{theirs.__name__}: an integer is required for the axis, not {axis}")
     return tuple(np.lib.array_utils.normalize_axis_tuple(given, len(x.shape)))
+
+
+def numpy_axis(theirs: Any, axis: Any, x: Tensor) -> int:
+    """Return an argument ``axis`` that means one axis as NumPy reads it; what has none is read along its only place."""
+    axis = known(theirs, axis=axis)
+    if isinstance(axis, bool) and theirs is not np.sort:
+        raise TypeError(f"{theirs.__name__}: an integer is required for the axis, not {axis}")
+    return (numpy_axes(theirs, operator.index(axis), x) or (0,))[0]
 
 
 def _masked(x: Tensor, where: Any, neutral: Any) -> Tensor:
@@ -87,7 +99,7 @@ def _accumulated(
 ) -> Tensor:  # fmt: skip
     unsupported(theirs, out=out)
     x = as_operand(a)
-    x = _masked(as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype)), where, neutral)
+    x = _masked(as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype)), where, neutral)
     made = as_dtype(ours(x, numpy_axes(theirs, axis, x), kept(keepdims)), x.dtype)
     return as_dtype(join(made, as_operand(initial, x.dtype)), x.dtype) if is_given(initial) else made
 
@@ -289,7 +301,7 @@ def mean(
     """Return ``np.mean``."""
     unsupported(np.mean, out=out)
     x = as_operand(a)
-    wanted = averaged(x.dtype) if dtype is None else as_numpy_dtype(dtype)
+    wanted = averaged(x.dtype) if dtype is None else of_numbers(dtype)
     axes = numpy_axes(np.mean, axis, x)
     if everywhere(where) and wanted.kind in "fc":
         return as_dtype(reductions.mean(as_dtype(x, wanted), axes, kept(keepdims)), wanted)
@@ -306,7 +318,7 @@ def _spread(
     unsupported(theirs, out=out)
     ddof = taken_away(ddof, correction)
     x = as_operand(a)
-    wanted = averaged(x.dtype) if dtype is None else as_numpy_dtype(dtype)
+    wanted = averaged(x.dtype) if dtype is None else of_numbers(dtype)
     axes = numpy_axes(theirs, axis, x)
     x = as_dtype(x, _computed(wanted if wanted.kind in "fc" else np.dtype(np.float64)))
     centre = _mean(x, axes, True, where) if not is_given(mean) else as_operand(mean, x.dtype)

@@ -6,22 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from .. import running_sums
 from ..array import ravel
 from ..joining import concat
 from ..operands import as_dtype
-from .counterparts import as_numpy_dtype, as_operand, counterpart, known, unsupported
-from .numpy_reductions import numpy_axes, wide
+from .counterparts import as_operand, counterpart, known, unsupported
+from .numpy_reductions import numpy_axis, wide
 
 
 def _along(theirs: Any, ours: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Tensor:
     unsupported(theirs, out=out)
     x = as_operand(a)
-    x = as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype))
+    x = as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype))
     if known(theirs, axis=axis) is None:
         x, axis = ravel(x), 0
-    place = (numpy_axes(theirs, axis, x) or (0,))[0]
+    place = numpy_axis(theirs, axis, x)
     return as_dtype(ours(x, place), x.dtype)
 
 
@@ -50,7 +51,7 @@ def _from_the_start(
     made = _along(theirs, ours, x, axis, dtype, out)
     if not initial:
         return made
-    place = (numpy_axes(theirs, axis, x) or (0,))[0]
+    place = numpy_axis(theirs, axis, x)
     begin = made[(slice(None),) * place + (slice(0, 1),)]
     return concat([begin * 0 + np.asarray(first, made.dtype)[()], made], place)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from .counterparts import (
 )
 from .data_checks import checked
 from .numpy_joining import of_one_dtype
-from .numpy_reductions import numpy_axes
+from .numpy_reductions import numpy_axis
 from .ufunc_calls import in_loop
 
 
@@ -100,7 +101,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
         )
     if known(np.take, axis=axis) is None:
         x, axis = ravel(x), 0
-    place = (numpy_axes(np.take, axis, x) or (0,))[0]
+    place = numpy_axis(np.take, axis, x)
     extent = dim(x, place)
     return gathering.gather(x, within(np.take, as_dtype(places, np.dtype(np.int64)), extent, mode), place)
 
@@ -128,7 +129,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tensor:
         x, axis = ravel(x), 0
     if x.shape.rank != places.shape.rank:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    place = (numpy_axes(np.take_along_axis, axis, x) or (0,))[0]
+    place = numpy_axis(np.take_along_axis, axis, x)
     extents: list[Any] = [places.shape.known[k] if k == place else d for k, d in enumerate(x.shape.known)]
     if None not in extents and places.shape != extents:
         places = broadcast_to(places, extents)
@@ -144,7 +145,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Tenso
         raise ValueError("compress: condition must be a 1-d array")
     if known(np.compress, axis=axis) is None:
         x, axis = ravel(x), 0
-    place = (numpy_axes(np.compress, axis, x) or (0,))[0]
+    place = numpy_axis(np.compress, axis, x)
     return gathering.gather(x, flatnonzero(mask), place)
 
 
@@ -201,7 +202,7 @@ def diag(v: Any, k: Any = 0) -> Tensor:
     x = as_operand(v)
     if x.shape.rank not in (1, 2):
         raise ValueError("Input must be 1- or 2-d. (diag)")
-    return diagonals.diag(x, known(np.diag, k=k))
+    return diagonals.diag(x, operator.index(known(np.diag, k=k)))
 
 
 @counterpart(np.diagflat)
@@ -211,7 +212,7 @@ def diagflat(v: Any, k: Any = 0) -> Tensor:
 
 
 def _triangle(theirs: Any, ours: Any, m: Any, k: Any) -> Tensor:
-    x, k = as_operand(m), known(theirs, k=k)
+    x, k = as_operand(m), operator.index(known(theirs, k=k))
     if x.shape.rank == 1:  # each row is the vector
         x = broadcast_to(x, [dim(x, 0), dim(x, 0)])
     made: Tensor = ours(x, k)

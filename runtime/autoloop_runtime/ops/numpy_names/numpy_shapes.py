@@ -14,7 +14,7 @@ from ..extents import product
 from ..operands import is_tensor
 from ..shape_queries import dim, shape_of
 from .counterparts import as_operand, counterpart, known, refused, unsupported
-from .numpy_reductions import numpy_axes
+from .numpy_reductions import numpy_axes, numpy_axis
 from .numpy_reductions import sum as total
 
 _OTHER_ORDER = "what lies where in memory is not known here: write 'C' or 'F'"
@@ -93,7 +93,7 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
 def unstack(x: Any, /, *, axis: Any = 0) -> Any:
     """Return ``np.unstack``."""
     x = as_operand(x)
-    place = (numpy_axes(np.unstack, axis, x) or (0,))[0]
+    place = numpy_axis(np.unstack, axis, x)
     return tuple(joining.unstack(x, axis=place))
 
 

@@ -17,7 +17,7 @@ from ..gathering import take_along_axis
 from ..operands import as_dtype
 from .counterparts import as_operand, counterpart, known, unsupported
 from .library_rows import library
-from .numpy_reductions import numpy_axes
+from .numpy_reductions import numpy_axis
 
 #: NumPy's words for the kinds of sort -> those that its code tells apart
 _KINDS: dict[Any, str | None] = {
@@ -48,7 +48,7 @@ def _asked(theirs: Any, a: Any, axis: Any, kind: Any, order: Any, stable: Any) -
     if known(theirs, axis=axis) is None:
         return ravel(x), {"axis": 0, **attrs}
     x = ravel(x) if one_element else x
-    return x, {"axis": (numpy_axes(theirs, axis, x) or (0,))[0], **attrs}
+    return x, {"axis": numpy_axis(theirs, axis, x), **attrs}
 
 
 @counterpart(np.sort)

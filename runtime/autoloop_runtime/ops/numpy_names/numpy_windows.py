@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def fix(x: Any, out: Any = None) -> Tensor:
 
 def _rounded(theirs: Any, a: Any, decimals: Any, out: Any) -> Tensor:
     unsupported(theirs, out=out)
-    x, places = as_operand(a), known(theirs, decimals=decimals)
+    x, places = as_operand(a), operator.index(known(theirs, decimals=decimals))
     if x.dtype.kind == "b" and places != 0:
         raise TypeError(f"{theirs.__name__}: Cannot cast from float64 to bool with casting rule 'same_kind'")
     if x.dtype.kind == "c":

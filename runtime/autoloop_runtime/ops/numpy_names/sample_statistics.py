@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from .. import (
     arithmetic,
@@ -25,7 +26,7 @@ from .. import (
 from ..operands import as_dtype
 from ..shape_queries import dim
 from .axes_of_numpy import axes_in, rank_of
-from .counterparts import NO_VALUE, as_numpy_dtype, as_operand, counterpart
+from .counterparts import NO_VALUE, as_operand, counterpart
 from .data_checks import checked
 
 
@@ -117,7 +118,7 @@ def _covariance(m: Any, y: Any, rowvar: Any, bias: Any, ddof: Any, fweights: Any
         raise ValueError("ddof must be integer")
     first, second = as_operand(m), None if y is None else as_operand(y)
     kinds = [x.dtype for x in (first, second) if x is not None]
-    kind = np.result_type(*kinds, np.float64) if dtype is None else as_numpy_dtype(dtype)
+    kind = np.result_type(*kinds, np.float64) if dtype is None else of_numbers(dtype)
     x = _rows(first, rowvar, kind, "m")
     if second is not None:
         x = joining.concat([x, _rows(second, rowvar, kind, "y")], 0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
 from .. import contractions, linalg
 from ..arithmetic import multiply
@@ -21,7 +22,7 @@ from ..linalg import matmul
 from ..operands import as_dtype
 from ..reducing import sum as total
 from ..shape_queries import dim
-from .counterparts import NO_VALUE, as_numpy_dtype, as_operand, as_operands, counterpart, known, refused, unsupported
+from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, refused, unsupported
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -47,7 +48,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
                 raise TypeError(
                     f"einsum: dtype {x.dtype} cannot be cast to {np.dtype(dtype)} according to the rule 'safe'"
                 )
-        tensors = [as_dtype(x, as_numpy_dtype(dtype)) for x in tensors]
+        tensors = [as_dtype(x, of_numbers(dtype)) for x in tensors]
     return contractions.einsum(equation, *tensors)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from ...base.dtypes import of_numbers
 from ...base.parsing import signature_of
 from ...ir.numpy_arguments import is_neutral
 from ...ir.numpy_protocols import UFUNC_METHODS, ufunc_counterpart_of
@@ -27,7 +26,7 @@ def loop_of(ufunc: Any, inputs: Sequence[Any], casting: Any = "same_kind", dtype
         If there is no such loop.
     """
     kinds = [as_operand(x).dtype if weak_type(x) in (None, bool) else weak_type(x) for x in inputs]
-    asked = {} if dtype is None else {"signature": (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)}
+    asked = {} if dtype is None else {"signature": (*[None] * ufunc.nin, *[of_numbers(dtype)] * ufunc.nout)}
     return list(ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), casting=casting, **asked))
 
 

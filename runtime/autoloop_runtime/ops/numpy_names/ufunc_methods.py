@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import of_numbers
 from ...ir.numpy_protocols import UFUNC_METHODS
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_RULE
@@ -13,9 +14,9 @@ from ..array import reshape
 from ..operands import as_dtype
 from ..shape_queries import dim
 from . import numpy_reductions, numpy_running_sums
-from .counterparts import NO_VALUE, as_numpy_dtype, as_operand
+from .counterparts import NO_VALUE, as_operand
 from .library_rows import library
-from .numpy_reductions import everywhere, kept, numpy_axes, wide
+from .numpy_reductions import everywhere, kept, numpy_axes, numpy_axis, wide
 
 #: ufunc -> what its reduction is, and what its running results are: those that have gradients and machine code
 _REDUCED: dict[Any, Any] = {
@@ -53,7 +54,7 @@ _reduceat = library(
 
 
 def _dtype(dtype: Any) -> Any:
-    return None if dtype is None else as_numpy_dtype(dtype)
+    return None if dtype is None else of_numbers(dtype)
 
 
 def _reduced(
@@ -88,16 +89,16 @@ def _accumulated(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: 
     ours = _RUNNING.get(ufunc)
     if ours is not None:
         return ours(x, axis, dtype)
-    place = (numpy_axes(np.cumsum, axis, x) or (0,))[0]
+    place = numpy_axis(np.cumsum, axis, x)
     return _accumulate(x, ufunc=ufunc, axis=place, dtype=_dtype(dtype))
 
 
 def _taken_apart(ufunc: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
     """Return ``ufunc.reduceat(array, indices)``."""
     x, places = as_operand(array), as_operand(indices, np.int64)
-    place = (numpy_axes(np.cumsum, axis, x) or (0,))[0]
+    place = numpy_axis(np.cumsum, axis, x)
     if ufunc in (np.add, np.multiply):
-        x = as_dtype(x, wide(x.dtype) if dtype is None else as_numpy_dtype(dtype))
+        x = as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype))
     return _reduceat(x, places, ufunc=ufunc, axis=place, dtype=_dtype(dtype))
 
 

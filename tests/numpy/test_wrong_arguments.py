@@ -1,0 +1,53 @@
+"""Arguments that NumPy refuses, or that tensors do not hold: the same type of error, or a refusal that says why."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+
+X = np.arange(6.0).reshape(2, 3)
+
+#: what NumPy refuses -> its words
+REFUSED_BY_NUMPY = [
+    (lambda x: np.sum(x, axis=True), "an integer is required"),
+    (lambda x: x.argsort(axis=True), "an integer is required"),
+    (lambda x: np.sum(x, axis=[0]), "cannot be interpreted as an integer"),
+    (lambda x: np.cumsum(x, axis=(0,)), "cannot be interpreted as an integer"),
+    (lambda x: np.sort(x, axis=()), "cannot be interpreted as an integer"),
+    (lambda x: np.take(x, [0], axis=[0]), "cannot be interpreted as an integer"),
+    (lambda x: np.max(x, keepdims="yes"), "cannot be interpreted as an integer"),
+    (lambda x: np.round(x, 1.5), "cannot be interpreted as an integer"),
+    (lambda x: np.diag(x, k=1.5), "cannot be interpreted as an integer"),
+    (lambda x: np.eye(x.astype(int)[0, 2], k=1.5), "cannot be interpreted as an integer"),
+    (lambda x: np.eye(x.astype(int)[0, 2], order="Z"), "order must be one of"),
+]
+#: dtypes that tensors do not have
+HOLD, ORDER = "tensors hold numbers, nothing of dtype", "tensors have this machine's byte order"
+REFUSED_BY_US = [
+    (lambda x: x.astype(object), HOLD),
+    (lambda x: x.astype("U3"), HOLD),
+    (lambda x: np.zeros_like(x, dtype="M8[s]"), HOLD),
+    (lambda x: np.ones(x.astype(int)[0, 2], dtype=object), HOLD),
+    (lambda x: np.array(x, dtype="m8[s]"), HOLD),
+    (lambda x: np.fabs(x, dtype=object), HOLD),
+    (lambda x: al.cast(x, object), HOLD),
+    (lambda x: np.sum(x, dtype=">f8"), ORDER),
+    (lambda x: np.asarray(x, dtype=">i4"), ORDER),
+    (lambda x: np.vstack((x, x), dtype=">f8"), ORDER),
+    (lambda x: x.astype(">f4"), ORDER),
+]
+
+
+def test_what_numpy_refuses_is_refused_with_its_words():
+    for f, words in REFUSED_BY_NUMPY:
+        with pytest.raises((TypeError, ValueError), match=words) as plain:
+            f(X)
+        with pytest.raises(plain.type, match=words):
+            al.function(f)(X)
+
+
+def test_dtypes_that_tensors_do_not_have_are_refused():
+    for f, words in REFUSED_BY_US:
+        with pytest.raises(TypeError, match=words):
+            al.function(f)(X)
