@@ -34,7 +34,7 @@ LAZY = {
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.numpy_fft"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.ufunc_methods"),
     ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.special_compositions"),
-    ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.scipy_matrices"),
+    ("autoloop_runtime.ops.numpy_door", "autoloop_runtime.ops.numpy_names.scipy_calls"),
     ("autoloop_runtime.base.nest", "dataclasses"),
     ("autoloop_runtime.base.nest", "optree"),
     ("autoloop_runtime.analysis.cost", "threadpoolctl"),

@@ -51,7 +51,34 @@ def _exponentials(a, b):
     return [sl.expm(a), sl.expm(np.stack([a, a * a]) * 0.3) * b, np.real(turned), np.imag(turned)]
 
 
+def _inverses(a, b):
+    return [sl.inv(a) @ b, sl.det(a), sl.norm(a), sl.norm(b, 2), sl.norm(b * 0), np.real(sl.det(a * (1 + 0.3j)))]
+
+
+def _decompositions(a, b):
+    symmetric, tall = a @ a.T + np.eye(3), np.concatenate([a, a[:1] * b])
+    u, s, vh = sl.svd(a)
+    values, vectors = sl.eigh(symmetric)
+    (q, r), (full, _) = sl.qr(tall, mode="economic"), sl.qr(a)
+    w, v = sl.eig(a * (1 + 0.3j))
+    return [
+        u * s @ (b[:, None] * vh), sl.svd(tall, full_matrices=False)[1], sl.svd(tall)[0][:, :3] ** 2, sl.svdvals(tall),
+        sl.svd(a, compute_uv=False), values, vectors**2, sl.eigvalsh(symmetric), sl.eigh(symmetric, eigvals_only=True),
+        np.abs(q), r**2, full @ full.T, np.abs(w), np.abs(v), np.sort(np.abs(sl.eigvals(a))),
+    ]  # fmt: skip
+
+
+def _elsewhere(a, b):
+    return [
+        sl.block_diag(a, b, a[:2]), sl.toeplitz(b), sl.toeplitz(b, r=b[:2]), sl.circulant(b), sl.hankel(b, b),
+        sl.diagsvd(b, 3, 4), sl.convolution_matrix(b, 4, mode="same"),
+    ]  # fmt: skip
+
+
 PROGRAMS = {
+    "scipy, inverses": _inverses,
+    "scipy, decompositions": _decompositions,
+    "scipy, elsewhere": _elsewhere,
     "scipy, systems": _systems,
     "scipy, triangular": _triangular,
     "scipy, factors": _factors,

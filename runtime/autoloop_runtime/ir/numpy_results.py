@@ -28,6 +28,8 @@ _OF_ARRAYS = frozenset((
 ))  # fmt: skip
 #: those where weights choose an element
 _WEIGHTED = frozenset((np.percentile, np.quantile, np.nanpercentile, np.nanquantile))
+#: functions whose counterparts say themselves what they give; filled while modules are imported
+OWN_KINDS: set[Any] = set()
 #: methods and attributes that do the same
 METHODS_OF_ARRAYS = frozenset(
     ("T", "astype", "byteswap", "conj", "conjugate", "copy", "imag", "mT", "real", "reshape", "squeeze", "swapaxes")

@@ -21,7 +21,7 @@ from ..base.shapes import ShapeLike
 from .array_methods import Methods
 from .composite import composite_of
 from .followers import IN_FORCE
-from .numpy_results import METHODS_OF_ARRAYS, gives_array, gives_number, is_array
+from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, gives_array, gives_number, is_array
 from .tensor import Tensor
 from .tensor_operators import Operators
 
@@ -165,6 +165,8 @@ def own_kind(value: Any) -> Kind:
 def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any) -> Any:
     """Return what a function of NumPy's made of arguments as values of the kind that it gives."""
     values = (*args, *kwargs.values())
+    if theirs in OWN_KINDS:
+        return made
     if gives_number(theirs, args):
         return marked(number_of(values), made)
     kind = kind_of(values, ArrayTracer)

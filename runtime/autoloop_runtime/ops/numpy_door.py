@@ -74,7 +74,7 @@ def _open(theirs: Any) -> None:
     space, name = getattr(theirs, "__module__", None) or "", getattr(theirs, "__name__", "")
     with undivided():
         if space.startswith("scipy.linalg"):
-            from .numpy_names import scipy_matrices  # noqa: F401
+            from .numpy_names import scipy_calls  # noqa: F401
         elif space.startswith("scipy.special") or _is_scipys(theirs):
             from .numpy_names import special_compositions  # noqa: F401
         elif space.startswith("numpy.linalg"):
