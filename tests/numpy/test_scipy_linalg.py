@@ -56,9 +56,9 @@ GIVEN = {"m": _RNG.random((3, 3)) + 2 * np.eye(3), "r": _RNG.random((4, 3)), "b"
 GIVEN |= {"s": GIVEN["m"] @ GIVEN["m"].T, "z": GIVEN["m"] + 1j * _RNG.random((3, 3)), "i": np.array([[2, 1], [1, 3]])}
 GIVEN |= {"f": GIVEN["m"].astype("f4"), "one": np.ones((3, 3)), "nan": GIVEN["m"] * np.nan, "c": GIVEN["b"] + [3, 0, 0]}
 CALLS = """inv(m) inv(i) inv(f) inv(z) inv(one) inv(nan) inv(r) inv(b) inv(m,check_finite=False) det(m) det(f) det(i)
-det(z) det(r) qr(m) qr(r) qr(r,mode='economic') qr(r,mode='r') qr(m,pivoting=True) rq(m) svd(r) svd(r,full_matrices=False)
+det(z) det(r) qr(m) qr(r) qr(r,mode='economic') qr(r,mode='r') qr(m,pivoting=True) rq(m) svd(r) svd(r,full_matrices=0)
 svd(r,compute_uv=False) svd(f) svd(nan) svdvals(r) eigh(s) eigh(s,eigvals_only=True) eigh(s,subset_by_index=[0,1])
-eigh(i) eigh(nan) eigh(z+z.conj().T) eigvalsh(s) eig(m) eig(z) eigvals(m) lstsq(r,b4) lstsq(m,b) lu(m) lu(m,permute_l=True)
+eigh(i) eigh(nan) eigh(z+z.conj().T) eigvalsh(s) eig(m) eig(z) eigvals(m) lstsq(r,b4) lstsq(m,b) lu(m) lu(m,permute_l=1)
 lu(r) logm(s) sqrtm(s) norm(m) norm(b,1) norm(m,'fro') norm(m,axis=0) norm(m,2) norm(nan) norm(f) pinv(r) pinvh(s)
 block_diag(m,r) block_diag(i,b) toeplitz(b) toeplitz(b,b) toeplitz(z[0]) toeplitz(i[0],[2,5,6]) circulant(b) hankel(b)
 solve_banded((1,1),m,b) solveh_banded(s[:2],b) solve_toeplitz(c,b) solve_circulant(c,b) schur(m) hessenberg(m) polar(m)
@@ -92,9 +92,10 @@ def _alike(plain, ours):
     return bool(np.allclose(plain, ours, rtol=1e-5 if np.result_type(plain).char in "fF" else 1e-10, equal_nan=True))
 
 
-def test_calls_as_scipy_gives_them():
+@pytest.mark.parametrize("first", [0, *[pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2, 3)]])
+def test_calls_as_scipy_gives_them(first):
     wrong = []
-    for call in CALLS:
+    for call in CALLS[first::4]:
         names = [name for name in GIVEN if re.search(rf"\b{name}\b", call)]
         source = f"def called({', '.join(names)}):\n    return sl.{call}\n"
         linecache.cache[f"<{call}>"] = (len(source), None, source.splitlines(True), f"<{call}>")

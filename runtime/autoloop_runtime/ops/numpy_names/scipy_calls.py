@@ -38,6 +38,7 @@ from ..operands import as_dtype, cast, is_tensor
 from ..selection import where
 from . import decompositions as factors
 from .counterparts import counterpart, refused
+from .library_rows import library
 from .scipy_matrices import scipy_linalg
 
 #: the extents of whose results depend on values
@@ -157,7 +158,7 @@ def _example(tensor: Tensor, far: float, theirs: Any) -> Any:
     extents = shape.as_tuple()
     made = np.full(extents, far) + 1.0 / (1 + np.arange(int(np.prod(extents)))).reshape(extents) * far
     if len(extents) > 1:
-        made = made + 2.0 * np.eye(*extents[-2:])
+        made = made + 2.0 * np.eye(extents[-2], extents[-1])
     return (made + (len(extents) < 2)).astype(tensor.dtype)[()]
 
 
@@ -222,6 +223,26 @@ def _eigh_vjp(arguments: dict[str, Any], g: Any, outputs: Sequence[Tensor], inpu
     return _row(factors.eigvalsh if only else factors.eigh, only)(arguments, g, outputs, inputs)
 
 
+_of_eig: Any = factors.eig.op.vjp
+
+
+def _complex_eig(x: Any) -> Any:
+    values, vectors = scipy_linalg.eig(x)
+    return values, vectors.astype(values.dtype)
+
+
+#: the eigenvectors in the order of SciPy's eigenvalues, complex whatever the matrix is
+_eig = library(
+    "scipy_eig", _complex_eig, [lambda x, **_: x.shape.known[:-1], lambda x, **_: x.shape], _of_eig,
+    traits=factors.FACTORED,
+)  # fmt: skip
+
+
+def _eigvals_vjp(arguments: dict[str, Any], g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Any:
+    w, v = _eig(inputs[0])
+    return _row(factors.eig)(arguments, [g[0], None], [w, v], inputs)
+
+
 def _norm_vjp(arguments: dict[str, Any], g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Any:
     (x,), size = inputs, outputs[0]
     of_all = set(arguments) <= {"a", "check_finite", "ord"} and x.dtype.kind == "f"
@@ -234,7 +255,7 @@ def _norm_vjp(arguments: dict[str, Any], g: Any, outputs: Sequence[Tensor], inpu
 _GRADIENTS: dict[str, Callable[..., Any]] = {
     "inv": _inv_vjp, "det": _det_vjp, "svd": _svd_vjp, "svdvals": _row(factors.svdvals, True), "qr": _qr_vjp,
     "eigh": _eigh_vjp, "eigvalsh": _row(factors.eigvalsh, True), "eig": _row(factors.eig),
-    "eigvals": _row(factors.eigvals, True), "norm": _norm_vjp,
+    "eigvals": _eigvals_vjp, "norm": _norm_vjp,
 }  # fmt: skip
 
 
