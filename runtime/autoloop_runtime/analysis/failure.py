@@ -21,8 +21,9 @@ def can_fail(node: Node) -> bool:
     if op.effect or op.stateful or node.declared:
         return True
     tensors = (*node.inputs, *node.outputs)
-    if any(t.dtype.kind not in _NUMBERS for t in tensors):
-        return True
+    for t in tensors:  # no expression that makes a generator: several passes ask this of each node
+        if t.dtype.kind not in _NUMBERS:
+            return True
     if fails is Fails.SHAPES or fails is Fails.INTEGERS:
         of_values = fails is Fails.INTEGERS and node.outputs[0].dtype.kind in "iu"
         return of_values or (len(node.inputs) > 1 and not _broadcast_surely(node))

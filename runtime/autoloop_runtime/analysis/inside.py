@@ -17,7 +17,8 @@ def nodes_inside(*graphs: Graph) -> Iterator[Node]:
             going.pop()
         else:
             yield node
-            going += [iter(sub.nodes) for sub in reversed(node.subgraphs)]
+            if node.op.graphs:
+                going += [iter(sub.nodes) for sub in reversed(node.subgraphs)]
 
 
 def graphs_inside(*graphs: Graph) -> Iterator[Graph]:
@@ -26,7 +27,7 @@ def graphs_inside(*graphs: Graph) -> Iterator[Graph]:
     while left:
         graph = left.pop()
         yield graph
-        left += [sub for node in reversed(graph.nodes) for sub in reversed(node.subgraphs)]
+        left += [sub for node in reversed(graph.nodes) if node.op.graphs for sub in reversed(node.subgraphs)]
 
 
 def loops_inside(*graphs: Graph) -> list[Node]:
