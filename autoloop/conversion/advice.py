@@ -12,7 +12,7 @@ import gast
 from autoloop_runtime.base.parsing import parse
 
 from ..errors import is_own_file
-from .callables import is_converted, is_generator_code
+from .callables import is_converted, is_generator_code, is_library_file
 from .nodes import Node, children, walk
 from .scopes import COMPREHENSIONS, FRAME_READERS
 from .translation import to_gast
@@ -37,7 +37,7 @@ def advise(error: BaseException) -> None:
     link = _last_of_the_user(error.__traceback__)
     if link is None:
         return
-    advice = _advice(link.tb_frame.f_code, _position(link))
+    advice = _of_library(error.__traceback__) or _advice(link.tb_frame.f_code, _position(link))
     if advice:
         error.args = (f"{text.partition(_USUAL_ADVICE)[0]} {advice}", *error.args[1:])
 
@@ -49,6 +49,23 @@ def _last_of_the_user(link: types.TracebackType | None) -> types.TracebackType |
             found = link
         link = link.tb_next
     return found
+
+
+def _of_library(link: types.TracebackType | None) -> str:
+    """Return what to do where a library's own code wanted the value; nothing if it was the user's."""
+    entered = None
+    while link is not None:
+        filename = link.tb_frame.f_code.co_filename
+        if not is_own_file(filename):
+            entered = (entered or link.tb_frame) if is_library_file(filename) else None
+        link = link.tb_next
+    if entered is None or entered.f_code.co_name.endswith("_dispatcher"):
+        return ""
+    name = f"{entered.f_globals.get('__name__')}.{entered.f_code.co_qualname}"
+    return (
+        f"{name!r} is a library's own code, which is not converted and computes with values: use functions of NumPy's in "
+        f"its place, or hand it to autoloop.py_function."
+    )
 
 
 def _position(link: types.TracebackType) -> Position:

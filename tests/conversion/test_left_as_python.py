@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import statistics
 
 import autoloop as al
 import numpy as np
@@ -238,6 +239,10 @@ def larger(a, b):
     return b
 
 
+def a_librarys_own_code(x):
+    return statistics.fmean([x[0], x[1]])
+
+
 def called_by_a_library(x):
     return list(itertools.accumulate([x[0], x[1]], larger))
 
@@ -254,6 +259,10 @@ ADVICE = [
     (two_jumps_and_a_finally, "stays Python: put the jumps behind the `try` statement"),
     (generator, "A generator stays Python: let 'count' return a list"),
     (manager, "'Managed.__enter__' is not converted, because converted code did not call it itself"),
+    (
+        a_librarys_own_code,
+        "'statistics.fmean' is a library's own code, which is not converted",
+    ),
     (called_by_a_library, "'larger' is not converted, because converted code did not call it itself"),
 ]
 

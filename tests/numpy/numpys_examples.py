@@ -17,7 +17,8 @@ import collections
 import contextlib
 import copy
 import doctest
-import faulthandler
+import functools
+import importlib
 import inspect
 import io
 import linecache
@@ -35,7 +36,16 @@ import table
 #: what a number or an array is: it becomes an argument
 VALUES = (np.ndarray, np.generic, bool, int, float, complex)
 GENERATORS = (np.random.Generator, np.random.RandomState)
+#: the plain example changes an array that it is given
+WRITES = "changes an argument"
 SECONDS = 20
+#: pictures, files, what is used up, memory as it is found, settings, and what is another one each time
+NOT_TRIED = frozenset((
+    "plt", "ax", "fig", "os", "tempfile", "open", "time", "timeit", "help", "memmap", "TemporaryFile", "mkdtemp",
+    "loadtxt", "genfromtxt", "fromregex", "fromiter", "empty", "empty_like", "ndarray", "masked_all", "chararray",
+    "masked_all_like", "seterr", "geterr", "errstate", "SeedSequence", "id", "flat", "test", "fp", "newfp", "fpc",
+    "fpr", "fpo", "StringIO", "BytesIO", "path", "maxima", "means", "info", "recarray", "str_",
+))  # fmt: skip
 PARSER = doctest.DocTestParser()
 
 
@@ -49,42 +59,38 @@ class Example(NamedTuple):
     namespace: dict[str, Any]
 
 
-def spaces() -> dict[str, Any]:
-    """Return what is searched for docstrings, by the name it has in examples."""
-    import scipy.linalg
-    import scipy.special
-
-    found = {
-        "np": np, "np.linalg": np.linalg, "np.fft": np.fft, "np.random": np.random, "np.ndarray": np.ndarray,
-        "np.generic": np.generic, "np.ufunc": np.ufunc, "np.random.Generator": np.random.Generator,
-        "np.random.RandomState": np.random.RandomState, "np.polynomial.Polynomial": np.polynomial.Polynomial,
-        "np.poly1d": np.poly1d, "np.strings": np.strings, "np.char": np.char, "np.ma": np.ma, "np.emath": np.emath,
-        "np.lib.stride_tricks": np.lib.stride_tricks, "np.testing": np.testing, "np.rec": np.rec,
-        "scipy.special": scipy.special, "scipy.linalg": scipy.linalg,
-    }  # fmt: skip
-    for name in ("polynomial", "chebyshev", "legendre", "laguerre", "hermite", "hermite_e", "polyutils"):
-        found[f"np.polynomial.{name}"] = getattr(np.polynomial, name)
-    return found
+#: where docstrings are looked for
+SPACES = (
+    "np", "np.linalg", "np.fft", "np.random", "np.ndarray", "np.generic", "np.ufunc", "np.random.Generator",
+    "np.random.RandomState", "np.polynomial.Polynomial", "np.poly1d", "np.emath", "np.lib.stride_tricks",
+    *[f"np.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "laguerre", "hermite", "hermite_e")],
+    "np.ma", "np.strings", "np.rec", "scipy.special", "scipy.linalg",
+)  # fmt: skip
 
 
-def docstrings(wanted: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield the names of what has examples, and the docstrings, each docstring once."""
+def _holder(space: str) -> Any:
+    """Return what a dotted name stands for; SciPy may not be there."""
+    module, _, path = space.partition(".")
+    if module == "np":
+        return functools.reduce(getattr, path.split(".") if path else [], np)
+    try:
+        return importlib.import_module(space)
+    except ImportError:
+        return None
+
+
+def docstrings(wanted: tuple[str, ...] = SPACES) -> Iterator[tuple[str, str]]:
+    """Yield the names of what has examples, and the docstrings, each once: of functions, or of all in a namespace."""
     seen = set()
-    for space, holder in spaces().items():
-        for name in sorted(dir(holder)):
-            owner = f"{space}.{name}"
-            if (
-                name.startswith("__")
-                and not name.strip("_")
-                or isinstance(getattr(holder, name, None), types.ModuleType)
-            ):
-                continue
-            text = getattr(getattr(holder, name, None), "__doc__", None)
-            if not isinstance(text, str) or ">>>" not in text or text in seen:
-                continue
-            seen.add(text)
-            if not wanted or any(owner == one or owner.startswith(f"{one}.") for one in wanted):
-                yield owner, inspect.cleandoc(text)
+    for space in SPACES:
+        names = [one.rpartition(".")[2] for one in wanted if one.rpartition(".")[0] == space and one not in SPACES]
+        holder = _holder(space) if names or space in wanted else None
+        for name in dir(holder) if space in wanted else names:
+            value = getattr(holder, name, None)
+            text = None if isinstance(value, types.ModuleType) else getattr(value, "__doc__", None)
+            if isinstance(text, str) and ">>>" in text and text not in seen:
+                seen.add(text)
+                yield f"{space}.{name}", inspect.cleandoc(text)
 
 
 def examples(owner: str, text: str) -> Iterator[Example]:
@@ -111,14 +117,19 @@ def _is_tried(tree: ast.Module) -> bool:
     kept = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Global, ast.With, ast.Delete)
     if any(isinstance(node, (*kept, ast.Lambda)) for node in tree.body):
         return False
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return not used & {"plt", "ax", "fig", "os", "tempfile", "open", "time", "timeit", "help"}
+    if any(isinstance(node, ast.Is | ast.IsNot) for node in ast.walk(tree)):
+        return False  # arguments are copies, one by one
+    used = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
+    return not used & NOT_TRIED
 
 
 def _variants(tree: ast.Module, namespace: dict[str, Any]) -> Iterator[tuple[ast.Module, dict[str, Any]]]:
     """Yield the example with the values it reads as arguments, then with those it writes out as well."""
     read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    values = {name: namespace[name] for name in sorted(read) if name in namespace and _is_value(namespace[name])}
+    values = {
+        name: namespace[name][()] if isinstance(namespace[name], np.ndarray) else namespace[name]  # no 0-d arrays
+        for name in sorted(read) if name in namespace and _is_value(namespace[name])
+    }  # fmt: skip
     yield tree, values
     lifted = _Lifted(namespace)
     with _quiet(), _at_most(SECONDS):
@@ -158,7 +169,7 @@ class _Lifted(ast.NodeTransformer):
         if not _is_value(value) or (isinstance(value, np.ndarray) and value.dtype.kind not in "biufc"):
             return None
         name = f"given{len(self.values)}"
-        self.values[name] = value
+        self.values[name] = value[()] if isinstance(value, np.ndarray) else value
         return ast.Name(name, ast.Load())
 
 
@@ -264,6 +275,8 @@ def outcome(example: Example, executor: str = "auto") -> table.Outcome:
     if isinstance(plain.result, Exception):
         return table.Outcome(table.WRONG, f"gives {ours.result!r}, not {type(plain.result).__name__}: {plain.result}")
     found = difference(plain.result, ours.result) or difference(plain.given, ours.given, " in an argument")
+    if found and difference(example.given, plain.given):
+        return table.Outcome(WRITES, found)
     if not found and plain.printed != ours.printed:
         found = f"prints {ours.printed!r}, not {plain.printed!r}"
     if not found and plain.streams != ours.streams:
@@ -304,10 +317,9 @@ def main() -> None:
     parser.add_argument("--refused", action="store_true")
     parser.add_argument("--every", type=int, default=1)
     given = parser.parse_args()
-    faulthandler.enable()
     counted: collections.Counter[str] = collections.Counter()
     number = 0
-    for owner, text in docstrings(tuple(given.wanted)):
+    for owner, text in docstrings(tuple(given.wanted) or SPACES):
         for example in examples(owner, text):
             number += 1
             if number % given.every:
@@ -318,7 +330,7 @@ def main() -> None:
                 found = table.Outcome("BROKEN", repr(error))
             counted[found.status] += 1
             shown = found.status not in (table.WORKS, table.SAME_ERROR) or found.words
-            if shown and (given.refused or found.status not in (table.REFUSED, table.SAME_ERROR)):
+            if shown and (given.refused or found.status in (table.WRONG, table.UNCLEAR, "BROKEN")):
                 print(f"## {found.status} {owner}\n{example.text.rstrip()}\n   {found.words[:600]}", flush=True)
     print(dict(counted))
 

@@ -72,6 +72,10 @@ SAMPLES = {
         ("polynomial", "polyval"), ("chebyshev", "chebval"), ("legendre", "legval"), ("hermite", "hermval"),
         ("hermite_e", "hermeval"), ("laguerre", "lagval"),
     )},
+    "np.polynomial.polynomial.polyvalfromroots": [
+        f"np.polynomial.polynomial.polyvalfromroots({given})"
+        for given in ("x, [-1, 0, 1]", "v, i", "v, m", "v[:3], m, tensor=False", "v, w[0]", "2.5, v", "x, v, False")
+    ],
 }  # fmt: skip
 
 _SERIES_FUNCTIONS = [

@@ -25,7 +25,7 @@ from .. import (
     selection,
     shape_queries,
 )
-from ..operands import as_dtype
+from ..operands import as_dtype, weak_type
 from ..shape_queries import dim
 from .axes_of_numpy import rank_of
 from .counterparts import as_operand, as_operands, counterpart, known
@@ -339,6 +339,20 @@ def _of_series(theirs: Any, value: Callable[[Any, Any], Any]) -> None:
             )
         _count(theirs, factors)
         return value(factors, at)
+
+
+@counterpart(np.polynomial.polynomial.polyvalfromroots)
+def polyvalfromroots(x: Any, r: Any, tensor: Any = True) -> Any:
+    """Return ``np.polynomial.polynomial.polyvalfromroots``."""
+    roots, at = as_operand(r), as_operand(x) if weak_type(x) is None else x
+    roots = array.reshape(roots, [1]) if not roots.shape.rank else roots
+    roots = as_dtype(roots, np.dtype(float)) if roots.dtype.kind in "biu" else roots
+    ranks = len(roots.shape), len(at.shape) if isinstance(at, Tensor) else 0
+    if tensor:
+        roots = array.reshape(roots, [*[dim(roots, a) for a in range(ranks[0])], *[1] * ranks[1]])
+    elif ranks[1] >= ranks[0]:
+        raise ValueError("x.ndim must be < r.ndim when tensor == False")
+    return reductions.prod(at - roots, 0)
 
 
 for _module, (_name, _value) in _VALUES.items():

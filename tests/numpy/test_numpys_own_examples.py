@@ -1,0 +1,35 @@
+"""The examples in NumPy's and SciPy's docstrings: decorated as they are plain, or refused at the example's own line."""
+
+from __future__ import annotations
+
+import numpys_examples
+import pytest
+import table
+
+EXECUTORS = ("auto", "sequential", "dataflow")
+#: by day: functions whose examples are many things at once
+SOME = ("np.unwrap", "np.take_along_axis", "np.polynomial.polynomial.polyvalfromroots", "np.interp")
+
+
+def wrong(wanted: tuple[str, ...], executor: str) -> list[str]:
+    """Return the examples that are not as plain, each with its words."""
+    found = []
+    for owner, text in numpys_examples.docstrings(wanted):
+        for example in numpys_examples.examples(owner, text):
+            made = numpys_examples.outcome(example, executor)
+            if made.status in (table.WRONG, table.UNCLEAR):
+                found.append(f"{owner}\n{example.text}{made.words}")
+    return found
+
+
+def test_some_examples_are_as_in_numpy():
+    assert wrong(SOME, "sequential") == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("space", list(numpys_examples.SPACES))
+def test_all_examples_are_as_in_numpy(space, executor):
+    pytest.importorskip("scipy")
+    found = wrong((space,), executor)
+    assert not found, "\n\n".join(found)
