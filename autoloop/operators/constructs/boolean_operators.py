@@ -8,10 +8,11 @@ from typing import Any
 from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
-from autoloop_runtime.ir.tracers import kind_of, marked
+from autoloop_runtime.ir.tracers import NumberTracer, kind_of, marked, number_of
 
 from ..mutation.side_effects import NewPlaces, Outside
 from ..staging.branch_merge import staged_branch
+from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone, joined, knowing, negated, told_by
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import opened
@@ -50,9 +51,10 @@ def _rest(operator: Callable[..., Any], later: tuple[Callable[[], Any], ...]) ->
 def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any], ...], *, is_and: bool) -> Any:
     """Choose between the value so far and the rest.
 
-    Of a boolean and a number the result is a number, as Python's would be in arithmetic: True is 1.
+    Where a tensor decides, the result of a boolean and a number is a number: True is 1.
     """
     test = truth(asked(value))
+    number = number_of((test,))
     first = _first(value, is_and)
     told = told_by(asked(value))
     later: list[tuple[Any, Any]] = []
@@ -61,13 +63,16 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
     def evaluated() -> Any:
         with knowing(told[not is_and]):
             given = watched()
-            second = asked(given) if type(given) is not MaybeNone else convert_to_tensor(given)
-        second = _as_number(second, first)
+            second = _operand(given)
+        if number is not NumberTracer:
+            second = _as_number(second, first)
         later.append((second, told_by(given)))
         return second
 
     def known() -> Any:
-        return _as_number(first, later[0][0]) if later else first  # no operand, if all it does is to raise
+        if number is NumberTracer or not later:  # no operand, if all it does is to raise
+            return first
+        return _as_number(first, later[0][0])
 
     needed = test if is_and else answer(ops.logical_not(test), test)
     try:
@@ -81,6 +86,20 @@ def _staged(value: Any, rest: Callable[[], Any], thunks: tuple[Callable[[], Any]
     return joined((told, later[0][1]) if later else (told,), result, is_and=is_and)
 
 
+def _first(value: Any, is_and: bool) -> Any:
+    """Return the first operand, as it is where it is the result."""
+    if type(value) is MaybeNone:
+        if is_and:
+            name = opened(value).name
+            raise TypeError(f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...`")
+        return convert_to_tensor(opened(value).value)
+    first = _operand(value)
+    if isinstance(first, MixedNumber):
+        return first
+    shape = convert_to_tensor(first).shape
+    return marked(kind_of((first,)), ops.reshape(first, ())) if shape.rank not in (0, None) else first
+
+
 def _as_number(value: Any, other: Any) -> Any:
     """Return a truth value beside a number as the number that it is to Python."""
     dtype, its = (CARRIERS.get(number_type(one) or object, getattr(one, "dtype", None)) for one in (value, other))
@@ -89,16 +108,10 @@ def _as_number(value: Any, other: Any) -> Any:
     return marked(kind_of((value,)), ops.cast(value, its))
 
 
-def _first(value: Any, is_and: bool) -> Any:
-    """Return the first operand, as it is where it is the result."""
-    if type(value) is MaybeNone:
-        if is_and:
-            name = opened(value).name
-            raise TypeError(f"`{name} and ...` would be None if {name!r} is: write `{name} is not None and ...`")
-        return convert_to_tensor(opened(value).value)
-    first = asked(value)
-    shape = convert_to_tensor(first).shape
-    return marked(kind_of((first,)), ops.reshape(first, ())) if shape.rank not in (0, None) else first
+def _operand(value: Any) -> Any:
+    if isinstance(value, MixedNumber):
+        return value
+    return asked(value) if type(value) is not MaybeNone else convert_to_tensor(value)
 
 
 def not_(value: Any) -> Any:

@@ -19,6 +19,7 @@ from autoloop_runtime.ops.exact_numbers import truncated
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
 from ..staging.growing_list import GrowingList, refuse_moved
+from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone
 from ..staging.staged_values import answer, asked, is_staged, stands_for, truth
 from ..staging.standins import Maybe, StandIn, opened, present
@@ -49,6 +50,7 @@ from .iterables import (
 )
 from .library_calls import holds_staged
 from .math_functions import modular_power, of_number, one_element, tried
+from .mixed_operators import holds_mixed, is_instance, of_mixed
 from .overloads import binary, method_of
 from .text import formatted_as, repr_of, shown, text_of
 from .text import holds_staged as holds_text_to_come
@@ -59,6 +61,10 @@ _SPECIAL: dict[Any, str] = {
 
 
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+
+
+def _is_mixed(value: Any) -> bool:
+    return type(value) is MixedNumber
 
 
 def _is_staged(value: Any) -> bool:
@@ -73,7 +79,10 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
         args = tuple(map(present, args))
         for one in args:
             refuse_moved(one)
-        if any(map(_is_staged, args)) or any(map(_is_staged, kwargs.values())):
+        is_mixed = any(map(_is_mixed, args)) or any(map(_is_mixed, kwargs.values()))
+        if is_mixed and plain not in (max, min):
+            return of_mixed(plain, chosen, args, kwargs)
+        if is_mixed or any(map(_is_staged, args)) or any(map(_is_staged, kwargs.values())):
             return staged(*args, **kwargs)
         if special is not None and args and (method := method_of(args[0], special)) is not None:
             return method(*args[1:], **kwargs)
@@ -248,6 +257,8 @@ def _isinstance(value: Any, classes: Any) -> Any:
         return _isinstance(present(value), classes)
     if isinstance(value, Tracer):
         return issubclass(stands_for(value), classes)
+    if isinstance(value, MixedNumber):
+        return is_instance(value, classes, _isinstance)
     every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
     kinds = {bool: "b", int: "iub", float: "f", complex: "c"}
     if isinstance(value, classes):
@@ -261,10 +272,13 @@ def _isinstance(value: Any, classes: Any) -> Any:
 
 def _isinstance_of(value: Any, classes: Any) -> Any:
     refuse_moved(value)
-    return _isinstance(value, classes) if _is_staged(value) or isinstance(value, Maybe) else isinstance(value, classes)
+    asks = _is_staged(value) or isinstance(value, Maybe | MixedNumber)
+    return _isinstance(value, classes) if asks else isinstance(value, classes)
 
 
 def _type(*args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1 and isinstance(args[0], MixedNumber):
+        raise TypeError(f"type(...) of {args[0].described()}: ask isinstance(...)")
     if len(args) != 1 or not isinstance(args[0], StandIn):
         return stands_for(args[0]) if len(args) == 1 and isinstance(args[0], Tracer) else type(*args, **kwargs)
     return list if isinstance(args[0], GrowingList) else type(opened(args[0]).leaving())
@@ -388,7 +402,7 @@ def staged_for(f: Any) -> Any:
     except TypeError:  # not hashable
         return None
     if isinstance(f, type) and issubclass(f, np.generic):
-        return libraries.as_scalar(f)
+        return _library(f, libraries.as_scalar(f))
     if isinstance(f, np.vectorize):
         return _library(f, libraries.vectorized(f))
     if found is None and asks_nobody(f):
@@ -405,6 +419,8 @@ def _library(
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
+        if holds_mixed(given, {}):
+            return of_mixed(plain, chosen, args, kwargs)
         return (staged if builtins.any(map(unasked, given)) else plain)(*args, **kwargs)
 
     return chosen

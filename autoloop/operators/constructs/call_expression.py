@@ -18,6 +18,7 @@ from ...conversion.callables import function_parameters, is_foreign
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ..staging.door import guarded, is_outside, shielded
 from ..staging.growing_list import example_of, growing
+from ..staging.mixed_numbers import settled
 from ..staging.staged_values import is_staged, stands_for
 from .builtins import staged_for
 from .chosen_items import asking
@@ -76,14 +77,15 @@ def _floating_point_setting(f: Any, *args: Any, **kwargs: Any) -> Any:
 def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
     """Return ``f``, which calls what it is given as ``names``, handed converted functions."""
     positions = [name in names for name in _parameters(f)]
+    made = _giving_tensors if isinstance(f, types.FunctionType) else _converted
 
     @functools.wraps(f)
     def handing_on(*args: Any, **kwargs: Any) -> Any:
-        given = [_converted(v) if takes else v for v, takes in zip(args, positions, strict=False)]
+        given = [made(v) if takes else v for v, takes in zip(args, positions, strict=False)]
         given += args[len(given) :]
         if f is functools.reduce:
             given[1:2] = map(elements, given[1:2])  # it runs over what it is given before a tensor has a say
-        named = {name: _converted(value) if name in names else value for name, value in kwargs.items()}
+        named = {name: made(value) if name in names else value for name, value in kwargs.items()}
         return f(*given, **named)
 
     return handing_on
@@ -104,6 +106,14 @@ def _converted(value: Any) -> Any:
     if type(value) is dict:
         return {key: _converted(v) for key, v in value.items()}
     return convert_callee(value) if callable(value) else value
+
+
+def _giving_tensors(value: Any) -> Any:
+    """Return what ``_converted`` does, for a function of ours, which makes tensors of what it is given."""
+    converted = _converted(value)
+    if not callable(converted):
+        return converted
+    return functools.wraps(converted)(lambda *args, **kwargs: settled(converted(*args, **kwargs)))
 
 
 def _refusing_tensors(f: Any, mutated: tuple[str, ...]) -> Any:

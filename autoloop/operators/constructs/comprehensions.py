@@ -15,9 +15,10 @@ from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, Kind, join, kind_of, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked, number_of
 
 from ..staging.growing_list import GrowingList, refuse_moved
+from ..staging.mixed_numbers import MixedNumber, chosen
 from ..staging.staged_values import asked, is_staged, truth
 from .boolean_operators import and_, or_
 from .if_statement import if_exp, if_stmt
@@ -180,7 +181,7 @@ def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: 
     if not values:
         return plain(values) if default is _NO_DEFAULT else default
     keys = values if key is None else [key(one) for one in values]
-    if not builtins.any(map(is_staged, keys)):
+    if not builtins.any(is_staged(one) or isinstance(one, MixedNumber) for one in keys):
         return values[plain(range(len(values)), key=keys.__getitem__)]
     is_better = operator.gt if plain is builtins.max else operator.lt
     best, best_key = values[0], keys[0]
@@ -191,7 +192,8 @@ def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: 
 
 
 def _either(test: Any, one: Any, other: Any) -> Any:
-    return marked(kind_of((one, other)), ops.where(test, one, other))
+    either = chosen(test, one, other) if number_of((test,)) is NumberTracer else None
+    return marked(kind_of((one, other)), ops.where(test, one, other)) if either is None else either
 
 
 def extreme_element(plain: Callable[..., Any], values: Tensor, kind: Kind, default: Any = _NO_DEFAULT) -> Any:

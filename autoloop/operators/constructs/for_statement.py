@@ -97,9 +97,18 @@ def _for_staged(
         outside=Outside((body,), shared, places, values),
         options=options,
         number=items.number,
+        surely=isinstance(items.length, int)
+        and items.length > 0
+        and items.keep is None
+        and _are_down(values, names, until),
     )
     record("for", names, True, f"it iterates over {items.describe}")
     return staged_loop(loop, (0, *values), items.length)[1:]
+
+
+def _are_down(values: Values, names: tuple[str, ...], until: tuple[str, ...]) -> bool:
+    """Return whether no flag stops a loop before its first iteration."""
+    return all(values[names.index(name)] is False for name in until)
 
 
 def _rest_of_python_loop(

@@ -13,6 +13,7 @@ from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 
+from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
 from .chosen_items import CHOSEN_FROM, chosen
 from .comprehensions import elements, hashed
@@ -73,6 +74,8 @@ def _rows_of(value: Any) -> Any:
 
 def item(sequence: Any, index: Any) -> Any:
     """Return ``sequence[index]``; of a Python list, tuple, range or array a tensor may choose the element."""
+    if isinstance(index, MixedNumber):
+        return item(sequence, index.whole())
     if not isinstance(sequence, Tensor | np.ndarray) and _is_later(index):
         return _chosen_from(sequence, index)
     if isinstance(sequence, np.ndarray) and _is_later(index):
@@ -122,7 +125,9 @@ def _is_later(given: Any) -> bool:
     """Return whether an index or a value is a tensor or is made of some."""
     if isinstance(given, slice):
         given = (given.start, given.stop, given.step)
-    return any(map(_is_later, given)) if type(given) in (list, tuple) else is_staged(given)
+    if type(given) in (list, tuple):
+        return any(map(_is_later, given))
+    return is_staged(given) or isinstance(given, MixedNumber)
 
 
 def _set(array: Any, index: Any, value: Any) -> None:

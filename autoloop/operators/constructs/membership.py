@@ -9,6 +9,7 @@ import numpy as np
 from autoloop_runtime import ops
 
 from ..staging.growing_list import GrowingList
+from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import answer, asked, is_staged, truth
 from .boolean_operators import not_, or_
 from .iterables import StagedIterable
@@ -22,6 +23,8 @@ def in_(item: Any, container: Any) -> Any:
     if (method := method_of(container, "__contains__")) is not None:
         given = asked(method(item))
         return truth(given) if is_staged(given) else bool(given)
+    if isinstance(item, MixedNumber):
+        return in_(item.leaving(), container)
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
         return answer(ops.any(ops.equal(container, item)), container, item)
     if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):

@@ -10,6 +10,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from autoloop_runtime.ops import format_string
 
 from ..staging.growing_list import GrowingList
+from ..staging.mixed_numbers import MixedNumber, components, handed_out
 from ..staging.optional import MaybeNone
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn, opened
@@ -122,6 +123,8 @@ def _shown_leaf(value: Any) -> Any:
         return _Elements(value.structure, [array.stack() for array in value.arrays])
     if type(value) is MaybeNone:
         return _ValueOrNone(opened(value).is_set, shown(opened(value).value))
+    if isinstance(value, MixedNumber):
+        return _OneOfSeveral(*map(ArrayTracer, components(value)))
     if isinstance(value, StandIn):
         return shown(opened(value).leaving())
     return value
@@ -146,14 +149,11 @@ class _Elements:
         return repr([nest.unflatten(self.structure, row) for row in rows])
 
 
-class _ValueOrNone:
-    """What may be None; in the run it shows itself as the value or as None does."""
-
-    def __init__(self, is_set: Any, value: Any) -> None:
-        self.is_set, self.value = is_set, value
+class _Later:
+    """What only the run knows, and shows as it is found to be."""
 
     def _found(self) -> Any:
-        return self.value if self.is_set.value else None
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return repr(self._found())
@@ -175,10 +175,35 @@ class _Option:
         return self.texts[int(self.index.value)]
 
 
+class _ValueOrNone(_Later):
+    """What may be None."""
+
+    def __init__(self, is_set: Any, value: Any) -> None:
+        self.is_set, self.value = is_set, value
+
+    def _found(self) -> Any:
+        return self.value if self.is_set.value else None
+
+
+class _OneOfSeveral(_Later):
+    """A number whose type the run tells."""
+
+    def __init__(self, value: Any, tag: Any) -> None:
+        self.value, self.tag = value, tag
+
+    def _found(self) -> Any:
+        return handed_out(self.value, self.tag)
+
+
 nest.register(
     _Option,
     lambda one: ([one.index], one.texts),
     lambda texts, leaves: _Option(texts, leaves[0]),
+)
+nest.register(
+    _OneOfSeveral,
+    lambda one: ([one.value, one.tag], None),
+    lambda _, parts: _OneOfSeveral(*parts),
 )
 nest.register(
     _Elements,

@@ -14,12 +14,13 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, number_type, widest
 from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import Kind, join, kind_of, marked, number_of, own_kind
+from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, kind_of, marked, number_of, own_kind
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from .growing_list import GrowingList, Moved, as_growing, lengths_differ, with_growing
+from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .optional import MaybeNone
 from .staged_values import cast_where_made
 from .standins import opened
@@ -78,14 +79,15 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
     for index, sub in enumerate(graphs):
         with sub.as_default():
             sides[index] = tuple(map(as_growing, names, sides[index], sides[1 - index]))
-    merges = [_Merge(name, a, b, what) for name, a, b in zip(names, *sides, strict=True)]
+    number = number_of((test,))
+    merges = [_Merge(name, a, b, what, number, graphs) for name, a, b in zip(names, *sides, strict=True)]
     tensors = []
     for index, sub in enumerate(graphs):
         with sub.as_default():
             tensors.append([one for merge in merges for one in merge.tensors(index)])
     outputs = finish_cond(graph, scope, test, graphs[0], tensors[0], graphs[1], tensors[1])
     remaining = list(outputs)
-    return tuple(merge.value(remaining, number_of((test,))) for merge in merges)
+    return tuple(merge.value(remaining) for merge in merges)
 
 
 def _trace(graph: Graph, side: Side) -> Any:
@@ -102,9 +104,8 @@ def _trace(graph: Graph, side: Side) -> Any:
 class _Merge:
     """One variable of a branch: what of it the conditional must give, and its value made of the outputs."""
 
-    def __init__(self, name: str, a: Any, b: Any, what: str) -> None:
-        self.name = name
-        self.what = what
+    def __init__(self, name: str, a: Any, b: Any, what: str, number: Kind, graphs: Sequence[Graph]) -> None:
+        self.name, self.what, self.number, self.graphs = name, what, number, graphs
         self.optional = (what != RETURN and _is_optional(a, b)) or MaybeNone in (type(a), type(b))
         if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
             raise TypeError(
@@ -160,11 +161,24 @@ class _Merge:
             one, other = (unread, one) if self.absent[0] else (one, unread)
         elif not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
-        one, other = _alike(one, other), _alike(other, one)
+        one, other = self._of_one_type(one, other)
         with undivided():
             from autoloop_runtime.control.while_loop import BranchValues
 
         self.pairs.append(BranchValues(one, other, self.what.format(spoken(self.name))))
+
+    def _of_one_type(self, one: Any, other: Any) -> tuple[Any, Any]:
+        """Return what both sides leave as values of one type: numbers of several, unless a tensor decides."""
+        if self.number is not NumberTracer:
+            one, other = (part.leaving() if isinstance(part, MixedNumber) else part for part in (one, other))
+        elif isinstance(one, MixedNumber) or codes_of(one) != codes_of(other):
+            both = [part for part in (mixed(one, other), mixed(other, one)) if part is not None]
+            if len(both) == 2:
+                for part, graph in zip(both, self.graphs, strict=True):
+                    with graph.as_default():
+                        components(part)
+                return both[0], both[1]
+        return _alike(one, other), _alike(other, one)
 
     def _refuse_values(self, one: Any, other: Any) -> None:
         if one is None or other is None:
@@ -190,12 +204,12 @@ class _Merge:
             made.append(convert_to_tensor(self.is_set[side]))
         return made
 
-    def value(self, outputs: list[Tensor], number: Kind) -> Any:
+    def value(self, outputs: list[Tensor]) -> Any:
         """Take this variable's outputs off the list and return its value; a Python number is a ``number``."""
         leaves = []
         for pair, fixed, count, kind in zip(self.pairs, self.fixed, self.counts, self.kinds, strict=True):
             mine, outputs[:count] = outputs[:count], []
-            leaves.append(fixed if pair is None else marked(join(kind, number), pair.pack(mine)))
+            leaves.append(fixed if pair is None else marked(join(kind, self.number), pair.pack(mine)))
         is_set = outputs.pop(0) if self.is_set is not None else None
         if all(self.absent):
             return Undefined(self.name)

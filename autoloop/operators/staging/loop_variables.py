@@ -17,42 +17,33 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
-from autoloop_runtime.base.dtypes import int64
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.control.loop_leaf import LoopLeaf, leaf_names
 from autoloop_runtime.ir.composite import composite_of
-from autoloop_runtime.ir.convert import convert_to_tensor, to_array
+from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, carried, number_type, type_of_carrier, widest
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
-    ArrayTracer,
     DecidedNumber,
     Kind,
     NumberTracer,
-    ZeroDimArray,
     join,
-    kind_of,
-    marked,
     own_kind,
 )
-from autoloop_runtime.ops.int_bounds import COUNTED, bits, counts, is_step
+from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
 
 from .branch_merge import blank, blank_tensor
 from .growing_list import as_growing, with_growing
+from .loop_leaves import KINDS, NAMES, Leaf, entering, make_leaf, outside
+from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .optional import MaybeNone
-from .staged_values import cast_where_made
 from .standins import opened
 from .undefined import MaybeUnset, Undefined, spoken
 
 _NUMBERS = (bool, int, float, complex, np.generic)
-_NAMES: dict[Kind, str] = {
-    NumberTracer: "number", DecidedNumber: "decided number", ArrayTracer: "array", ZeroDimArray: "array without axes",
-    Tensor: "tensor",
-}  # fmt: skip
-_KINDS: dict[str, Kind] = {name: kind for kind, name in _NAMES.items()}
 # What to do about a container whose structure changes.
 _HINTS: dict[type, str] = {
     tuple: "; to collect values use a list and append",
@@ -67,99 +58,6 @@ class Retrace(Exception):
 
     def __init__(self, variables: Sequence[Variable]) -> None:
         self.variables = list(variables)
-
-
-@dataclass(frozen=True, eq=False)  # tensors compare element by element
-class Leaf:
-    """One leaf of a variable.
-
-    Attributes
-    ----------
-    entry : LoopLeaf
-        Its name, its value on entry, and the tensors that the loop carries for it: none for "outside".
-    kind : str
-        "tensor", "array", "array without axes", "number", "decided number", "composite" or "outside".
-    shape : TensorShape or None
-        The invariant, if the user gave one, or the body showed that the shape on entry is none.
-    changes : bool
-        Whether a number is known to change, so that it has to be carried.
-    relaxed : bool
-        Whether it was the body that showed what the invariant is.
-    counts : bool
-        Whether, if it is an int, it is small on entry and the body may only add small numbers to it.
-    """
-
-    entry: LoopLeaf
-    kind: str
-    shape: Any = None
-    changes: bool = False
-    relaxed: bool = False
-    counts: bool = True
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return self.entry.name
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is a Python number."""
-        return issubclass(_KINDS.get(self.kind, Tensor), NumberTracer)
-
-    @property
-    def is_counter(self) -> bool:
-        """Whether it is an int of which only counters are known to come."""
-        return self.is_number and self.counts and self.tensors[0].dtype == int64 and bits(self.tensors[0]) <= COUNTED
-
-    @property
-    def init(self) -> Any:
-        """The value on entry."""
-        return self.entry.value
-
-    @property
-    def tensors(self) -> tuple[Tensor, ...]:
-        """The value on entry as tensors."""
-        return self.entry.tensors
-
-    def loop_vars(self) -> list[LoopVar]:
-        """Return the declarations of its tensors."""
-        return [] if self.kind == "outside" else self.entry.declared(self.shape)
-
-    def value(self, tensors: Sequence[Tensor], number: Kind = NumberTracer) -> Any:
-        """Return the leaf made of the tensors that now stand for it; a number is a ``number``."""
-        if self.kind == "outside":
-            return self.init
-        if self.is_counter:
-            counts(tensors[0])
-        kind = _KINDS.get(self.kind, Tensor)
-        return marked(join(kind, number) if self.is_number else kind, self.entry.packed(tensors))
-
-    def starting_with(self, *tensors: Tensor) -> Leaf:
-        """Return the leaf with other tensors on entry."""
-        return replace(self, entry=replace(self.entry, tensors=tensors))
-
-
-def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
-    """Classify one leaf of a variable."""
-    name = spoken(name)
-    if composite_of(value) is not None:
-        return Leaf(LoopLeaf.of(name, value), "composite", shape)
-    if number_type(value) is not None:
-        return Leaf(LoopLeaf(name, value, (_carried(value),)), _NAMES[kind_of((value,))], shape)
-    if isinstance(value, (np.ndarray, np.generic)) or is_tensor(value):
-        return Leaf(LoopLeaf.of(name, value), _NAMES[own_kind(value)], shape)
-    return _outside(name, value)
-
-
-def _outside(name: str, value: Any) -> Leaf:
-    return Leaf(LoopLeaf(name, value, ()), "outside")
-
-
-def _carried(value: Any, dtype: Any = None) -> Tensor:
-    """Return what carries a Python number into a loop, or what it is as an array of some dtype."""
-    if isinstance(value, Tensor):
-        return value.plain if dtype is None or value.dtype == dtype else cast_where_made(value, dtype)
-    return Tensor(to_array(value, CARRIERS[number_type(value) or complex] if dtype is None else dtype))
 
 
 @dataclass(frozen=True, eq=False)  # tensors compare element by element
@@ -318,6 +216,10 @@ def make_variable(name: str, value: Any, shape: Any = None) -> Variable:
 def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf, list[Tensor]]:
     if leaf.kind == "outside":
         return _accept_outside(leaf, value), []
+    if isinstance(leaf.init, MixedNumber):
+        return _accept_mixed(leaf, leaf.init, value, params)
+    if (several := _of_several_types(leaf, value)) is not None:
+        return several, []
     if leaf.kind == "composite":
         parts, structure = leaf.entry.next(value, "before the loop")
         composite = composite_of(value)
@@ -333,26 +235,58 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
         )
     if leaf.is_number and not leaf.changes and isinstance(value, Tensor) and value.plain is params[0]:
         # The body leaves the number alone: it can stay the Python number it is.
-        return _outside(leaf.name, leaf.init), []
-    kind = join(own_kind(value), _KINDS[leaf.kind])
+        return outside(leaf.name, leaf.init), []
+    kind = join(own_kind(value), KINDS[leaf.kind])
     if issubclass(kind, NumberTracer):
         return _accept_number(leaf, value, kind)
     if number_type(value) is not None:
         return _accept_beside(leaf, value)
     result = convert_to_tensor(value)
     if leaf.is_number:
-        return _settled(replace(leaf, kind=_NAMES[kind]), leaf, result)
-    if _NAMES[kind] != leaf.kind:
-        return replace(leaf, kind=_NAMES[kind]), []
+        return _settled(replace(leaf, kind=NAMES[kind]), leaf, result)
+    if NAMES[kind] != leaf.kind:
+        return replace(leaf, kind=NAMES[kind]), []
     return (leaf, [result]) if kind is Tensor else (_settled_array(leaf, result), [result])
+
+
+def _of_several_types(leaf: Leaf, value: Any) -> Leaf | None:
+    """Return the variable as a number of several types, if the body gives it another one; None if not."""
+    codes = codes_of(leaf.init)
+    if leaf.relaxed or leaf.shape is not None or codes is None or codes_of(value) in (None, codes):
+        return None
+    variable = begun(leaf.init, value)
+    if variable is None or leaf.kind == NAMES[DecidedNumber]:
+        return None
+    return _mixed_leaf(leaf.name, variable)
+
+
+def _mixed_leaf(name: str, variable: MixedNumber) -> Leaf:
+    graph = current_graph()
+    assert graph is not None and graph.parent is not None
+    with graph.parent.as_default():
+        return Leaf(LoopLeaf.of(name, variable), "composite", changes=True)
+
+
+def _accept_mixed(leaf: Leaf, variable: MixedNumber, value: Any, params: Sequence[Tensor]) -> tuple[Leaf, list[Tensor]]:
+    """Carry a number of several types, or what it turns out to be else."""
+    made = accepted(variable, value)
+    if isinstance(made, MixedNumber):
+        return _mixed_leaf(leaf.name, made), []
+    if made is not None:
+        return leaf, list(made)
+    if variable.static is None:
+        variable = MixedNumber(variable.types, variable.carrier, None, None, variable.leaving())
+    single = replace(make_leaf(leaf.name, variable.static), changes=True)
+    settled, _ = _accept_leaf(single, value, params)
+    return settled, []
 
 
 def _accept_number(leaf: Leaf, value: Any, kind: Kind) -> tuple[Leaf, list[Tensor]]:
     """Carry a number that stays one, in the type that all its values have."""
     init = leaf.tensors[0]
     common = widest(type_of_carrier(init.dtype), number_type(value) or complex)
-    if CARRIERS[common] != init.dtype or _NAMES[kind] != leaf.kind:
-        return replace(leaf.starting_with(_carried(init, CARRIERS[common])), kind=_NAMES[kind]), []
+    if CARRIERS[common] != init.dtype or NAMES[kind] != leaf.kind:
+        return replace(leaf.starting_with(entering(init, CARRIERS[common])), kind=NAMES[kind]), []
     tensor = carried(value, common)
     if leaf.is_counter and not is_step(tensor):
         return replace(leaf, counts=False), []
@@ -364,8 +298,8 @@ def _accept_beside(leaf: Leaf, value: Any) -> tuple[Leaf, list[Tensor]]:
     dtype = leaf.tensors[0].dtype
     common = beside(dtype, value)
     if common != dtype and leaf.kind in ("array", "array without axes"):
-        return leaf.starting_with(_carried(leaf.tensors[0], common)), []
-    return leaf, [_carried(value, common)]
+        return leaf.starting_with(entering(leaf.tensors[0], common)), []
+    return leaf, [entering(value, common)]
 
 
 def _settled_array(leaf: Leaf, result: Tensor) -> Leaf:
@@ -373,7 +307,7 @@ def _settled_array(leaf: Leaf, result: Tensor) -> Leaf:
     and dimensions that may be any if the body changes them."""
     init = leaf.tensors[0]
     if result.dtype != init.dtype and np.can_cast(init.dtype, result.dtype, "safe"):
-        return leaf.starting_with(_carried(init, result.dtype))
+        return leaf.starting_with(entering(init, result.dtype))
     invariant = leaf.shape if leaf.shape is not None else init.shape
     if (leaf.shape is not None and not leaf.relaxed) or result.shape.is_subsumed_by(invariant):
         return leaf
@@ -421,10 +355,10 @@ def _settled(leaf: Leaf, number: Leaf, result: Tensor) -> tuple[Leaf, list[Tenso
     start = init if isinstance(number.init, Tensor) else number.init
     if number.shape is None and not result.shape.is_fully_defined():
         # It meets what may have any shape, and then has that shape.
-        return replace(leaf.starting_with(_carried(start, result.dtype)), shape=TensorShape(None)), []
+        return replace(leaf.starting_with(entering(start, result.dtype)), shape=TensorShape(None)), []
     if number.shape is not None or result.shape.rank == 0 or isinstance(number.init, Tensor):
-        return leaf.starting_with(_carried(start, result.dtype)), []
-    value = np.broadcast_to(_carried(start, result.dtype).value, result.shape.as_tuple())
+        return leaf.starting_with(entering(start, result.dtype)), []
+    value = np.broadcast_to(entering(start, result.dtype).value, result.shape.as_tuple())
     return leaf.starting_with(Tensor(value.copy())), []
 
 

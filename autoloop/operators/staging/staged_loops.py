@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -26,6 +27,7 @@ from ..constructs.effect_statements import is_run_time_error, raise_at_run_time,
 from ..mutation.side_effects import NewPlaces, Outside
 from .branch_merge import copied, written_back
 from .loop_variables import Retrace, Variable, check_results, make_variable
+from .mixed_numbers import MixedNumber
 from .staged_values import asked, is_staged, truth
 
 Values = tuple[Any, ...]
@@ -50,6 +52,8 @@ class Loop:
         The arguments of ``set_loop_options``.
     number : Kind
         What Python numbers are after it, unless a tensor decides how often it runs: then they are tensors.
+    surely : bool
+        Whether the body is known to run at least once.
     """
 
     test: Callable[..., Any]
@@ -59,6 +63,7 @@ class Loop:
     outside: Outside
     options: dict[str, Any] = field(default_factory=dict)
     number: Kind = NumberTracer
+    surely: bool = False
 
 
 def record(kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str) -> None:
@@ -148,7 +153,12 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
         number = join(loop.number, number_of((asked(pred),)))
         pred = check_predicate(truth(asked(pred)), "the condition of the loop")
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
-    return _values(variables, outputs, number)
+    results = _values(variables, outputs, number)
+    return nest.map_structure(_known, results) if loop.surely else results
+
+
+def _known(leaf: Any) -> Any:
+    return leaf.known() if isinstance(leaf, MixedNumber) else leaf
 
 
 def _values(variables: Sequence[Variable], tensors: Sequence[Tensor], number: Kind = NumberTracer) -> Values:

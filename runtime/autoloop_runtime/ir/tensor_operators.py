@@ -37,9 +37,12 @@ def _foreign(other: Any) -> bool:
         other is None
         or isinstance(other, (str, bytes, type, dict))
         or getattr(type(other), "__array_ufunc__", _foreign) is None
+        or type(other) in ASKED_FIRST
     )
 
 
+#: types of operands that say themselves what operators give of them and a tensor; filled while modules are imported
+ASKED_FIRST: set[type] = set()
 #: types of operands that need no closer look
 _FAMILIAR: set[type] = {np.ndarray, bool, int, float}
 

@@ -96,6 +96,16 @@ def _count_kernel(y: Any) -> Any:
 SHIFT_COUNT = primitive("shift_count", lambda y: (y.dtype, y.shape), _count_kernel, NO_GRADIENT, traits=_LOOKING)
 
 
+def _exact_float_kernel(x: Any) -> Any:
+    if float(x) != int(x):
+        raise OverflowError(f"the Python int {x} may be a float in other runs, and no float of 64 bits is equal to it")
+    return np.float64(x)
+
+
+#: the float that is equal to an int
+EXACT_FLOAT = primitive("exact_float", lambda x: (float64, SCALAR), _exact_float_kernel, NO_GRADIENT, traits=_RAISING)
+
+
 def _power_kernel(z: Any, x: Any, y: Any) -> Any:
     if not np.isfinite(z):
         made = x.item() ** y.item()  # which may raise
@@ -198,4 +208,14 @@ function("number_left_shift", _shifted)
 function("number_negative", _negated)
 function("number_abs", _magnitude)
 function("number_right_shift", _shifted_back)
+
+
+def _exact_float(x: Tensor) -> Tensor:
+    """Return an int as the float that is equal to it."""
+    if x.dtype.kind == "b" or x.dtype.itemsize <= 4 or (x.dtype == int64 and bits(x) <= 53):
+        return cast(x, float64)
+    return apply(EXACT_FLOAT, [x])
+
+
+function("number_float", _exact_float)
 function("python_int", truncated)

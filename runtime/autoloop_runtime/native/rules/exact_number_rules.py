@@ -8,6 +8,7 @@ from ...ir.graph import Node
 from ...ops.exact_numbers import (
     DIVISOR,
     EXACT_ADD,
+    EXACT_FLOAT,
     EXACT_MULTIPLY,
     EXACT_POWER,
     EXACT_SHIFT,
@@ -83,6 +84,16 @@ def _shift_count(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
     y = ctx.scalar(values[0])
     ctx.check(ctx.writer.let(f"icmp sge i64 {y}, 0"), node, values)
     return [Scalar(y, ctx.type_of(node.outputs[0]))]
+
+
+@rule(EXACT_FLOAT, undecided=True)
+def _exact_float(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    t, x, let = ctx.type_of(node.inputs[0]), ctx.scalar(values[0]), ctx.writer.let
+    if t.kind != "i":
+        ctx.refuse(node, f"it has no machine code for dtype {node.inputs[0].dtype}")
+    small = [let(f"icmp {sign} i64 {x}, {bound}") for sign, bound in (("sle", 2**53), ("sge", -(2**53)))]
+    ctx.check(let(f"and i1 {small[0]}, {small[1]}"), node, values)
+    return [Scalar(let(f"sitofp i64 {x} to double"), ctx.type_of(node.outputs[0]))]
 
 
 @rule(QUOTIENT_FITS)

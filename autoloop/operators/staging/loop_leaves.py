@@ -1,0 +1,141 @@
+"""The leaves of the variables of a staged loop: what kind of value each is, and the tensors that are carried for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.dtypes import int64
+from autoloop_runtime.control.loop_leaf import LoopLeaf
+from autoloop_runtime.ir.composite import composite_of
+from autoloop_runtime.ir.convert import to_array
+from autoloop_runtime.ir.number_operators import CARRIERS, number_type
+from autoloop_runtime.ir.structured import LoopVar
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    DecidedNumber,
+    Kind,
+    NumberTracer,
+    ZeroDimArray,
+    join,
+    kind_of,
+    marked,
+    own_kind,
+)
+from autoloop_runtime.ops.int_bounds import COUNTED, bits, counts
+from autoloop_runtime.ops.operands import is_tensor
+
+from .mixed_numbers import MixedNumber
+from .staged_values import cast_where_made
+from .undefined import spoken
+
+#: what messages and leaves call the kinds
+NAMES: dict[Kind, str] = {
+    NumberTracer: "number", DecidedNumber: "decided number", ArrayTracer: "array", ZeroDimArray: "array without axes",
+    Tensor: "tensor",
+}  # fmt: skip
+KINDS: dict[str, Kind] = {name: kind for kind, name in NAMES.items()}
+
+
+@dataclass(frozen=True, eq=False)  # tensors compare element by element
+class Leaf:
+    """One leaf of a variable.
+
+    Attributes
+    ----------
+    entry : LoopLeaf
+        Its name, its value on entry, and the tensors that the loop carries for it: none for "outside".
+    kind : str
+        "tensor", "array", "array without axes", "number", "decided number", "composite" or "outside".
+    shape : TensorShape or None
+        The invariant, if the user gave one, or the body showed that the shape on entry is none.
+    changes : bool
+        Whether a number is known to change, so that it has to be carried.
+    relaxed : bool
+        Whether it was the body that showed what the invariant is.
+    counts : bool
+        Whether, if it is an int, it is small on entry and the body may only add small numbers to it.
+    """
+
+    entry: LoopLeaf
+    kind: str
+    shape: Any = None
+    changes: bool = False
+    relaxed: bool = False
+    counts: bool = True
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.entry.name
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a Python number."""
+        return issubclass(KINDS.get(self.kind, Tensor), NumberTracer)
+
+    @property
+    def is_counter(self) -> bool:
+        """Whether it is an int of which only counters are known to come."""
+        return self.is_number and self.counts and self.tensors[0].dtype == int64 and bits(self.tensors[0]) <= COUNTED
+
+    @property
+    def init(self) -> Any:
+        """The value on entry."""
+        return self.entry.value
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The value on entry as tensors."""
+        return self.entry.tensors
+
+    def loop_vars(self) -> list[LoopVar]:
+        """Return the declarations of its tensors."""
+        return [] if self.kind == "outside" else self.entry.declared(self.shape)
+
+    def value(self, tensors: Sequence[Tensor], number: Kind = NumberTracer) -> Any:
+        """Return the leaf made of the tensors that now stand for it; a number is a ``number``."""
+        if self.kind == "outside":
+            return self.init
+        if self.is_counter:
+            counts(tensors[0])
+        if isinstance(self.init, MixedNumber):
+            return self._mixed(self.init, tensors, number)
+        kind = KINDS.get(self.kind, Tensor)
+        return marked(join(kind, number) if self.is_number else kind, self.entry.packed(tensors))
+
+    def _mixed(self, init: MixedNumber, tensors: Sequence[Tensor], number: Kind) -> Any:
+        made = self.entry.packed(tensors)
+        made.given = init.given
+        return made if number is NumberTracer else marked(join(made.__autoloop_kind__, number), made.leaving())
+
+    def starting_with(self, *tensors: Tensor) -> Leaf:
+        """Return the leaf with other tensors on entry."""
+        return replace(self, entry=replace(self.entry, tensors=tensors))
+
+
+def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
+    """Classify one leaf of a variable."""
+    name = spoken(name)
+    if composite_of(value) is not None:
+        return Leaf(LoopLeaf.of(name, value), "composite", shape)
+    if number_type(value) is not None:
+        return Leaf(LoopLeaf(name, value, (entering(value),)), NAMES[kind_of((value,))], shape)
+    if isinstance(value, (np.ndarray, np.generic)) or is_tensor(value):
+        return Leaf(LoopLeaf.of(name, value), NAMES[own_kind(value)], shape)
+    return outside(name, value)
+
+
+def outside(name: str, value: Any) -> Leaf:
+    """Return the leaf of a value that is carried around outside."""
+    return Leaf(LoopLeaf(name, value, ()), "outside")
+
+
+def entering(value: Any, dtype: Any = None) -> Tensor:
+    """Return what carries a Python number into a loop, or what it is as an array of some dtype."""
+    if isinstance(value, Tensor):
+        return value.plain if dtype is None or value.dtype == dtype else cast_where_made(value, dtype)
+    return Tensor(to_array(value, CARRIERS[number_type(value) or complex] if dtype is None else dtype))

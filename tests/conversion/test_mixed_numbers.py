@@ -1,0 +1,236 @@
+"""Numbers whose type only the run tells come back as what plain Python would have."""
+
+from __future__ import annotations
+
+import math
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS, INTERPRETED
+
+X = np.array([1.5, 0.5, 3.0, 2.5])
+SINGLE = X.astype(np.float32)
+TRUE, FALSE, NONE, SOME = np.bool_(True), np.bool_(False), np.int64(0), np.int64(3)
+
+
+def alternatives(x):
+    return x.max() > 2 or 5, x.max() > 2 and 5, (x.max() > 2) + 1 or 0.5
+
+
+def chosen(c):
+    return 2 if c else 0.5, True if c else 3, (1, 0.5) if c else (0.5, 1)
+
+
+def complexes(c):
+    """Return numbers that have no machine code."""
+    v = 1j if c else False
+    return v, v + 1, v == 1j, complex(v), abs(v), v.real, v * v, v * 0.5
+
+
+def chosen_or_carried(n, c):
+    value = int(n)
+    if c:
+        value = value + 0.5
+    return value, [value, {"value": value}]
+
+
+def halves(n):
+    s = i = 0
+    while i < n:
+        s += 0.5
+        i += 1
+    return s
+
+
+def weighted(x, n):
+    s = 0
+    for i in range(n):
+        s += x[i] * 0.5
+    return s
+
+
+def conditional(x, n):
+    s, k = 0.0, 0
+    for i in range(n):
+        if x[i] > 1:
+            s += x[i]
+            k = np.argmax(x)
+    return s, k, x[k], [1.5, 2.5, 3.5][k]
+
+
+def largest(x, n):
+    best = most = -1
+    for i in range(n):
+        if x[i] > best:
+            best = x[i]
+        most = max(most, x[i], 2)
+    return best, most, min(best, 1)
+
+
+def of_several(n):
+    t = u = 0
+    for i in range(n):
+        t += 1 if i % 2 else 0.5
+        u = u + (1 if i % 3 == 1 else True)
+    return t, u
+
+
+def over_all(x):
+    s = 0
+    for v in x:
+        s += v
+    return s, s + 1
+
+
+def returned(x):
+    if x[0] > 1:
+        return 1
+    return x[1]
+
+
+def operated(c):
+    v = 2 if c else 0.5
+    sums = v + 1, v * 0.5, v / 2, v // 2, v**2, -v, abs(v), v % 2, v - v, v * v, 1 / v, 2 - v, +v, v * np.float64(2)
+    tests = v > 1, v == 2, v and 3, v or 4, not v, v in (0.5, 1), bool(v), v != v
+    numbers = math.floor(v), int(v), float(v), round(v), divmod(v, 2), max(v, 1), min(v, 1.5), np.sqrt(v)
+    return sums, tests, numbers, v.real, v.conjugate(), math.sqrt(v), pow(v, 2), sum([v, 1]), v * np.ones(2)
+
+
+def summed(x, n):
+    s = 0.0
+    for i in range(n):
+        s = s + (x[i] if x[i] > 1 else 0)
+    sums = s * 2, s + 1, s / 2, -s, abs(s), s * x[0], s // 1, s**2, s + s, x / (s + 1), x[:2] * np.float32(1) + s
+    return s, sums, s > 1, s == 0, math.sqrt(s + 1), np.sqrt(s), float(s), int(s), round(s), s if s else 7, not s
+
+
+def doubled(c, n):
+    v = 1 if c else 0.5
+    for _ in range(n):
+        v = v * 2
+    return v
+
+
+@al.function
+def inner(c):
+    return 2 if c else 0.5
+
+
+def outer(c):
+    return inner(c) * 2, inner(c)
+
+
+CALLS = [
+    (alternatives, (X,)), (alternatives, (X * 0,)), (chosen, (TRUE,)), (chosen, (FALSE,)),
+    (complexes, (TRUE,)), (complexes, (FALSE,)),
+    (chosen_or_carried, (SOME, TRUE)), (chosen_or_carried, (SOME, FALSE)), (halves, (NONE,)), (halves, (SOME,)),
+    (weighted, (X, NONE)), (weighted, (X, SOME)), (weighted, (SINGLE, SOME)), (weighted, (X.astype("i4"), NONE)),
+    (conditional, (X, NONE)), (conditional, (X, SOME)), (conditional, (SINGLE, SOME)), (conditional, (X * 0, SOME)),
+    (largest, (X, NONE)), (largest, (X, SOME)), (largest, (-X - 2, SOME)), (largest, (SINGLE, SOME)),
+    (of_several, (NONE,)), (of_several, (np.int64(1),)), (of_several, (np.int64(5),)), (over_all, (SINGLE,)),
+    (over_all, (X[:0],)), (over_all, (X.astype("u1"),)), (returned, (X,)), (returned, (-X,)), (operated, (TRUE,)),
+    (operated, (FALSE,)), (summed, (X, NONE)), (summed, (X, SOME)), (summed, (X * 0, SOME)), (doubled, (TRUE, SOME)),
+    (doubled, (FALSE, SOME)), (doubled, (TRUE, np.int64(40))), (outer, (TRUE,)), (outer, (FALSE,)),
+]  # fmt: skip
+
+
+def described(value):
+    if isinstance(value, (list, tuple)):
+        return [type(value), *map(described, value)]
+    if isinstance(value, dict):
+        return {key: described(one) for key, one in value.items()}
+    return type(value), getattr(value, "dtype", None), repr(value)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_types_are_those_of_plain_python(executor):
+    functions, wrong = {}, []
+    for program, args in [one for one in CALLS if one[0] is not complexes or executor in INTERPRETED]:
+        f = functions.setdefault(program, al.function(program, executor=executor))
+        wanted, got = described(program(*args)), described(f(*args))
+        if wanted != got:
+            wrong.append((program.__name__, args, wanted, got))
+    assert not wrong
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)
+def test_text_tells_the_type_of_each_iteration(executor, capsys):
+    def program(n):
+        s = 0
+        for _ in range(n):
+            print(s, [s])
+            s += 0.5
+        return f"{s}", str(s), repr(s)
+
+    plain = program(2), program(0)
+    shown = capsys.readouterr().out
+    f = al.function(program, executor=executor)
+    assert (f(np.int64(2)), f(NONE)) == plain
+    assert capsys.readouterr().out == shown == "0 [0]\n0.5 [0.5]\n"
+
+
+def test_ints_stay_exact_or_are_errors():
+    f = al.function(lambda n, c: int(n) if c else 0.5)
+    assert f(np.int64(2**53), TRUE) == 2**53
+    assert type(f(np.int64(2**60), TRUE)) is int
+    with pytest.raises(OverflowError, match="may be a float in other runs, and no float of 64 bits is equal to it"):
+        f(np.int64(2**60 + 1), TRUE)
+    assert f(np.int64(2**60 + 1), FALSE) == 0.5
+
+
+def test_what_has_no_one_dtype_is_refused():
+    def of(program):
+        return lambda c, x: program(2 if c else 0.5, x)
+
+    integers = np.ones(3, np.int32)
+    for program, words in (
+        (lambda v, x: x * v, r"float or int, as only the run tells: write float\(...\) or int\(...\)"),
+        (lambda v, x: np.full(3, v), "return the same dtypes, they return float64 and int64|int64 and float64"),
+        (
+            lambda v, x: range(v),
+            r"an int is needed, not a number of which only the run tells whether it is float or int",
+        ),
+        (lambda v, x: type(v), r"ask isinstance\(...\)"),
+        (lambda v, x: isinstance(v, int), r"make it one of them before, float\(...\) or int\(...\)"),
+        (lambda v, x: v.shape, "has no attribute 'shape'"),
+    ):
+        with pytest.raises((TypeError, AttributeError), match=words):
+            al.function(of(program))(TRUE, integers)
+    assert al.function(of(lambda v, x: x * float(v)))(TRUE, integers).tolist() == [2.0, 2.0, 2.0]
+    assert isinstance(al.function(of(lambda v, x: isinstance(v, (int, float))))(TRUE, integers), bool)
+
+
+def test_where_a_tensor_decides_it_is_a_tensor_of_one_dtype():
+    made = al.function(lambda c: 2 if c else 0.5)(al.constant(True))
+    assert isinstance(made, al.Tensor) and made.dtype == np.float64
+    made = al.function(halves)(al.constant(0))
+    assert isinstance(made, al.Tensor) and made.dtype == np.float64
+
+
+def test_gradients_pass_through():
+    def loss(x, n):
+        s = 0
+        for i in range(n):
+            s += x[i] ** 2 if x[i] > 1 else 0
+        return s
+
+    wanted = np.where(X > 1, 2 * X, 0)
+    n = np.int64(4)
+    for f in (loss, al.function(loss)):
+        np.testing.assert_allclose(al.grad(f)(X, n), wanted)
+        value, found = al.value_and_grad(f)(X, n)
+        np.testing.assert_allclose(found, wanted)
+        assert value == loss(X, n)
+    with al.GradientTape() as tape:
+        x = al.constant(X)
+        tape.watch(x)
+        y = al.function(loss)(x, n)
+    np.testing.assert_allclose(tape.gradient(y, x), wanted)
+
+
+def test_functions_of_tensors_are_given_tensors():
+    f = al.function(lambda x: al.map_fn(lambda v: v if v > 1 else 0, x))
+    assert f(X).tolist() == [1.5, 0.0, 3.0, 2.5]
+    f = al.function(lambda x: al.cond(x[0] > 1, lambda: x[0] if x[1] > 1 else 0.0, lambda: 1.0))
+    assert f(X) == 0.0
