@@ -67,6 +67,7 @@ OTHERS = {
         *(call("number_asked", f, kind, (given,), {}, lambda tensor: True)
           for f, kind, given in ((math.gamma, float, x), (math.isqrt, int, n))),
     ], A[0, 0], np.int64(2**63 - 1)),
+    "a float of a large int": (lambda n: call("number_float", n), np.int64(2**62)),
     "a number that is defined": (lambda x: defined(math.log, al.log)(x), A[0, 0]),
 }  # fmt: skip
 OTHERS.update(gathered("WITHOUT_GRADIENTS"))
