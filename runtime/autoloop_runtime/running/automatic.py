@@ -49,7 +49,7 @@ _KIND = Kind(
 TRIALS = 3
 #: machine code that takes at most this much of the time is faster, whatever the noise; the second where it is compared
 #: with the mean of all calls before
-PLAIN, PLAIN_OF_MEAN = 0.8, 0.4
+PLAIN, PLAIN_OF_MEAN = 0.8, 0.1
 #: seconds of generated Python in one function after which it is said, once in a process, that the extra is missing
 NOTICE = 3.0
 
