@@ -41,8 +41,8 @@ STAGED_FUNCTIONS: frozenset[Any] = frozenset(
 )
 # Classes of NumPy's that are called as functions are, and functions that ask the elements of an argument, not itself.
 _ASKING_NOBODY: frozenset[Any] = frozenset(
-    (np.vectorize, np.ndindex, np.ndenumerate, np.nditer, np.errstate, np.poly, np.roots, np.ravel_multi_index)
-    + (np.vstack, np.hstack, np.dstack, np.column_stack)
+    (np.vectorize, np.broadcast, np.ndindex, np.ndenumerate, np.nditer, np.errstate, np.poly, np.roots)
+    + (np.ravel_multi_index, np.vstack, np.hstack, np.dstack, np.column_stack)
 )
 _DISPLAYS = (gast.List, gast.Tuple, gast.ListComp)
 _MAY_BE_LISTS = (gast.Name, gast.Attribute, gast.Subscript, gast.Call, gast.Starred, gast.IfExp, gast.NamedExpr)

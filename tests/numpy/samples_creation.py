@@ -221,9 +221,27 @@ SAMPLES = {
         "[k for k in np.ndindex(n)]",
     ],
     "np.ndenumerate": ["[q for k, q in np.ndenumerate(x)]", "[k for k, q in np.ndenumerate(x)]"],
-    "np.nditer": ["[q + 1 for q in np.nditer(x)]", "[q for q in np.nditer(x, flags=['multi_index'])]"],
+    "np.nditer": [
+        "[q + 1 for q in np.nditer(x)]",
+        "[q + 1 for q in np.nditer(x, order='C')]",
+        "[q for q in np.nditer(x, order='F')]",
+        "[a * b for a, b in np.nditer([x, y[0]], order='C')]",
+        "[q for q in np.nditer(x, flags=['multi_index'])]",
+    ],
     "np.nested_iters": ["np.nested_iters(x, [[0], [1]])"],
-    "np.broadcast": ["np.broadcast(x, y).shape", "np.broadcast(x, y[0]).nd"],
+    "np.broadcast": [
+        "np.broadcast(x, y).shape",
+        "np.broadcast(x, y[0]).nd",
+        "np.broadcast(x[:, :1], y[0]).size",
+        "[a * b for a, b in np.broadcast(x, y[0])]",
+        "np.broadcast(x, 2, v[0]).numiter",
+        "np.broadcast(x, v)",
+    ],
+    "np.array2string": ["np.array2string(x)", "np.array2string(v, precision=2, separator=', ', suppress_small=True)"],
+    "np.array_repr": ["np.array_repr(x)", "np.array_repr(v, 10, 2, True)"],
+    "np.array_str": ["np.array_str(x)", "np.array_str(v, precision=1)"],
+    "np.format_float_positional": ["np.format_float_positional(t)", "np.format_float_positional(x[0, 0], 3, trim='-')"],
+    "np.format_float_scientific": ["np.format_float_scientific(t)", "np.format_float_scientific(x[0, 0], 3, False)"],
 }
 NOT_APPLICABLE = {
     **dict.fromkeys(
@@ -241,14 +259,7 @@ NOT_APPLICABLE = {
         "files",
     ),
     **dict.fromkeys(
-        (
-            "np.array2string",
-            "np.array_repr",
-            "np.array_str",
-            "np.format_float_positional",
-            "np.format_float_scientific",
-            "np.fromstring",
-        ),
+        ("np.fromstring",),
         "text",
     ),
     **dict.fromkeys(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import warnings
 
 import autoloop as al
 import numpy as np
@@ -137,3 +138,29 @@ def test_elements_and_lists_are_numbers_as_plain_python_has_them(dtype):
     x = np.array(X > 0 if dtype == "bool" else np.abs(X)).astype(dtype)
     found, plain = al.function(f)(x), f(x)
     assert repr(found) == repr(plain)
+
+
+def test_iterators_that_need_to_know_more():
+    for f, message in [
+        (lambda x: list(np.nditer(x)), "numpy.nditer takes tensors in a given order only, numpy.nditer"),
+        (lambda x: list(np.nditer(x, ["multi_index"], order="C")), "numpy.nditer does not take the argument 'flags'"),
+        (lambda x: np.broadcast(x[x > 1], x[0]).shape, "numpy.broadcast: the shapes must be known while the graph is"),
+        (lambda x: np.isfortran(x), "numpy.isfortran: what lies where in memory is not known"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            al.function(f)(np.ones((2, 3)))
+
+
+def test_numpys_own_warnings_stand_at_the_line():
+    def crossed(x):
+        return np.cross(x, x + 1)
+
+    with warnings.catch_warnings(record=True) as plain:
+        warnings.simplefilter("always")
+        crossed(np.ones(2))
+    with warnings.catch_warnings(record=True) as ours:
+        warnings.simplefilter("always")
+        al.function(crossed)(np.ones(2))
+    assert [(one.category, str(one.message), one.filename, one.lineno) for one in ours] == [
+        (one.category, str(one.message), one.filename, one.lineno) for one in plain
+    ]

@@ -31,7 +31,7 @@ def _ids(f):
 
 @pytest.mark.skipif(not NEWEST, reason="an older NumPy, whose functions have fewer parameters")
 #: of which NumPy says only in words what they take
-@each([f for f in WRITTEN if f is not np.ndarray.view], _ids)
+@each([f for f in WRITTEN if f not in (np.ndarray.view, np.broadcast)], _ids)
 def test_parameters_are_numpys(function):
     assert _parameters(WRITTEN[function]) == _parameters(_SIGNATURES.get(function, function))
 

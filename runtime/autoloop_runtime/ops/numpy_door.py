@@ -36,7 +36,7 @@ HOLDS: Mapping[str, str] = {
         "eye fromiter full full_like identity ones ones_like require zeros zeros_like"
     ),
     "numpy_grids": (
-        "diag_indices diag_indices_from indices mask_indices ndenumerate ndindex nditer nested_iters "
+        "broadcast diag_indices diag_indices_from indices mask_indices ndenumerate ndindex nditer nested_iters "
         "ravel_multi_index tri tril_indices tril_indices_from triu_indices triu_indices_from unravel_index"
     ),
     "numpy_joining": "concatenate stack",
@@ -53,6 +53,7 @@ HOLDS: Mapping[str, str] = {
     ),
     "numpy_shapes": "broadcast_arrays diagonal meshgrid ndim ravel reshape rollaxis shape size squeeze trace unstack",
     "numpy_sorting": "argsort sort sort_complex",
+    "numpy_texts": "array2string array_repr array_str format_float_positional format_float_scientific",
     "numpy_ufuncs": (
         "bitwise_count conjugate deg2rad degrees divmod fabs float_power fmax fmin fmod frexp gcd heaviside lcm "
         "ldexp logaddexp2 modf nextafter positive rad2deg radians signbit spacing"

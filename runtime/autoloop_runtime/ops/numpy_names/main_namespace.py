@@ -22,6 +22,7 @@ from . import numpy_running_sums as numpy_running_sums
 from . import numpy_selection as numpy_selection
 from . import numpy_shapes as numpy_shapes
 from . import numpy_sorting as numpy_sorting
+from . import numpy_texts as numpy_texts
 from . import numpy_ufuncs as numpy_ufuncs
 from . import numpy_windows as numpy_windows
 from . import order_statistics as order_statistics

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
+from ...ir.tracers import ArrayTracer, Kind, ZeroDimArray, marked
 from ...ir.traits import NO_GRADIENT
 from .. import array as arrays
 from .. import creation
+from ..broadcasting import broadcast_static, broadcast_to
 from ..composed import meshgrid
 from ..composed import nonzero as places_of
 from ..filled import ones
@@ -155,9 +157,62 @@ def ndindex(*shape: Any) -> Iterator[Any]:
 def nditer(
     op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: Any = None, order: Any = "K", casting: Any = "safe",
     op_axes: Any = None, itershape: Any = None, buffersize: Any = 0,
-) -> NoReturn:  # fmt: skip
-    """Refuse: the order in memory is not known, and elements cannot be written to."""
-    raise TypeError("numpy.nditer takes no tensors: iterate over numpy.ndenumerate(x), or over x.ravel()")
+) -> Iterator[Any]:  # fmt: skip
+    """Return an iterator over the elements of an array, or of several side by side, in an order that is said.
+
+    That in memory, which NumPy takes by itself, is not known; and elements cannot be written to.
+    """
+    unsupported(
+        np.nditer, flags=flags, op_flags=op_flags, op_dtypes=op_dtypes, casting=casting, op_axes=op_axes,
+        itershape=itershape, buffersize=buffersize,
+    )  # fmt: skip
+    if order not in ("C", "F"):
+        raise TypeError(
+            "numpy.nditer takes tensors in a given order only, numpy.nditer(x, order='C'): that in memory is not known"
+        )
+    several = isinstance(op, (list, tuple))
+    parts = broadcast(*op) if several else broadcast(op)
+    elements = [tuple([marked(_of_nditer(x), x[place]) for x in parts.operands]) for place in parts.places(order)]
+    return iter(elements if several else [one for (one,) in elements])
+
+
+def _of_nditer(x: Tensor) -> Kind:
+    return ZeroDimArray if isinstance(x, ArrayTracer) else type(x)
+
+
+class Broadcast:
+    """What ``np.broadcast`` gives: the common shape of arrays, and their elements side by side.
+
+    Parameters
+    ----------
+    operands : sequence of Tensor
+        Broadcast to that shape.
+    """
+
+    def __init__(self, operands: Sequence[Tensor], shape: tuple[int, ...]) -> None:
+        self.operands, self.shape = operands, shape
+        self.nd = self.ndim = len(shape)
+        self.size = int(np.prod(shape))
+        self.numiter = len(operands)
+
+    def places(self, order: str = "C") -> list[tuple[int, ...]]:
+        """Return the indices of all elements."""
+        every = list(np.ndindex(*(self.shape if order == "C" else self.shape[::-1])))
+        return every if order == "C" else [place[::-1] for place in every]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([tuple([x[place] for x in self.operands]) for place in self.places()])
+
+
+@counterpart(np.broadcast)
+def broadcast(*args: Any) -> Broadcast:
+    """Return ``np.broadcast``, of arrays of known shapes."""
+    operands = [as_operand(one) for one in args]
+    unknown = next((x.shape for x in operands if not x.shape.is_fully_defined()), None)
+    if unknown is not None:
+        raise TypeError(f"numpy.broadcast: the shapes must be known while the graph is built, got {unknown}")
+    shape = broadcast_static("broadcast", *operands).as_tuple()
+    return Broadcast([marked(type(x), broadcast_to(x, shape)) for x in operands], shape)
 
 
 @counterpart(np.nested_iters)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import operator
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...base.locations import capture
 from ...ir.tensor import Tensor
 from .. import contractions, linalg
 from ..arithmetic import multiply
@@ -93,6 +95,8 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     extents = [x.shape.known[-1] for x in (a, b)]
     if not {*extents} <= {2, 3}:
         raise ValueError(f"incompatible dimensions for cross product\n(dimension must be 2 or 3), got {extents}")
+    if 2 in extents:
+        _warn_as_numpy(np.cross, *[np.ones(extent) for extent in extents])
     a1, a2, *a3 = (a[..., i] for i in range(extents[0]))
     b1, b2, *b3 = (b[..., i] for i in range(extents[1]))
     last: Tensor = a1 * b2 - a2 * b1
@@ -105,6 +109,17 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     else:
         parts = [a2 * b3[0] - a3[0] * b2, a3[0] * b1 - a1 * b3[0], last]
     return moveaxis(stack(parts, -1), -1, known(np.cross, axisc=axisc))
+
+
+def _warn_as_numpy(theirs: Any, *example: Any) -> None:
+    """Give the warnings that NumPy's function gives for arrays like these, at the user's line."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        theirs(*example)
+    location = capture()
+    for one in found:
+        filename, number = (location[-1].filename, location[-1].lineno) if location else (__file__, 1)
+        warnings.warn_explicit(one.message, one.category, filename, number)
 
 
 def _arrays(a: Any, b: Any) -> list[Tensor]:
