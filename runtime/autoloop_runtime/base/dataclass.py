@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
+from types import MemberDescriptorType
 from typing import Any, TypeVar, dataclass_transform, overload
 
 _T = TypeVar("_T")
@@ -139,7 +140,13 @@ def _compiled_init(cls: type, fields: dict[str, Any], frozen: bool) -> Callable[
             namespace[f"default_{name}"] = default
             if isinstance(default, _Fresh):
                 value = f"default_{name}.make() if {name} is default_{name} else {name}"
-        lines.append(f"    set_field(self, {name!r}, {value})" if frozen else f"    self.{name} = {value}")
+        if not frozen:
+            lines.append(f"    self.{name} = {value}")
+        elif isinstance(slot := vars(cls).get(name), MemberDescriptorType):  # the quicker way past the ban
+            namespace[f"set_{name}"] = slot.__set__
+            lines.append(f"    set_{name}(self, {value})")
+        else:
+            lines.append(f"    set_field(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append("    self.__post_init__()")
     exec("\n".join([f"def __init__({', '.join(parameters)}):", *lines, "    return"]), namespace)

@@ -15,6 +15,7 @@ from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.number_operators import CARRIERS, number_type
 from ..ir.tensor import Tensor
+from ..ir.tracers import ArrayTracer
 from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE, Memory
 from .define import primitive, public
 from .dtype_rules import Rule, ruled
@@ -141,6 +142,8 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
         own = type(value)
         if own is np.ndarray:
             value, own = as_constant(to_array(value)), Tensor
+        elif own is ArrayTracer:
+            value, own = value.plain, Tensor
         kind: Kind | None = value.dtype if own is Tensor else own if own in _NUMBERS else weak_type(value)
         if kind is None and not isinstance(value, Tensor) and (listed := _listed_type(value)) is not None:
             kind = dtypes.DEFAULTS[listed]

@@ -52,8 +52,12 @@ class Expr:
     def make(parts: Sequence[str | Expr], precedence: int, node: Node, args: Sequence[Expr]) -> Expr:
         """Return the expression of ``node`` with ``parts``, made of ``args``."""
         reads = frozenset().union(*[a.reads for a in args]) if args else frozenset()
-        length = sum(len(p) if isinstance(p, str) else p.length for p in parts)
-        total = all(a.total for a in args) and not can_fail(node)
+        length, total = 0, True
+        for part in parts:
+            length += len(part) if isinstance(part, str) else part.length
+        for arg in args:
+            total = total and arg.total
+        total = total and not can_fail(node)
         return Expr(tuple(parts), precedence, node, reads, length, total)
 
     @property
