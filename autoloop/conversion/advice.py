@@ -63,8 +63,8 @@ def _of_library(link: types.TracebackType | None) -> str:
         return ""
     name = f"{entered.f_globals.get('__name__')}.{entered.f_code.co_qualname}"
     return (
-        f"{name!r} is a library's own code, which is not converted and computes with values: use functions of NumPy's in "
-        f"its place, or hand it to autoloop.py_function."
+        f"{name!r} is a library's own code, which is not converted and computes with values: use functions of NumPy's "
+        f"in its place, or hand it to autoloop.py_function."
     )
 
 
