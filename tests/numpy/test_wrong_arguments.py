@@ -32,11 +32,29 @@ REFUSED_BY_US = [
     (lambda x: np.array(x, dtype="m8[s]"), HOLD),
     (lambda x: np.fabs(x, dtype=object), HOLD),
     (lambda x: al.cast(x, object), HOLD),
+    (lambda x: np.var(x, dtype=complex), "does not take the argument 'dtype'"),
     (lambda x: np.sum(x, dtype=">f8"), ORDER),
     (lambda x: np.asarray(x, dtype=">i4"), ORDER),
     (lambda x: np.vstack((x, x), dtype=">f8"), ORDER),
     (lambda x: x.astype(">f4"), ORDER),
 ]
+
+
+#: dtypes that a result has, whatever it is computed in
+OF_DTYPES = [
+    lambda x: np.nanprod(x, dtype=bool),
+    lambda x: np.nancumsum(x, 1, bool),
+    lambda x: np.nancumprod(x, dtype=bool),
+    lambda x: np.linalg.trace(x, dtype=bool),
+    lambda x: np.nancumsum(x, 0, np.float32),
+]
+
+
+def test_a_dtype_asked_for_is_the_results():
+    for f in OF_DTYPES:
+        plain, ours = f(X), al.function(f)(X)
+        assert plain.dtype == ours.dtype
+        np.testing.assert_array_equal(plain, ours)
 
 
 def test_what_numpy_refuses_is_refused_with_its_words():

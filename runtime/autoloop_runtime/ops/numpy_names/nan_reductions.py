@@ -18,15 +18,14 @@ from .. import (
     powers,
     reducing,
     reductions,
-    running_sums,
     selection,
     shape_queries,
 )
 from ..operands import as_dtype
-from .axes_of_numpy import axes_in, axis_in, flat_or_along
+from .axes_of_numpy import axis_in
 from .counterparts import NO_VALUE, as_operand, counterpart, unsupported
 from .library_rows import library
-from .numpy_reductions import everywhere, is_given, kept, taken_away, wide
+from .numpy_reductions import everywhere, is_given, kept, taken_away
 
 
 def _replaced(x: Tensor, instead: float) -> Tensor:
@@ -52,30 +51,24 @@ def nanprod(
 ) -> Any:  # fmt: skip
     """Return ``np.nanprod``."""
     unsupported(np.nanprod, out=out)
-    x = _replaced(as_operand(a), 1)
-    x = as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype))
-    if not everywhere(where):
-        x = selection.where(as_operand(where, bool), x, x.dtype.type(1))
-    made = reductions.prod(x, None if axis is None else axes_in(np.nanprod, x, axis), kept(keepdims))
-    return made * as_operand(initial, x.dtype) if is_given(initial) else made
+    x: Any = _replaced(as_operand(a), 1)
+    return np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 @counterpart(np.nancumsum)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Return ``np.nancumsum``."""
     unsupported(np.nancumsum, out=out)
-    x = _replaced(as_operand(a), 0)
-    x, along = flat_or_along(np.nancumsum, x, axis)
-    return running_sums.cumsum(as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype)), along)
+    x: Any = _replaced(as_operand(a), 0)
+    return np.cumsum(x, axis=axis, dtype=dtype)
 
 
 @counterpart(np.nancumprod)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Return ``np.nancumprod``."""
     unsupported(np.nancumprod, out=out)
-    x = _replaced(as_operand(a), 1)
-    x, along = flat_or_along(np.nancumprod, x, axis)
-    return running_sums.cumprod(as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype)), along)
+    x: Any = _replaced(as_operand(a), 1)
+    return np.cumprod(x, axis=axis, dtype=dtype)
 
 
 def _counted(x: Tensor, where: Any) -> Tensor:

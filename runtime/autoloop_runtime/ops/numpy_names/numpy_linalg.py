@@ -342,4 +342,5 @@ def diagonal(x: Any, /, *, offset: Any = 0) -> Tensor:
 def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Tensor:
     """Return ``np.linalg.trace``: of the last two axes."""
     found = diagonal(x, offset=offset)
-    return total(as_dtype(found, wide(found.dtype) if dtype is None else of_numbers(dtype)), -1)
+    wanted = wide(found.dtype) if dtype is None else of_numbers(dtype)
+    return as_dtype(total(as_dtype(found, wanted), -1), wanted)

@@ -22,7 +22,7 @@ from ..powers import length
 from ..reducing import restore
 from ..selection import where as chosen
 from ..shape_queries import size
-from .counterparts import NO_VALUE, as_operand, counterpart, known, unsupported
+from .counterparts import NO_VALUE, as_operand, counterpart, known, refused, unsupported
 from .library_rows import Library, library
 
 
@@ -319,6 +319,8 @@ def _spread(
     ddof = taken_away(ddof, correction)
     x = as_operand(a)
     wanted = averaged(x.dtype) if dtype is None else of_numbers(dtype)
+    if wanted.kind == "c" and x.dtype.kind != "c":
+        refused(theirs, "dtype", "give complex numbers, x.astype(dtype)")
     axes = numpy_axes(theirs, axis, x)
     x = as_dtype(x, _computed(wanted if wanted.kind in "fc" else np.dtype(np.float64)))
     centre = _mean(x, axes, True, where) if not is_given(mean) else as_operand(mean, x.dtype)
