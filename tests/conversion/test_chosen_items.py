@@ -26,7 +26,9 @@ ITEMS = [
 #: those of other lengths or text
 TEXTS = [
     "['a', 'b', 'c'][k[0]]", "('x', 'yy', 'z')[k[1]]", "'abc'[k[0]]", "'abc'[k[1]]", "{0: 'no', 2: 'yes'}[k[0]]",
-    "f\"{'abc'[k[2]]}!\"", "sorted(range(k[0]))", "sorted(k[k > 0])", "sorted(y[y > 5])", "len(sorted(k[k > 0]))",
+    "[1, 2.5, 3][k[0]]", "[1, 2.5, True][k[2]]", "(1, np.float32(2.5))[k[2]]", "{0: 1.5, 2: 3}[k[0]] + 1",
+    "[[1, 2.0], [2.5, 3]][k[2]]", "f\"{'abc'[k[2]]}!\"", "sorted(range(k[0]))", "sorted(k[k > 0])", "sorted(y[y > 5])",
+    "len(sorted(k[k > 0]))",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
 
+from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
 from ..staging.staged_values import answer, is_staged, stands_for
 from .if_statement import if_exp
 from .iterables import number_at
@@ -67,12 +68,28 @@ def _element(sequence: Sequence[Any], index: Any) -> Any:
 
 
 def _of_column(column: list[Any], index: Any) -> Any:
+    either = _of_several_types(column, index) if number_of((index,)) is NumberTracer else None
+    if either is not None:
+        return either
     kind = kind_of(column)
     numbers = column
     if issubclass(kind, NumberTracer):
         common = widest(*[number_type(one) or complex for one in column])
         numbers = [carried(one, common) for one in column]
     return marked(kind, ops.getitem(ops.stack(numbers), index))
+
+
+def _of_several_types(column: list[Any], index: Any) -> MixedNumber | None:
+    """Choose among numbers of several types; None if they are no such, or of one type."""
+    if len({codes_of(one) for one in column}) == 1:
+        return None
+    every = [mixed(one, *column) for one in column]
+    known = [one for one in every if one is not None]
+    if len(known) < len(column):
+        return None
+    parts = zip(*map(components, known), strict=True)
+    value, tag = (ops.getitem(ops.stack(part), index) for part in parts)
+    return MixedNumber(known[0].types, known[0].carrier, value, tag)
 
 
 def _same(item: Any, values: Sequence[Any]) -> Any:
