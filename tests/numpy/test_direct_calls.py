@@ -5,21 +5,27 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import emit
+from api import direct_calls, emit
 
 X = np.random.default_rng(0).uniform(0.5, 1.0, (3, 4))
 V, W = X[0].copy(), X[1].copy()
 SQUARE = X[:, :3] + np.eye(3)
 COUNTS = np.array([1, 3, 1, 0])
 
+#: what NumPy's functions call in the end
+INTERP, CORRELATE = (f"np._core.multiarray.{name}(" for name in ("interp", "correlate"))
 #: what is called, and how; an argument that is not written down leaves the call to the kernel
 CALLS = {
-    "np.interp(": [
+    INTERP: [
         lambda v: np.interp(v, [0.0, 1.0], [2.0, 3.0]), lambda v: np.interp(v, V[:1], W[:1], left=v[0]),
-        lambda v: np.interp(v, [0.6, 0.7], [2.0, 3.0], right=5.0), lambda v: np.interp(v[0], [0.6, 0.7], [2.0, 3.0]),
+        lambda v: np.interp(v, [0.6, 0.7], [2.0, 3.0], right=5.0), lambda v: np.interp(v * X, [0.6, 0.7], [2, 3]),
         lambda v: np.interp(v, [0.6, 0.7], [2.0, 3.0], 1.0, v[0]),
     ],
-    "np.convolve(": [lambda v, mode=mode: np.convolve(v, W[:2], mode) for mode in ("full", "same", "valid")],
+    "np.interp(": [
+        lambda v: np.interp(v[0], [0.6, 0.7], [2.0, 3.0]), lambda v: np.interp(v, [0.6, 0.7], [2.0j, 3.0]),
+    ],
+    CORRELATE: [lambda v, mode=mode: np.convolve(v, W[:2], mode) for mode in ("full", "same", "valid")],
+    "np.convolve(": [lambda v, mode=mode: np.convolve(W[:2], v, mode) for mode in ("full", "same", "valid")],
     "np.correlate(": [lambda v, mode=mode: np.correlate(v, W[:2], mode) for mode in ("full", "same", "valid")],
     "np.digitize(": [lambda v: np.digitize(v, [0.6, 0.8]), lambda v: np.digitize(v, [0.6, 0.8], right=True)],
     "np.linspace(": [lambda v: np.linspace(v[0], v[1], 5), lambda v: np.linspace(v[0], 2, 1)],
@@ -95,3 +101,8 @@ def test_a_length_that_depends_on_values_is_still_that_of_a_vector():
 
     for n in (2, np.int64(2)):
         np.testing.assert_array_equal(counted(COUNTS, n), plain(COUNTS, n))
+
+
+def test_a_numpy_without_the_function_inside_is_called_by_its_name():
+    assert direct_calls.inside("interp", "np.interp") == "np._core.multiarray.interp"
+    assert direct_calls.inside("no such function", "np.interp") == "np.interp"

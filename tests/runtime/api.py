@@ -109,7 +109,7 @@ from autoloop_runtime.native.writer.polling import polling_period
 from autoloop_runtime.native.writer.registry import entry_of
 from autoloop_runtime.native.writer.storage_plan import make_plan
 from autoloop_runtime.native.writer.values import Buffer
-from autoloop_runtime.ops import argsort, cholesky, einsum, exp, inv, matmul, searchsorted, solve, sort
+from autoloop_runtime.ops import argsort, cholesky, direct_calls, einsum, exp, inv, matmul, searchsorted, solve, sort
 from autoloop_runtime.ops import random as random_ops
 from autoloop_runtime.ops.define import primitive
 from autoloop_runtime.ops.extents import known_int

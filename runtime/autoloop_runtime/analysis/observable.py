@@ -40,9 +40,9 @@ def is_pure(node: Node) -> bool:
 
     What touches TensorArrays does not count, nor do nodes with promises to check.
     """
-    if not only_computes(node) or node.declared:
+    if not only_computes(node):
         return False
     for tensor in (*node.inputs, *node.outputs):  # noqa: SIM110  (passes ask it of each node: a call less)
         if tensor.dtype.kind == "O":
             return False
-    return True
+    return not node.declared

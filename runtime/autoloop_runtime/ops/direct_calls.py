@@ -6,6 +6,8 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 _LITERALS = (bool, int, str, type(None))
 _MAX_STRING = 40
 
@@ -29,6 +31,12 @@ def written(function: str, inputs: int, *more: Any) -> str | None:
 def calls(function: str, *attrs: str) -> Callable[[Any], str | None]:
     """Return what writes ``function(*inputs, *attrs)``: attributes by name, in the order of its signature."""
     return lambda node: written(function, len(node.inputs), *[node.attrs[name] for name in attrs])
+
+
+def inside(name: str, function: str) -> str:
+    """Return the function of NumPy's own module of C that ``function`` calls in the end, where this NumPy has it."""
+    found = getattr(getattr(getattr(np, "_core", None), "multiarray", None), name, None)
+    return function if found is None else f"np._core.multiarray.{name}"
 
 
 def axis_as_given(axes: Any, rank: int | None) -> Any:

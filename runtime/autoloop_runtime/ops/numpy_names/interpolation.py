@@ -22,7 +22,7 @@ from .. import (
     sorting,
 )
 from ..array import ravel, reshape, reshape_like
-from ..direct_calls import calls
+from ..direct_calls import calls, inside
 from ..operands import as_dtype, is_tensor
 from ..reducing import sum as total
 from ..shape_queries import dim
@@ -70,10 +70,23 @@ def _interp_kernel(x: Any, xp: Any, fp: Any, *given: Any, ends: tuple[bool, bool
     return np.interp(x, xp, fp, left, right)
 
 
+_INTERP, _CORRELATE = inside("interp", "np.interp"), inside("correlate", "")
+
+
 def _interp_code(node: Any) -> str:
     given = iter(("{3}", "{4}"))
     ends = [next(given) if end else "None" for end in node.attrs["ends"]]
-    return f"np.interp({', '.join(['{0}', '{1}', '{2}', *(ends if any(node.attrs['ends']) else ())])})"
+    # what is left of NumPy's function looks for complex values, and at scalars
+    plain = node.inputs[2].dtype == np.float64 and bool(node.inputs[0].shape.rank)
+    function = _INTERP if plain else "np.interp"
+    return f"{function}({', '.join(['{0}', '{1}', '{2}', *(ends if any(node.attrs['ends']) else ())])})"
+
+
+def _convolve_code(node: Any) -> str | None:
+    first, second = (x.shape.known[0] if x.shape.rank == 1 else None for x in node.inputs)
+    if _CORRELATE and first is not None and second is not None and first >= second > 0:
+        return f"{_CORRELATE}({{0}}, {{1}}[::-1], {node.attrs['mode']!r})"
+    return calls("np.convolve", "mode")(node)
 
 
 _interp = library("interp", _interp_kernel, "same", _interp_vjp, code_of=_interp_code)
@@ -151,7 +164,7 @@ def _correlate_vjp(g: Tensor, outputs: Sequence[Tensor], inputs: Sequence[Tensor
 
 
 _convolve = library("convolve", lambda a, v, mode: np.convolve(a, v, mode), _shape, _convolve_vjp,
-                    code_of=calls("np.convolve", "mode"))  # fmt: skip
+                    code_of=_convolve_code)  # fmt: skip
 _correlate = library("correlate", lambda a, v, mode: np.correlate(a, v, mode), _shape, _correlate_vjp,
                      code_of=calls("np.correlate", "mode"))  # fmt: skip
 
