@@ -76,15 +76,17 @@ def every_stage() -> Iterator[list[str]]:
     """What was wrong with a graph that reached a stage, in the thread of the tests: each is verified there."""
     from api import Stage, verify, watch
 
-    # what the last pass gave, and how large it was: a pass that gives it back had nothing to do; the graph that comes
-    # out in the end is looked at again
-    last: list[Any] = [None]
+    # the graphs that were looked at since the first pass, and how large they were: what a pass leaves as it is is not
+    # looked at again; all that comes out in the end is
+    known: dict[Any, int] = {}
 
     def verified(graph: Any, stage: Any) -> None:
-        before, last[0] = last[0], (graph, len(graph.nodes)) if stage is Stage.STRUCTURED else None
-        if before is not None and last[0] is not None and before[0] is graph and before[1] == last[0][1]:
+        between = stage is Stage.STRUCTURED
+        if not between or (known and next(iter(known)).lineage is not graph.lineage):
+            known.clear()
+        if between and known.get(graph) == len(graph.nodes):
             return
-        faults = [f"{stage.name.lower()}: {fault}" for fault in verify(graph, stage)]
+        faults = [f"{stage.name.lower()}: {fault}" for fault in verify(graph, stage, known if between else None)]
         _wrong.extend(faults)
         assert not faults, "\n".join(faults)
 

@@ -11,7 +11,9 @@ from .inside import nodes_inside
 def has_effect(node: Node) -> bool:
     """Return whether running ``node``, with all that is inside it, may be noticed but by its outputs, or depends on
     more than its inputs."""
-    return any(one.op.effect or one.op.stateful for one in (node, *nodes_inside(*node.subgraphs)))
+    if node.op.effect or node.op.stateful:
+        return True
+    return any(one.op.effect or one.op.stateful for one in nodes_inside(*node.subgraphs))
 
 
 def is_barrier(node: Node) -> bool:

@@ -40,10 +40,12 @@ class Rule:
     structured: bool = False
 
 
-def verify(graph: Any, stage: Stage) -> list[str]:
+def verify(graph: Any, stage: Stage, known: dict[Graph, int] | None = None) -> list[str]:
     """Return what breaks the rules of ``stage`` in ``graph``, and the graphs inside it: which rule, where, and what.
 
-    ``graph`` is a ``Graph``, or at ``Stage.LOWERED`` the flat form that was made of one.
+    ``graph`` is a ``Graph``, or at ``Stage.LOWERED`` the flat form that was made of one. ``known`` are graphs that were
+    looked at, with how many nodes they had: where one of them is inside it is not looked at again. Those that were are
+    added.
     """
     found: list[str] = []
     rules = [rule for rule in _rules if stage in rule.stages]
@@ -56,10 +58,12 @@ def verify(graph: Any, stage: Stage) -> list[str]:
         is_graph = isinstance(current, Graph)
         where = f"in the graph {current.prefix!r}: " if is_graph else ""
         inside = _inside(current) if is_graph else []
+        if known is not None and is_graph:
+            known[current] = len(current.nodes)
         for rule in rules if inside else of_all:
             for wrong in rule.wrong(current):
                 found.append(f"{where}{rule.says}, but not {wrong!r}")
-        pending += inside
+        pending += inside if known is None else [sub for sub in inside if known.get(sub) != len(sub.nodes)]
     return found
 
 
