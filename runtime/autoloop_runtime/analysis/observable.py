@@ -44,7 +44,7 @@ def is_pure(node: Node) -> bool:
     """
     if not only_computes(node):
         return False
-    for tensor in (*node.inputs, *node.outputs):  # noqa: SIM110  (passes ask it of each node: a call less)
+    for tensor in (*node.inputs, *node.outputs):  # passes ask it of each node: a call less
         if tensor.dtype.kind == "O":
             return False
     return not node.declared
