@@ -66,7 +66,9 @@ class ConcreteFunction:
         at = [k for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0]
         self._pairs = [(j, k) for j in at for k in at if j < k and tensors[j] is not tensors[k]]
         set_outputs(graph, tensors)
-        self._single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
+        single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
+        #: what makes of the only output what the caller gets; None if there is more to do
+        self._single = self._handed[0] if single else None
         graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
         self.runner: Runner = prepare(graph, executor)
         #: made when it is needed; races make it twice
@@ -94,8 +96,8 @@ class ConcreteFunction:
         results = (self.checked_runner if asked() else self.runner).run(values, EAGER)
         if arrays:
             results = [_own(r, arrays) for r in results]
-        if self._single:
-            return self._handed[0](results[0])
+        if self._single is not None:
+            return self._single(results[0])
         return self._packed([handed(result) for handed, result in zip(self._handed, results)])
 
     def run_recorded(self, leaves: Sequence[Any]) -> Any:
