@@ -112,6 +112,11 @@ def doubled(c, n):
     return v
 
 
+def picked(k):
+    table = [1, 0.5, True]
+    return table[k], (table[k], table[k - 1] + 1), {0: 2, 1: 0.5, 2: 1}[k]
+
+
 @al.function
 def inner(c):
     return 2 if c else 0.5
@@ -132,6 +137,7 @@ CALLS = [
     (over_all, (X[:0],)), (over_all, (X.astype("u1"),)), (returned, (X,)), (returned, (-X,)), (operated, (TRUE,)),
     (operated, (FALSE,)), (summed, (X, NONE)), (summed, (X, SOME)), (summed, (X * 0, SOME)), (doubled, (TRUE, SOME)),
     (doubled, (FALSE, SOME)), (doubled, (TRUE, np.int64(40))), (outer, (TRUE,)), (outer, (FALSE,)),
+    (picked, (np.int64(0),)), (picked, (np.int64(1),)), (picked, (np.int64(2),)),
 ]  # fmt: skip
 
 

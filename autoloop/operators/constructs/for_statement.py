@@ -97,6 +97,7 @@ def _for_staged(
         outside=Outside((body,), shared, places, values),
         options=options,
         number=items.number,
+        counted=True,
         surely=isinstance(items.length, int)
         and items.length > 0
         and items.keep is None

@@ -265,12 +265,9 @@ def settled(value: Any) -> Any:
 def handed_out(value: Any, tag: Any) -> Any:
     """Return what the caller gets of a number of a run and its tag."""
     kind, dtype = TYPES[int(tag)]
-    number = np.asarray(value)
-    with np.errstate(all="ignore"):
-        number = (number.real if dtype.kind != "c" else number).astype(dtype)
-    return (
-        plain_number(number) if kind is NumberTracer else plain_zero_dim(number) if kind is ZeroDimArray else number[()]
-    )
+    if value.dtype != dtype:
+        value = (value.real if dtype.kind != "c" else value).astype(dtype)
+    return plain_number(value) if kind is NumberTracer else plain_zero_dim(value) if kind is ZeroDimArray else value[()]
 
 
 class _AsComposite(Composite[MixedNumber]):
@@ -287,7 +284,8 @@ class _AsComposite(Composite[MixedNumber]):
         if not isinstance(value, Tensor) or value.node is not None:
             types, carrier = spec
             return MixedNumber(types, carrier, value, tag)
-        if any(follower.tracks(value) for follower in IN_FORCE.get()):
+        followers = IN_FORCE.get()
+        if followers and any(follower.tracks(value) for follower in followers):
             return value  # as what is differentiated stays
         return handed_out(value.value, tag.value)
 

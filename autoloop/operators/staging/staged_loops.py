@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+import numpy as np
+from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import capture
@@ -54,6 +56,8 @@ class Loop:
         What Python numbers are after it, unless a tensor decides how often it runs: then they are tensors.
     surely : bool
         Whether the body is known to run at least once.
+    counted : bool
+        Whether the first variable counts its iterations, from 0 on.
     """
 
     test: Callable[..., Any]
@@ -64,6 +68,7 @@ class Loop:
     options: dict[str, Any] = field(default_factory=dict)
     number: Kind = NumberTracer
     surely: bool = False
+    counted: bool = False
 
 
 def record(kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str) -> None:
@@ -153,8 +158,24 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
         number = join(loop.number, number_of((asked(pred),)))
         pred = check_predicate(truth(asked(pred)), "the condition of the loop")
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
+    if loop.counted:
+        outputs = _told_by_the_count(variables, list(outputs))
     results = _values(variables, outputs, number)
     return nest.map_structure(_known, results) if loop.surely else results
+
+
+def _told_by_the_count(variables: Sequence[Variable], outputs: list[Tensor]) -> list[Tensor]:
+    """Return what a loop gives, where numbers whose type changes once, in the first iteration, need no tag in it."""
+    count, start = outputs[0], 0
+    for variable in variables:
+        place = start
+        for leaf in variable.leaves:
+            if isinstance(leaf.init, MixedNumber) and leaf.init.given is not None and len(leaf.init.given) == 1:
+                code = np.int64(next(iter(leaf.init.given)))
+                outputs[place + 1] = ops.where(ops.greater(count, 0), code, leaf.tensors[1])
+            place += len(leaf.tensors)
+        start += len(variable.loop_vars())
+    return outputs
 
 
 def _known(leaf: Any) -> Any:
