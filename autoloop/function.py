@@ -21,6 +21,7 @@ from autoloop_runtime.ir.graph import Graph, default_graphs
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.structured import check_gradient_memory
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.running.prepare import check_executor
 
 from .concrete import ConcreteFunction
@@ -211,6 +212,7 @@ class Function:
             from .tracing import RETRACE_WARNING, placeholders, traced, warn_of_retracing
 
         graph = Graph(ordered=True)
+        graph.strict = not any(isinstance(leaf, (Tensor, TensorSpec)) for leaf in leaves)
         if self.tracing_count:
             graph.no_new_variables = True
         if self.gradient_memory is not None:

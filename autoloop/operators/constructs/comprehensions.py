@@ -11,8 +11,10 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked, number_of
@@ -193,7 +195,22 @@ def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: 
 
 def _either(test: Any, one: Any, other: Any) -> Any:
     either = chosen(test, one, other) if number_of((test,)) is NumberTracer else None
-    return marked(kind_of((one, other)), ops.where(test, one, other)) if either is None else either
+    if either is not None:
+        return either
+    if kind_of((one, other)) is not Tensor:
+        first, last = (v.dtype if isinstance(v, ArrayTracer | np.ndarray | np.generic) else None for v in (one, other))
+        ranks = {len(v.shape) if isinstance(v, ArrayTracer | np.ndarray) else 0 for v in (one, other)}
+        if len(ranks) > 1 or (first is not None and last is not None and first != last):
+            raise TypeError(
+                f"which of {_told(other)} and {_told(one)} is taken only the run tells; cast or reshape one of them"
+            )
+    return marked(kind_of((one, other)), ops.where(test, one, other))
+
+
+def _told(value: Any) -> str:
+    if not isinstance(value, ArrayTracer | np.ndarray | np.generic):
+        return f"a Python {(number_type(value) or type(value)).__name__}"
+    return f"an array of shape {value.shape} and dtype {value.dtype}" if len(value.shape) else f"a {value.dtype}"
 
 
 def extreme_element(plain: Callable[..., Any], values: Tensor, kind: Kind, default: Any = _NO_DEFAULT) -> Any:

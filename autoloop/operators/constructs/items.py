@@ -76,9 +76,9 @@ def item(sequence: Any, index: Any) -> Any:
     """Return ``sequence[index]``; of a Python list, tuple, range or array a tensor may choose the element."""
     if isinstance(index, MixedNumber):
         return item(sequence, index.whole())
-    if not isinstance(sequence, Tensor | np.ndarray) and _is_later(index):
+    if not isinstance(sequence, Tensor | np.ndarray | np.number | np.bool_) and _is_later(index):
         return _chosen_from(sequence, index)
-    if isinstance(sequence, np.ndarray) and _is_later(index):
+    if isinstance(sequence, np.ndarray | np.number | np.bool_) and _is_later(index):
         sequence = marked(ArrayTracer, convert_to_tensor(sequence))
     return _asked(sequence, index)
 

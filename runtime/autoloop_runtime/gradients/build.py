@@ -70,6 +70,7 @@ def build(
             for part in walk.adjoints.parts(here):
                 walk.add(there, part)
     results = [_result(walk.adjoints, x, sparse) for x in xs]
+    graph.root.strict = False  # what the rules of gradients make and do not need is nothing the user wrote
     for g in spans:
         come_to(g, Stage.DIFFERENTIATED)
     return results

@@ -72,8 +72,7 @@ class Graph(NamedLookup):
         self.captured_from: dict[Tensor, Tensor] = {}
         #: the effect token after the last effect so far; None before the first
         self.token: Tensor | None = None
-        #: the parameter through which a sub-graph got its first token
-        self.token_input: Tensor | None = None
+        self.token_input: Tensor | None = None  # through which a sub-graph got its first token
         self.frozen = False
         #: the trace this graph was made for is over: only who makes it the default again may add to it
         self.ended = False
@@ -81,6 +80,7 @@ class Graph(NamedLookup):
         self.declarations = 0
         #: of a root: no variable may be created while it is traced
         self.no_new_variables = False
+        self.strict = False  # of a root: what may raise is computed although no output needs it
         #: of a root: how its loops keep what their gradients need, unless they say so themselves
         self.gradient_memory: str | int | None = None
         #: 1.x: what is collected under a name, e.g. ``"variables"``

@@ -12,11 +12,12 @@ from .invariant import hoist_invariants
 from .prune import prune
 from .rewrite import detached
 from .strength import reduce_strength
+from .strictness import keep_failures
 
 Pass = Callable[[Graph], Graph]
 
 #: what ``optimize`` does, first to last; each is a pure function of a graph with ``inputs`` and ``outputs``
-PASSES: tuple[Pass, ...] = (prune, fold, reduce_strength, hoist_invariants, eliminate_common, prune)
+PASSES: tuple[Pass, ...] = (keep_failures, prune, fold, reduce_strength, hoist_invariants, eliminate_common, prune)
 
 
 def optimize(graph: Graph) -> Graph:

@@ -198,8 +198,15 @@ def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, d
     x = as_operand(a)
     wanted = x.dtype if dtype is None else of_numbers(dtype)
     extents = shape_of(x) if shape is None else shape
-    fill = as_operand(value, wanted)
+    fill = as_operand(_written(value, wanted), wanted)
     return filled.full(extents, fill) if fill.shape.rank == 0 else broadcast_to(fill, extents)
+
+
+def _written(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return what an array of ``dtype`` has where a value is written into it: of Python's floats what C makes of them."""
+    if type(value) not in (float, complex) or dtype.kind not in "iu":
+        return value
+    return np.full((), value, dtype)[()]
 
 
 @counterpart(np.zeros_like)

@@ -63,6 +63,13 @@ def taken_away(ddof: Any, correction: Any) -> Any:
     return correction
 
 
+#: the functions for which a value without axes has one, 0 or -1
+_OF_SCALARS = frozenset(
+    "sum prod max min amax amin any all argmax argmin ptp squeeze cumsum cumprod cumulative_sum cumulative_prod "
+    "argsort take".split(" ")
+)
+
+
 def numpy_axes(theirs: Any, axis: Any, x: Tensor) -> tuple[int, ...] | None:
     """Return an argument ``axis`` as NumPy reads it: None for all of them.
 
@@ -74,9 +81,11 @@ def numpy_axes(theirs: Any, axis: Any, x: Tensor) -> tuple[int, ...] | None:
     axis = known(theirs, axis=axis)
     if axis is None or x.shape.rank is None:
         return axis if axis is None else axes_of(axis, None, theirs.__name__)
-    given = axis if isinstance(axis, tuple) else (axis,)
     if isinstance(axis, bool):
         raise TypeError(f"{theirs.__name__}: an integer is required for the axis, not {axis}")
+    if x.shape.rank == 0 and axis in (0, -1) and theirs.__name__ in _OF_SCALARS:
+        return ()
+    given = axis if isinstance(axis, tuple) else (axis,)
     return tuple(np.lib.array_utils.normalize_axis_tuple(given, len(x.shape)))
 
 
@@ -305,10 +314,19 @@ def mean(
     axes = numpy_axes(np.mean, axis, x)
     if everywhere(where) and wanted.kind in "fc":
         return as_dtype(reductions.mean(as_dtype(x, wanted), axes, kept(keepdims)), wanted)
-    inner = np.dtype(np.float64) if wanted.kind in "biu" else _computed(wanted)
-    if wanted.kind in "biu":
+    if wanted.kind in "iu":
+        return _mean_in(wanted, x, axes, kept(keepdims), where)
+    inner = np.dtype(np.float64) if wanted.kind == "b" else _computed(wanted)
+    if wanted.kind == "b":
         x = as_dtype(x, wanted)
     return as_dtype(_mean(as_dtype(x, inner), axes, kept(keepdims), where), wanted)
+
+
+def _mean_in(dtype: np.dtype[Any], x: Tensor, axes: Any, keepdims: bool, where: Any) -> Tensor:
+    """Return the mean of integers added up in their ``dtype``, in which they may wrap around."""
+    total = as_dtype(reducing.sum(_masked(as_dtype(x, dtype), where, 0), axes, keepdims), dtype)
+    exact = as_dtype(total, np.dtype(np.float64))
+    return as_dtype(exact / _count(x, exact, axes, keepdims, where), dtype)
 
 
 def _spread(
@@ -321,16 +339,18 @@ def _spread(
     wanted = averaged(x.dtype) if dtype is None else of_numbers(dtype)
     if wanted.kind == "c" and x.dtype.kind != "c":
         refused(theirs, "dtype", "give complex numbers, x.astype(dtype)")
+    if wanted.kind not in "fc":
+        refused(theirs, "dtype")  # NumPy would round the mean in the middle
     axes = numpy_axes(theirs, axis, x)
-    x = as_dtype(x, _computed(wanted if wanted.kind in "fc" else np.dtype(np.float64)))
+    x = as_dtype(x, _computed(wanted))
     centre = _mean(x, axes, True, where) if not is_given(mean) else as_operand(mean, x.dtype)
     away = x - centre
     squares = absolute(away) ** 2 if x.dtype.kind == "c" else away * away
     total = reducing.sum(_masked(squares, where, 0), axes, kept(keepdims))
     count = _count(x, total, axes, kept(keepdims), where) - as_operand(ddof, total.dtype)
     made = total / chosen(count > 0, count, np.zeros((), total.dtype)[()])
-    real = np.zeros((), wanted).real.dtype
-    return as_dtype(made if root is None else root(made), real if wanted.kind in "fc" else wanted)
+    real = np.zeros((), wanted).real.dtype if dtype is None else wanted
+    return as_dtype(made if root is None else root(made), real)
 
 
 @counterpart(np.var)

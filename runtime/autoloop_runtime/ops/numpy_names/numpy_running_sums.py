@@ -23,7 +23,7 @@ def _along(theirs: Any, ours: Any, a: Any, axis: Any, dtype: Any, out: Any) -> T
     if known(theirs, axis=axis) is None:
         x, axis = ravel(x), 0
     place = numpy_axis(theirs, axis, x)
-    return as_dtype(ours(x, place), x.dtype)
+    return as_dtype(ours(ravel(x) if x.shape.rank == 0 else x, place), x.dtype)
 
 
 @counterpart(np.cumsum)
@@ -42,6 +42,8 @@ def _from_the_start(
     theirs: Any, ours: Any, first: Any, x: Any, axis: Any, dtype: Any, out: Any, initial: Any
 ) -> Tensor:
     x = as_operand(x)
+    if axis is None and x.shape.rank == 0:
+        x = ravel(x)
     if axis is None:
         if x.ndim != 1:
             raise ValueError(

@@ -102,6 +102,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
     if known(np.take, axis=axis) is None:
         x, axis = ravel(x), 0
     place = numpy_axis(np.take, axis, x)
+    x = ravel(x) if x.shape.rank == 0 else x
     extent = dim(x, place)
     return gathering.gather(x, within(np.take, as_dtype(places, np.dtype(np.int64)), extent, mode), place)
 

@@ -86,6 +86,8 @@ def _accumulated(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: 
     if ufunc.nin != 2 or ufunc.nout != 1:
         raise ValueError(f"accumulate only supported for binary functions (numpy.{ufunc.__name__})")
     x = as_operand(array)
+    if x.shape.rank == 0:
+        raise TypeError("cannot accumulate on a scalar")
     ours = _RUNNING.get(ufunc)
     if ours is not None:
         return ours(x, axis, dtype)

@@ -1,0 +1,137 @@
+"""What a computation raises is raised although nobody uses its result, in functions of NumPy's arrays."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from api import count_nodes
+from executors import EXECUTORS, INTERPRETED
+
+X = np.array([1.5, -0.5, 2.0])
+
+
+def an_index(x, n):
+    x[n]
+    return n + 1
+
+
+def an_index_of_several(x, n):
+    last = x[[n, 0]]
+    last = n
+    return last
+
+
+def no_elements(x, n):
+    x[x > n].max()
+    return n + 1
+
+
+def a_negative_power(x, n):
+    n ** (n - 8)
+    return n + 1
+
+
+def division_by_zero(x, n):
+    1 // (int(n) - 7)
+    return n
+
+
+def an_infinity(x, n):
+    int(x[0] / (n - 7))
+    return x.sum()
+
+
+def in_a_loop(x, n):
+    k = 0
+    while k < n:
+        last = x[k]  # noqa: F841
+        k = k + 1
+    return k
+
+
+def first_set_in_a_loop(x, n):
+    total = 0.0
+    for k in range(n):
+        x[k]
+        total += k
+    return total
+
+
+def in_a_branch(x, n):
+    y = n
+    if n > 3:
+        x[n]
+        y = n * 2
+    return y
+
+
+def in_a_branch_in_a_loop(x, n):
+    k, total = 0, 0.0
+    while k < n:
+        if k > 2:
+            seen = x[k]  # noqa: F841
+            total = total + 1
+        k += 1
+    return total
+
+
+def in_a_test_of_a_loop_that_nobody_needs(x, n):
+    k = 0
+    while x[k] < n:
+        k += 1
+    return n
+
+
+def nothing_is_returned(x, n):
+    x[n]
+
+
+PROGRAMS = [
+    an_index, an_index_of_several, no_elements, a_negative_power, division_by_zero, an_infinity, in_a_loop,
+    first_set_in_a_loop, in_a_branch, in_a_branch_in_a_loop, in_a_test_of_a_loop_that_nobody_needs, nothing_is_returned,
+]  # fmt: skip
+
+
+def outcome(f, *args):
+    try:
+        with np.errstate(all="ignore"):
+            return f(*args)
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("f", [f for f in PROGRAMS if f is not no_elements])
+def test_it_is_raised(f, executor):
+    decorated = al.function(f, executor=executor)
+    wanted = [outcome(f, X, np.array(n)) for n in (7, 2, 7)]
+    assert isinstance(wanted[0], type)
+    assert [outcome(decorated, X, np.array(n)) for n in (7, 2, 7)] == wanted
+
+
+@pytest.mark.parametrize("executor", INTERPRETED)  # extents that only the run knows have no machine code
+def test_it_is_raised_of_what_is_empty(executor):
+    with pytest.raises(ValueError, match="zero-size array"):
+        al.function(no_elements, executor=executor)(X, np.array(7))
+
+
+def test_what_cannot_fail_is_left_out_as_before():
+    @al.function
+    def f(x, n):
+        y = np.exp(x) @ np.ones((3, 3))
+        for _ in range(n):
+            y = np.tanh(y)
+        return n + 1
+
+    f(X, np.array(3))
+    assert count_nodes(f.get_concrete_function(X, np.array(3)).runner.graph) <= 4
+
+
+def test_tensors_that_nobody_needs_are_not_computed():
+    @al.function
+    def f(x, n):
+        al.gather(x, n)
+        return n + 1
+
+    assert f(al.constant(X), al.constant(7)).numpy() == 8
