@@ -22,20 +22,26 @@ WHOLE = [1, 2, 3, 0, 5, 7, 2, 4]
 SIGNED = [1, -2, 3, 0, -5, 7, 2, -1]
 BROKEN = [0.5, -1.25, 2.0, 0.0, 3.5, -0.0, 1.0, -7.75]
 
-NUMBERS = ["1", "2", "0.5", "-1", "0", "True", "3.0", "1j", "-2.5", "7", "np.float32(0.5)", "np.int8(3)",
-           "np.float64(-1.5)", "np.uint8(200)", "np.int64(2)", "np.complex64(1j)", "np.bool_(True)", "1e30", "300"]  # fmt: skip
-BINARY = ["{a} + {b}", "{a} * {b}", "{a} - {b}", "{a} / {b}", "{a} < {b}", "{a} == {b}", "{a} // {b}", "{a} % {b}",
-          "{a} ** {p}", "{a} & {b}", "{a} | {b}", "{a} ^ {b}", "{a} << {p}", "{a} >> {p}", "{a} @ {b}", "{a} != {b}",
-          "{a} >= {b}", "divmod({a}, {b})[0]"]  # fmt: skip
-UNARY = ["-{a}", "abs({a})", "+{a}", "~{a}", "{a}.real", "{a}.imag", "{a}.conj()", "{a}.round(1)"]
+NUMBERS = [
+    "1", "2", "0.5", "-1", "0", "True", "3.0", "1j", "-2.5", "7", "np.float32(0.5)", "np.int8(3)", "np.float64(-1.5)",
+    "np.uint8(200)", "np.int64(2)", "np.complex64(1j)", "np.bool_(True)", "1e30", "300",
+]  # fmt: skip
+BINARY = [
+    "{a} + {b}", "{a} * {b}", "{a} - {b}", "{a} / {b}", "{a} < {b}", "{a} == {b}", "{a} // {b}", "{a} % {b}",
+    "{a} ** {p}", "{a} & {b}", "{a} | {b}", "{a} ^ {b}", "{a} << {p}", "{a} >> {p}", "{a} @ {b}", "{a} != {b}",
+    "{a} >= {b}", "divmod({a}, {b})[0]",
+]  # fmt: skip
+UNARY = [
+    "-{a}", "abs({a})", "+{a}", "~{a}", "{a}.real", "{a}.imag", "{a}.conj()", "{a}.round(1)",
+]  # fmt: skip
 UFUNCS_OF_ONE = (
     "sqrt exp square absolute negative sign floor ceil trunc rint log log1p expm1 exp2 log2 log10 cbrt sin cos tan "
     "arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh isnan isinf isfinite logical_not invert reciprocal "
     "conjugate signbit spacing deg2rad rad2deg fabs positive bitwise_count"
 ).split()
 UFUNCS_OF_TWO = (
-    "add subtract multiply divide maximum minimum floor_divide remainder fmod power float_power fmax fmin hypot arctan2 "
-    "copysign logaddexp logaddexp2 nextafter greater less_equal not_equal logical_and logical_or logical_xor "
+    "add subtract multiply divide maximum minimum floor_divide remainder fmod power float_power fmax fmin hypot "
+    "arctan2 copysign logaddexp logaddexp2 nextafter greater less_equal not_equal logical_and logical_or logical_xor "
     "bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm heaviside ldexp"
 ).split()
 REDUCTIONS = "sum mean max min prod any all argmax argmin std var".split()
@@ -43,30 +49,39 @@ OTHERS = [
     "np.where({mask}, {a}, {b})", "np.clip({a}, {low}, {high})", "{a}.astype({dtype})", "np.concatenate([{a}, {a}])",
     "np.stack([{a}, {a}])", "np.cumsum({a})", "np.sort({a}, axis={axis})", "np.argsort({a}, kind='stable')",
     "np.take({a}, [0, -1], axis={axis})", "{a}.reshape(-1)", "{a}.T", "{a}.ravel()", "{a}[None]", "np.flip({a})",
-    "np.roll({a}, 1)", "np.diff({a})", "np.dot({a}, {a})", "np.outer({a}, {b})", "np.repeat({a}, 2)", "np.nan_to_num({a})",
-    "np.zeros_like({a})", "np.full_like({a}, {number})", "np.asarray({a}, {dtype})", "np.round({a}, 1)",
-    "np.cumprod({a}, axis={axis})", "np.isclose({a}, {b})", "np.array([{a}, {b}])", "np.tile({a}, 2)",
-    "np.swapaxes({a}, 0, -1)", "{a}.transpose()", "{a}.flatten()", "np.squeeze({a})", "np.atleast_1d({a})",
-    "np.expand_dims({a}, 0)", "np.ptp({a})", "np.median({a})", "np.count_nonzero({a})", "np.maximum.accumulate({a})",
-    "np.add.reduce({a})", "np.multiply.outer({a}, {b})", "np.searchsorted({a}.ravel(), {b})", "np.triu({a})",
-    "np.bincount({a})", "np.interp({a}, [0.0, 1.0, 2.0], [1.0, 3.0, 2.0])", "np.select([{mask}], [{a}], {b})",
-    "np.trace({a})", "np.real({a})", "np.broadcast_to({a}, (2, 3))", "np.nansum({a})", "np.linalg.norm({a})",
-    "{a}.item()", "float({a})", "int({a})", "bool({a})", "len({a})", "{a}.size", "{a}.shape[0]", "{a}.ndim",
-    "max({a}, {b})", "min({a}, {b})", "round({a})", "pow({a}, 2)", "np.float32({a})", "np.int16({a})", "{a}.sum()",
-    "sum({a})", "complex({a})", "np.append({a}, {b})", "np.unique({a})", "np.mod({a}, 3)", "np.kron({a}, {b})",
+    "np.roll({a}, 1)", "np.diff({a})", "np.dot({a}, {a})", "np.outer({a}, {b})", "np.repeat({a}, 2)",
+    "np.nan_to_num({a})", "np.zeros_like({a})", "np.full_like({a}, {number})", "np.asarray({a}, {dtype})",
+    "np.round({a}, 1)", "np.cumprod({a}, axis={axis})", "np.isclose({a}, {b})", "np.array([{a}, {b}])",
+    "np.tile({a}, 2)", "np.swapaxes({a}, 0, -1)", "{a}.transpose()", "{a}.flatten()", "np.squeeze({a})",
+    "np.atleast_1d({a})", "np.expand_dims({a}, 0)", "np.ptp({a})", "np.median({a})", "np.count_nonzero({a})",
+    "np.maximum.accumulate({a})", "np.add.reduce({a})", "np.multiply.outer({a}, {b})",
+    "np.searchsorted({a}.ravel(), {b})", "np.triu({a})", "np.bincount({a})",
+    "np.interp({a}, [0.0, 1.0, 2.0], [1.0, 3.0, 2.0])", "np.select([{mask}], [{a}], {b})", "np.trace({a})",
+    "np.real({a})", "np.broadcast_to({a}, (2, 3))", "np.nansum({a})", "np.linalg.norm({a})", "{a}.item()",
+    "float({a})", "int({a})", "bool({a})", "len({a})", "{a}.size", "{a}.shape[0]", "{a}.ndim", "max({a}, {b})",
+    "min({a}, {b})", "round({a})", "pow({a}, 2)", "np.float32({a})", "np.int16({a})", "{a}.sum()", "sum({a})",
+    "complex({a})", "np.append({a}, {b})", "np.unique({a})", "np.mod({a}, 3)", "np.kron({a}, {b})",
     "np.meshgrid({a}, {b})[0]", "np.array_equal({a}, {b})", "np.allclose({a}, {b})", "({a}, {b})[1]", "{a}.copy()",
-    "np.convolve({a}, {b})", "np.inner({a}, {a})", "np.einsum('i,i->', {a}, {b})", "np.nanmax({a})", "np.average({a})",
-    "np.percentile({a}, 30)", "np.moveaxis({a}, 0, -1)", "np.linspace({a}, {b}, 3)", "np.arange({a})", "np.eye(3)[{a}]",
-    "np.ones(3, {dtype})", "np.zeros((2, 3), {dtype})", "np.angle({a})", "np.sinc({a})", "np.delete({a}, 0)",
-    "{a}.nonzero()[0]", "np.choose({a} > 0, [{a}, {b}])", "np.digitize({a}, [0.0, 1.0])", "np.isin({a}, {b})",
+    "np.convolve({a}, {b})", "np.inner({a}, {a})", "np.einsum('i,i->', {a}, {b})", "np.nanmax({a})",
+    "np.average({a})", "np.percentile({a}, 30)", "np.moveaxis({a}, 0, -1)", "np.linspace({a}, {b}, 3)",
+    "np.arange({a})", "np.eye(3)[{a}]", "np.ones(3, {dtype})", "np.zeros((2, 3), {dtype})", "np.angle({a})",
+    "np.sinc({a})", "np.delete({a}, 0)", "{a}.nonzero()[0]", "np.choose({a} > 0, [{a}, {b}])",
+    "np.digitize({a}, [0.0, 1.0])", "np.isin({a}, {b})",
 ]  # fmt: skip
-INDICES = ["0", "-1", "1:", "::-1", "::2", "..., 0", "None", "[0, -1]", "{mask}", ":, 0", "1, 2", "[[0], [1]]", "...",
-           "{int}", "0, 1:", "[True, False]", ":, [0, 1]", "np.array([1, 0])", "np.argmax({a})"]  # fmt: skip
-TESTS = ["{s} > {number}", "{s} < {s}", "{s} <= {number}", "np.any({a})", "{s} == {s}", "not {s} > 1", "0 < {s} < 3",
-         "{s} > 0 and {s} < 2", "{s} > 1 or {s} != 0", "{s}", "np.all({a} > 0)", "np.isnan({s})"]  # fmt: skip
+INDICES = [
+    "0", "-1", "1:", "::-1", "::2", "..., 0", "None", "[0, -1]", "{mask}", ":, 0", "1, 2", "[[0], [1]]", "...",
+    "{int}", "0, 1:", "[True, False]", ":, [0, 1]", "np.array([1, 0])", "np.argmax({a})",
+]  # fmt: skip
+TESTS = [
+    "{s} > {number}", "{s} < {s}", "{s} <= {number}", "np.any({a})", "{s} == {s}", "not {s} > 1", "0 < {s} < 3",
+    "{s} > 0 and {s} < 2", "{s} > 1 or {s} != 0", "{s}", "np.all({a} > 0)", "np.isnan({s})",
+]  # fmt: skip
 
-#: names that count the turns of loops or say how many, and of a sum: nothing else is assigned to them, so all programs end
+#: names that count the turns of loops or say how many, and of a sum: nothing else is assigned to them, so that all
+#: programs end
 COUNTERS = "njks"
+
+VALUES = (np.ndarray, np.generic, int, float, complex)
 
 Pick = Callable[[Sequence[Any]], Any]
 
@@ -135,7 +150,7 @@ class _Writer:
     def value(self, text: str) -> Any:
         """Return what an expression is now, or the exception it raises."""
         try:
-            return _quiet(lambda: eval(text, {"np": np}, dict(self.known)))
+            return quiet(lambda: eval(text, {"np": np}, dict(self.known)))
         except Exception as error:
             return error
 
@@ -162,7 +177,8 @@ class _Writer:
         name = self.name()
         if np.ndim(self.value(name)) == 0:
             return name
-        return self.pick([f"np.sum({name})", f"{name}.max()", f"{name}.ravel()[0]", f"{name}.mean()", f"{name}.flat[0]"])
+        forms = ["np.sum({})", "{}.max()", "{}.ravel()[0]", "{}.mean()", "{}.flat[0]"]
+        return self.pick(forms).format(name)
 
     def expression(self, depth: int = 2) -> str:
         """Return one that has a value, but for one in ten of those that have none."""
@@ -172,7 +188,7 @@ class _Writer:
             if isinstance(made, Exception):
                 if not isinstance(made, (SyntaxError, NameError, AttributeError)) and self.rarely(30):
                     return text
-            elif isinstance(made, (np.ndarray, np.generic, int, float, complex)) and np.size(made) <= 60:
+            elif isinstance(made, VALUES) and np.size(made) <= 60:
                 return text
         return self.name()
 
@@ -198,14 +214,15 @@ class _Writer:
 
     def reduction(self, depth: int) -> str:
         name = self.pick(REDUCTIONS)
+        sums, extremes = name in ("sum", "prod", "mean"), name in ("max", "min")
         given = [
             f"axis={self.pick(['0', '-1', '1', '(0, 1)', 'None', '()'])}" if self.pick([True, False]) else "",
             "keepdims=True" if self.rarely(4) else "",
-            f"dtype={self.dtype()}" if self.rarely(8) and name not in ("max", "min", "any", "all", "argmax", "argmin") else "",
-            "where={a} > 0" if self.rarely(12) and name in ("sum", "prod", "mean", "any", "all") else "",
+            f"dtype={self.dtype()}" if self.rarely(8) and (sums or name in ("std", "var")) else "",
+            "where={a} > 0" if self.rarely(12) and (sums or name in ("any", "all")) else "",
             "ddof=1" if self.rarely(4) and name in ("std", "var") else "",
-            "initial=2" if self.rarely(12) and name in ("sum", "prod", "max", "min") else "",
-        ]  # fmt: skip
+            "initial=2" if self.rarely(12) and (extremes or name in ("sum", "prod")) else "",
+        ]
         keywords = [one for one in given if one]
         if self.rarely(3):
             return self.fill(f"{{a}}.{name}({', '.join(keywords)})", depth)
@@ -214,11 +231,14 @@ class _Writer:
     def fill(self, form: str, depth: int) -> str:
         """Return the form with its holes filled: ``a`` and ``b`` are operands, the same wherever they stand."""
         a = self.operand(depth)
-        form = form.replace("{mask}", self.pick(["{a} > 0", "{a} != {b}", "np.isfinite({a})"]) if "{mask}" in form else "")
-        holes = {"{a}": lambda: a, "{b}": lambda: self.operand(depth - 1), "{axis}": lambda: self.pick(["0", "-1", "1", "None"]),
-                 "{number}": self.number, "{p}": self.power, "{low}": lambda: self.pick(["-1", "0.5", "None", "0"]), "{dtype}": self.dtype,
-                 "{high}": lambda: self.pick(["2", "1.5", "None", "100"]), "{s}": self.scalar,
-                 "{int}": lambda: self.pick(["k", "-2", "2", "0"])}  # fmt: skip
+        if "{mask}" in form:
+            form = form.replace("{mask}", self.pick(["{a} > 0", "{a} != {b}", "np.isfinite({a})"]))
+        holes: dict[str, Callable[[], str]] = {
+            "{a}": lambda: a, "{b}": lambda: self.operand(depth - 1), "{s}": self.scalar, "{p}": self.power,
+            "{number}": self.number, "{dtype}": self.dtype, "{axis}": lambda: self.pick(["0", "-1", "1", "None"]),
+            "{low}": lambda: self.pick(["-1", "0.5", "None", "0"]), "{int}": lambda: self.pick(["2", "-2", "0"]),
+            "{high}": lambda: self.pick(["2", "1.5", "None", "100"]),
+        }  # fmt: skip
         for hole, made in holes.items():
             if hole in form:
                 form = form.replace(hole, made()) if hole != "{s}" else _each(form, hole, made)
@@ -325,12 +345,12 @@ class _Writer:
         namespace: dict[str, Any] = {"np": np}
         exec(text, namespace)
         try:
-            made = _quiet(lambda: namespace["program"](*[one.make() for one in self.arguments]))
+            made = quiet(lambda: namespace["program"](*[one.make() for one in self.arguments]))
         except Exception:
             made = None
         self.ended = not isinstance(made, dict)
         if not self.ended:
-            self.known = {name: one for name, one in made.items() if isinstance(one, (np.ndarray, np.generic, int, float, complex))}
+            self.known = {name: one for name, one in made.items() if isinstance(one, VALUES)}
             self.ended = any(np.size(one) > 60 for one in self.known.values())
 
     def head(self) -> str:
@@ -338,12 +358,13 @@ class _Writer:
 
     def program(self) -> Program:
         self.arguments = [self.argument() for _ in range(self.pick([1, 2, 3, 4]))]
-        self.arguments.append(Argument(self.pick(["3", "np.int64(2)", "np.array(3)", "2", "0", "np.array(0)", "np.uint8(2)"])))
+        turns = ["3", "np.int64(2)", "np.array(3)", "2", "0", "np.array(0)", "np.uint8(2)"]
+        self.arguments.append(Argument(self.pick(turns)))
         self.run()
         for _ in range(self.pick([1, 2, 3])):
             if not self.ended:
                 self.statement(1)
-        self.line(1, f"return {self.pick([self.result(), self.expression(1)])}")
+        self.line(1, f"return {self.pick([self.result(), self.expression(1)])}" if not self.ended else "return a")
         text = "\n".join([self.head(), *self.lines]) + "\n"
         return Program(compiled(text), text, tuple(self.arguments))
 
@@ -358,7 +379,7 @@ def _text(value: Any) -> str:
     return repr(value) if np.isfinite(value) else f"np.{value}"
 
 
-def _quiet(f: Callable[[], Any]) -> Any:
+def quiet(f: Callable[[], Any]) -> Any:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return f()

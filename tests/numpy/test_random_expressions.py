@@ -1,0 +1,188 @@
+"""Random programs over arrays of all dtypes: decorated they give what they give undecorated, or are refused.
+
+By day some hundred programs, each by one executor, at night thousands, each by all. A failure shows the shortest
+program that Hypothesis found. What they have found stands below, as text.
+"""
+
+from __future__ import annotations
+
+import random
+import traceback
+from typing import Any
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_expressions import Argument, Program, compiled, quiet, random_program
+
+#: how near results are: programs amplify the 4 ulp of an operation
+NEAR = {"e": 5e-3, "f": 1e-5, "d": 1e-12, "F": 1e-5, "D": 1e-12}
+#: what a refusal is; all others come from the program, and plain Python raises them, too
+REFUSED = (TypeError, ValueError, NotImplementedError)
+
+
+def outcome(f: Any, program: Program) -> tuple[Any, list[Any]]:
+    """Return what a function gives or raises, and what became of its arguments."""
+    given = [one.make() for one in program.arguments]
+    try:
+        return quiet(lambda: f(*given)), given
+    except Exception as error:
+        return error, given
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Return whether an exception says with words, at a line of the program, that it is not taken."""
+    at = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    return isinstance(error, REFUSED) and len(str(error)) > 10 and any("random expression" in name for name in at)
+
+
+def kind(value: Any) -> str:
+    """Return the kind of a value; 0-d arrays and NumPy's scalars have tests of their own."""
+    scalar = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim)
+    return "scalar" if scalar else type(value).__name__
+
+
+def difference(plain: Any, ours: Any) -> str:
+    """Return how two results differ, nothing if they do not."""
+    if kind(plain) != kind(ours):
+        return f"gives {ours!r} ({kind(ours)}), not {plain!r} ({kind(plain)})"
+    a, b = np.asarray(plain), np.asarray(ours)
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
+        return f"gives {b.dtype}{b.shape}, not {a.dtype}{a.shape}"
+    near = NEAR.get(a.dtype.char)
+    if near is None:
+        return "" if np.array_equal(a, b) else f"gives {b.tolist()}, not {a.tolist()}"
+    with np.errstate(all="ignore"):
+        scale = np.max(np.abs(a[np.isfinite(a)]), initial=1.0)
+        same = np.allclose(a, b, rtol=near, atol=near * scale, equal_nan=True)
+        zeros = (a == 0) & (b == 0)
+        same &= np.array_equal(np.signbit(a.real)[zeros], np.signbit(b.real)[zeros])
+    return "" if same else f"gives {b.tolist()}, not {a.tolist()}"
+
+
+def fault(program: Program, executor: str) -> str:
+    """Return what is wrong with a program as an executor runs it, twice."""
+    plain, left = outcome(program.function, program)
+    decorated = al.function(program.function, executor=executor)
+    for _ in range(2):
+        ours, changed = outcome(decorated, program)
+        if isinstance(ours, Exception):
+            if isinstance(plain, Exception) and (isinstance(plain, type(ours)) or isinstance(ours, type(plain))):
+                continue
+            if not is_refusal(ours):
+                return f"raises {type(ours).__name__}: {ours}, not {plain!r}"
+            if found := next(filter(None, map(difference, [one.make() for one in program.arguments], changed)), ""):
+                return f"is refused, and an argument {found}"
+            continue
+        if isinstance(plain, Exception):
+            return f"gives {ours!r}, not {plain!r}"
+        if found := difference(plain, ours) or next(filter(None, map(difference, left, changed)), ""):
+            return found
+    return ""
+
+
+def shortened(program: Program, executor: str) -> Program:
+    """Return a program without the lines, and the blocks under them, that a fault does not need."""
+    lines, at = program.text.splitlines(), 1
+    while at < len(lines):
+        depth = len(lines[at]) - len(lines[at].lstrip())
+        end = at + 1
+        while end < len(lines) and len(lines[end]) - len(lines[end].lstrip()) > depth:
+            end += 1
+        text = "\n".join([*lines[:at], *lines[end:]]) + "\n"
+        try:
+            shorter = Program(compiled(text), text, program.arguments)
+            still = fault(shorter, executor)
+        except SyntaxError:
+            still = ""
+        if still:
+            program, lines = shorter, text.splitlines()
+        else:
+            at += 1
+    return program
+
+
+def check(program: Program, *executors: str) -> None:
+    for executor in executors:
+        if fault(program, executor):
+            short = shortened(program, executor)
+            pytest.fail(f"{executor}: {fault(short, executor)}\n{short!r}", pytrace=False)
+    assert executors
+
+
+@pytest.mark.parametrize("first", range(20000, 20120, 30))
+def test_random_programs(first):
+    for seed in range(first, first + 30):
+        check(random_program(random.Random(seed).choice), ("sequential", "auto", "dataflow")[seed % 3])
+
+
+@pytest.mark.nightly
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_many_random_programs(data):
+    check(random_program(lambda options: data.draw(st.sampled_from(options))), *EXECUTORS)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(0, 10000, 250))
+def test_programs_of_seeds(first):
+    for seed in range(first, first + 250):
+        check(random_program(random.Random(seed).choice), *EXECUTORS)
+
+
+def test_programs_are_various():
+    """Most have a value, each kind of statement is there, and no more than one of eight is refused."""
+    programs = [random_program(random.Random(seed).choice) for seed in range(150)]
+    plain = [outcome(one.function, one)[0] for one in programs]
+    assert 0.02 < sum(isinstance(one, Exception) for one in plain) / len(plain) < 0.3
+    for words in ("if ", "else:", "for ", "while ", "return ", "s += ", "np.", "axis=", "dtype=", "complex", "float16"):
+        assert any(words in repr(one) for one in programs), words
+    refused = [isinstance(outcome(al.function(one.function, executor="sequential"), one)[0], REFUSED)
+               for one, value in zip(programs, plain) if not isinstance(value, Exception)]  # fmt: skip
+    assert sum(refused) / len(refused) < 1 / 8
+
+
+# -- what such programs have found: each expression of x, b, n and s ----------------------------------------------
+
+ARGUMENTS = ("np.array([1.25, -2.0, 3.5, 100.0])", "np.array([100, 100, 100, -3], 'int8')", "np.int64(3)",
+             "np.float64(2.5)")  # fmt: skip
+AS_PLAIN = [
+    "np.sum(s, axis=0)", "s.sum(-1)", "np.max(s, axis=-1, keepdims=True)", "s.any(axis=0)", "np.argmax(s, axis=0)",
+    "np.cumsum(s, axis=0)", "np.cumprod(n, axis=-1)", "np.argsort(s, axis=0)", "np.ptp(s, axis=0)", "np.add.reduce(s)",
+    "np.take(s, [0, -1], axis=0)", "np.cumulative_sum(s)", "np.logaddexp.reduce(s)", "np.sum(s, axis=1)",
+    "np.add.accumulate(s)", "np.mean(s, axis=0)", "np.sort(s, axis=0)", "np.mean(b, dtype=np.uint8)",
+    "np.mean(x, dtype=np.int8)", "np.mean(x, axis=0, dtype=np.int16)", "np.mean(b, dtype=bool)",
+    "np.var(x, dtype=np.complex64)", "np.std(x, dtype=np.complex128)", "np.full_like(b, 1e30)", "np.full_like(b, 2.7)",
+    "np.full_like(b, 300)", "round(x)", "round(s)", "float(x[:1])", "np.True_[s > 0]", "np.float64(2)[s > 9]",
+]  # fmt: skip
+ARE_REFUSED = {
+    "np.var(x, dtype=np.int64)": "does not take the argument 'dtype'", "np.std(b, dtype=bool)": "the argument 'dtype'",
+    "max(n * 2, np.sin(s))": "which of a int64 and a float64 is taken only the run tells",
+    "min(1, x[:1])": "which of a Python int and an array of shape (1,) and dtype float64 is taken",
+}  # fmt: skip
+
+
+def found(expression: str) -> Program:
+    text = f"def program(x, b, n, s):\n    return {expression}\n"
+    return Program(compiled(text), text, tuple(map(Argument, ARGUMENTS)))
+
+
+@pytest.mark.parametrize("expression", AS_PLAIN)
+def test_what_was_found_is_as_plain(expression):
+    program = found(expression)
+    (plain, _), (ours, _) = (outcome(f, program) for f in (program.function, al.function(program.function)))
+    if isinstance(plain, Exception):
+        assert isinstance(ours, Exception) and isinstance(plain, type(ours)), ours
+    else:
+        assert not difference(plain, ours)
+
+
+@pytest.mark.parametrize("expression", ARE_REFUSED)
+def test_what_was_found_is_refused(expression):
+    program = found(expression)
+    assert not isinstance(outcome(program.function, program)[0], Exception)
+    ours, _ = outcome(al.function(program.function), program)
+    assert is_refusal(ours) and ARE_REFUSED[expression] in str(ours)
