@@ -293,7 +293,7 @@ class _Writer:
     def augment(self, depth: int) -> None:
         """Change a number that is not an array; arrays that are written into are another's story."""
         if "s" not in self.known:
-            self.line(depth, f"s = {self.scalar()}")
+            self.line(depth, f"s = {self.scalar()} * 1")
             self.known = {**self.known, "s": self.value(self.lines[-1].split("=", 1)[1])}
             return
         sign = self.pick("+ * - / ** // % & | ^ <<".split())
