@@ -337,8 +337,6 @@ def _spread(
     ddof = taken_away(ddof, correction)
     x = as_operand(a)
     wanted = averaged(x.dtype) if dtype is None else of_numbers(dtype)
-    if wanted.kind == "c" and x.dtype.kind != "c":
-        refused(theirs, "dtype", "give complex numbers, x.astype(dtype)")
     if wanted.kind not in "fc":
         refused(theirs, "dtype")  # NumPy would round the mean in the middle
     axes = numpy_axes(theirs, axis, x)
