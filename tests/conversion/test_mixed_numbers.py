@@ -117,6 +117,12 @@ def picked(k):
     return table[k], (table[k], table[k - 1] + 1), {0: 2, 1: 0.5, 2: 1}[k]
 
 
+def listed(x):
+    lists = [v if v > 1 else 0 for v in x], sum(v if v > 1 else 0 for v in x), max(v if v > 1 else 0 for v in x)
+    arrays = np.array([v if v > 1 else 0.0 for v in x]), np.array([v if v > 1 else 0 for v in x] + [0.5])
+    return lists, arrays, np.mean([[v if v > 1 else 0.0, 1.0] for v in x]), dict(a=x[0] if x[1] > 1 else 0)
+
+
 @al.function
 def inner(c):
     return 2 if c else 0.5
@@ -137,6 +143,7 @@ CALLS = [
     (over_all, (X[:0],)), (over_all, (X.astype("u1"),)), (returned, (X,)), (returned, (-X,)), (operated, (TRUE,)),
     (operated, (FALSE,)), (summed, (X, NONE)), (summed, (X, SOME)), (summed, (X * 0, SOME)), (doubled, (TRUE, SOME)),
     (doubled, (FALSE, SOME)), (doubled, (TRUE, np.int64(40))), (outer, (TRUE,)), (outer, (FALSE,)),
+    (listed, (X,)), (listed, (np.arange(30.0) / 10,)),
     (picked, (np.int64(0),)), (picked, (np.int64(1),)), (picked, (np.int64(2),)),
 ]  # fmt: skip
 
@@ -190,6 +197,8 @@ def test_what_has_no_one_dtype_is_refused():
         return lambda c, x: program(2 if c else 0.5, x)
 
     integers = np.ones(3, np.int32)
+    with pytest.raises(TypeError, match="only the run tells its type, int or numpy.float64, have no one dtype"):
+        al.function(lambda x: np.array([v if v > 1 else 0 for v in x]))(np.arange(9.0))
     for program, words in (
         (lambda v, x: x * v, r"float or int, as only the run tells: write float\(...\) or int\(...\)"),
         (lambda v, x: np.full(3, v), "return the same dtypes, they return float64 and int64|int64 and float64"),

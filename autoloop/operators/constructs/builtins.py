@@ -80,7 +80,7 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
         for one in args:
             refuse_moved(one)
         is_mixed = any(map(_is_mixed, args)) or any(map(_is_mixed, kwargs.values()))
-        if is_mixed and plain not in (max, min):
+        if is_mixed and plain not in (dict, max, min):
             return of_mixed(plain, chosen, args, kwargs)
         if is_mixed or any(map(_is_staged, args)) or any(map(_is_staged, kwargs.values())):
             return staged(*args, **kwargs)
@@ -332,8 +332,8 @@ def _tuple(values: Any) -> Any:
     return tuple(made)
 
 
-def _dict(pairs: Any, **more: Any) -> Any:
-    made = [(hashed(key), value) for key, value in _tuple(pairs)]
+def _dict(pairs: Any = (), **more: Any) -> Any:
+    made = [(hashed(key), value) for key, value in _tuple(pairs)] if _is_staged(pairs) else pairs
     return dict(made, **more)
 
 

@@ -7,6 +7,7 @@ by a branch on the type, in each side of which it is known. What then has no one
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -42,9 +43,15 @@ _OF_CARRIER: dict[Any, Any] = {dtype: one for one, dtype in CARRIERS.items()}
 def by_types(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Return what a function gives of arguments among which are mixed numbers, one of their types at a time."""
     leaves, structure = nest.flatten_with_structure((tuple(args), kwargs))
-    number = next((leaf for leaf in leaves if isinstance(leaf, MixedNumber)), None)
-    if number is None:
+    numbers = {id(leaf): leaf for leaf in leaves if isinstance(leaf, MixedNumber)}
+    if not numbers:
         return function(*args, **kwargs)
+    number = next(iter(numbers.values()))
+    if math.prod(len(one.types) for one in numbers.values()) > _MOST_WAYS:
+        raise TypeError(
+            f"{len(numbers)} numbers, of each of which only the run tells its type, {number.named()}, have no one "
+            f"dtype together: write float(...) or int(...) of them"
+        )
 
     def known(code: Code) -> Any:
         mine = [number.of_type(code) if leaf is number else leaf for leaf in leaves]
@@ -64,6 +71,26 @@ def by_types(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
         raise TypeError(str(error)) from None
 
 
+def _as_array(args: Sequence[Any]) -> Sequence[Any]:
+    """Return arguments of which the first, a list that becomes an array, has one dtype whatever its numbers are."""
+    leaves, structure = nest.flatten_with_structure(args[0])
+    lowest: list[Any] = []
+    highest: list[Any] = []
+    for leaf in leaves:
+        types = _types(leaf) if not isinstance(leaf, (bool, int, float, complex)) else [(None, np.asarray(leaf).dtype)]
+        dtypes = {dtype for _, dtype in types or ()}
+        low = [one for one in dtypes if all(np.can_cast(one, other, "safe") for other in dtypes)]
+        if not low:
+            return args
+        lowest.append(low[0])
+        highest += dtypes
+    common = np.result_type(*highest)
+    if np.result_type(*lowest) != common:
+        return args
+    made = [ArrayTracer(_in(common, leaf)) if isinstance(leaf, MixedNumber) else leaf for leaf in leaves]
+    return (nest.unflatten(structure, made), *args[1:])
+
+
 def _what(number: MixedNumber) -> str:
     return (
         f"what this gives of a number that is {number.named()}, as only the run tells: write float(...) or int(...) of "
@@ -76,6 +103,13 @@ def holds_mixed(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return any(isinstance(leaf, MixedNumber) for leaf in nest.flatten((tuple(args), kwargs)))
 
 
+#: functions whose first argument becomes an array
+_OF_ARRAYS = frozenset((
+    np.all, np.any, np.argmax, np.argmin, np.argsort, np.array, np.asanyarray, np.asarray, np.cumsum, np.max, np.mean,
+    np.median, np.min, np.prod, np.sort, np.std, np.sum, np.var,
+))  # fmt: skip
+#: of how many numbers and types it is looked at each way
+_MOST_WAYS = 32
 _OPERATORS_OF: dict[Any, str] = {
     np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "truediv", np.less: "lt", np.less_equal: "le",
     np.greater: "gt", np.greater_equal: "ge", np.equal: "eq", np.not_equal: "ne",
@@ -227,6 +261,10 @@ def of_mixed(plain: Any, staged: Callable[..., Any], args: Sequence[Any], kwargs
     """Return what a builtin or a library's function, which ``staged`` stands for, gives of arguments."""
     if plain is bool:
         return args[0].decision()
+    if plain in _OF_ARRAYS and args and isinstance(args[0], (list, tuple)):
+        known = _as_array(args)
+        if known is not args:
+            return staged(*known, **kwargs)
     if plain is range:
         return staged(*[one.whole() if isinstance(one, MixedNumber) else one for one in args])
     if (plain is float or getattr(plain, "__module__", "") == "math") and not kwargs:
