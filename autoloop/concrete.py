@@ -40,9 +40,14 @@ class ConcreteFunction:
         The value the Python function gave, symbolic tensors included.
     runner : Runner
         What runs it.
+
+    Parameters
+    ----------
+    also : sequence of Tensor
+        What a run gives besides the results, for ``ReferringFunction``.
     """
 
-    def __init__(self, name: str, graph: Graph, value: Any, executor: str) -> None:
+    def __init__(self, name: str, graph: Graph, value: Any, executor: str, also: Sequence[Tensor] = ()) -> None:
         self.name = name
         self.graph = graph
         self.structured_outputs = value
@@ -65,7 +70,7 @@ class ConcreteFunction:
         #: pairs of outputs that are arrays of the caller's: what is changed in one must not change the other
         at = [k for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0]
         self._pairs = [(j, k) for j in at for k in at if j < k and tensors[j] is not tensors[k]]
-        set_outputs(graph, tensors)
+        set_outputs(graph, [*tensors, *also])
         single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
         #: what makes of the only output what the caller gets; None if there is more to do
         self._single = self._handed[0] if single else None
@@ -95,7 +100,7 @@ class ConcreteFunction:
         """Run on raw values; results are copied where they share memory with the caller's ``arrays``."""
         results = (self.checked_runner if asked() else self.runner).run(values, EAGER)
         if arrays:
-            results = [_own(r, arrays) for r in results]
+            results = [own(r, arrays) for r in results]
         if self._single is not None:
             return self._single(results[0])
         return self._packed([handed(result) for handed, result in zip(self._handed, results)])
@@ -136,7 +141,7 @@ _HANDED: dict[Kind, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
-def _own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
+def own(value: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
     """Return ``value``, or a copy if it could change with one of the caller's arrays."""
     if not isinstance(value, np.ndarray):
         return value

@@ -26,10 +26,11 @@ from autoloop_runtime.running.prepare import check_executor
 
 from .concrete import ConcreteFunction
 from .errors import entry_point
-from .given_arrays import taken
+from .given_arrays import give_back, taken
 from .keys import Number, leaf_key, quick_key
 from .number_inputs import NumberInputs
 from .parameters import Parameters
+from .written_arguments import OtherMemory, in_order, same_arrays
 
 if TYPE_CHECKING:
     from .typing import Decorated
@@ -110,21 +111,35 @@ class Function:
         if default_graphs():
             return self._inline(args, kwargs)
         call = args if not kwargs and len(args) == self._parameters.plain else self._bind(args, kwargs)
-        quick = quick_key(call)
-        if quick is None:
-            return self._call_nested(call)
-        key, values, arrays = quick
-        concrete = self._quick.get(key)
-        if concrete is None or recorders():
-            return self._call_nested(call)
-        return concrete.run(values, arrays)
+        try:
+            quick = quick_key(call)
+            if quick is None:
+                return self._call_nested(call)
+            key, values, arrays = quick
+            concrete = self._quick.get(key)
+            if concrete is None or recorders():
+                return self._call_nested(call)
+            return concrete.run(values, arrays)
+        except OtherMemory:
+            return self._call_with_memory(call)
+
+    def _call_with_memory(self, call: tuple[Any, ...]) -> Any:
+        """Run a call with a trace that is made for how its arrays lie in memory."""
+        leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
+        same = same_arrays(leaves)
+        key = (structure, tuple([leaf_key(leaf) for leaf in leaves]), same, in_order(leaves))
+        with self._lock:
+            concrete = self._cache.get(key) or undisturbed(self._trace, call, leaves, structure, key, same)
+        return _run_once(concrete, leaves)
 
     def _call_nested(self, call: tuple[Any, ...]) -> Any:
         """Run any call in canonical form; the next of its kind may be quicker."""
         given, structure = nest.flatten_with_structure(call, expand_composites=True)
         arrays_taken = taken(self.name, given, lambda: self._parameters.leaf_names(call))
         if arrays_taken is not given:
-            return self._call_nested(nest.unflatten(structure, arrays_taken))
+            result = self._call_nested(nest.unflatten(structure, arrays_taken))
+            give_back(given, arrays_taken)
+            return result
         quick = quick_key(given)
         key = None
         if quick is not None:
@@ -141,11 +156,7 @@ class Function:
                     return self._inline(*self._parameters.split(call))
         if key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
             self._quick[key] = concrete
-        inputs = [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic, Number))]
-        if recorders():
-            return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs])
-        values = [_raw(leaf) for leaf in inputs]
-        return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)])
+        return _run_once(concrete, leaves)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         try:
@@ -207,24 +218,29 @@ class Function:
             self._converted = converted(self.python_function) if self.autograph else self.python_function
         return self._converted
 
-    def _trace(self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any) -> ConcreteFunction:
+    def _trace(
+        self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any, same: Sequence[int] = ()
+    ) -> ConcreteFunction:
         with undivided():  # with all of the conversion, which no import of a program needs
-            from .tracing import RETRACE_WARNING, placeholders, traced, warn_of_retracing
+            from .tracing import RETRACE_WARNING, attempted, finished, placeholders, traced, warn_of_retracing
 
-        graph = Graph(ordered=True)
-        graph.strict = not any(isinstance(leaf, (Tensor, TensorSpec)) for leaf in leaves)
-        if self.tracing_count:
-            graph.no_new_variables = True
-        if self.gradient_memory is not None:
-            graph.gradient_memory = self.gradient_memory
         names = self._parameters.leaf_names(call)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
         target = self._target()
-        with graph.as_default():
-            symbolic = nest.unflatten(structure, placeholders(graph, leaves, names, specs))
-            args, kwargs = self._parameters.split(symbolic)
-            value = traced(target, (*self._receiver(), *args), kwargs)
-        concrete = ConcreteFunction(self.name, graph, value, self.executor)
+
+        def attempt() -> ConcreteFunction:
+            graph = Graph(ordered=True)
+            graph.strict = not any(isinstance(leaf, (Tensor, TensorSpec)) for leaf in leaves)
+            graph.no_new_variables = bool(self.tracing_count)
+            if self.gradient_memory is not None:
+                graph.gradient_memory = self.gradient_memory
+            with graph.as_default():
+                symbolic = placeholders(graph, leaves, names, specs, same)
+                args, kwargs = self._parameters.split(nest.unflatten(structure, symbolic))
+                value = traced(target, (*self._receiver(), *args), kwargs)
+            return finished(self.name, graph, symbolic, value, self.executor)
+
+        concrete = attempted(attempt)
         self._cache[key] = concrete
         self.tracing_count += 1
         self.traced_for.append(key)
@@ -306,6 +322,14 @@ class BoundFunction:
 
     def __repr__(self) -> str:
         return f"<autoloop.function {self.function.name} of {self.__self__!r}>"
+
+
+def _run_once(concrete: ConcreteFunction, leaves: list[Any]) -> Any:
+    inputs = [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic, Number))]
+    if recorders():
+        return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs])
+    values = [_raw(leaf) for leaf in inputs]
+    return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)])
 
 
 def _raw(leaf: Any) -> Any:

@@ -48,6 +48,14 @@ def taken(name: str, leaves: list[Any], names: Callable[[], Sequence[str]]) -> l
     return leaves if changed is None else changed
 
 
+def give_back(leaves: list[Any], used: list[Any]) -> None:
+    """Give arrays that were copied for a call what the copies hold now."""
+    for leaf, copy in zip(leaves, used):
+        changed = copy is not leaf and isinstance(leaf, np.ndarray) and leaf.flags.writeable
+        if changed and not np.may_share_memory(leaf, copy):
+            np.copyto(leaf, copy)
+
+
 def _taken(who: str, leaf: Any, place: int, names: Callable[[], Sequence[str]]) -> Any:
     words = strangeness(leaf)
     if words is not None:

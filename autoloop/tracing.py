@@ -17,12 +17,15 @@ from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, marked
 
 from . import operators
+from .concrete import ConcreteFunction
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
 from .errors import is_refusal, user_stacklevel
 from .keys import Number, describe_key
 from .operators.constructs.effect_statements import raise_when_run
+from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.staging.door import Threshold
+from .written_arguments import ReferringFunction, references_of
 
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
@@ -35,7 +38,9 @@ def converted(f: Callable[..., Any]) -> Callable[..., Any]:
     return operators.staged_for(f) or convert(f)
 
 
-def placeholders(graph: Graph, leaves: Sequence[Any], names: Sequence[str], specs: Sequence[Any] | None) -> list[Any]:
+def placeholders(
+    graph: Graph, leaves: Sequence[Any], names: Sequence[str], specs: Sequence[Any] | None, same: Sequence[int] = ()
+) -> list[Any]:
     """Return the leaves of a call with a placeholder of ``graph`` for each that is a tensor or an array, of its kind.
 
     Parameters
@@ -47,16 +52,51 @@ def placeholders(graph: Graph, leaves: Sequence[Any], names: Sequence[str], spec
         A readable name for each.
     specs : list, optional
         What an ``input_signature`` says of them.
+    same : sequence of int, optional
+        Which leaf each of them is the same array as.
     """
-    symbolic = []
+    symbolic: list[Any] = []
     for position, leaf in enumerate(leaves):
         if isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, Number)):
             spec = specs[position] if specs is not None and position < len(specs) else leaf
             made = graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position])
-            symbolic.append(marked(_kind(leaf), made))
+            first = same[position] if same else position
+            symbolic.append(symbolic[first] if first != position else _argument(graph, marked(_kind(leaf), made), leaf))
         else:
             symbolic.append(leaf)
     return symbolic
+
+
+def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:
+    """Return what stands for an argument, which an array knows to be."""
+    if isinstance(leaf, np.ndarray) and leaf.ndim:
+        tracer.storage.argument = len(graph.inputs) - 1
+        if leaf.flags.c_contiguous:
+            tracer.storage.lies_in_order()
+    return tracer
+
+
+def finished(name: str, graph: Graph, symbolic: Sequence[Any], value: Any, executor: str) -> ConcreteFunction:
+    """Return a trace as it is called.
+
+    Parameters
+    ----------
+    name : str
+        The function.
+    graph : Graph
+    symbolic : sequence
+        What ``placeholders`` has made.
+    value : object
+        What the converted function gave.
+    executor : str
+        What runs it.
+    """
+    inputs = [leaf for leaf in symbolic if isinstance(leaf, Tensor)]
+    same = {(j, k) for j, one in enumerate(inputs) for k, other in enumerate(inputs) if j < k and one is other}
+    references = references_of(graph, inputs, value, frozenset(same))
+    if references is None:
+        return ConcreteFunction(name, graph, value, executor)
+    return ReferringFunction(name, graph, value, executor, references)
 
 
 def _kind(leaf: Any) -> Kind:
@@ -65,13 +105,24 @@ def _kind(leaf: Any) -> Kind:
     return ArrayTracer if isinstance(leaf, (np.ndarray, np.generic)) else Tensor
 
 
+def attempted(attempt: Callable[[], ConcreteFunction]) -> ConcreteFunction:
+    """Return a trace, begun anew where an array that it makes turns out to be the graph's."""
+    making = Making()
+    while True:
+        try:
+            with making.in_force():
+                return attempt()
+        except Lift as lift:
+            making = lift.making
+
+
 def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a converted function in the default graph; a refusal leaves the world as it was."""
     threshold = Threshold((target, *args, *kwargs.values()))
     try:
         return threshold.result(_trace_entry_(target, args, kwargs))
     except BaseException as error:
-        if is_refusal(error):
+        if is_refusal(error) or isinstance(error, Lift):
             threshold.restore()
         raise
 

@@ -138,9 +138,16 @@ def draws(f: Any) -> bool:
     return makes_generator(type(getattr(f, "__self__", None)))
 
 
+#: functions of NumPy's that make arrays of no arrays: such an array may turn out to be the graph's
+_MAKING_ARRAYS = {
+    np.copy, np.empty_like, np.full, np.full_like, np.geomspace, np.linspace, np.logspace, np.ones, np.ones_like,
+    np.zeros_like,
+}  # fmt: skip
+
+
 def is_plain(target: Any) -> bool:
     """Return whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
-    if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE):
+    if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE or target in _MAKING_ARRAYS):
         return False
     if asks_nobody(target) or makes_generator(target) or draws(target):
         return False

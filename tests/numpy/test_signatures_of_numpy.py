@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from api import _SIGNATURES, HOLDS, NUMPY_FUNCTIONS, NUMPY_UFUNCS, Counterpart
+from api import HOLDS, NUMPY_FUNCTIONS, NUMPY_UFUNCS, SIGNATURES, Counterpart
 from each_case import each
 
 #: the version of NumPy whose signatures the counterparts have; a newer one shows here what changed
@@ -33,7 +33,7 @@ def _ids(f):
 #: of which NumPy says only in words what they take
 @each([f for f in WRITTEN if f not in (np.ndarray.view, np.broadcast)], _ids)
 def test_parameters_are_numpys(function):
-    assert _parameters(WRITTEN[function]) == _parameters(_SIGNATURES.get(function, function))
+    assert _parameters(WRITTEN[function]) == _parameters(SIGNATURES.get(function, function))
 
 
 @each(WRITTEN, _ids)

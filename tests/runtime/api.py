@@ -67,7 +67,7 @@ from autoloop_runtime.ir.composite import Composite, composite_of
 from autoloop_runtime.ir.composite import register as register_composite
 from autoloop_runtime.ir.convert import constant, convert_to_tensor
 from autoloop_runtime.ir.graph import CONST, PARAMETER, Graph, Node, current_graph
-from autoloop_runtime.ir.numpy_arguments import _SIGNATURES, Counterpart
+from autoloop_runtime.ir.numpy_arguments import SIGNATURES, Counterpart
 from autoloop_runtime.ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from autoloop_runtime.ir.op import FUNCTIONS, OPS, Op, call, register
 from autoloop_runtime.ir.prices import Price, Products

@@ -7,7 +7,7 @@ import operator
 import autoloop as al
 import numpy as np
 import pytest
-from api import _SIGNATURES, NUMPY_FUNCTIONS, Counterpart
+from api import NUMPY_FUNCTIONS, SIGNATURES, Counterpart
 from autoloop.compat import v1
 from executors import EXECUTORS
 
@@ -206,7 +206,7 @@ def test_nor_is_it_of_values_variables_and_helpers():
 
 
 def test_signatures_written_here_are_numpys():
-    for function, written in _SIGNATURES.items():
+    for function, written in SIGNATURES.items():
         known = Counterpart(function, function)._signature.parameters
         assert list(Counterpart(written, written)._signature.parameters) == list(known)
 

@@ -18,6 +18,7 @@ from autoloop_runtime.ops.exact_numbers import truncated
 
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
+from ..mutation import lifted_arrays
 from ..staging.growing_list import GrowingList, refuse_moved
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone
@@ -421,7 +422,10 @@ def _library(
         given = (*args, *kwargs.values())
         if holds_mixed(given, {}):
             return of_mixed(plain, chosen, args, kwargs)
-        return (staged if builtins.any(map(unasked, given)) else plain)(*args, **kwargs)
+        if builtins.any(map(unasked, given)):
+            lifted_arrays.skipped()
+            return staged(*args, **kwargs)
+        return lifted_arrays.called(plain, args, kwargs)
 
     return chosen
 

@@ -26,9 +26,6 @@ from .comprehensions import elements, hashed
 from .random_calls import drawing
 from .text import formatted
 
-# Arguments that hold no tensor.
-_PLAIN = (bool, int, float, complex, str, type(None), np.generic, np.ndarray)
-
 
 def call(f: Any) -> Any:
     """Return what to call in place of ``f``.
@@ -126,9 +123,7 @@ def _refusing_tensors(f: Any, mutated: tuple[str, ...]) -> Any:
         values = dict(zip(code.co_varnames[: code.co_argcount], given, strict=False)) | kwargs
         for name in mutated:
             array = values.get(name)
-            others = [value for value in values.values() if value is not array]
-            # an array of the caller's that is only given numbers changes in place, as it always does
-            if is_staged(array) or (isinstance(array, np.ndarray) and not all(isinstance(v, _PLAIN) for v in others)):
+            if is_staged(array) and not isinstance(array, ArrayTracer):  # of which the caller sees what is set
                 raise TypeError(
                     f"{function.__name__!r} sets elements of {name!r} and does not return it, but tensors do not "
                     f"change, so its caller would keep the old values: let it return {name!r}, and assign what it "

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autoloop_runtime.ir.array_storage import kept
+
+from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
 from ..staging.branch_merge import RETURN, Grown, Side, copied, staged_branch, written_back
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
@@ -54,6 +57,7 @@ def if_stmt(
 
         def staged(*values: Any) -> tuple[Any, ...]:
             outside = Outside((then, orelse), shared, places, values)
+            outside.add(map(kept, values[:count]))  # which the branches may write to
             return _staged_statement(test, (then, orelse), names, values, outside)
 
         return staged
@@ -95,6 +99,7 @@ def _staged_statement(
             written_back(old, new)
         return results
     outside.write(map(written_back, before, every[len(names) :]))
+    renew(every)
     originals = dict(zip(params, values, strict=True))
     return tuple(written_back(originals.get(name), value) for name, value in zip(names, every, strict=False))
 
@@ -186,6 +191,7 @@ def _staged_return(
     except Grown as grown:
         raise TypeError(str(grown)) from None
     outside.write(map(written_back, before, every[1:]))
+    renew(every)
     return every[0]
 
 

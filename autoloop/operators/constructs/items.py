@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 
+from ..mutation import lifted_arrays
+from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
 from .chosen_items import CHOSEN_FROM, chosen
@@ -20,6 +23,9 @@ from .comprehensions import elements, hashed
 from .iterables import StagedIterable
 from .library_calls import by_numpy
 from .overloads import method_of, update
+
+#: references to an array that one attribute holds: that, a variable and the argument of who counts
+_ALONE = 3
 
 
 def unpack(value: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:
@@ -69,7 +75,7 @@ def _rows_of(value: Any) -> Any:
             f"a tensor of shape {tensor.shape} cannot be unpacked: the number of its rows must be known; give it with "
             f"set_shape or input_signature, or use x[0], x[1], ..."
         )
-    return marked(kind_of((value,)), ops.unstack(tensor))
+    return list(value) if isinstance(value, ArrayTracer) else marked(kind_of((value,)), ops.unstack(tensor))
 
 
 def item(sequence: Any, index: Any) -> Any:
@@ -79,7 +85,11 @@ def item(sequence: Any, index: Any) -> Any:
     if not isinstance(sequence, Tensor | np.ndarray | np.number | np.bool_) and _is_later(index):
         return _chosen_from(sequence, index)
     if isinstance(sequence, np.ndarray | np.number | np.bool_) and _is_later(index):
-        sequence = marked(ArrayTracer, convert_to_tensor(sequence))
+        array, sequence = sequence, marked(ArrayTracer, convert_to_tensor(sequence))
+        made = sequence[index]
+        if made.view_of is not None and isinstance(array, np.ndarray):
+            made.storage.stands_for(array)
+        return made
     return _asked(sequence, index)
 
 
@@ -104,20 +114,27 @@ def _asked(holder: Any, index: Any) -> Any:
 def set_item(array: Any, index: Any, value: Any) -> Any:
     """Do ``array[index] = value`` and return what the name is bound to afterwards.
 
-    A tensor does not change: the result is a new one, and other names keep the old value. An array of numbers becomes
-    a tensor when it is given one.
+    An array is written to in place. A tensor does not change: the result is a new one, and other names keep the old
+    value.
     """
     array = _taking(array, index, value)
-    if isinstance(array, Tensor):
+    if isinstance(array, Tensor) and not _is_reference(array):
         return marked(type(array), ops.set_item(array, index, value))
     _set(array, index, value)
     return array
 
 
+def _is_reference(array: Any) -> bool:
+    """Return whether what is set in ``array`` is seen by whoever holds it; a scalar of NumPy's takes nothing."""
+    return isinstance(array, ArrayTracer) and not array.is_scalar
+
+
 def _taking(array: Any, index: Any, value: Any) -> Any:
-    """Return ``array``, as a tensor if it is an array of numbers and cannot hold what the graph only computes later."""
-    if type(array) is np.ndarray and array.dtype.kind in "biufc" and (_is_later(index) or _is_later(value)):
-        return marked(ArrayTracer, convert_to_tensor(array))
+    """Return ``array``; if it cannot hold what the graph only computes later, the trace begins anew."""
+    if type(array) is np.ndarray and array.dtype.kind in "biufc":
+        if _is_later(index) or _is_later(value):
+            lifted_arrays.refuse(array)
+        lifted_arrays.set_in_block(array)
     return array
 
 
@@ -145,7 +162,13 @@ def _set(array: Any, index: Any, value: Any) -> None:
 def update_item(array: Any, index: Any, sign: str, value: Callable[[], Any]) -> Any:
     """Do ``array[index] += value()`` (or another ``sign``) and return what the name is bound to afterwards."""
     old = item(array, index)
-    return set_item(array, index, update(old, sign, value()))
+    new = update(old, sign, value())
+    return array if _is_part(new, old, array) else set_item(array, index, new)
+
+
+def _is_part(new: Any, old: Any, array: Any) -> bool:
+    """Return whether ``old += value`` has written to ``array`` itself, of which it is a view."""
+    return new is old and isinstance(old, ArrayTracer) and old.storage is getattr(array, "storage", None)
 
 
 def set_items(array: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -160,7 +183,8 @@ def update_items(array: Any, path: tuple[Any, ...], sign: str, value: Callable[[
     """Do ``array[i][j] += value()`` (or another ``sign``), with ``path`` as ``(i, j)``."""
     containers = _on_the_way(array, path)
     old = item(containers[-1], path[-1])
-    return _set_back(containers, path, update(old, sign, value()))
+    new = update(old, sign, value())
+    return array if _is_part(new, old, containers[-1]) else _set_back(containers, path, new)
 
 
 def _on_the_way(array: Any, path: tuple[Any, ...]) -> list[Any]:
@@ -172,7 +196,11 @@ def _on_the_way(array: Any, path: tuple[Any, ...]) -> list[Any]:
 
 
 def _set_back(containers: list[Any], path: tuple[Any, ...], value: Any) -> Any:
-    for container, index in zip(reversed(containers), reversed(path), strict=True):
+    holders = [None, *containers]
+    for holder, container, index in zip(reversed(holders[:-1]), reversed(containers), reversed(path), strict=True):
+        if isinstance(holder, GrowingList) and isinstance(container, Tensor):
+            value = marked(type(container), ops.set_item(container, index, value))  # which it holds a copy of
+            continue
         new = set_item(container, index, value)
         if new is container:
             return containers[0]
@@ -182,8 +210,8 @@ def _set_back(containers: list[Any], path: tuple[Any, ...], value: Any) -> Any:
 
 def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:
     """Do ``owner.name[index] = value``; an attribute that is a tensor is set to a new one."""
-    array = _taking(getattr(owner, name), index, value)
-    if isinstance(array, Tensor):
+    array = _taking(_alone(owner, name, index, value), index, value)
+    if isinstance(array, Tensor) and not _is_reference(array):
         setattr(owner, name, marked(type(array), ops.set_item(array, index, value)))
     else:
         _set(array, index, value)
@@ -192,9 +220,24 @@ def set_item_of(owner: Any, name: str, index: Any, value: Any) -> None:
 def update_item_of(owner: Any, name: str, index: Any, sign: str, value: Callable[[], Any]) -> None:
     """Do ``owner.name[index] += value()`` (or another ``sign``)."""
     array = getattr(owner, name)
-    new = update(item(array, index), sign, value())
-    array = _taking(array, index, new)
-    if isinstance(array, Tensor):
+    old = item(array, index)
+    new = update(old, sign, value())
+    if _is_part(new, old, array):
+        return
+    del array, old
+    array = _taking(_alone(owner, name, index, new), index, new)
+    if isinstance(array, Tensor) and not _is_reference(array):
         setattr(owner, name, marked(type(array), ops.set_item(array, index, new)))
     else:
         _set(array, index, new)
+
+
+def _alone(owner: Any, name: str, index: Any, value: Any) -> Any:
+    """Return an attribute; an array that nobody else holds as a tracer, if it is to take what only the run knows."""
+    array = getattr(owner, name)
+    if type(array) is not np.ndarray or not (_is_later(index) or _is_later(value)):
+        return array
+    if sys.getrefcount(array) > _ALONE or array.base is not None or array.dtype.kind not in "biufc":
+        return array
+    setattr(owner, name, marked(ArrayTracer, convert_to_tensor(array)))
+    return getattr(owner, name)

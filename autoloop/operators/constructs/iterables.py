@@ -12,7 +12,7 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor, has_tensor
 from autoloop_runtime.ir.number_operators import as_number, carried
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import DecidedNumber, Kind, NumberTracer, join, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, join, kind_of, marked, number_of
 from autoloop_runtime.ops.creation import RANGE
 
 from ..staging.growing_list import GrowingList
@@ -204,6 +204,8 @@ def rows(value: Any) -> StagedIterable:
     if counted is not None:
         return counted
     length = static if static is not None else ops.getitem(ops.shape(tensor), 0)
+    if isinstance(value, ArrayTracer):
+        return StagedIterable(length, value.__getitem__, "a tensor", number=number_of((value,)))
     get = functools.partial(ops.getitem, tensor)
     return StagedIterable(length, lambda k: marked(kind, get(k)), "a tensor", number=number_of((value,)))
 

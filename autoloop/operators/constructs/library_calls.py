@@ -15,6 +15,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, as_numpy_gives, kind_of, marked
+from autoloop_runtime.ir.written_results import is_reference, place_of_out, without_out, written
 from autoloop_runtime.ops.operands import fitted
 
 from ..staging.growing_list import GrowingList
@@ -45,6 +46,9 @@ def by_numpy(function: Any) -> Callable[..., Any]:
     """Return what takes a staged argument in place of a function of NumPy's that would not ask it."""
 
     def of_staged(*args: Any, **kwargs: Any) -> Any:
+        out, others, named = without_out(place_of_out(function), args, kwargs)
+        if is_reference(out):
+            return written(function, out, of_staged(*others, **named))
         if isinstance(function, np.ufunc):
             made = function(*[_counterpart(np.asarray)(one) if holds_staged(one) else one for one in args], **kwargs)
         else:

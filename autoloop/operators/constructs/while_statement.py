@@ -8,6 +8,7 @@ from typing import Any
 
 from autoloop_runtime import ops
 from autoloop_runtime.base.dataclass import replace
+from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.rollback import mark, rollback
 
@@ -115,10 +116,12 @@ def _ask(
         return asked(test(*values))
     outside = Outside(functions, shared, places, values)
     before, begun = outside.read(), mark(graph)
-    answer = asked(test(*values))
-    if is_staged(answer):
-        outside.write(before)
-        rollback(graph, begun)
+    with Block(graph, every=True) as block:
+        answer = asked(test(*values))
+        if is_staged(answer):
+            block.undo()
+            outside.write(before)
+            rollback(graph, begun)
     return answer
 
 

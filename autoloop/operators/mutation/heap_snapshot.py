@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.array_storage import Storage
+from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...conversion.callables import is_library_file, is_users_class
 from ..staging.growing_list import GrowingList
@@ -112,7 +114,28 @@ class Attribute:
             setattr(self.owner, self.attribute, value)
 
 
-Slot = Cell | Global | Attribute
+class Contents:
+    """What the memory of an array holds."""
+
+    name = "an array"
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self.key = (id(storage), "contents")
+        self._given = ArrayTracer(storage.tensor)
+
+    def get(self) -> Any:
+        """Return the value, the very same as long as nobody writes to the array."""
+        if self._given.storage.tensor is not self.storage.tensor:
+            self._given = ArrayTracer(self.storage.tensor)
+        return self._given
+
+    def set(self, value: Any) -> None:
+        """Set the value."""
+        self.storage.carry(value.plain)
+
+
+Slot = Cell | Global | Attribute | Contents
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+from autoloop_runtime.ir.array_storage import BLOCK, Storage
+
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
 from ..staging.undefined import Undefined
+from . import lifted_arrays
 from .heap_snapshot import (
     Attribute,
     Cell,
+    Contents,
     Global,
     Slot,
     Snapshot,
@@ -85,6 +90,23 @@ class Outside:
         for slot, value in zip(self._slots, values, strict=True):
             slot.set(value)
 
+    @property
+    def arrays(self) -> set[Storage]:
+        """The arrays whose memory is carried."""
+        return {slot.storage for slot in self._slots if isinstance(slot, Contents)}
+
+    def carry(self, storages: Iterable[Storage | None]) -> None:
+        """Raise :class:`NewPlaces` if the memory of some arrays is not carried; it is from then on."""
+        if self.add(storages):
+            raise NewPlaces("the contents of arrays")
+
+    def add(self, storages: Iterable[Storage | None]) -> bool:
+        """Carry the memory of some arrays from now on; return whether one of them is new."""
+        known = self.arrays
+        new = [Contents(one) for one in dict.fromkeys(storages) if one is not None and one not in known]
+        self._slots += new
+        return bool(new)
+
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that notices what its call changes.
 
@@ -100,6 +122,8 @@ class Outside:
             before, variables = snapshots(self._functions, self._values, self._parameters())
             result = function(*values)
             self._compare(before, variables)
+            if (block := BLOCK.get()) is not None:
+                self.carry(block.written)
             return result
 
         return watching
@@ -135,6 +159,8 @@ class Outside:
                 put_back(one)
                 refused = refused or one
         if refused is not None:
+            if isinstance(refused.value, np.ndarray):
+                lifted_arrays.written(refused.value)
             raise TypeError(_refusal(refused))
         if new:
             for slot, value in new.values():

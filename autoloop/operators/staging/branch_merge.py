@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
+from autoloop_runtime.ir.array_storage import Block, Storage, kept
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, number_type, widest
 from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, kind_of, marked, number_of, own_kind
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    Kind,
+    NumberTracer,
+    join,
+    kind_of,
+    marked,
+    number_of,
+    own_kind,
+)
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
@@ -23,7 +33,7 @@ from .growing_list import GrowingList, Moved, as_growing, lengths_differ, with_g
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .optional import MaybeNone
 from .staged_values import cast_where_made
-from .standins import opened
+from .standins import Maybe, opened
 from .undefined import MaybeUnset, Undefined, spoken
 
 if TYPE_CHECKING:
@@ -48,6 +58,8 @@ class Grown(Exception):
 
 _NEVER = object()  # the value of a branch that always raises
 Side = Callable[[], tuple[Any, ...]]
+#: arrays that a side leaves, by id, and what they hold at its end
+Ends: TypeAlias = dict[int, tuple[ArrayTracer, Tensor]]
 # How messages call what the sides of a branch give as the function's value: there None is no value like others.
 RETURN = "what the two sides of an `if` on a tensor return (each needs a `return`)"
 
@@ -70,7 +82,9 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
     assert graph is not None
     scope = graph.unique_name("cond")
     graphs = (subgraph(graph, f"{scope}/then"), subgraph(graph, f"{scope}/else"))
-    values = [_trace(sub, side) for sub, side in zip(graphs, (then, orelse), strict=True)]
+    blocks = [Block(sub) for sub in graphs]
+    ends: list[Ends] = [{}, {}]
+    values = [_trace(*one) for one in zip(graphs, (then, orelse), blocks, ends, strict=True)]
     count = len(names)
     if all(value is _NEVER for value in values):
         finish_cond(graph, scope, test, graphs[0], [], graphs[1], [])
@@ -80,20 +94,27 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
         with sub.as_default():
             sides[index] = tuple(map(as_growing, names, sides[index], sides[1 - index]))
     number = number_of((test,))
-    merges = [_Merge(name, a, b, what, number, graphs) for name, a, b in zip(names, *sides, strict=True)]
+    merges = [_Merge(name, a, b, what, number, graphs, ends) for name, a, b in zip(names, *sides, strict=True)]
     tensors = []
     for index, sub in enumerate(graphs):
         with sub.as_default():
             tensors.append([one for merge in merges for one in merge.tensors(index)])
     outputs = finish_cond(graph, scope, test, graphs[0], tensors[0], graphs[1], tensors[1])
     remaining = list(outputs)
-    return tuple(merge.value(remaining) for merge in merges)
+    results = tuple(merge.value(remaining) for merge in merges)
+    for block in blocks:
+        block.lose()
+    return results
 
 
-def _trace(graph: Graph, side: Side) -> Any:
-    with graph.as_default(), staged_block():
+def _trace(graph: Graph, side: Side, block: Block, ends: Ends) -> Any:
+    with graph.as_default(), staged_block(), block:
         try:
-            return side()
+            values = side()
+            for array in _arrays(values):
+                array.storage.close()
+                ends[id(array)] = (array, array.current())
+            return values
         except BaseException as error:
             if not is_run_time_error(error):
                 raise
@@ -104,7 +125,16 @@ def _trace(graph: Graph, side: Side) -> Any:
 class _Merge:
     """One variable of a branch: what of it the conditional must give, and its value made of the outputs."""
 
-    def __init__(self, name: str, a: Any, b: Any, what: str, number: Kind, graphs: Sequence[Graph]) -> None:
+    def __init__(
+        self,
+        name: str,
+        a: Any,
+        b: Any,
+        what: str,
+        number: Kind,
+        graphs: Sequence[Graph],
+        ends: Sequence[Ends],
+    ) -> None:
         self.name, self.what, self.number, self.graphs = name, what, number, graphs
         self.optional = (what != RETURN and _is_optional(a, b)) or MaybeNone in (type(a), type(b))
         if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
@@ -121,6 +151,10 @@ class _Merge:
         self.pairs: list[BranchValues | None] = []
         self.fixed: list[Any] = []
         self.kinds: list[Kind] = []
+        #: what the two sides leave, of which an array may be another handle
+        self.handles: list[tuple[Any, Any]] = []
+        self._ends = ends
+        self._is_returned = what == RETURN or is_return_value(name)
         self.structure: Any = None
         self.counts: list[int] = []
         if all(self.absent):
@@ -146,13 +180,14 @@ class _Merge:
     def _leaf(self, one: Any, other: Any) -> None:
         same = any(self.absent) or own_kind(one) is own_kind(other)
         self.kinds.append(own_kind(one) if same else kind_of((one, other)))
+        self.handles.append((one, other))
         if not any(self.absent) and _same(one, other):
             self.pairs.append(None)
             self.fixed.append(one)
             return
         self.fixed.append(None)
         if any(self.absent):
-            if not _is_numeric(one):
+            if not _is_numeric(one) or _is_outer_array(one):
                 # Only ever read where it is set, and there it has this value.
                 self.pairs.append(None)
                 self.fixed[-1] = one
@@ -161,6 +196,7 @@ class _Merge:
             one, other = (unread, one) if self.absent[0] else (one, unread)
         elif not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
+        one, other = self._at_end(0, one), self._at_end(1, other)
         one, other = self._of_one_type(one, other)
         with undivided():
             from autoloop_runtime.control.while_loop import BranchValues
@@ -179,6 +215,11 @@ class _Merge:
                         components(part)
                 return both[0], both[1]
         return _alike(one, other), _alike(other, one)
+
+    def _at_end(self, side: int, value: Any) -> Any:
+        """Return what a side leaves; of an array what it held then, for the block's writes are undone."""
+        array, tensor = self._ends[side].get(id(value), (None, None))
+        return value if array is None else marked(ArrayTracer, tensor)
 
     def _refuse_values(self, one: Any, other: Any) -> None:
         if one is None or other is None:
@@ -207,9 +248,14 @@ class _Merge:
     def value(self, outputs: list[Tensor]) -> Any:
         """Take this variable's outputs off the list and return its value; a Python number is a ``number``."""
         leaves = []
-        for pair, fixed, count, kind in zip(self.pairs, self.fixed, self.counts, self.kinds, strict=True):
+        for pair, fixed, count, kind, handles in zip(
+            self.pairs, self.fixed, self.counts, self.kinds, self.handles, strict=True
+        ):
             mine, outputs[:count] = outputs[:count], []
-            leaves.append(fixed if pair is None else marked(join(kind, self.number), pair.pack(mine)))
+            made = fixed if pair is None else marked(join(kind, self.number), pair.pack(mine))
+            if pair is not None and isinstance(made, ArrayTracer) and not self._is_returned:
+                _link(made.storage, handles)
+            leaves.append(made)
         is_set = outputs.pop(0) if self.is_set is not None else None
         if all(self.absent):
             return Undefined(self.name)
@@ -217,6 +263,11 @@ class _Merge:
         if is_set is None:
             return value
         return (MaybeNone if self.optional else MaybeUnset)(self.name, value, is_set)
+
+
+def is_return_value(name: str) -> bool:
+    """Return whether a variable holds what the function will give: nobody writes to an array after that."""
+    return name == "return_value" or name.startswith("return_value_")
 
 
 def _is_optional(a: Any, b: Any) -> bool:
@@ -247,14 +298,39 @@ def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
 
 def _same(one: Any, other: Any) -> bool:
     """Return whether both sides leave the very same value, so that nothing needs to be chosen."""
-    if one is other or (isinstance(one, Tensor) and type(one) is type(other) and one.plain is other.plain):
+    alike = isinstance(one, Tensor) and type(one) is type(other) and one.plain is other.plain
+    if one is other or (alike and (kept(one) is None or one.shape.rank == 0)):
         return not isinstance(one, Tensor) or one.node is None or _is_around(one.node.graph)
     if type(one) is type(other) is set:
         return one == other
     return type(one) is type(other) and isinstance(one, bool | int | float | complex | str | bytes) and one == other
 
 
-def _is_around(graph: Graph) -> bool:
+def _arrays(values: Any) -> Iterator[ArrayTracer]:
+    """Yield the arrays in a structure of which it is known what they hold."""
+    for leaf in nest.flatten(values):
+        if isinstance(leaf, Maybe):
+            yield from _arrays(opened(leaf).value)
+        elif isinstance(leaf, ArrayTracer) and not leaf.storage.lost:
+            yield leaf
+
+
+def _link(made: Storage, handles: Iterable[Any]) -> None:
+    """Note that an array is one of those that the sides have left."""
+    for handle in handles:
+        if isinstance(handle, np.ndarray) and handle.ndim:
+            made.stands_for(handle)
+        elif (storage := kept(handle)) is not None:
+            made.perhaps(*[one for one in storage.origins() if _is_around(one.graph)])
+            made.stands_for(*storage.sources)
+
+
+def _is_outer_array(value: Any) -> bool:
+    storage = kept(value)
+    return storage is not None and value.shape.rank != 0 and _is_around(storage.graph)
+
+
+def _is_around(graph: Graph | None) -> bool:
     """Return whether a graph is the one being built, or one around it."""
     inner = current_graph()
     while inner is not None and inner is not graph:

@@ -14,6 +14,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import as_constant, convert_to_tensor, to_array
 from autoloop_runtime.ir.number_operators import beside, carried, number_type
@@ -84,6 +85,8 @@ class GrowingList(StandIn):
             self._check(array, leaf)
             self.kinds[position] = join(self.kinds[position], kind_of((leaf,)))
             self.arrays[position] = array.write(index, _element(leaf, array.dtype))
+            if (storage := kept(leaf)) is not None and leaf.shape.rank != 0:
+                storage.copied = storage.copied or f"the list {self.name!r}"
 
     def _check(self, array: TensorArray, leaf: Any) -> None:
         shape = convert_to_tensor(leaf).shape
@@ -194,7 +197,11 @@ class GrowingList(StandIn):
             return part
         if not isinstance(index, int) or index < 0:
             index = self._place(index)
-        return self._packed([array.read(index) for array in self.arrays])
+        element = self._packed([array.read(index) for array in self.arrays])
+        for storage in map(kept, nest.flatten(element)):
+            if storage is not None and storage.tensor.shape.rank != 0:
+                storage.copied = f"the list {self.name!r}"
+        return element
 
     def decision(self) -> Any:
         """Return whether it has elements."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Container, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.dtypes import int64
 from autoloop_runtime.control.loop_leaf import LoopLeaf
+from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import to_array
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
@@ -37,6 +38,8 @@ NAMES: dict[Kind, str] = {
     NumberTracer: "number", DecidedNumber: "decided number", ArrayTracer: "array", ZeroDimArray: "array without axes",
     Tensor: "tensor",
 }  # fmt: skip
+#: gives the array that a leaf is, for one with its value
+Arrays: TypeAlias = "Callable[[Leaf, ArrayTracer], Any]"
 KINDS: dict[str, Kind] = {name: kind for kind, name in NAMES.items()}
 
 
@@ -96,8 +99,9 @@ class Leaf:
         """Return the declarations of its tensors."""
         return [] if self.kind == "outside" else self.entry.declared(self.shape)
 
-    def value(self, tensors: Sequence[Tensor], number: Kind = NumberTracer) -> Any:
-        """Return the leaf made of the tensors that now stand for it; a number is a ``number``."""
+    def value(self, tensors: Sequence[Tensor], number: Kind = NumberTracer, array: Arrays | None = None) -> Any:
+        """Return the leaf made of the tensors that now stand for it; a number is a ``number``, and an array what
+        ``array`` gives for the leaf and that."""
         if self.kind == "outside":
             return self.init
         if self.is_counter:
@@ -105,7 +109,8 @@ class Leaf:
         if isinstance(self.init, MixedNumber):
             return self._mixed(self.init, tensors, number)
         kind = KINDS.get(self.kind, Tensor)
-        return marked(join(kind, number) if self.is_number else kind, self.entry.packed(tensors))
+        made = marked(join(kind, number) if self.is_number else kind, self.entry.packed(tensors))
+        return array(self, made) if array is not None and isinstance(made, ArrayTracer) else made
 
     def _mixed(self, init: MixedNumber, tensors: Sequence[Tensor], number: Kind) -> Any:
         made = self.entry.packed(tensors)
@@ -117,9 +122,11 @@ class Leaf:
         return replace(self, entry=replace(self.entry, tensors=tensors))
 
 
-def make_leaf(name: str, value: Any, shape: Any = None) -> Leaf:
-    """Classify one leaf of a variable."""
+def make_leaf(name: str, value: Any, shape: Any = None, carried: Container[Storage] = ()) -> Leaf:
+    """Classify one leaf of a variable; arrays whose memory is ``carried`` stay what they are."""
     name = spoken(name)
+    if (storage := kept(value)) is not None and storage in carried:
+        return outside(name, value)
     if composite_of(value) is not None:
         return Leaf(LoopLeaf.of(name, value), "composite", shape)
     if number_type(value) is not None:

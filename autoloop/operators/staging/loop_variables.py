@@ -11,7 +11,7 @@ that tells whether it was set.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, replace
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.control.loop_leaf import LoopLeaf, leaf_names
+from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
@@ -37,7 +38,7 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from .branch_merge import blank, blank_tensor
 from .growing_list import as_growing, with_growing
-from .loop_leaves import KINDS, NAMES, Leaf, entering, make_leaf, outside
+from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .optional import MaybeNone
 from .standins import opened
@@ -95,14 +96,14 @@ class Variable:
             declared.append(LoopVar(f"{self.name} is set", flag, flag.shape))
         return declared
 
-    def value(self, tensors: list[Tensor], number: Kind = NumberTracer) -> Any:
-        """Take this variable's tensors off the list and return its value; Python numbers in it are a ``number``."""
+    def value(self, tensors: list[Tensor], number: Kind = NumberTracer, array: Arrays | None = None) -> Any:
+        """Take this variable's tensors off the list and return its value, see ``Leaf.value``."""
         if self.structure is None:
             return Undefined(self.name)
         leaves = []
         for leaf in self.leaves:
             mine, tensors[: len(leaf.tensors)] = tensors[: len(leaf.tensors)], []
-            leaves.append(leaf.value(mine, number))
+            leaves.append(leaf.value(mine, number, array))
         value = nest.unflatten(self.structure, leaves)
         if self.flag is None:
             return value
@@ -110,11 +111,11 @@ class Variable:
 
     # -- what the body gives ----------------------------------------------------------------------------
 
-    def accept(self, result: Any, params: Sequence[Tensor]) -> tuple[Variable, list[Tensor]]:
-        """Return the variable as the body's result shows it to be, and the result's tensors.
-
-        The tensors mean something only if the variable is unchanged.
-        """
+    def accept(
+        self, result: Any, params: Sequence[Tensor], left: Callable[[Leaf, Any], None] = lambda *_: None
+    ) -> tuple[Variable, list[Tensor]]:
+        """Return the variable as the body's result shows it to be, and the result's tensors: they mean something
+        only if the variable is unchanged. ``left`` is told of each leaf what it becomes."""
         is_set: Any = True
         if self._turns_optional(result):
             return self._optional(result), []
@@ -134,7 +135,7 @@ class Variable:
             return grown, []
         if self.flag is None and is_set is not True:
             return replace(self, flag=True), []
-        leaves, tensors = self._accept_leaves(result, params)
+        leaves, tensors = self._accept_leaves(result, params, left)
         if self.flag is not None:
             tensors.append(convert_to_tensor(is_set))
         return (self if leaves is self.leaves else replace(self, leaves=leaves)), tensors
@@ -162,7 +163,10 @@ class Variable:
                 continue
             unread = tuple(blank_tensor(t.dtype, t.shape) for t in leaf.tensors)
             shape = leaf.tensors[0].shape if leaf.tensors else None
-            leaves.append(replace(leaf.starting_with(*unread), shape=shape, relaxed=True, changes=True))
+            leaf = leaf.starting_with(*unread)
+            if kept(value) is not None:  # which array it is in some iteration says nothing of the others
+                leaf = replace(leaf, entry=replace(leaf.entry, value=None))
+            leaves.append(replace(leaf, shape=shape, relaxed=True, changes=True))
         return replace(self, structure=structure, leaves=tuple(leaves), flag=False)
 
     @staticmethod
@@ -180,7 +184,9 @@ class Variable:
             init = with_growing(self.name, self.init, result)
             return None if init is self.init else make_variable(self.name, init)
 
-    def _accept_leaves(self, result: Any, params: Sequence[Tensor]) -> tuple[tuple[Leaf, ...], list[Tensor]]:
+    def _accept_leaves(
+        self, result: Any, params: Sequence[Tensor], left: Callable[[Leaf, Any], None]
+    ) -> tuple[tuple[Leaf, ...], list[Tensor]]:
         values, structure = nest.flatten_with_structure(result)
         if structure != self.structure:
             hint = _HINTS.get(type(self.init), "") if type(self.init) is type(result) else ""
@@ -192,6 +198,7 @@ class Variable:
         for leaf, value in zip(self.leaves, values, strict=True):
             mine = params[start : start + len(leaf.tensors)]
             start += len(leaf.tensors)
+            left(leaf, value)
             new, parts = _accept_leaf(leaf, value, mine)
             leaves.append(new)
             tensors += parts
@@ -199,8 +206,8 @@ class Variable:
         return (self.leaves if same else tuple(leaves)), tensors
 
 
-def make_variable(name: str, value: Any, shape: Any = None) -> Variable:
-    """Return a variable with its value on entry."""
+def make_variable(name: str, value: Any, shape: Any = None, carried: Container[Storage] = ()) -> Variable:
+    """Return a variable with its value on entry; arrays whose memory is ``carried`` stay what they are."""
     flag = None
     if type(value) is Undefined:
         return Variable(name, value, None, ())
@@ -209,7 +216,7 @@ def make_variable(name: str, value: Any, shape: Any = None) -> Variable:
         value, flag = opened(value).value, opened(value).is_set
     values, structure = nest.flatten_with_structure(value)
     names = leaf_names(name, structure)
-    leaves = tuple(make_leaf(one, leaf, shape) for one, leaf in zip(names, values, strict=True))
+    leaves = tuple(make_leaf(one, leaf, shape, carried) for one, leaf in zip(names, values, strict=True))
     return Variable(name, value, structure, leaves, flag, optional)
 
 
@@ -317,6 +324,11 @@ def _settled_array(leaf: Leaf, result: Tensor) -> Leaf:
 def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     if value is leaf.init or (type(value) is type(leaf.init) and _equal(value, leaf.init)):
         return leaf
+    if kept(leaf.init) is not None:
+        raise TypeError(
+            f"{leaf.name!r} is another array after one iteration, and its array is written to by several ways in a "
+            f"loop that the graph runs: give the new array a name of its own"
+        )
     if type(leaf.init) is set:
         raise TypeError(
             f"the set {leaf.name!r} changes in a loop on tensors: what is in it can only be known when the loop runs; "

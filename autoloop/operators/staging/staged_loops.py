@@ -10,6 +10,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import capture
+from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.records import LoopRecord, record_loop
@@ -26,6 +27,7 @@ from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, number_of
 
 from ..constructs.boolean_operators import and_, not_
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
+from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
 from .branch_merge import copied, written_back
 from .loop_variables import Retrace, Variable, check_results, make_variable
@@ -102,8 +104,9 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
         shapes = _invariants(loop.options, names)
         try:
             with graph.as_default():
+                carried = loop.outside.arrays
                 variables = [
-                    make_variable(one, value, shapes.get(one)) for one, value in zip(names, every, strict=True)
+                    make_variable(one, value, shapes.get(one), carried) for one, value in zip(names, every, strict=True)
                 ]
                 results = _settle(graph, loop, variables)
             break
@@ -114,6 +117,7 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
             raise
     results = tuple(map(written_back, every, results))
     loop.outside.write(results[len(loop.names) :])
+    renew(results)
     return results[: len(loop.names)]
 
 
@@ -147,20 +151,24 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
         check_initial(one)
     scope = graph.unique_name("while")
     cond_graph, body_graph = body_and_cond(graph, scope, declared)
-    tensors = _trace_body(body_graph, loop, variables)
+    arrays = HeldArrays()
+    tensors = _trace_body(body_graph, loop, variables, arrays)
     with body_graph.as_default():
         tensors = check_results(declared, tensors)
-    with cond_graph.as_default(), staged_block():
+    with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
         values = _values(variables, cond_graph.inputs)
+        loop.outside.write(values[len(loop.names) :])
         stops = [values[loop.names.index(name)] for name in loop.until]
         test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
         pred = _nor(stops, lambda: test(*values)[0])
         number = join(loop.number, number_of((asked(pred),)))
         pred = check_predicate(truth(asked(pred)), "the condition of the loop")
+        arrays.settle_test(block, loop.outside)
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
     if loop.counted:
         outputs = _told_by_the_count(variables, list(outputs))
-    results = _values(variables, outputs, number)
+    results = _values(variables, outputs, number, arrays.after)
+    arrays.lose()
     return nest.map_structure(_known, results) if loop.surely else results
 
 
@@ -182,9 +190,11 @@ def _known(leaf: Any) -> Any:
     return leaf.known() if isinstance(leaf, MixedNumber) else leaf
 
 
-def _values(variables: Sequence[Variable], tensors: Sequence[Tensor], number: Kind = NumberTracer) -> Values:
+def _values(
+    variables: Sequence[Variable], tensors: Sequence[Tensor], number: Kind = NumberTracer, array: Any = None
+) -> Values:
     remaining = list(tensors)
-    return tuple(variable.value(remaining, number) for variable in variables)
+    return tuple(variable.value(remaining, number, array) for variable in variables)
 
 
 def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
@@ -194,11 +204,11 @@ def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
     return and_(not_(stops[0]), lambda: _nor(stops[1:], test))
 
 
-def _trace_body(graph: Graph, loop: Loop, variables: list[Variable]) -> list[Tensor]:
+def _trace_body(graph: Graph, loop: Loop, variables: list[Variable], arrays: HeldArrays) -> list[Tensor]:
     params = list(graph.inputs)
     spans = _spans(variables, params)
-    with graph.as_default(), staged_block():
-        values = _values(variables, params)
+    with graph.as_default(), staged_block(), Block(graph) as block:
+        values = _values(variables, params, array=arrays.enter)
         body = loop.outside.around(loop.body, len(loop.names))
         try:
             results: Values = body(*map(copied, values))
@@ -209,11 +219,12 @@ def _trace_body(graph: Graph, loop: Loop, variables: list[Variable]) -> list[Ten
             results = values
         news, tensors = [], []
         for variable, result, mine in zip(variables, results, spans, strict=True):
-            new, given = variable.accept(result, mine)
+            new, given = variable.accept(result, mine, arrays.leave)
             news.append(new)
             tensors += given
-    if any(new is not old for new, old in zip(news, variables, strict=True)):
-        raise Retrace(news)
+        if any(new is not old for new, old in zip(news, variables, strict=True)):
+            raise Retrace(news)
+        arrays.settle(block, loop.outside)
     return tensors
 
 

@@ -33,7 +33,7 @@ _ADVICE = {
     "where": "choose between the results instead: numpy.where(condition, x, y)",
 }
 #: functions written in C do not say their signature in every version of NumPy
-_SIGNATURES: dict[Any, Callable[..., None]] = {
+SIGNATURES: dict[Any, Callable[..., None]] = {
     np.bincount: lambda x, /, weights=None, minlength=0: None,
     np.concatenate: lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
     np.dot: lambda a, b, out=None: None,
@@ -112,7 +112,7 @@ class Counterpart:
         try:
             return signature_of(self.theirs)
         except ValueError:
-            return signature_of(_SIGNATURES[self.theirs])
+            return signature_of(SIGNATURES[self.theirs])
 
     @property
     @functools.cache  # noqa: B019  (these objects stay; a cached_property has a lock in Python 3.11)

@@ -19,11 +19,16 @@ import numpy as np
 from ..base import nest
 from ..base.shapes import ShapeLike
 from .array_methods import Methods
+from .array_references import References
+from .array_storage import Storage
+from .array_views import name_of_view
 from .composite import composite_of
 from .followers import IN_FORCE
+from .numpy_protocols import counterpart_of
 from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, gives_array, gives_number, is_array
 from .tensor import Tensor
 from .tensor_operators import Operators
+from .written_results import Changing, is_reference, place_of_out, refuse_array, without_out, written
 
 Kind: TypeAlias = type[Tensor]
 
@@ -68,28 +73,73 @@ class Tracer(Tensor):
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.get("out")
+        if out is not None and is_reference(out):
+            del kwargs["out"]
+            where = kwargs.pop("where", True) if method == "__call__" else True
+            made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+            return written(ufunc, out, made, kwargs.get("casting", "same_kind"), where, method != "__call__")
+        if out is not None and any(one is not None for one in out):
+            refuse_array(ufunc, *out)
         made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
         return marked(kind_of(inputs, ArrayTracer), made)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        out, others, named = without_out(place_of_out(func), args, kwargs)
+        if out is not None and is_reference(out, func):
+            return written(func, out, super().__array_function__(func, types, others, named))
+        if out is not None:
+            refuse_array(func, out)
         made = super().__array_function__(func, types, args, kwargs)
         return as_numpy_gives(func, args, kwargs, made)
 
 
-class ArrayTracer(Tracer):
-    """A NumPy array or scalar of the user's."""
+class ArrayTracer(Changing, Tracer):  # type: ignore[misc]  # what tensors refuse, arrays do
+    """A NumPy array or scalar of the user's: a reference to memory, see ``array_storage``."""
 
-    __slots__ = ()
+    __slots__ = ("_layout", "_seen", "storage", "view_of")
 
-    def __getitem__(self, index: Any) -> Any:
-        part = super().__getitem__(index)  # whatever the index is: NumPy asks a tensor for an int
-        return marked(ZeroDimArray if _has_ellipsis(index) else ArrayTracer, part)
+    def __init__(self, tensor: Tensor) -> None:
+        tensor = tensor.plain
+        self.dtype = tensor.dtype
+        self.storage = Storage(tensor)
+        self.view_of = self._layout = self._seen = None
+
+    if not TYPE_CHECKING:
+        _value = property(References.current)
+        _shape = property(lambda self: self.known().shape)  # which no write changes
+        node = property(lambda self: self.known().node)
+        index = property(lambda self: self._value.index)
+
+    @property
+    def plain(self) -> Tensor:
+        """What the array holds now."""
+        return self.current()
+
+    def meets_arrays(self, other: Any) -> bool:
+        """Return whether what this array and ``other`` make is an array."""
+        return kind_of((other,)) is not Tensor
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether this is a scalar of NumPy's, which nobody can write to."""
+        return self.shape.rank == 0
+
+    @staticmethod
+    def kind_of_part(made: Tensor, is_array: bool = True) -> type[ArrayTracer]:
+        """Return the kind of a value of this array's: without axes it is a scalar, if it is not an array to NumPy."""
+        return ZeroDimArray if is_array and made.shape.rank == 0 else ArrayTracer
 
 
 class ZeroDimArray(ArrayTracer):
     """An array of the user's that has no axes, and is no scalar: ``np.asarray(1.5)``, ``x[0, ...]``."""
 
     __slots__ = ()
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether this is a scalar of NumPy's, which nobody can write to."""
+        return False
 
 
 class NumberTracer(Tracer):
@@ -106,13 +156,6 @@ class DecidedNumber(NumberTracer):
 
     __slots__ = ()
 
-
-#: in-place operators -> the operators
-IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "__iadd__": operator.add, "__isub__": operator.sub, "__imul__": operator.mul, "__itruediv__": operator.truediv,
-    "__ifloordiv__": operator.floordiv, "__imod__": operator.mod, "__ipow__": operator.pow, "__iand__": operator.and_,
-    "__ior__": operator.or_, "__ixor__": operator.xor,
-}  # fmt: skip
 
 for _kind in (ArrayTracer, ZeroDimArray, NumberTracer, DecidedNumber):
     nest.opaque(_kind)
@@ -171,7 +214,24 @@ def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
         return marked(number_of(values), made)
     kind = kind_of(values, ArrayTracer)
     is_array = kind is ArrayTracer and gives_array(theirs, args, kwargs, ZeroDimArray)
+    if kind is ArrayTracer and values and isinstance(values[0], ArrayTracer):
+        views = values[0].given_views(theirs, made, _again(theirs, args, kwargs), is_array)
+        if views is not None:
+            return views
     return marked(ZeroDimArray if is_array else kind, made)
+
+
+def _again(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[Any], Any]:
+    """Return what calls a function of NumPy's as it was called, with another first argument."""
+
+    def again(array: Any) -> Any:
+        function = counterpart_of(theirs) if isinstance(array, Tensor) else theirs
+        assert function is not None
+        if args:
+            return function(array, *args[1:], **kwargs)
+        return function(**{**kwargs, next(iter(kwargs)): array})
+
+    return again
 
 
 def join(*kinds: Kind) -> Kind:
@@ -225,48 +285,62 @@ def handed_out(kind: Kind, tensor: Tensor) -> Any:
     return plain_number(tensor.value) if kind is NumberTracer else tensor
 
 
-def _has_ellipsis(index: Any) -> bool:
-    return index is ... or (type(index) is tuple and any(one is ... for one in index))
-
-
 def _kept(f: Callable[..., Any], of_arrays: bool = False) -> Callable[..., Any]:
     """Return an operator or method that gives the kind that its operands make together; some give arrays of arrays."""
 
     @functools.wraps(f)
-    def operated(self: Tracer, *args: Any, **kwargs: Any) -> Any:
+    def operated(self: Any, *args: Any, **kwargs: Any) -> Any:
+        out, args, kwargs = without_out(place, args, kwargs)
         made = f(self, *args, **kwargs)
+        if out is not None:
+            return written(getattr(np, name, f), out, made)
         if made is NotImplemented:
             return made
         kind = kind_of((*args, *kwargs.values()), ArrayTracer)
-        if of_arrays and kind is ArrayTracer and is_array(self, ZeroDimArray):
-            kind = ZeroDimArray
-        return marked(kind, made)
+        gives = of_arrays and kind is ArrayTracer and is_array(self, ZeroDimArray)
+        if gives_views and kind is ArrayTracer:
+            return self.given_views(name, made, lambda x: getattr(x, name)(*args, **kwargs), gives)
+        return marked(ZeroDimArray if gives else kind, made)
 
+    name = f.__name__
+    place = None if (found := place_of_out(f)) is None else found - 1
+    gives_views = name_of_view(name) is not None
     return operated
 
 
-def _in_place(operation: Callable[[Any, Any], Any]) -> Callable[[ZeroDimArray, Any], Any]:
-    """Return an operator that leaves an array without axes one, as NumPy's does, which writes to it."""
+def _kept_attribute(f: Callable[..., Any], of_arrays: bool) -> Callable[[Any], Any]:
+    """Return the getter of an attribute that gives the kind of its owner."""
+    name = f.__name__
+    if name_of_view(name) is None:
+        return _kept(f, of_arrays)
+    return lambda self: self.given_views(
+        name, f(self), operator.attrgetter(name), of_arrays and is_array(self, ZeroDimArray)
+    )
 
-    def operated(self: ZeroDimArray, other: Any) -> Any:
-        made = operation(self, other)
-        is_scalar = type(made) is ArrayTracer and made.dtype == self.dtype
-        return marked(ZeroDimArray, made) if is_scalar else made
 
-    return operated
+def _part_setter(name: str) -> Callable[[Any, Any], None]:
+    """Return what sets ``x.real`` and its like: the elements of the part."""
+
+    def put(self: Any, value: Any) -> None:
+        part = getattr(self, name)
+        if value is not part:  # which ``x.real += y`` has written to
+            part[...] = value
+
+    return put
 
 
 def _keep_kinds(base: type) -> None:
     for name, f in vars(base).items():
-        if name in ("__getitem__", "__setitem__", "__hash__", "__init_subclass__"):
+        if name in ("__hash__", "__init_subclass__") or any(name in vars(kind) for kind in (Changing, References)):
             continue
         if isinstance(f, property) and f.fget is not None:
-            setattr(ArrayTracer, name, property(_kept(f.fget, name in METHODS_OF_ARRAYS), doc=f.__doc__))
+            setter = _part_setter(name) if hasattr(getattr(np.ndarray, name, None), "__set__") else None
+            setattr(
+                ArrayTracer, name, property(_kept_attribute(f.fget, name in METHODS_OF_ARRAYS), setter, doc=f.__doc__)
+            )
         elif callable(f):
             setattr(ArrayTracer, name, _kept(f, name in METHODS_OF_ARRAYS))
 
 
 for _base in (Operators, Methods):
     _keep_kinds(_base)
-for _name, _operation in IN_PLACE.items():
-    setattr(ZeroDimArray, _name, _in_place(_operation))

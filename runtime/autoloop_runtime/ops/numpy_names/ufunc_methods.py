@@ -7,16 +7,21 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import of_numbers
+from ...ir.array_references import References
+from ...ir.array_storage import array_written
 from ...ir.numpy_protocols import UFUNC_METHODS
 from ...ir.tensor import Tensor
 from ...ir.traits import NO_RULE
 from ..array import reshape
+from ..index import parse
+from ..indexing import index_add
 from ..operands import as_dtype
-from ..shape_queries import dim
+from ..shape_queries import dim, shape_of
 from . import numpy_reductions, numpy_running_sums
 from .counterparts import NO_VALUE, as_operand
 from .library_rows import library
 from .numpy_reductions import everywhere, kept, numpy_axes, numpy_axis, wide
+from .ufunc_calls import loop_of
 
 #: ufunc -> what its reduction is, and what its running results are: those that have gradients and machine code
 _REDUCED: dict[Any, Any] = {
@@ -113,12 +118,38 @@ def _outer(ufunc: Any, A: Any, B: Any, /, **kwargs: Any) -> Any:
     return ufunc(reshape(first, [*extents, *[1] * len(last.shape)]), last, **kwargs)
 
 
-def _at(ufunc: Any, a: Any, *operands: Any) -> Any:
-    """Refuse: it would change an array."""
-    raise TypeError(
-        f"numpy.{ufunc.__name__}.at changes its first argument, which tensors do not: write a[indices] = ..., or for "
-        f"sums a = autoloop.scatter_add(a, indices, values)"
-    )
+def _at_kernel(x: Any, *inputs: Any, ufunc: Any, index: Any, count: int) -> Any:
+    made = np.array(x)
+    ufunc.at(made, index.resolve(inputs[:count]), *inputs[count:])
+    return made
+
+
+_at_places = library("ufunc_at", _at_kernel, "same", NO_RULE, dtype=lambda x, *inputs, ufunc, index, count: x.dtype)
+
+
+def _at(ufunc: Any, a: Any, indices: Any, *operands: Any) -> None:
+    """Do ``ufunc.at(a, indices, b)``: on each element as often as it is named."""
+    if not isinstance(a, References):
+        if isinstance(a, np.ndarray):
+            array_written(a)
+        raise TypeError(
+            f"numpy.{ufunc.__name__}.at changes its first argument, which tensors do not: write a[indices] = ..., or "
+            f"for sums a = autoloop.scatter_add(a, indices, values)"
+        )
+    held = a.current()
+    others = [as_operand(one) for one in operands]
+    made = np.result_type(*loop_of(ufunc, [held, *operands])[-1:])
+    if made != a.dtype:
+        raise TypeError(
+            f"numpy.{ufunc.__name__}.at computes in {made} here, and a traced function writes it to such "
+            f"arrays only, not to {a.dtype}: cast an operand"
+        )
+    if ufunc in (np.add, np.subtract):
+        sums = index_add(shape_of(held), indices, as_dtype(others[0], a.dtype), held.shape)
+        a.absorb(ufunc(held, sums))
+        return
+    parsed, inputs = parse(indices)
+    a.absorb(_at_places(held, *inputs, *others, ufunc=ufunc, index=parsed, count=len(inputs)))
 
 
 UFUNC_METHODS.update(reduce=_reduced, accumulate=_accumulated, reduceat=_taken_apart, outer=_outer, at=_at)

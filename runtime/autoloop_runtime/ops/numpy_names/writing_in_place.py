@@ -1,4 +1,4 @@
-"""NumPy's functions that change the array they are given: refused, with what to write instead."""
+"""NumPy's functions that change the array they are given: arrays of the user's; tensors do not change."""
 
 from __future__ import annotations
 
@@ -6,47 +6,162 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...ir.array_references import References
+from ...ir.array_storage import array_written
 from ...ir.numpy_arguments import full_name
-from .counterparts import counterpart
+from ...ir.tensor import Tensor
+from ..array import ravel, reshape
+from ..broadcasting import broadcast_to
+from ..indexing import getitem, set_item
+from ..operands import as_dtype, weak_type
+from ..selection import where as choose
+from ..shape_queries import shape_of
+from .counterparts import as_operand, counterpart, refused
+from .numpy_running_sums import cumsum
 
 
-def _writes(theirs: Any, instead: str) -> NoReturn:
+def _writes(theirs: Any, array: Any, instead: str) -> NoReturn:
+    if isinstance(array, np.ndarray):
+        array_written(array)
     raise TypeError(
         f"{full_name(theirs)} changes the array it is given, and tensors do not change where they are: write {instead}"
     )
 
 
+def _known_size(theirs: Any, x: Tensor, what: str) -> int:
+    if not x.shape.is_fully_defined():
+        raise TypeError(f"{full_name(theirs)} needs a known shape of {what}, got {x.shape}")
+    return x.size
+
+
+def _repeated(theirs: Any, values: Any, dtype: Any, count: int) -> Any:
+    """Return as many of ``values``, from the start again and again, cast as an assignment casts."""
+    flat = ravel(as_dtype(as_operand(values), dtype))
+    size = _known_size(theirs, flat, "the values")
+    if size == count:
+        return flat
+    return getitem(flat, np.arange(count) % size) if size else flat
+
+
 @counterpart(np.put)
-def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Any:
-    """Refuse ``np.put``."""
-    _writes(np.put, "a = a.ravel(); a[ind] = v")
+def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
+    """Do ``np.put``."""
+    if not isinstance(a, References):
+        _writes(np.put, a, "a = a.ravel(); a[ind] = v")
+    places = ravel(as_operand(ind))
+    held = a.current()
+    if mode != "raise":
+        size = _known_size(np.put, held, "the array")
+        places = _moved_inside(places, size, mode)
+    values = _repeated(np.put, v, a.dtype, _known_size(np.put, places, "the indices"))
+    a.check_writeable()
+    if places.size:
+        a.overwrite(reshape(set_item(ravel(held), places, values), shape_of(held)))
+
+
+def _moved_inside(places: Tensor, size: int, mode: Any) -> Tensor:
+    if mode == "wrap":
+        return as_operand(places % size)
+    if mode != "clip":
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    return choose(places < 0, 0, choose(places >= size, size - 1, places))
 
 
 @counterpart(np.place)
-def place(arr: Any, mask: Any, vals: Any) -> Any:
-    """Refuse ``np.place``."""
-    _writes(np.place, "arr[mask] = vals")
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """Do ``np.place``."""
+    if not isinstance(arr, References):
+        _writes(np.place, arr, "arr[mask] = vals")
+    held = arr.current()
+    given = ravel(as_dtype(as_operand(vals), arr.dtype))
+    count = _known_size(np.place, given, "the values")
+    flags = as_operand(mask) != 0
+    if not count:
+        raise ValueError("Cannot insert from an empty array!")
+    number = cumsum(as_dtype(ravel(flags), np.dtype(np.int64))) - 1
+    arr.absorb(choose(flags, reshape(getitem(given, number % count), shape_of(held)), held))
 
 
 @counterpart(np.putmask)
-def putmask(a: Any, /, mask: Any, values: Any) -> Any:
-    """Refuse ``np.putmask``."""
-    _writes(np.putmask, "a = numpy.where(mask, values, a)")
+def putmask(a: Any, /, mask: Any, values: Any) -> None:
+    """Do ``np.putmask``."""
+    if not isinstance(a, References):
+        _writes(np.putmask, a, "a = numpy.where(mask, values, a)")
+    held = a.current()
+    given = as_operand(values)
+    if not np.can_cast(given.dtype, a.dtype, "same_kind") and isinstance(values, (np.ndarray, np.generic, Tensor)):
+        raise TypeError(f"Cannot cast array data from {given.dtype!r} to {a.dtype!r} according to the rule 'safe'")
+    every = _repeated(np.putmask, given, a.dtype, _known_size(np.putmask, held, "the array"))
+    a.absorb(choose(as_operand(mask) != 0, reshape(every, shape_of(held)), held))
 
 
 @counterpart(np.copyto)
-def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> Any:
-    """Refuse ``np.copyto``."""
-    _writes(np.copyto, "dst[...] = src, or dst = numpy.where(where, src, dst)")
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """Do ``np.copyto``."""
+    if not isinstance(dst, References):
+        _writes(np.copyto, dst, "dst[...] = src, or dst = numpy.where(where, src, dst)")
+    given = as_operand(src)
+    number = weak_type(src)
+    weak = number is not None and np.result_type(dst.dtype, number(0)) == dst.dtype
+    if not weak and not np.can_cast(given.dtype, dst.dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from {given.dtype!r} to {dst.dtype!r} according to the rule {casting!r}"
+        )
+    dst.check_writeable()
+    if where is True:
+        dst.assign(Ellipsis, given)
+        return
+    held = dst.current()
+    new = broadcast_to(as_dtype(given, dst.dtype), shape_of(held))
+    dst.absorb(choose(as_operand(where), new, held))
 
 
 @counterpart(np.put_along_axis)
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> Any:
-    """Refuse ``np.put_along_axis``."""
-    _writes(np.put_along_axis, "arr[numpy.arange(len(arr))[:, None], indices] = values, an index for each axis")
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """Do ``np.put_along_axis``."""
+    if not isinstance(arr, References):
+        _writes(
+            np.put_along_axis, arr, "arr[numpy.arange(len(arr))[:, None], indices] = values, an index for each axis"
+        )
+    places = as_operand(indices)
+    if axis is None:
+        flat: Any = arr
+        flat = flat.reshape(-1)
+        flat[places] = values
+        return
+    rank = len(arr.shape)
+    axis = axis + rank if axis < 0 else axis
+    if len(places.shape) != rank:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    if not places.shape.is_fully_defined() or not arr.shape.is_fully_defined():
+        refused(np.put_along_axis, "indices", "its shape must be known")
+    extents = arr.shape.as_tuple()
+    index = tuple([
+        places if k == axis else np.arange(n).reshape([-1 if j == k else 1 for j in range(rank)])
+        for k, n in enumerate(extents)
+    ])  # fmt: skip
+    arr[index] = values
 
 
 @counterpart(np.fill_diagonal)
-def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> Any:
-    """Refuse ``np.fill_diagonal``."""
-    _writes(np.fill_diagonal, "a[numpy.arange(n), numpy.arange(n)] = val")
+def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
+    """Do ``np.fill_diagonal``."""
+    if not isinstance(a, References):
+        _writes(np.fill_diagonal, a, "a[numpy.arange(n), numpy.arange(n)] = val")
+    held = a.current()
+    rank = len(held.shape)
+    if rank < 2:
+        raise ValueError("array must be at least 2-d")
+    size = _known_size(np.fill_diagonal, held, "the array")
+    dims = held.shape.as_tuple()
+    if rank == 2:
+        step, end = dims[1] + 1, size if wrap else min(size, dims[1] * dims[1])
+    else:
+        if len(set(dims)) > 1:
+            raise ValueError("All dimensions of input must be of equal length")
+        step, end = 1 + int(np.cumprod(dims[:-1]).sum()), size
+    places = np.arange(0, end, step)
+    values = _repeated(np.fill_diagonal, val, a.dtype, len(places))
+    a.check_writeable()
+    if len(places):
+        a.overwrite(reshape(set_item(ravel(held), places, values), shape_of(held)))

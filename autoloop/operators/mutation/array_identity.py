@@ -1,0 +1,184 @@
+"""Which array a variable of a staged loop holds: the one it held before, or another.
+
+A loop carries the values of its array variables. That is right as long as nobody can see which memory they lie in: an
+array that the body writes to in place, and only under one name, is given its last value after the loop. Where the body
+gets at the memory by another way too (an alias, a view, a list), the loop carries the memory itself and the names stay
+what they are. And where a name holds one array or the other, as the run decides, the arrays that it may have been
+written to are *lost*: who looks at one is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.array_storage import Block, Storage, kept, refuse_copied
+from autoloop_runtime.ir.tracers import ArrayTracer
+
+from ..staging.branch_merge import is_return_value
+from ..staging.standins import Maybe, opened
+from . import lifted_arrays
+
+if TYPE_CHECKING:
+    from .side_effects import Outside
+
+_DECIDED = "which array {0!r} is depends on how often a loop runs, and it is written to in place"
+
+
+def renew(values: Any) -> None:
+    """Take what arrays hold now as what those, of which they may be other handles, were made of."""
+    for leaf in nest.flatten(values):
+        if isinstance(leaf, Maybe):
+            renew(opened(leaf).value)
+        elif (storage := kept(leaf)) is not None:
+            storage.renew()
+
+
+class Held:
+    """An array variable: what it holds before the loop, what stands for that in the body, and what the body leaves."""
+
+    def __init__(self, name: str, before: Any, inside: ArrayTracer) -> None:
+        self.name, self.before, self.inside = name, before, inside
+        self.after: Any = None
+
+    @property
+    def storage(self) -> Storage | None:
+        """The memory on entry."""
+        return kept(self.before)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the variable is the same array in the next iteration."""
+        return self.after is self.inside
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the body writes to what the variable holds when an iteration begins."""
+        return self.inside.storage.version != 0
+
+
+class HeldArrays:
+    """The array variables of one loop, while it is built."""
+
+    def __init__(self) -> None:
+        self._held: dict[Any, Held] = {}
+        self._block: Block | None = None
+
+    def enter(self, leaf: Any, array: ArrayTracer) -> ArrayTracer:
+        """Note what stands in the body for a variable, a leaf of one."""
+        self._held[leaf] = Held(leaf.name, leaf.init, array)
+        return array
+
+    def leave(self, leaf: Any, value: Any) -> None:
+        """Note what the body leaves in a variable."""
+        if leaf in self._held:
+            self._held[leaf].after = value
+
+    def settle(self, block: Block, outside: Outside) -> None:
+        """Find out, when the body is traced, whether the values of the variables are all that a run needs to know.
+
+        Raises
+        ------
+        NewPlaces
+            If the loop has to carry the memory of some arrays.
+        TypeError
+            If it cannot be told which arrays the body writes to.
+        """
+        self._block = block
+        every = list(self._held.values())
+        if not block.written and not any(one.is_written for one in every):
+            return
+        for storage in (*block.written, *[one.inside.storage for one in every if one.is_written]):
+            if storage.copied:
+                refuse_copied(storage.copied)
+        shared: list[Storage] = []
+        for one in every:
+            if (mine := one.storage) is not None:
+                aliases = [other for other in every if other.storage is mine]
+                written = any(other.is_written for other in aliases)
+                if mine in block.written or (written and (len(aliases) > 1 or mine in block.read)):
+                    shared.append(mine)
+        outside.carry(shared)
+        self._refuse_shared(every, block)
+
+    def settle_test(self, block: Block, outside: Outside) -> None:
+        """Do the same for the test of the loop, which reads but does not write."""
+        given = {id(tensor) for tensor in block.graph.inputs}
+        if any(storage not in outside.arrays or id(storage.tensor) not in given for storage in block.written):
+            raise TypeError(
+                "the condition of a `while` loop writes to an array in place: do that at the beginning of the body, "
+                "and leave it by `break`"
+            )
+        outside.carry([one.storage for one in self._held.values() if one.is_written and one.storage in block.read])
+
+    def _refuse_shared(self, every: list[Held], block: Block) -> None:
+        """Raise if variables hold one array after an iteration that were given as several in it."""
+        for one in every:
+            mine = kept(one.after)
+            if mine is None or one.is_kept or not one.inside.storage.touched:
+                continue
+            others = [other for other in every if other is not one and kept(other.after) is mine]
+            if not others and mine.graph is block.graph:
+                continue
+            written = one.is_written or mine in block.written or any(other.is_written for other in others)
+            if written:
+                raise TypeError(
+                    f"{one.name!r} is, or is a part of, another array after an iteration, and that is written to in "
+                    f"place in a loop that the graph runs: assign a copy, x.copy()"
+                )
+
+    def lose(self) -> None:
+        """Lose, after the loop, what was lost in it."""
+        if self._block is not None:
+            self._block.lose()
+
+    def after(self, leaf: Any, array: ArrayTracer) -> Any:
+        """Return what a variable holds after the loop; ``array`` has its value."""
+        one = self._held[leaf]
+        if not one.is_kept or one.before is None:
+            return self._other(one, array)
+        if not one.is_written:
+            if one.inside.storage.copied and one.storage is not None:
+                one.storage.copied = one.inside.storage.copied
+            return one.before
+        if isinstance(one.before, np.ndarray):
+            lifted_arrays.refuse(one.before)
+        one.before.overwrite(array.current())
+        one.before.storage.copied = one.before.storage.copied or one.inside.storage.copied
+        return one.before
+
+    def _other(self, one: Held, made: ArrayTracer) -> ArrayTracer:
+        """Return the array that a variable holds after the loop, if that is not surely the one it held before."""
+        if is_return_value(one.name):
+            return made  # after which nobody writes any more
+        perhaps = self._may_hold(one)
+        if one.is_written:
+            for storage in perhaps:
+                storage.lose(_DECIDED.format(one.name))
+        made.storage.perhaps(*perhaps)
+        if isinstance(one.before, np.ndarray) and one.before.ndim:
+            made.storage.stands_for(one.before)
+        return made
+
+    def _may_hold(self, one: Held) -> Iterable[Storage]:
+        """Return the arrays from before the loop that a variable may hold in some iteration."""
+        found: dict[Storage, None] = {}
+        seen: set[Held] = set()
+        todo = [one]
+        while todo:
+            here = todo.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            if here.storage is not None:
+                found[here.storage] = None
+            left = kept(here.after)
+            for origin in left.origins() if left is not None else ():
+                source = next((other for other in self._held.values() if other.inside.storage is origin), None)
+                if source is not None:
+                    todo.append(source)
+                elif origin.graph is not here.inside.storage.graph:
+                    found[origin] = None
+        return found

@@ -1,0 +1,153 @@
+"""Arrays that converted code makes while it is traced: real ones, until one is given what only the run knows.
+
+``np.zeros(3)`` is an array while a function is traced, so that Python may decide on what it holds. But an array cannot
+hold what a graph only computes later, and whoever has a name for it, or a view of it, would have to get another. So the
+trace is given up then, the world is put back as it was, and the function is traced again with the value of that very
+call as what the graph computes with, from its beginning. Which call that is their order tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, NoReturn
+
+import numpy as np
+from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.ir.array_storage import BLOCK, WHEN_WRITTEN, Block
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.tracers import ArrayTracer
+
+#: functions whose arrays are there to be written to: with one of them all are lifted
+_BUFFERS = {
+    np.zeros, np.empty, np.ones, np.full, np.zeros_like, np.empty_like, np.ones_like, np.full_like, np.copy,
+}  # fmt: skip
+_NUMBERS = "biufc"
+#: so often a trace is begun anew for single calls; then for all
+_MOST = 6
+
+
+class Lift(BaseException):
+    """A trace has to begin anew; holds what is to be lifted then."""
+
+    def __init__(self, making: Making) -> None:
+        self.making = making
+
+
+class Making:
+    """What one trace makes of arrays.
+
+    Parameters
+    ----------
+    lifted : frozenset of int
+        The calls whose arrays are lifted: the first is number 0.
+    buffers : bool
+        Lift those of ``np.zeros`` and its like.
+    every : bool
+        Lift all.
+    attempts : int
+        How many traces there were before.
+    """
+
+    def __init__(
+        self, lifted: frozenset[int] = frozenset(), buffers: bool = False, every: bool = False, attempts: int = 0
+    ) -> None:
+        self.lifted, self.buffers, self.every, self.attempts = lifted, buffers, every, attempts
+        self._count = 0
+        #: the memory of the arrays made so far, by id, and the numbers of the calls
+        self._made: dict[int, tuple[Any, int, Block | None]] = {}
+
+    def in_force(self) -> Setting[None]:
+        """Return a context manager in which this trace is made."""
+        return Setting(None, (_MAKING, self))
+
+    def called(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Return what a function of NumPy's gives, lifted if it is to be."""
+        number, self._count = self._count, self._count + 1
+        array = function(*args, **kwargs)
+        if type(array) is not np.ndarray or array.dtype.kind not in _NUMBERS:
+            return array
+        if any(isinstance(one, np.ndarray) and np.may_share_memory(one, array) for one in (*args, *kwargs.values())):
+            return array
+        if self.every or number in self.lifted or (self.buffers and function in _BUFFERS):
+            tracer = ArrayTracer.kind_of_part(made := convert_to_tensor(array))(made)
+            if array.flags.c_contiguous:
+                tracer.storage.lies_in_order()
+            return tracer
+        base = _base(array)
+        self._made[id(base)] = (base, number, BLOCK.get())
+        return array
+
+    def skipped(self) -> None:
+        """Count a call that is none of NumPy's own."""
+        self._count += 1
+
+    def is_of_block(self, array: Any) -> bool:
+        """Return whether an array was made in the block that is traced now."""
+        found = self._made.get(id(_base(array)))
+        return found is not None and found[2] is BLOCK.get()
+
+    def lift(self, array: Any) -> None:
+        """Begin anew, if ``array`` is one that the trace has made.
+
+        Raises
+        ------
+        Lift
+            If it is.
+        """
+        found = self._made.get(id(_base(array)))
+        if found is not None and self.attempts < _MOST:
+            raise Lift(Making(self.lifted | {found[1]}, True, False, self.attempts + 1))
+        if not self.every:
+            raise Lift(Making(frozenset(), True, True, self.attempts + 1))
+
+
+def _base(array: Any) -> Any:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+_MAKING: ContextVar[Making | None] = ContextVar("autoloop_making", default=None)
+
+
+def called(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Return what a function of NumPy's gives that converted code calls on values."""
+    making = _MAKING.get()
+    if making is None or current_graph() is None:
+        return function(*args, **kwargs)
+    return making.called(function, args, kwargs)
+
+
+def skipped() -> None:
+    """Count a call of a function of NumPy's that the graph computes."""
+    making = _MAKING.get()
+    if making is not None:
+        making.skipped()
+
+
+def written(array: Any) -> None:
+    """Begin the trace anew because ``array`` is written to, if it was made in it."""
+    making = _MAKING.get()
+    if making is not None and current_graph() is not None:
+        making.lift(array)
+
+
+def set_in_block(array: Any) -> None:
+    """Begin the trace anew if ``array`` was made outside the block that sets its elements."""
+    making = _MAKING.get()
+    if making is not None and BLOCK.get() is not None and not making.is_of_block(array):
+        written(array)
+
+
+def refuse(array: Any) -> NoReturn:
+    """Raise the error for an array that the trace has not made."""
+    written(array)
+    raise TypeError(
+        "an array that is neither an argument nor made in the function is given values that only the run knows: pass "
+        "it as an argument, or write to a copy, x = x.copy()"
+    )
+
+
+WHEN_WRITTEN.append(written)

@@ -1,0 +1,197 @@
+"""Traces that write to the arrays they are called with, or give them back: the caller's own arrays are meant.
+
+What a run computes for an argument that is written to is copied into the caller's array when the run is over. Nothing
+of this is paid by functions that do neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base import nest
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.fp_warnings import asked
+from autoloop_runtime.ir.array_storage import kept, refuse_lost
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.run_state import EAGER
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.running.prepare import run_graph, wrap
+
+from .concrete import ConcreteFunction, own
+
+
+class OtherMemory(Exception):
+    """Arrays that are written to lie otherwise in memory than the trace was made for: one is given as several
+    arguments, or their elements are not in C order."""
+
+
+@dataclass(frozen=True)
+class References:
+    """What a trace does to the arrays it is called with.
+
+    Attributes
+    ----------
+    written : tuple of (int, Tensor)
+        Which inputs are written to, and what they hold in the end.
+    returned : tuple of (int, int)
+        Which leaves of the result are which inputs themselves.
+    names : tuple of str
+        The inputs' names.
+    same : frozenset of (int, int)
+        Pairs of inputs that are known to be one array.
+    ordered : tuple of int
+        Inputs whose elements must lie in C order.
+    """
+
+    written: tuple[tuple[int, Tensor], ...]
+    returned: tuple[tuple[int, int], ...]
+    names: tuple[str, ...]
+    same: frozenset[tuple[int, int]] = frozenset()
+    ordered: tuple[int, ...] = ()
+
+
+def references_of(
+    graph: Graph, arguments: Sequence[Any], value: Any, same: frozenset[tuple[int, int]]
+) -> References | None:
+    """Return what a trace does to its arguments; None if it only reads them.
+
+    Parameters
+    ----------
+    graph : Graph
+    arguments : sequence
+        What stands for the inputs of ``graph``.
+    value : object
+        What the function gave.
+    same : frozenset of (int, int)
+        Pairs of inputs that are one array.
+
+    Raises
+    ------
+    TypeError
+        If it is not known what an argument holds in the end.
+    """
+    written, ordered = [], []
+    names = tuple([t.op.name for t in graph.inputs])
+    for position, argument in enumerate(arguments):
+        storage = kept(argument)
+        if storage is None or storage.argument != position:
+            continue
+        if storage.lost:
+            refuse_lost(f"{storage.lost}, and the argument {names[position]!r} may be that array")
+        if storage.version:
+            written.append((position, storage.tensor))
+        if storage.is_order_asked and storage.contiguous:
+            ordered.append(position)
+    returned = []
+    for place, leaf in enumerate(nest.flatten(value, True)):
+        storage = kept(leaf)
+        if storage is not None and storage.argument is not None and leaf.view_of is None:
+            returned.append((place, storage.argument))
+    if not written and not returned:
+        return None
+    return References(tuple(written), tuple(returned), names, same, tuple(ordered) if written else ())
+
+
+class ReferringFunction(ConcreteFunction):
+    """A trace that writes to its arguments or gives them back.
+
+    Attributes
+    ----------
+    references : References
+        What it does to them.
+    """
+
+    def __init__(self, name: str, graph: Graph, value: Any, executor: str, references: References) -> None:
+        self.references = references
+        super().__init__(name, graph, value, executor, [tensor for _, tensor in references.written])
+        outputs = [place for place, (fixed, _) in enumerate(self._fixed) if not fixed]
+        #: which result of a run is which input itself
+        self._returned = [(outputs.index(place), position) for place, position in references.returned]
+        self._written = [position for position, _ in references.written]
+        self._count = len(outputs)
+
+    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
+        """Run on raw values, of which the arrays are the caller's own."""
+        self._check(values)
+        results = (self.checked_runner if asked() else self.runner).run(values, EAGER)
+        made = [handed(own(result, arrays)) for handed, result in zip(self._handed, results)]
+        self._write(values, results[self._count :])
+        return self._given_back(values, made)
+
+    def run_recorded(self, leaves: Sequence[Any]) -> Any:
+        """Run on tensors and arrays while somebody records."""
+        self._check(leaves)
+        runner = self.checked_runner if asked() else self.runner
+        results = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
+        made = [t if handed is wrap else handed(t.value) for t, handed in zip(results, self._handed)]
+        self._write(leaves, [t.value for t in results[self._count :]])
+        return self._given_back(leaves, made)
+
+    def _check(self, values: Sequence[Any]) -> None:
+        """Raise, before anything is done, if what is written to cannot be, or is more than one argument."""
+        names, same = self.references.names, self.references.same
+        for position in self.references.ordered:
+            if type(values[position]) is np.ndarray and not values[position].flags.c_contiguous:
+                raise OtherMemory
+        for position in self._written:
+            array = values[position]
+            if type(array) is not np.ndarray:
+                continue
+            if not array.flags.writeable:
+                raise ValueError(f"assignment destination is read-only (argument {names[position]!r})")
+            for other, value in enumerate(values):
+                if other == position or type(value) is not np.ndarray or not np.may_share_memory(array, value):
+                    continue
+                if (position, other) in same or (other, position) in same or not _overlap(array, value):
+                    continue
+                if is_same(array, value):
+                    raise OtherMemory
+                raise TypeError(
+                    f"{self.name}: the arguments {names[position]!r} and {names[other]!r} overlap in memory, and "
+                    f"{names[position]!r} is written to; give a copy of one"
+                )
+
+    def _write(self, values: Sequence[Any], results: Sequence[Any]) -> None:
+        if len(results) > 1:  # what is written to one may lie in the memory of another
+            results = [own(result, [v for v in values if isinstance(v, np.ndarray)]) for result in results]
+        for position, result in zip(self._written, results):
+            if type(values[position]) is np.ndarray:
+                np.copyto(values[position], result)
+
+    def _given_back(self, values: Sequence[Any], made: list[Any]) -> Any:
+        for place, position in self._returned:
+            if isinstance(values[position], np.ndarray):
+                made[place] = values[position]
+        return made[0] if self._single is not None else self._packed(made)
+
+
+def is_same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    """Return whether two arrays are the same elements of the same memory."""
+    return one is other or (
+        one.__array_interface__["data"][0] == other.__array_interface__["data"][0]
+        and (one.shape, one.strides, one.dtype) == (other.shape, other.strides, other.dtype)
+    )
+
+
+def _overlap(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    try:
+        return np.shares_memory(one, other, max_work=1000)  # type: ignore[arg-type]  # any number is taken
+    except np.exceptions.TooHardError:
+        return True
+
+
+def same_arrays(leaves: Sequence[Any]) -> tuple[int, ...]:
+    """Return, for each leaf of a call, which leaf it is the same array as: the first, or itself."""
+    arrays = [(place, leaf) for place, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray)]
+    first = list(range(len(leaves)))
+    for place, leaf in arrays:
+        first[place] = next(other for other, value in arrays if is_same(value, leaf))
+    return tuple(first)
+
+
+def in_order(leaves: Sequence[Any]) -> tuple[bool, ...]:
+    """Return which leaves of a call are arrays whose elements lie in C order."""
+    return tuple([isinstance(leaf, np.ndarray) and leaf.flags.c_contiguous for leaf in leaves])

@@ -1,0 +1,224 @@
+"""Reading and writing the user's arrays while a function is traced: directly, and through views of them.
+
+A view reads its elements from the array that it is a view of, and what is written to it goes there. ``a[i][j] = v`` is
+one assignment to ``a`` at ``[i, j]`` where the two indices can be made one.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .array_storage import Storage
+from .array_views import View, layout_of_part, linked, name_of_view, new_layout
+from .basic_indices import composed, is_basic, is_element, settled
+from .graph import Graph, current_graph
+from .op import call
+from .tensor import Tensor
+from .tensor_operators import BINARY
+
+if TYPE_CHECKING:
+    from ..base.dtypes import DType
+    from ..base.shapes import TensorShape
+
+
+class References:
+    """What a reference to an array can do.
+
+    Attributes
+    ----------
+    storage : Storage
+        The memory.
+    view_of : View or None
+        How it is a part of that, if it is one.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        storage: Storage
+        view_of: View | None
+        dtype: DType
+        _seen: Any
+        _layout: Any
+
+        def __init__(self, tensor: Tensor) -> None: ...
+        @property
+        def shape(self) -> TensorShape: ...
+        @property
+        def is_scalar(self) -> bool: ...
+        @staticmethod
+        def kind_of_part(made: Tensor, is_array: bool = True) -> Any: ...
+
+    def current(self) -> Tensor:
+        """Return what the array holds now."""
+        storage, view = self.storage, self.view_of
+        held = storage.get()
+        if view is None:
+            return held
+        seen = self._seen
+        if seen is not None and seen[0] == storage.version and _is_around(seen[1]):
+            known: Tensor = seen[2]
+            return known
+        made = view.forward(view.parent.current())
+        self._seen = (storage.version, current_graph(), made)
+        return made
+
+    def known(self) -> Tensor:
+        """Return what the array held when it was looked at last: asking for its shape is not reading it."""
+        held: Tensor = self.storage.tensor if self.view_of is None else self._seen[2]
+        return held
+
+    # -- views --------------------------------------------------------------------------------------------
+
+    @property
+    def layout(self) -> Any:
+        """An array that lies in memory as this one does, without its contents; None if that is not known."""
+        if self._layout is None and self.view_of is None:
+            self._layout = new_layout(self.current())
+        return self._layout
+
+    def viewed(self, view: View, made: Tensor, layout: Any) -> Any:
+        """Return a view of this array."""
+        kind = self.kind_of_part(made)
+        new: Any = kind.__new__(kind)
+        new.dtype, new.storage, new.view_of = made.dtype, self.storage, view
+        new._layout, new._seen = layout, (self.storage.version, current_graph(), made.plain)
+        return new
+
+    def __getitem__(self, index: Any) -> Any:
+        held = self.current()
+        made: Tensor = call("getitem", held, index)
+        if not is_basic(index) or is_element(index, held.shape):
+            return self.kind_of_part(made, False)(made)
+        if self.is_scalar:
+            return self.kind_of_part(made)(made)
+        index = settled(index)
+        view = View(
+            self,
+            lambda array: call("getitem", array, index),
+            lambda array, new: call("set_item", array, index, new),
+            index,
+            self.view_of is None or self.view_of.writeable,
+        )
+        return self.viewed(view, made, layout_of_part(self.layout, index))
+
+    def __iter__(self) -> Iterator[Any]:
+        known = self.shape.as_list() if self.shape.rank else []
+        if not known or known[0] is None:
+            return super().__iter__()  # type: ignore[misc, no-any-return]  # which says what is wrong
+        return iter([self[k] for k in range(known[0])])
+
+    def given_views(self, theirs: Any, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
+        """Return what a function of NumPy's gave of this array as what NumPy gives; None if that is no view of it."""
+        name = name_of_view(theirs)
+        return None if name is None else linked(self, name, made, again, is_array)
+
+    # -- writing ------------------------------------------------------------------------------------------
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.check_writeable()
+        self.assign(index, value)
+
+    def check_writeable(self) -> None:
+        """Raise what NumPy raises if the array is read-only, or none at all."""
+        if self.is_scalar:
+            raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
+        if self.view_of is not None and not self.view_of.writeable:
+            raise ValueError("assignment destination is read-only")
+
+    def assign(self, index: Any, value: Any) -> None:
+        """Write ``value`` to the elements at an index."""
+        view = self.view_of
+        if view is None:
+            self.storage.put(call("set_item", self.current(), index, value))
+            return
+        both = None if view.index is None else composed(view.parent.shape, view.index, index)
+        if both is None:
+            self.overwrite(call("set_item", self.current(), index, value))
+        else:
+            view.parent.assign(both, value)
+
+    def overwrite(self, new: Tensor) -> None:
+        """Let the array hold ``new``, which has its dtype and shape."""
+        view = self.view_of
+        if view is None:
+            self.storage.put(new.plain)
+        elif view.index is not None:
+            view.parent.assign(view.index, new)
+        else:
+            assert view.backward is not None
+            view.parent.overwrite(view.backward(view.parent.current(), new))
+
+    def absorb(self, made: Any, casting: Any = "same_kind", what: Any = np.add) -> None:
+        """Write what a function gave for ``out`` to this array.
+
+        Raises
+        ------
+        TypeError
+            If it has a dtype that NumPy would not cast to this one's.
+        ValueError
+            If it has another shape.
+        """
+        self.check_writeable()
+        dtype, shape = self.dtype, self.shape
+        if not np.can_cast(made.dtype, dtype, casting):
+            refuse_cast(what, made.dtype, dtype, casting)
+        if made.dtype != dtype:
+            made = call("cast", made, dtype)
+        mine, its = shape.is_fully_defined(), made.shape.is_fully_defined()
+        if mine and its and made.shape.as_tuple() != shape.as_tuple():
+            given, wanted = made.shape.as_tuple(), shape.as_tuple()
+            raise ValueError(
+                f"non-broadcastable output operand with shape {wanted} doesn't match the broadcast shape {given}"
+            )
+        if mine and its:
+            self.overwrite(made)
+        else:
+            self.assign(Ellipsis, made)
+
+    def __copy__(self) -> Any:
+        return type(self)(call("identity", self.current()))
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()
+
+    def __pos__(self) -> Any:
+        return self.__copy__()
+
+
+def _is_around(graph: Graph | None) -> bool:
+    """Return whether what was made in a graph can be used in the one that grows now."""
+    inner = current_graph()
+    while inner is not None and inner is not graph:
+        inner = inner.parent
+    return inner is graph
+
+
+def refuse_cast(what: Any, given: Any, wanted: Any, casting: str) -> None:
+    """Raise NumPy's error for a result that cannot be written to an array of a dtype."""
+    name = getattr(what, "__name__", str(what))
+    try:
+        np.add(np.zeros((), given), np.zeros((), given), out=np.zeros((), wanted))
+    except TypeError as error:
+        raise type(error)(what if isinstance(what, np.ufunc) else np.add, casting, given, wanted, 0) from None
+    raise TypeError(f"Cannot cast the output of {name} from {given!r} to {wanted!r} with casting rule {casting!r}")
+
+
+def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
+    apply = getattr(operator, f"__{name}__")
+
+    def operate(self: Any, other: Any) -> Any:
+        if self.is_scalar or not self.meets_arrays(other):
+            return NotImplemented
+        self.absorb(apply(self, other), "same_kind", ufunc)
+        return self
+
+    return operate
+
+
+for _name, _public in BINARY.items():
+    setattr(References, f"__i{_name}__", _augmented(_name, getattr(np, _public, np.power)))

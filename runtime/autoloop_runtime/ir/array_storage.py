@@ -1,0 +1,274 @@
+"""The memory of the user's arrays while a function is traced, as values that follow one another.
+
+NumPy's arrays are references: what is written through one name is seen through every other and through every view. A
+graph knows values only. So each array has a ``Storage`` that holds its present value, and a write puts another value
+there. A block of a staged loop or branch is traced once for all its runs: what it writes to arrays from outside is
+noted in a ``Block``, put back when the trace of the block ends, and carried by whoever builds the loop or branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from itertools import count
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .graph import Graph, current_graph
+from .tensor import Tensor
+
+#: the numbers of versions; taking one is atomic
+_VERSIONS = count(1)
+
+
+class Storage:
+    """The memory of one array.
+
+    Attributes
+    ----------
+    tensor : Tensor
+        What it holds now.
+    graph : Graph or None
+        Where the array was made.
+    version : int
+        Another after each write; 0 before the first.
+    argument : int or None
+        Which leaf of the call the array is.
+    touched : bool
+        Whether it was read or written at all.
+    is_order_asked : bool
+        Whether it mattered that its elements lie in C order.
+    lost : str
+        Why nobody can tell what it holds, if that is so.
+    """
+
+    __slots__ = (
+        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "copied", "graph", "is_order_asked", "lost",
+        "tensor", "touched", "version",
+    )  # fmt: skip
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+        self.graph: Graph | None = current_graph()
+        self.version = 0
+        self.argument: int | None = None
+        self.touched = False
+        self.lost = ""
+        #: what holds a copy of it where Python would hold the array itself
+        self.copied = ""
+        self._in_order = self._is_closed = self.is_order_asked = False
+        #: arrays of which this may be another handle, and the versions up to which it is known to be right
+        self._perhaps: tuple[tuple[Storage, int], ...] = ()
+        #: real arrays of which this may be another handle, and what they held
+        self._sources: tuple[tuple[Any, Any], ...] = ()
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether its elements are known to lie in C order; who asks relies on it."""
+        self.is_order_asked = True
+        return self._in_order or (self.argument is None and self.tensor.shape.rank in (0, 1))
+
+    def lies_in_order(self) -> None:
+        """Note that its elements lie in C order."""
+        self._in_order = True
+
+    def get(self) -> Tensor:
+        """Return what the array holds now."""
+        self.touched = True
+        if self.lost or self._perhaps or self._sources:
+            self._check()
+        block = BLOCK.get()
+        if block is not None and self.graph is not block.graph:
+            block.read.add(self)
+        return self.tensor
+
+    def put(self, tensor: Tensor) -> None:
+        """Let the array hold another value from now on.
+
+        Raises
+        ------
+        TypeError
+            If the value would be one of a block that nobody carries it out of.
+        """
+        if tensor is self.tensor:
+            return
+        if self.lost or self._perhaps or self._sources:
+            self._check()
+        if self.copied:
+            refuse_copied(self.copied)
+        for array, _ in self._sources:
+            array_written(array)
+            raise TypeError(
+                "an array that is made of another one, which is neither an argument nor made in the function, is "
+                "written to in place: write to a copy, x.copy()"
+            )
+        for one, _ in self._perhaps:
+            one.lose("whether an array is this one or another depends on a loop or branch, and that is written to")
+        self.touched = True
+        self.carry(tensor)
+
+    def carry(self, tensor: Tensor) -> None:
+        """Let the array hold what a loop or branch has made of it, or gives to its block."""
+        if tensor is self.tensor:
+            return
+        graph, block = current_graph(), BLOCK.get()
+        if graph is not self.graph or (block is not None and block.every and block.graph is graph):
+            if block is None or block.graph is not graph:
+                raise TypeError(
+                    "an array from outside is written to in place in a function that a graph calls (of cond, "
+                    "while_loop, map_fn or the like): let the function return the new values"
+                )
+            block.written.setdefault(self, self.tensor)
+        self.tensor, self.version = tensor, next(_VERSIONS)
+
+    def put_back(self, tensor: Tensor) -> None:
+        """Let the array hold what it held before a block."""
+        self.tensor, self.version = tensor, next(_VERSIONS)
+
+    def lose(self, why: str) -> None:
+        """Note that nobody can tell any more what the array holds."""
+        if not self.lost:
+            self.lost = why
+            block = BLOCK.get()
+            if block is not None and self.graph is not block.graph:
+                block.lost[self] = why
+
+    def perhaps(self, *others: Storage) -> None:
+        """Note that this may be the memory of other arrays, or a part of it: only the run knows."""
+        known = dict(self._perhaps)
+        known.update((one, one.version) for one in others if one is not self)
+        self._perhaps = tuple(known.items())
+
+    def stands_for(self, *arrays: np.ndarray[Any, Any]) -> None:
+        """Note that this may be the memory of real arrays, or a part of it."""
+        self._sources += tuple((array, array.copy()) for array in arrays)
+
+    def renew(self) -> None:
+        """Take what the others hold now as what this one was made of."""
+        self._perhaps = tuple((one, one.version) for one, _ in self._perhaps)
+
+    def close(self) -> None:
+        """Note that nobody writes to anything any more before this is read: the block that it is of ends."""
+        if self._perhaps or self.lost:
+            self._check()
+        self._is_closed = True
+
+    def origins(self) -> list[Storage]:
+        """Return this and all that it may be another handle of."""
+        found: dict[Storage, None] = {}
+        todo = [self]
+        while todo:
+            one = todo.pop()
+            if one not in found:
+                found[one] = None
+                todo += [other for other, _ in one._perhaps]
+        return list(found)
+
+    @property
+    def sources(self) -> list[Any]:
+        """The real arrays of which this may be another handle."""
+        return [array for one in self.origins() for array, _ in one._sources]
+
+    def _check(self) -> None:
+        if self.lost:
+            refuse_lost(self.lost)
+        if not self._is_closed and any(one.version != version for one, version in self._perhaps):
+            refuse_lost("whether it is another array, which was written to since, depends on a loop or branch")
+        for array, held in self._sources:
+            if not np.array_equal(array, held, equal_nan=array.dtype.kind in "fc"):
+                array_written(array)
+                refuse_lost("it is, or is a part of, an array that was written to since")
+
+
+def array_written(array: np.ndarray[Any, Any]) -> None:
+    """Tell whoever traces that a real array is given what only the run knows; they may raise."""
+    for told in WHEN_WRITTEN:
+        told(array)
+
+
+#: told of real arrays that are written to in a trace; filled while modules are imported
+WHEN_WRITTEN: list[Callable[[Any], None]] = []
+
+
+def refuse_lost(why: str) -> NoReturn:
+    """Raise the error that tells why an array's contents are not known."""
+    raise TypeError(
+        f"what this array holds is not known while the graph is built: {why}; make a copy, x = x.copy(), before the "
+        f"loop or branch, or write the result into a new array"
+    )
+
+
+def refuse_copied(holder: str) -> NoReturn:
+    """Raise the error for an array that is written to and held by what has a copy of it."""
+    raise TypeError(
+        f"{holder} holds this array, of which a loop keeps a copy, and it is written to in place: append a copy, "
+        f"x.copy()"
+    )
+
+
+class Block:
+    """What is written and read of the arrays from outside while a part of a graph is traced; a context manager.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph that grows inside.
+    every : bool
+        Note what is written to arrays of this very graph, too: the part may be given up.
+
+    Attributes
+    ----------
+    written : dict
+        The arrays written to, and what they held before.
+    read : set
+        The arrays read.
+    lost : dict
+        The arrays of which it is not known any more what they hold, and why.
+    """
+
+    def __init__(self, graph: Graph, every: bool = False) -> None:
+        self.graph = graph
+        self.every = every
+        self.written: dict[Storage, Tensor] = {}
+        self.read: set[Storage] = set()
+        self.lost: dict[Storage, str] = {}
+
+    def __enter__(self) -> Block:
+        self._outer = BLOCK.get()
+        BLOCK.set(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        BLOCK.set(self._outer)
+        for storage in self.lost:
+            storage.lost = ""
+        if not self.every:
+            self.undo()
+        elif self._outer is not None and self._outer.graph is self.graph:
+            for storage, old in self.written.items():
+                if storage.graph is not self.graph or self._outer.every:
+                    self._outer.written.setdefault(storage, old)
+        if self._outer is not None:
+            self._outer.read |= {one for one in self.read if one.graph is not self._outer.graph}
+
+    def lose(self) -> None:
+        """Lose, around the block, what was lost in it."""
+        for storage, why in self.lost.items():
+            storage.lose(why)
+
+    def undo(self) -> None:
+        """Put back what the arrays held."""
+        for storage, old in self.written.items():
+            storage.put_back(old)
+        self.written = {}
+
+
+#: the innermost block that is traced
+BLOCK: ContextVar[Block | None] = ContextVar("autoloop_block", default=None)
+
+
+def kept(value: Any) -> Storage | None:
+    """Return the memory of an array that stands for one of the user's; None of anything else."""
+    storage: Storage | None = getattr(value, "storage", None) if isinstance(value, Tensor) else None
+    return storage

@@ -1,0 +1,253 @@
+"""Which of NumPy's functions and methods give views, and of what.
+
+NumPy itself is asked: the function is called with an array that has the shape, the dtype and the layout of the user's
+and no contents to speak of, and what it gives shares memory with that or does not, may be written to or not. Where
+the layout is not known (``ravel`` of what an operation on a transpose made), either may be: such a result is right as
+long as nobody writes to the one and looks at the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..base.dataclass import dataclass
+from .op import call
+from .tensor import Tensor
+
+
+def _names(*functions: Any) -> frozenset[str]:
+    return frozenset([one.__name__ for one in functions if one is not None])
+
+
+_window = np.lib.stride_tricks
+#: views of their first argument whatever its layout is, where they are views at all; those that one has not are None
+_REARRANGING = _names(
+    np.transpose,
+    np.swapaxes,
+    np.moveaxis,
+    np.rollaxis,
+    np.squeeze,
+    np.expand_dims,
+    np.atleast_1d,
+    np.atleast_2d,
+    np.atleast_3d,
+    np.broadcast_to,
+    np.broadcast_arrays,
+    np.diagonal,
+    np.diag,
+    np.flip,
+    np.fliplr,
+    np.flipud,
+    np.rot90,
+    np.split,
+    np.array_split,
+    np.hsplit,
+    np.vsplit,
+    np.dsplit,
+    np.real,
+    np.imag,
+    np.asarray,
+    np.asanyarray,
+    np.ndarray.conj,
+    np.ndarray.conjugate,
+    np.matrix_transpose,
+    _window.sliding_window_view,
+    np.ndarray.view,
+    *[getattr(np, name, None) for name in ("permute_dims", "unstack")],
+) | {"T", "mT"}
+#: views where the elements lie in the right order
+_BY_LAYOUT = _names(
+    np.reshape,
+    np.ravel,
+    np.ascontiguousarray,
+    np.asfortranarray,
+    np.require,
+    np.array,
+    np.ndarray.astype,
+    np.asarray_chkfinite,
+) | {"flat"}
+#: what may be a view, of a part that the elements' values tell
+_BY_VALUE = _names(
+    np.real_if_close, np.trim_zeros, np.nan_to_num, np.meshgrid, np.ix_, np.ndarray.getfield, _window.as_strided
+)
+#: of these the elements only change places as in a reshape
+_RESHAPED = _names(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d) | {
+    "flat"
+}
+#: of these a complex array is put together
+_REAL, _IMAG = np.real.__name__, np.imag.__name__
+#: as many elements NumPy is asked about with an array of that size
+_MOST = 1 << 28
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """How an array is a view of another.
+
+    Attributes
+    ----------
+    parent : ArrayTracer
+        The other.
+    forward : callable
+        Gives the view's value for the value of ``parent``.
+    backward : callable
+        Gives the value of ``parent`` for that and another value of the view.
+    index : object
+        The basic index that names the part, if it is one.
+    writeable : bool
+        Whether NumPy lets it be written to.
+    """
+
+    parent: Any
+    forward: Callable[[Tensor], Tensor]
+    backward: Callable[[Tensor, Tensor], Tensor] | None
+    index: Any = None
+    writeable: bool = True
+
+
+def name_of_view(theirs: Any) -> str | None:
+    """Return the name of a function of NumPy's that may give a view; None of any other."""
+    name = theirs if isinstance(theirs, str) else getattr(theirs, "__name__", "")
+    if name in _REARRANGING or name in _BY_LAYOUT or name in _BY_VALUE:
+        return None if isinstance(theirs, np.ufunc) else name
+    return None
+
+
+def layout_of_part(layout: Any, index: Any) -> Any:
+    """Return the array that stands for the layout of a part of another; None if it is not known."""
+    if layout is None:
+        return None
+    entries = index if isinstance(index, tuple) else (index,)
+    known = [_standing_for(entry) for entry in entries]
+    if any(entry is _UNKNOWN for entry in known):
+        return None
+    try:
+        return layout[tuple(known)]
+    except IndexError:
+        return None
+
+
+_UNKNOWN = object()
+
+
+def _standing_for(entry: Any) -> Any:
+    if isinstance(entry, slice):
+        if any(isinstance(part, Tensor) for part in (entry.start, entry.stop, entry.step)):
+            return _UNKNOWN
+        return entry
+    return 0 if isinstance(entry, Tensor) else entry
+
+
+def new_layout(tensor: Tensor) -> Any:
+    """Return an array that lies in memory as one of the user's that NumPy has just made; None if it is not known."""
+    shape = tensor.shape
+    if not shape.is_fully_defined() or tensor.dtype.kind not in "biufc":
+        return None
+    dims = shape.as_tuple()
+    return np.empty(dims, tensor.dtype) if np.prod(dims, dtype=float) < _MOST else None
+
+
+def linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
+    """Return what a function gave for ``array``, with the views among it as views.
+
+    Parameters
+    ----------
+    array : ArrayTracer
+    name : str
+        The function or method.
+    made : Tensor, or list or tuple of them
+        What it gave.
+    again : callable
+        Calls the function with another first argument.
+    is_array : bool
+        Whether what it gives is an array where it has no axes.
+    """
+    if isinstance(made, (list, tuple)):
+        every = [_linked(array, name, one, _part(again, k), is_array) for k, one in enumerate(made)]
+        return type(made)(*every) if hasattr(made, "_fields") else type(made)(every)
+    return _linked(array, name, made, again, is_array)
+
+
+def _part(again: Callable[[Any], Any], k: int) -> Callable[[Any], Any]:
+    return lambda x: again(x)[k]
+
+
+def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
+    if not isinstance(made, Tensor):
+        return made
+    kind = array.kind_of_part(made, is_array)
+    if array.is_scalar:
+        return kind(made)
+    settled = name in _REARRANGING or array.storage.contiguous or made.shape.rank == array.shape.rank == 1
+    layout, answer = array.layout, None
+    if layout is not None and name not in _BY_VALUE:
+        answer = _answer(layout, name, made, again)
+    if answer is None or not settled:
+        new = kind(made)
+        if answer is None or np.may_share_memory(answer, layout):
+            new.storage.perhaps(array.storage)
+        return new
+    if not np.may_share_memory(answer, layout):
+        return kind(made)
+    view = View(array, _forward(again), _backward(array, name, made, again), None, bool(answer.flags.writeable))
+    return array.viewed(view, made, answer)
+
+
+def _forward(again: Callable[[Any], Any]) -> Callable[[Tensor], Tensor]:
+    def forward(held: Tensor) -> Tensor:
+        made: Tensor = again(held).plain
+        return made
+
+    return forward
+
+
+def _answer(layout: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -> Any:
+    """Return what NumPy makes of an array of this layout; None if it does not say."""
+    try:
+        if name == "flat":
+            answer = layout.reshape(-1)
+        elif name == np.reshape.__name__ and made.shape.is_fully_defined():
+            answer = layout.reshape(made.shape.as_tuple())
+        else:
+            answer = again(layout)
+    except Exception:  # an argument that only the run knows
+        return None
+    if type(answer) is not np.ndarray or not made.shape.matches(answer.shape) or answer.dtype != made.dtype:
+        return None
+    return answer
+
+
+def _backward(array: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -> Callable[[Tensor, Tensor], Tensor]:
+    shape, dtype = array.shape.as_tuple(), array.dtype
+    if made.dtype != dtype:
+        return _of_other_dtype(name, dtype)
+    if made is array.plain:
+        return lambda base, new: new
+    if name in _RESHAPED:
+        return lambda base, new: call("reshape", new, shape)
+
+    def backward(base: Tensor, new: Tensor) -> Tensor:
+        if name in (_REAL, _IMAG):  # of a complex array the parts have another dtype
+            return new
+        places = again(np.arange(np.prod(shape, dtype=np.int64)).reshape(shape))
+        flat = call("reshape", base, [-1])
+        flat = call("set_item", flat, places.reshape(-1), call("reshape", new, [-1]))
+        made: Tensor = call("reshape", flat, shape)
+        return made
+
+    return backward
+
+
+def _of_other_dtype(name: str, dtype: Any) -> Callable[[Tensor, Tensor], Tensor]:
+    if name == _REAL:
+        return lambda base, new: call("complex", new, call("imag", base))
+    if name == _IMAG:
+        return lambda base, new: call("complex", call("real", base), new)
+
+    def backward(base: Tensor, new: Tensor) -> Tensor:
+        raise TypeError(f"a view of another dtype is written to in place: give {dtype} values to the array itself")
+
+    return backward

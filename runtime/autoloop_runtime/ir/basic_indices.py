@@ -1,0 +1,126 @@
+"""Indices that name a part of an array which is a view of it, and the index of a part of such a part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.shapes import TensorShape
+from .tensor import Tensor
+
+_FULL = slice(None)
+
+
+def is_basic(index: Any) -> bool:
+    """Return whether NumPy gives a view for an index: ints, slices, ``None`` and ``...``."""
+    return all(map(_is_basic_entry, index if isinstance(index, tuple) else (index,)))
+
+
+def _is_basic_entry(entry: Any) -> bool:
+    if isinstance(entry, Tensor):
+        return entry.shape.rank == 0 and entry.dtype.kind in "iu"
+    return entry is None or entry is Ellipsis or isinstance(entry, slice) or _is_int(entry)
+
+
+def _is_int(entry: Any) -> bool:
+    if isinstance(entry, Tensor):
+        return entry.shape.rank == 0 and entry.dtype.kind in "iu"
+    return isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_))
+
+
+def is_element(index: Any, shape: TensorShape) -> bool:
+    """Return whether a basic index names one element, of which NumPy gives a scalar and no view."""
+    entries = index if isinstance(index, tuple) else (index,)
+    return shape.rank is not None and len(entries) == shape.rank and all(map(_is_int, entries))
+
+
+def settled(index: Any) -> Any:
+    """Return a basic index that stays what it is, whatever becomes of the numbers in it."""
+    if isinstance(index, tuple):
+        return tuple(map(settled, index))
+    if isinstance(index, slice):
+        return slice(settled(index.start), settled(index.stop), settled(index.step))
+    return index.plain if isinstance(index, Tensor) else index
+
+
+def composed(shape: TensorShape, outer: Any, inner: Any) -> Any:
+    """Return the index of ``x[outer][inner]`` in ``x`` of a shape; None where there is none that is as simple.
+
+    Parameters
+    ----------
+    shape : TensorShape
+        Of ``x``.
+    outer : index
+        A basic one.
+    inner : index
+    """
+    entries = _entries(outer, shape.rank)
+    if entries is None:
+        return None
+    left = sum(isinstance(one, slice) for one in entries)
+    within = _entries(inner, left if shape.rank is not None and len(entries) == shape.rank else None)
+    if within is None:
+        return _composed_with_places(entries, inner)
+    dims = [None] * len(entries) if shape.rank is None else shape.as_list()
+    made: list[Any] = []
+    for place, entry in enumerate(entries):
+        if not isinstance(entry, slice) or not within:
+            made.append(entry)
+            continue
+        both = _within(dims[place], entry, within.pop(0))
+        if both is None:
+            return None
+        made.append(both)
+    return (*made, *within)
+
+
+def _entries(index: Any, rank: int | None) -> list[Any] | None:
+    """Return the ints and slices of an index; None if there are others."""
+    entries = list(index if isinstance(index, tuple) else (index,))
+    dots = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    if dots:
+        if len(dots) > 1 or rank is None:
+            return None
+        at = dots[0]
+        entries[at : at + 1] = [_FULL] * (rank - len(entries) + 1)
+    if not all(isinstance(entry, slice) or _is_int(entry) for entry in entries):
+        return None
+    return entries
+
+
+def _composed_with_places(entries: list[Any], inner: Any) -> Any:
+    """Return the index of elements named one by one in a row: ``x[i][places]`` is ``x[i, places]``."""
+    if (
+        isinstance(inner, tuple)
+        or inner is None
+        or any(isinstance(entry, slice) and not _is_full(entry) for entry in entries)
+    ):
+        return None
+    ints = [entry for entry in entries if not isinstance(entry, slice)]
+    return (*ints, inner) if all(map(_is_int, entries[: len(ints)])) else None
+
+
+def _is_full(entry: Any) -> bool:
+    return isinstance(entry, slice) and entry.start is None and entry.stop is None and entry.step is None
+
+
+def _within(dim: int | None, outer: slice, inner: Any) -> Any:
+    if _is_full(outer):
+        return inner
+    if _is_full(inner):
+        return outer
+    if dim is None or not _is_known(outer) or not _is_known(inner):
+        return None
+    known = range(dim)[outer]
+    if not isinstance(inner, slice):
+        return known[inner] if -len(known) <= inner < len(known) else None
+    part = known[inner]
+    if not len(part):
+        return slice(0, 0)
+    return slice(part.start, part.stop if part.stop >= 0 else None, part.step)
+
+
+def _is_known(entry: Any) -> bool:
+    parts = (entry.start, entry.stop, entry.step) if isinstance(entry, slice) else (entry,)
+    return all(part is None or (not isinstance(part, Tensor) and _is_int(part)) for part in parts)

@@ -1,0 +1,162 @@
+"""``out=`` and methods that change an array, where arrays of the user's take part in a trace.
+
+What NumPy writes to ``out`` is computed as the function's result and then put into the array; tensors are values and
+are not written to.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from ..base.parsing import signature_of
+from .array_references import References, refuse_cast
+from .array_storage import array_written
+from .numpy_arguments import SIGNATURES, full_name, refuse
+from .numpy_protocols import counterpart_of
+
+
+@functools.cache
+def place_of_out(function: Any) -> int | None:
+    """Return at which place a function takes ``out``; None if it does so by name, or not at all."""
+    try:
+        parameters = signature_of(function).parameters
+    except ValueError:
+        known = SIGNATURES.get(function)
+        if known is None:
+            return None
+        parameters = signature_of(known).parameters
+    found = [(place, one.kind) for place, one in enumerate(parameters.values()) if one.name == "out"]
+    return found[0][0] if found and found[0][1] is not found[0][1].KEYWORD_ONLY else None
+
+
+def without_out(
+    place: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return the arrays that a call names as ``out``, None if there are none, and its other arguments."""
+    if kwargs.get("out") is not None:
+        kwargs = dict(kwargs)
+        return kwargs.pop("out"), args, kwargs
+    if place is not None and len(args) > place and args[place] is not None:
+        return args[place], (*args[:place], None, *args[place + 1 :]), kwargs
+    return None, args, kwargs
+
+
+def is_reference(out: Any, what: Any = None) -> bool:
+    """Return whether ``out`` names an array of the user's that stands in a trace, and ``what`` may write to it.
+
+    Those of ``numpy.fft`` look at ``out`` before they look at what they are given.
+    """
+    if getattr(what, "__module__", None) == np.fft.fft.__module__:
+        return False
+    return isinstance(out, References) or (isinstance(out, tuple) and any(isinstance(one, References) for one in out))
+
+
+def written(
+    what: Any, out: Any, made: Any, casting: Any = "same_kind", where: Any = True, is_method: bool = False
+) -> Any:
+    """Write what a function gave to its ``out``, and return that.
+
+    Parameters
+    ----------
+    what : callable
+        The function.
+    out : array, or tuple of arrays and None
+    made : Tensor or tuple of them
+        What it gave.
+    casting : str
+        How the result may be cast.
+    where : array_like
+        Which elements are written.
+    is_method : bool
+        Whether a method of a ufunc was called.
+    """
+    if isinstance(out, tuple):
+        if len(out) == 1:
+            return written(what, out[0], made, casting, where, is_method)
+        return tuple(
+            [one if to is None else written(what, to, one, casting, where, is_method) for to, one in zip(out, made)]
+        )
+    if not isinstance(out, References) or out.is_scalar:
+        refuse_array(what, out)
+    if where is not True:
+        choose = counterpart_of(np.where)
+        assert choose is not None
+        if not np.can_cast(made.dtype, out.dtype, casting):
+            refuse_cast(what, made.dtype, out.dtype, casting)
+        made = choose(where, made, out.current())
+        casting = "unsafe"
+    if not isinstance(what, np.ufunc) or is_method:
+        check_fit(what, made, out)
+    out.absorb(made, casting, what)
+    return out
+
+
+def check_fit(what: Any, made: Any, out: Any) -> None:
+    """Refuse an ``out`` of another dtype or shape than the result: each function of NumPy's has rules of its own."""
+    if made.dtype == out.dtype and made.shape.is_fully_defined() and made.shape == out.shape:
+        return
+    raise TypeError(
+        f"{full_name(what)} does not take the argument 'out' with another dtype or shape than the result's, "
+        f"{made.dtype} and {made.shape}, in a traced function: assign the result to out[...]"
+    )
+
+
+def refuse_array(what: Any, *arrays: Any) -> NoReturn:
+    """Refuse ``out``, after whoever traces was told of the real arrays."""
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            array_written(array)
+    refuse(full_name(what), "out")
+
+
+def _counterpart(theirs: Any) -> Callable[..., Any]:
+    found = counterpart_of(theirs)
+    assert found is not None
+    return found
+
+
+class Changing(References):
+    """ndarray's methods that change an array."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def resize(self, /, *new_shape: Any, refcheck: Any = True) -> NoReturn: ...
+
+    def fill(self, value: Any) -> None:
+        """Set all elements to a value."""
+        if self.is_scalar:
+            super().fill(value)  # type: ignore[misc]  # which refuses, as those below
+        self.check_writeable()
+        self.assign(Ellipsis, value)
+
+    def sort(self, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+        """Sort the elements along an axis."""
+        if self.is_scalar:
+            super().sort()  # type: ignore[misc]
+        self.absorb(_counterpart(np.sort)(self.current(), axis, kind, order, stable=stable))
+
+    def partition(self, kth: Any, /, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> None:
+        """Put the elements at some places of the sorted array there."""
+        if self.is_scalar:
+            super().partition(kth)  # type: ignore[misc]
+        self.absorb(_counterpart(np.partition)(self.current(), kth, axis, kind, order))
+
+    def put(self, indices: Any, values: Any, /, mode: Any = "raise") -> None:
+        """Set elements by their places in the flat array."""
+        if self.is_scalar:
+            super().put(indices, values)  # type: ignore[misc]
+        _counterpart(np.put)(self, indices, values, mode)
+
+    def byteswap(self, inplace: Any = False) -> Any:
+        """Return the elements with their bytes in reverse, or put them so."""
+        made = _counterpart(np.ndarray.byteswap)(self.current(), False)
+        if not inplace:
+            return type(self)(made)
+        self.absorb(made)
+        return self

@@ -1,0 +1,131 @@
+"""Arrays are references: a decorated function writes to its arguments, and what shares memory with them, as plain."""
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+from harness import arguments, compiled, difference
+from staged_programs_of_arrays import PROGRAMS, REFUSED
+from straight_programs import PROGRAMS as STRAIGHT
+
+#: executors that compile are asked about the programs that have something to compile
+QUICK = ("sequential", "dataflow")
+
+
+def wrong(programs, counts, executor):
+    """Return the programs that do otherwise than plain Python, and what."""
+    found = []
+    for number, source in enumerate(programs):
+        for count in counts:
+            if what := difference(source, number, arguments(count), executor):
+                found.append(f"{source}\n   with n of {type(count).__name__}: {what}")
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize("executor", QUICK)
+def test_writes_in_straight_lines(executor):
+    assert not wrong(STRAIGHT, [3], executor)
+
+
+@pytest.mark.parametrize("executor", QUICK)
+def test_writes_in_loops_and_branches(executor):
+    assert not wrong(PROGRAMS, [np.int64(3)], executor)
+
+
+def test_writes_where_python_decides():
+    assert not wrong(PROGRAMS, [3], "sequential")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_writes_under_every_executor(executor):
+    assert not wrong([*STRAIGHT, *PROGRAMS], [3, np.int64(3), np.int64(0)], executor)
+
+
+@pytest.mark.parametrize("executor", [one for one in EXECUTORS if one not in QUICK])
+def test_writes_in_some_loops_when_compiled(executor):
+    assert not wrong(PROGRAMS[::9], [np.int64(3)], executor)
+
+
+@pytest.mark.parametrize(("source", "words"), REFUSED)
+def test_which_array_it_is_depends_on_the_run(source, words):
+    given = arguments(np.int64(3))
+    before = [np.array(one) for one in given]
+    with pytest.raises(TypeError, match=words):
+        al.function(compiled(source, "refused"))(*given)
+    assert all(map(np.array_equal, given, before))
+
+
+def add_to_first(x, y):
+    x[0] += y[1]
+    y[1] = 10
+    return x.sum() + y.sum()
+
+
+def test_one_array_as_several_arguments():
+    f = al.function(add_to_first)
+    for _ in range(2):
+        one, other, plain = np.arange(4.0), np.arange(4.0), np.arange(4.0)
+        assert f(one, other) == add_to_first(np.arange(4.0), np.arange(4.0))
+        shared, plain = np.arange(4.0), np.arange(4.0)
+        assert f(shared, shared) == add_to_first(plain, plain) and shared.tolist() == plain.tolist()
+        view, plain = np.arange(4.0), np.arange(4.0)
+        assert f(view[:], view[:]) == add_to_first(plain, plain) and view.tolist() == plain.tolist()
+    assert f.tracing_count == 2
+
+
+def test_arguments_that_overlap_are_refused_where_one_is_written_to():
+    f, x = al.function(add_to_first), np.arange(5.0)
+    with pytest.raises(TypeError, match="'x' and 'y' overlap in memory"):
+        f(x[1:], x[:-1])
+    assert x.tolist() == [0, 1, 2, 3, 4]
+    assert f(x[:2], x[3:]) == 4 + 1 + 3 + 10
+    read = al.function(lambda x, y: x + y)
+    assert read(x[1:], x[:-1]).tolist() == (x[1:] + x[:-1]).tolist()
+
+
+def test_read_only_arrays_are_not_written_to():
+    x = np.arange(3.0)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match=r"assignment destination is read-only \(argument 'x'\)"):
+        al.function(add_to_first)(x, np.ones(3))
+    assert al.function(lambda x: x + 1)(x).tolist() == [1, 2, 3]
+
+
+def flatten_and_fill(x):
+    flat = x.reshape(-1)
+    flat[1] = 100
+    return x * 1, flat
+
+
+@pytest.mark.parametrize(
+    "make",
+    [np.ascontiguousarray, lambda x: x[:, ::2], lambda x: x.T, lambda x: x[:, :2], lambda x: x.astype(">f8"),
+     lambda x: x.astype(np.float32)],
+)  # fmt: skip
+def test_arrays_of_any_layout(make):
+    f = al.function(flatten_and_fill)
+    for source in (np.arange(16.0).reshape(4, 4), make(np.arange(16.0).reshape(4, 4))):
+        given, plain = make(source.copy()), make(source.copy())
+        try:
+            found = f(given)
+        except TypeError as refusal:
+            assert "depends on a loop or branch" in str(refusal)
+            continue
+        for one, other in zip(found, flatten_and_fill(plain), strict=True):
+            assert one.tolist() == other.tolist()
+        assert given.tolist() == plain.tolist()
+
+
+def test_derivatives_of_what_writes_in_place():
+    def f(x):
+        out = np.zeros(3)
+        for k in range(3):
+            out[k] = x[k] ** 2
+        x[0] = 7
+        out += x
+        return out.sum()
+
+    for decorated in (al.grad(al.function(f)), al.function(al.grad(f))):
+        x = np.array([1.0, 2.0, 3.0])
+        assert decorated(x).tolist() == [2, 5, 7] and x.tolist() == [1, 2, 3]
