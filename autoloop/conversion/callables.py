@@ -225,7 +225,7 @@ class Environment:
         if isinstance(function, gast.Name) and function.id in _FRAME_CALLS:
             return True
         if isinstance(function, gast.Attribute) and isinstance(function.value, gast.Constant | gast.JoinedStr):
-            return bool(function.attr != "format")
+            return bool(function.attr not in ("format", "join"))
         target = self.resolve(function, local_names)
         return target is not _MISSING and is_plain(target)
 

@@ -96,6 +96,19 @@ def test_same_text(function, capsys):
     assert capsys.readouterr().out == expected
 
 
+def test_texts_of_a_run_are_joined():
+    v = np.array([3, 1, 2])
+    for f in (
+        lambda v: ",".join(map(str, v.tolist())),
+        lambda v: " {} ".join([str(v[0]), "x", f"{v[1]:.1f}"]),
+        lambda v: "".join(c for c in "xy") + ", ".join(["a", "b"]),
+    ):
+        assert al.function(f)(v) == f(v)
+    for g in (lambda v: ",".join([v[0]]), lambda v: ",".join(["a", v])):
+        with pytest.raises(TypeError, match="expected str instance, numpy.* found"):
+            al.function(g)(v)
+
+
 def test_percent_is_refused():
     with pytest.raises(TypeError, match="`%` makes no text of tensors: use an f-string"):
         al.function(lambda n: print("%d" % n))(al.constant(3))  # noqa: UP031

@@ -24,7 +24,7 @@ from .builtins import staged_for
 from .chosen_items import asking
 from .comprehensions import elements, hashed
 from .random_calls import drawing
-from .text import formatted
+from .text import formatted, joined
 
 
 def call(f: Any) -> Any:
@@ -46,6 +46,8 @@ def call(f: Any) -> Any:
     if isinstance(f, types.BuiltinFunctionType):
         if type(f.__self__) is str and f.__name__ == "format":
             return functools.partial(formatted, f.__self__)
+        if type(f.__self__) is str and f.__name__ == "join":
+            return lambda parts: joined(f.__self__, list(elements(parts)))
         if isinstance(f.__self__, dict | set | frozenset) and not (type(f.__self__) is dict and f.__name__ == "get"):
             return _keyed_method(f)
         return _list_method(f) if type(f.__self__) is list and f.__name__ in ("insert", "pop") else asking(f)

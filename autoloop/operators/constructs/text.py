@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from autoloop_runtime.ops import format_string
@@ -12,7 +13,7 @@ from autoloop_runtime.ops import format_string
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, components, handed_out
 from ..staging.optional import MaybeNone
-from ..staging.staged_values import is_staged
+from ..staging.staged_values import is_staged, stands_for
 from ..staging.standins import StandIn, opened
 
 if TYPE_CHECKING:
@@ -63,6 +64,18 @@ def formatted(template: str, *args: Any, **kwargs: Any) -> Any:
         return template.format(*args, **kwargs)
     held: list[Any] = []
     return _text("".join(_numbered(template, args, kwargs, held, iter(range(len(args))))), *held)
+
+
+def joined(separator: str, parts: list[Any]) -> Any:
+    """Return ``separator.join(parts)``, of which some may be texts that a run makes."""
+    if not any(map(holds_staged, parts)):
+        return separator.join(parts)
+    for place, one in enumerate(parts):
+        if not isinstance(one, str) and getattr(one, "dtype", np.dtype(object)).kind != "U":
+            found = stands_for(one) if is_staged(one) else type(one)
+            name = found.__qualname__ if found.__module__ == "builtins" else f"{found.__module__}.{found.__qualname__}"
+            raise TypeError(f"sequence item {place}: expected str instance, {name} found")
+    return formatted(_escaped(separator).join(["{}"] * len(parts)), *parts)
 
 
 def _numbered(
