@@ -203,7 +203,7 @@ def _like(theirs: Any, a: Any, value: Any, dtype: Any, order: Any, shape: Any, d
 
 
 def _written(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return what an array of ``dtype`` has where a value is written into it: of Python's floats what C makes of them."""
+    """Return what an array of ``dtype`` has where a value is written: of Python's floats what C makes of them."""
     if type(value) not in (float, complex) or dtype.kind not in "iu":
         return value
     return np.full((), value, dtype)[()]

@@ -64,10 +64,10 @@ def taken_away(ddof: Any, correction: Any) -> Any:
 
 
 #: the functions for which a value without axes has one, 0 or -1
-_OF_SCALARS = frozenset(
-    "sum prod max min amax amin any all argmax argmin ptp squeeze cumsum cumprod cumulative_sum cumulative_prod "
-    "argsort take".split(" ")
-)
+_OF_SCALARS = frozenset((
+    np.sum, np.prod, np.max, np.min, np.amax, np.amin, np.any, np.all, np.argmax, np.argmin, np.ptp, np.squeeze,
+    np.cumsum, np.cumprod, np.cumulative_sum, np.cumulative_prod, np.argsort, np.take,
+))  # fmt: skip
 
 
 def numpy_axes(theirs: Any, axis: Any, x: Tensor) -> tuple[int, ...] | None:
@@ -83,7 +83,7 @@ def numpy_axes(theirs: Any, axis: Any, x: Tensor) -> tuple[int, ...] | None:
         return axis if axis is None else axes_of(axis, None, theirs.__name__)
     if isinstance(axis, bool):
         raise TypeError(f"{theirs.__name__}: an integer is required for the axis, not {axis}")
-    if x.shape.rank == 0 and axis in (0, -1) and theirs.__name__ in _OF_SCALARS:
+    if x.shape.rank == 0 and axis in (0, -1) and theirs in _OF_SCALARS:
         return ()
     given = axis if isinstance(axis, tuple) else (axis,)
     return tuple(np.lib.array_utils.normalize_axis_tuple(given, len(x.shape)))
