@@ -32,7 +32,6 @@ REFUSED_BY_US = [
     (lambda x: np.array(x, dtype="m8[s]"), HOLD),
     (lambda x: np.fabs(x, dtype=object), HOLD),
     (lambda x: al.cast(x, object), HOLD),
-    (lambda x: np.var(x, dtype=complex), "does not take the argument 'dtype'"),
     (lambda x: np.sum(x, dtype=">f8"), ORDER),
     (lambda x: np.asarray(x, dtype=">i4"), ORDER),
     (lambda x: np.vstack((x, x), dtype=">f8"), ORDER),
@@ -47,6 +46,8 @@ OF_DTYPES = [
     lambda x: np.nancumprod(x, dtype=bool),
     lambda x: np.linalg.trace(x, dtype=bool),
     lambda x: np.nancumsum(x, 0, np.float32),
+    lambda x: np.var(x, dtype=complex),
+    lambda x: np.std(x, 1, dtype=complex),
 ]
 
 
