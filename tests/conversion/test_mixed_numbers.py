@@ -102,6 +102,7 @@ def summed(x, n):
     for i in range(n):
         s = s + (x[i] if x[i] > 1 else 0)
     sums = s * 2, s + 1, s / 2, -s, abs(s), s * x[0], s // 1, s**2, s + s, x / (s + 1), x[:2] * np.float32(1) + s
+    sums = *sums, x.clip(0, s), x.sum(initial=s), np.clip(x, 0, s)
     return s, sums, s > 1, s == 0, math.sqrt(s + 1), np.sqrt(s), float(s), int(s), round(s), s if s else 7, not s
 
 
@@ -141,7 +142,8 @@ CALLS = [
     (largest, (X, NONE)), (largest, (X, SOME)), (largest, (-X - 2, SOME)), (largest, (SINGLE, SOME)),
     (of_several, (NONE,)), (of_several, (np.int64(1),)), (of_several, (np.int64(5),)), (over_all, (SINGLE,)),
     (over_all, (X[:0],)), (over_all, (X.astype("u1"),)), (returned, (X,)), (returned, (-X,)), (operated, (TRUE,)),
-    (operated, (FALSE,)), (summed, (X, NONE)), (summed, (X, SOME)), (summed, (X * 0, SOME)), (doubled, (TRUE, SOME)),
+    (operated, (FALSE,)), (summed, (X, NONE)), (summed, (X, SOME)), (summed, (X * 0, SOME)),
+    (summed, (SINGLE, NONE)), (doubled, (TRUE, SOME)),
     (doubled, (FALSE, SOME)), (doubled, (TRUE, np.int64(40))), (outer, (TRUE,)), (outer, (FALSE,)),
     (listed, (X,)), (listed, (np.arange(30.0) / 10,)),
     (picked, (np.int64(0),)), (picked, (np.int64(1),)), (picked, (np.int64(2),)),

@@ -297,6 +297,7 @@ for _sign, _plain_one in (("neg", operator.neg), ("pos", operator.pos), ("abs", 
 for _special, _method in {
     "__invert__": lambda self: by_types(operator.invert, (self,), {}), "__getattr__": _attribute,
     "__array_ufunc__": _ufunc, "__array_function__": _function,
+    "given_to": lambda self, function, args, kwargs: by_types(function, args, kwargs),
 }.items():  # fmt: skip
     setattr(MixedNumber, _special, _method)
 MixedNumber.__hash__ = object.__hash__  # type: ignore[method-assign]

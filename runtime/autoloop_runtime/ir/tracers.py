@@ -27,7 +27,7 @@ from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
 from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, gives_array, gives_number, is_array
 from .tensor import Tensor
-from .tensor_operators import Operators
+from .tensor_operators import ASKED_FIRST, Operators
 from .written_results import Changing, is_reference, place_of_out, refuse_array, without_out, written
 
 Kind: TypeAlias = type[Tensor]
@@ -308,6 +308,19 @@ def _kept(f: Callable[..., Any], of_arrays: bool = False) -> Callable[..., Any]:
     return operated
 
 
+def _asking(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that lets an argument say what is made of it, if it knows that itself."""
+
+    @functools.wraps(method)
+    def asking(self: ArrayTracer, *args: Any, **kwargs: Any) -> Any:
+        for one in (*args, *kwargs.values()):
+            if type(one) in ASKED_FIRST:
+                return one.given_to(functools.partial(method, self), args, kwargs)
+        return method(self, *args, **kwargs)
+
+    return asking
+
+
 def _kept_attribute(f: Callable[..., Any], of_arrays: bool) -> Callable[[Any], Any]:
     """Return the getter of an attribute that gives the kind of its owner."""
     name = f.__name__
@@ -339,7 +352,8 @@ def _keep_kinds(base: type) -> None:
                 ArrayTracer, name, property(_kept_attribute(f.fget, name in METHODS_OF_ARRAYS), setter, doc=f.__doc__)
             )
         elif callable(f):
-            setattr(ArrayTracer, name, _kept(f, name in METHODS_OF_ARRAYS))
+            kept = _kept(f, name in METHODS_OF_ARRAYS)
+            setattr(ArrayTracer, name, _asking(kept) if base is Methods else kept)
 
 
 for _base in (Operators, Methods):
