@@ -185,6 +185,19 @@ def test_text_tells_the_type_of_each_iteration(executor, capsys):
     assert capsys.readouterr().out == shown == "0 [0]\n0.5 [0.5]\n"
 
 
+def test_they_are_the_bounds_of_slices():
+    def program(x, n):
+        k = 0
+        for i in range(n):
+            k = np.argmin(x) if i else k
+        y = x * 2
+        y[k:] = 0
+        return x[k:].tolist(), x[:k].tolist(), y.tolist()
+
+    for n in (NONE, SOME):
+        assert al.function(program)(X, n) == program(X, n)
+
+
 def test_ints_stay_exact_or_are_errors():
     f = al.function(lambda n, c: int(n) if c else 0.5)
     assert f(np.int64(2**53), TRUE) == 2**53

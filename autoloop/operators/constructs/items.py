@@ -80,8 +80,7 @@ def _rows_of(value: Any) -> Any:
 
 def item(sequence: Any, index: Any) -> Any:
     """Return ``sequence[index]``; of a Python list, tuple, range or array a tensor may choose the element."""
-    if isinstance(index, MixedNumber):
-        return item(sequence, index.whole())
+    index = _of_ints(index)
     if not isinstance(sequence, Tensor | np.ndarray | np.number | np.bool_) and _is_later(index):
         return _chosen_from(sequence, index)
     if isinstance(sequence, np.ndarray | np.number | np.bool_) and _is_later(index):
@@ -111,12 +110,22 @@ def _asked(holder: Any, index: Any) -> Any:
     return holder[index] if method is None else method(index)
 
 
+def _of_ints(index: Any) -> Any:
+    """Return an index with ints for numbers that are ints of several types."""
+    if isinstance(index, MixedNumber):
+        return index.whole()
+    if isinstance(index, slice):
+        return slice(*map(_of_ints, (index.start, index.stop, index.step)))
+    return tuple(map(_of_ints, index)) if type(index) is tuple else index
+
+
 def set_item(array: Any, index: Any, value: Any) -> Any:
     """Do ``array[index] = value`` and return what the name is bound to afterwards.
 
     An array is written to in place. A tensor does not change: the result is a new one, and other names keep the old
     value.
     """
+    index = _of_ints(index)
     array = _taking(array, index, value)
     if isinstance(array, Tensor) and not _is_reference(array):
         return marked(type(array), ops.set_item(array, index, value))
