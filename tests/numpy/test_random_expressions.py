@@ -13,7 +13,7 @@ from typing import Any
 import autoloop as al
 import numpy as np
 import pytest
-from executors import EXECUTORS
+from executors import EXECUTORS, needs_native
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_expressions import Argument, Program, compiled, quiet, random_program
@@ -189,3 +189,8 @@ def test_what_was_found_is_refused(expression):
     assert not isinstance(outcome(program.function, program)[0], Exception)
     ours, _ = outcome(al.function(program.function), program)
     assert isinstance(ours, Exception) and is_refusal(ours) and ARE_REFUSED[expression] in str(ours)
+
+
+@needs_native
+def test_machine_code_rolls_a_value_without_axes():
+    assert al.function(lambda s: np.roll(s, 1) + 1, executor="native")(np.float64(2.5)) == 3.5

@@ -12,6 +12,7 @@ from table import (
     MANY,
     PAGE,
     UNCLEAR,
+    WORKS,
     WRONG,
     Sample,
     difference,
@@ -44,6 +45,16 @@ def test_the_whole_table_is_the_page(executor):
 @pytest.mark.nightly
 def test_nothing_is_wrong_with_any_dtype():
     assert [one for one in rows() if one.status in (WRONG, UNCLEAR)] == []
+
+
+@pytest.mark.nightly
+@needs_native
+@pytest.mark.parametrize("dtype", DTYPES[:4])
+def test_machine_code_gives_the_same_where_it_takes_a_call(dtype):
+    tried = [(one.text, outcome(one, dtype, "native")) for one in samples() if dtype in one.dtypes]
+    wrong = [(text, made) for text, made in tried if made.status == WRONG and "executor='native'" not in made.words]
+    assert wrong == []
+    assert sum(made.status == WORKS for _, made in tried) > len(tried) // 5
 
 
 #: what says something of memory, which is another's for a tensor; and what asks nobody, but looks for a type of NumPy's

@@ -268,6 +268,8 @@ def _roll(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if shift is None:
         ctx.refuse(node, "only a roll by fixed numbers has machine code")
         return []
+    if not ctx.shape_of(tensor):
+        return [values[0]]
     x, out = array_of(ctx, values[0]), ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
     whole = out
     if axis is None:
