@@ -7,6 +7,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 from each_case import each
+from executors import needs_native
 from table import (
     DTYPES,
     MANY,
