@@ -122,3 +122,39 @@ def test_a_derivative_ends_where_a_float_is_stored_among_integers():
         return x * a[0] + x
 
     assert al.grad(al.function(f))(np.float64(2.0)) == 9.0
+
+
+def test_a_number_in_one_branch_and_an_array_in_the_other():
+    def used(x, n):
+        y = 0
+        if n > 0:
+            y = x * 2
+        return y + x, (x if n > 0 else 1) * x, np.asarray(y) * np.ones(2)
+
+    def given(x, n):
+        return x if n > 0 else 0
+
+    def given_by_return(x, n):
+        if n > 0:
+            return 0.5
+        return x
+
+    def given_after_another(x, n):
+        y = 0 if n > 0 else x
+        if n > 1:
+            y = x + 1
+        return [y]
+
+    def of_arrays(x, n):
+        return x if n > 0 else np.zeros_like(x)
+
+    x = np.array([1.0, 2.0], np.float32)
+    for n in np.int64(1), np.int64(-1):
+        for f in used, of_arrays:
+            expected, found = f(x, n), al.function(f)(x, n)
+            for one, other in zip(expected, found):
+                np.testing.assert_array_equal(other, one)
+                assert other.dtype == one.dtype
+        for f in given, given_by_return, given_after_another:
+            with pytest.raises(TypeError, match="a Python number after one branch and an array after the other, which"):
+                al.function(f)(x, n)

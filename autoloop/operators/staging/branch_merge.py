@@ -31,6 +31,7 @@ from ...errors import NeverReturnsError
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from .growing_list import GrowingList, Moved, as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
+from .numbers_or_arrays import is_number_beside_array, note
 from .optional import MaybeNone
 from .staged_values import cast_where_made
 from .standins import Maybe, opened
@@ -155,6 +156,8 @@ class _Merge:
         self.handles: list[tuple[Any, Any]] = []
         self._ends = ends
         self._is_returned = what == RETURN or is_return_value(name)
+        #: whether it is a number of Python's on one side and an array with axes on the other
+        self.numbers: list[bool] = []
         self.structure: Any = None
         self.counts: list[int] = []
         if all(self.absent):
@@ -184,8 +187,10 @@ class _Merge:
         if not any(self.absent) and _same(one, other):
             self.pairs.append(None)
             self.fixed.append(one)
+            self.numbers.append(False)
             return
         self.fixed.append(None)
+        self.numbers.append(False)
         if any(self.absent):
             if not _is_numeric(one) or _is_outer_array(one):
                 # Only ever read where it is set, and there it has this value.
@@ -197,6 +202,7 @@ class _Merge:
         elif not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
         one, other = self._at_end(0, one), self._at_end(1, other)
+        self.numbers[-1] = self.number is NumberTracer and is_number_beside_array(one, other)
         one, other = self._of_one_type(one, other)
         with undivided():
             from autoloop_runtime.control.while_loop import BranchValues
@@ -248,10 +254,11 @@ class _Merge:
     def value(self, outputs: list[Tensor]) -> Any:
         """Take this variable's outputs off the list and return its value; a Python number is a ``number``."""
         leaves = []
-        for pair, fixed, count, kind, handles in zip(
-            self.pairs, self.fixed, self.counts, self.kinds, self.handles, strict=True
-        ):
+        columns = (self.pairs, self.fixed, self.counts, self.kinds, self.handles, self.numbers)
+        for pair, fixed, count, kind, handles, may_be_number in zip(*columns, strict=True):
             mine, outputs[:count] = outputs[:count], []
+            if may_be_number:
+                note(mine)
             made = fixed if pair is None else marked(join(kind, self.number), pair.pack(mine))
             if pair is not None and isinstance(made, ArrayTracer) and not self._is_returned:
                 _link(made.storage, handles)

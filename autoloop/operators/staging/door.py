@@ -19,6 +19,7 @@ from ...errors import is_own_file
 from ..constructs.effect_statements import in_staged_block
 from ..mutation.heap_snapshot import has_changed, is_random, put_back, snapshots, stand_ins
 from ..mutation.side_effects import changed_attributes, has_attributes
+from .numbers_or_arrays import refuse_result
 from .standins import StandIn, opened
 
 
@@ -125,6 +126,7 @@ class Threshold:
 
 
 def _as_result(leaf: Any) -> Any:
+    refuse_result(leaf)
     if not isinstance(leaf, StandIn) or composite_of(leaf) is not None:
         return leaf
     return nest.map_structure(_as_result, opened(leaf).leaving())

@@ -8,7 +8,7 @@ from typing import Any
 from .array_methods import Methods
 from .number_operators import Type, carried, number_type, widest
 from .op import call
-from .tracers import DecidedNumber, NumberTracer
+from .tracers import ArrayTracer, DecidedNumber, NumberTracer
 
 
 def _real(self: NumberTracer, kind: Type) -> Any:
@@ -47,11 +47,15 @@ def _ratio(self: NumberTracer, kind: Type) -> Any:
     return lambda: tuple([part() for part in parts])
 
 
+def _hex(self: NumberTracer, kind: Type) -> Any:
+    return lambda: ArrayTracer(call("number_asked", lambda x: x.hex(), str, (self,), {}, lambda tensor: True))
+
+
 #: attribute of a number of Python's -> what gives it of what stands for one, and its type
 _ATTRIBUTES: dict[str, Callable[[NumberTracer, Type], Any]] = {
     "real": _real, "imag": _imag, "conjugate": _conjugate, "is_integer": _is_integer, "as_integer_ratio": _ratio,
     "bit_length": _asked(lambda x: x.bit_length()), "bit_count": _asked(lambda x: x.bit_count()),
-    "numerator": _real, "denominator": lambda self, kind: 1,
+    "hex": _hex, "numerator": _real, "denominator": lambda self, kind: 1,
 }  # fmt: skip
 
 
