@@ -1,5 +1,9 @@
 """Arrays are references: a decorated function writes to its arguments, and what shares memory with them, as plain."""
 
+import linecache
+import re
+from pathlib import Path
+
 import autoloop as al
 import numpy as np
 import pytest
@@ -129,3 +133,11 @@ def test_derivatives_of_what_writes_in_place():
     for decorated in (al.grad(al.function(f)), al.function(al.grad(f))):
         x = np.array([1.0, 2.0, 3.0])
         assert decorated(x).tolist() == [2, 5, 7] and x.tolist() == [1, 2, 3]
+
+
+def test_the_page_prints_what_it_shows(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "arrays.md").read_text(encoding="utf-8")
+    program, shown = re.findall(r"```(?:python|text)\n(.*?)```", page, re.S)
+    linecache.cache["<page>"] = (len(program), None, program.splitlines(True), "<page>")
+    exec(compile(program, "<page>", "exec"), {"__name__": "page"})
+    assert capsys.readouterr().out == shown
