@@ -1,6 +1,11 @@
 """Writes to arrays in loops, branches and functions, through aliases, views and containers; and arrays made inside."""
 
 PROGRAMS = """
+z = np.zeros(20000)
+if x < 0:
+    z += 1
+return z.sum()
+---
 out = np.zeros(n)
 for k in range(n): out[k] = a[k] * 2
 return out

@@ -29,7 +29,7 @@ from ..staging.undefined import Undefined
 
 _MOST_OBJECTS = 5_000
 _MOST_ELEMENTS = 1_000
-_MOST_NUMBERS = 10_000
+_MOST_NUMBERS = 4_000_000
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 # Generators of random numbers: whoever has one has imported its module, which is not small.
 _RANDOM = (("random", "Random"), ("numpy.random", "Generator"), ("numpy.random", "RandomState"))
