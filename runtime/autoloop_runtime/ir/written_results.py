@@ -22,6 +22,10 @@ from .numpy_protocols import counterpart_of
 @functools.cache
 def place_of_out(function: Any) -> int | None:
     """Return at which place a function takes ``out``; None if it does so by name, or not at all."""
+    code = getattr(function, "__code__", None)
+    if code is not None and not hasattr(function, "__wrapped__"):  # the same answer without the signature's objects
+        names = code.co_varnames[: code.co_argcount]
+        return names.index("out") if "out" in names else None
     try:
         parameters = signature_of(function).parameters
     except ValueError:
