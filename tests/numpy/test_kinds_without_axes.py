@@ -27,7 +27,7 @@ np.apply_along_axis(np.sum, 0, x[0]); np.vectorize(lambda t: t + 1)(A); np.float
 np.shape(A); np.iscomplexobj(A); np.array_equal(x, x); np.allclose(x, x); np.isscalar(A); np.isscalar(Z)
 isinstance(Z, np.ndarray); isinstance(A, np.ndarray); isinstance(A, float); len(x); x.size; Z.ndim; x.nbytes
 f'{Z}'; repr(Z); str(A); repr([Z, A]); divmod(Z, 1); round(A, 1); float(Z); int(Z); Z.tolist()
-np.asfortranarray(A)
+np.asfortranarray(A); (A > 1) ** 2; (Z > 1) ** 2; (np.asarray(A > 1)) ** 2; (x > 1) ** 2; (A > 1) ** 3
 """
 
 
