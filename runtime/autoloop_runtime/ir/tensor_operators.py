@@ -165,7 +165,7 @@ def _radd(self: Operators, other: Any) -> Any:
 
 
 def _pow(self: Operators, other: Any) -> Any:
-    # of arrays of booleans NumPy's operator squares, in int8, where its function, and that of scalars, computes in int64
+    # of arrays of booleans NumPy's operator squares, in int8; its function, and that of scalars, computes in int64
     squares = self.dtype.kind == "b" and type(other) is int and other == 2 and not getattr(self, "is_scalar", False)
     return call("square", self) if squares else _pow_numbers(self, other)
 
