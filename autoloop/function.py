@@ -172,7 +172,7 @@ class Function:
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
         if self.input_signature is not None:
             # arrays and tensors have other results
-            key: Any = "".join(["array " if isinstance(x, (np.ndarray, np.generic)) else "tensor " for x in leaves])
+            key: Any = tuple([_kind_of_leaf(leaf) for leaf in leaves])
         else:
             key = (structure, tuple([leaf_key(leaf) for leaf in leaves]))
         concrete = self._cache.get(key)
@@ -322,6 +322,12 @@ class BoundFunction:
 
     def __repr__(self) -> str:
         return f"<autoloop.function {self.function.name} of {self.__self__!r}>"
+
+
+def _kind_of_leaf(leaf: Any) -> str:
+    if isinstance(leaf, np.ndarray):
+        return "array" if leaf.ndim else "array without axes"
+    return "scalar" if isinstance(leaf, np.generic) else "tensor"
 
 
 def _run_once(concrete: ConcreteFunction, leaves: list[Any]) -> Any:

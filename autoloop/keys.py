@@ -64,7 +64,7 @@ def leaf_key(leaf: Any) -> Any:
     if isinstance(leaf, Tensor):
         return leaf.dtype, tuple(leaf.shape), type(leaf)
     if isinstance(leaf, np.ndarray):
-        return leaf.dtype, leaf.shape
+        return (leaf.dtype, leaf.shape) if leaf.ndim else (leaf.dtype, (), np.ndarray)
     if isinstance(leaf, np.generic):
         return leaf.dtype, ()
     if isinstance(leaf, Number):
@@ -109,7 +109,11 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
             if not leaf.dtype.isnative:
                 return None
             key += leaf.dtype, shape
-            values.append(leaf if shape else leaf[()])
+            if shape:
+                values.append(leaf)
+            else:  # which a trace takes for a scalar, and may not write to
+                key.append(np.ndarray)
+                values.append(leaf[()])
             arrays.append(leaf)
         elif kind in _GENERIC:
             key += leaf.dtype, ()
@@ -129,7 +133,7 @@ def quick_key(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any], list[n
 def describe_key(key: Any) -> str:
     """Return a ``leaf_key`` for people."""
     if isinstance(key, tuple) and isinstance(key[0], np.dtype):
-        return f"{key[0]}{list(key[1])}" + (" tensor" if len(key) == 3 else "")
+        return f"{key[0]}{list(key[1])}" + (" tensor" if len(key) == 3 and key[2] is not np.ndarray else "")
     if isinstance(key, tuple) and len(key) == 2 and key[0] is Number:
         return f"any {key[1].__name__}"
     if isinstance(key, tuple) and len(key) == 2:

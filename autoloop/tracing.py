@@ -73,6 +73,8 @@ def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:
         tracer.storage.argument = len(graph.inputs) - 1
         if leaf.flags.c_contiguous:
             tracer.storage.lies_in_order()
+    elif isinstance(leaf, np.ndarray) and isinstance(tracer, ArrayTracer):
+        tracer.storage.is_without_axes = True
     return tracer
 
 

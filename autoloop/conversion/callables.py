@@ -140,8 +140,8 @@ def draws(f: Any) -> bool:
 
 #: functions of NumPy's that make arrays of no arrays: such an array may turn out to be the graph's
 _MAKING_ARRAYS = {
-    np.copy, np.empty_like, np.full, np.full_like, np.geomspace, np.linspace, np.logspace, np.ones, np.ones_like,
-    np.zeros_like,
+    np.copy, np.empty_like, np.full, np.full_like, np.geomspace, np.linspace, np.logspace, np.ndarray, np.ones,
+    np.ones_like, np.zeros_like,
 }  # fmt: skip
 
 

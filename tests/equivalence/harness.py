@@ -68,14 +68,15 @@ def difference(source, number, given, executor):
         same = type(error) is type(refusal)
         return "" if same else f"raises {refusal!r}, not {error!r}"
     for (values, places), (results, found) in zip(plain, ours, strict=True):
-        if [type(one) for one in values] != [type(one) for one in results] or not _alike(values, results):
+        if [type(one) for one in values] != [type(one) for one in results] or not alike(values, results):
             return f"gives {results}, not {values}"
         if places != found:
             return f"gives the arguments {found}, not {places}"
-    return "" if _alike(wanted, held) else f"leaves {held}, not {wanted}"
+    return "" if alike(wanted, held) else f"leaves {held}, not {wanted}"
 
 
-def _alike(some, others):
+def alike(some, others):
+    """Return whether values are of the same dtypes, shapes and contents."""
     return len(some) == len(others) and all(map(_same, some, others))
 
 

@@ -429,4 +429,14 @@ return a
 """,
         "the argument 'a' may be that array",
     ),
+    (
+        """
+u = a
+for k in range(n):
+    if k == 2: u = u.copy()
+    u[0] += 1
+return u
+""",
+        "which array 'u' is depends on how often a loop runs",
+    ),
 ]

@@ -1,6 +1,7 @@
 """Arrays are references: a decorated function writes to its arguments, and what shares memory with them, as plain."""
 
 import linecache
+import operator
 import re
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 from executors import EXECUTORS
 from harness import arguments, compiled, difference
+from programs_of_control import PROGRAMS as OF_CONTROL
+from programs_of_views import VIEWS, WRITES
 from staged_programs_of_arrays import PROGRAMS, REFUSED
 from straight_programs import PROGRAMS as STRAIGHT
 
@@ -40,10 +43,25 @@ def test_writes_where_python_decides():
     assert not wrong(PROGRAMS, [3], "sequential")
 
 
+def test_what_is_a_view_and_what_a_copy():
+    assert not wrong(VIEWS, [3, np.int64(3)], "sequential")
+
+
+def test_some_of_the_wide_programs():
+    assert not wrong([*WRITES[::5], *OF_CONTROL[::5]], [np.int64(3)], "sequential")
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_writes_under_every_executor(executor):
-    assert not wrong([*STRAIGHT, *PROGRAMS], [3, np.int64(3), np.int64(0)], executor)
+    assert not wrong([*STRAIGHT, *VIEWS], [3, np.int64(3), np.int64(0)], executor)
+    assert not wrong(PROGRAMS, [3, np.int64(3)], executor)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_wide_programs_under_every_executor(executor):
+    assert not wrong([*WRITES, *OF_CONTROL], [3, np.int64(3)], executor)
 
 
 @pytest.mark.parametrize("executor", [one for one in EXECUTORS if one not in QUICK])
@@ -58,6 +76,35 @@ def test_which_array_it_is_depends_on_the_run(source, words):
     with pytest.raises(TypeError, match=words):
         al.function(compiled(source, "refused"))(*given)
     assert all(map(np.array_equal, given, before))
+
+
+def counted_up(x):
+    while x < 5:
+        x += 1
+    return x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: operator.iadd(x, 1), counted_up, lambda x: counted_up(x) * 2],
+)
+def test_an_argument_without_axes_is_not_changed_in_silence(function):
+    decorated = al.function(function)
+    assert decorated(np.float64(2)) == function(np.float64(2))
+    given = np.array(2.0)
+    with pytest.raises(TypeError, match=r"an argument that is an array without axes is changed in place, by 'add'"):
+        decorated(given)
+    assert given == 2 and decorated(np.float64(2)) == function(np.float64(2))
+    assert al.function(lambda x: x + 1)(given) == 3
+    signed = al.function(counted_up, input_signature=[al.TensorSpec([], np.float64)])
+    assert signed(np.float64(2)) == 5
+    with pytest.raises(TypeError, match="an argument that is an array without axes"):
+        signed(given)
+
+
+def test_a_buffer_is_no_new_array():
+    with pytest.raises(TypeError, match=r"np\.ndarray of a buffer is a view that a graph cannot follow"):
+        al.function(lambda x: np.ndarray((2,), float, x))(np.arange(3.0))
 
 
 def add_to_first(x, y):

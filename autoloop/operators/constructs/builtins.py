@@ -404,6 +404,8 @@ def staged_for(f: Any) -> Any:
         return None
     if isinstance(f, type) and issubclass(f, np.generic):
         return _library(f, libraries.as_scalar(f))
+    if f is np.ndarray:
+        return _library(f, libraries.new_array)
     if isinstance(f, np.vectorize):
         return _library(f, libraries.vectorized(f))
     if found is None and asks_nobody(f):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes, nest
-from autoloop_runtime.ir.array_storage import kept
+from autoloop_runtime.ir.array_storage import taken_from
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import carried, number_type, widest
 from autoloop_runtime.ir.tensor import Tensor
@@ -77,11 +77,7 @@ def _of_column(column: list[Any], index: Any) -> Any:
     if issubclass(kind, NumberTracer):
         common = widest(*[number_type(one) or complex for one in column])
         numbers = [carried(one, common) for one in column]
-    made = marked(kind, ops.getitem(ops.stack(numbers), index))
-    if (storage := kept(made)) is not None and made.shape.rank != 0:
-        storage.perhaps(*[one for one in map(kept, column) if one is not None])
-        storage.stands_for(*[one for one in column if isinstance(one, np.ndarray)])
-    return made
+    return taken_from(marked(kind, ops.getitem(ops.stack(numbers), index)), column)
 
 
 def _of_several_types(column: list[Any], index: Any) -> MixedNumber | None:

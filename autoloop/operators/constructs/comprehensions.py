@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.ir.array_storage import taken_from
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.op import call
@@ -85,6 +86,8 @@ def _rows(tensor: Tensor) -> list[Any]:
     count = _count(None if tensor.shape.rank is None else tensor.shape.as_list()[0], "a tensor")
     if tensor.node is None:
         return [Tensor(tensor.value[index]) for index in range(count)]
+    if isinstance(tensor, ArrayTracer) and len(tensor.shape) > 1:  # views, which are read wherever they are used
+        return [tensor[index] for index in range(count)]
     with tensor.node.graph.as_default():
         return [marked(type(tensor), ops.getitem(tensor, index)) for index in range(count)]
 
@@ -204,7 +207,7 @@ def _either(test: Any, one: Any, other: Any) -> Any:
             raise TypeError(
                 f"which of {_told(other)} and {_told(one)} is taken only the run tells; cast or reshape one of them"
             )
-    return marked(kind_of((one, other)), ops.where(test, one, other))
+    return taken_from(marked(kind_of((one, other)), ops.where(test, one, other)), (one, other))
 
 
 def _told(value: Any) -> str:

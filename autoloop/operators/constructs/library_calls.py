@@ -77,6 +77,13 @@ def as_scalar(of: type[np.generic]) -> Callable[..., Any]:
     return made
 
 
+def new_array(shape: Any, dtype: Any = float, *others: Any, order: Any = None, **more: Any) -> Any:
+    """Return ``np.ndarray(shape)``, an array to be filled."""
+    if others or more:
+        raise TypeError("np.ndarray of a buffer is a view that a graph cannot follow: use reshape, or a slice")
+    return by_numpy(np.empty)(shape, dtype, order or "C")
+
+
 def _callbacks() -> Any:
     """Return the module of those that call the user's functions, which most programs do without."""
     from . import numpy_callbacks

@@ -68,7 +68,9 @@ class HeldArrays:
 
     def enter(self, leaf: Any, array: ArrayTracer) -> ArrayTracer:
         """Note what stands in the body for a variable, a leaf of one."""
-        self._held[leaf] = Held(leaf.name, leaf.init, array)
+        one = self._held[leaf] = Held(leaf.name, leaf.init, array)
+        if one.storage is not None:
+            array.storage.is_without_axes = one.storage.is_without_axes
         return array
 
     def leave(self, leaf: Any, value: Any) -> None:
@@ -139,6 +141,8 @@ class HeldArrays:
         one = self._held[leaf]
         if not one.is_kept or one.before is None:
             return self._other(one, array)
+        if one.inside.storage.lost:
+            self._lose_held(one)
         if not one.is_written:
             if one.inside.storage.copied and one.storage is not None:
                 one.storage.copied = one.inside.storage.copied
@@ -154,13 +158,22 @@ class HeldArrays:
         if is_return_value(one.name):
             return made  # after which nobody writes any more
         perhaps = self._may_hold(one)
-        if one.is_written:
+        if one.is_written or one.inside.storage.lost:
             for storage in perhaps:
                 storage.lose(_DECIDED.format(one.name))
+        if one.inside.storage.lost:
+            self._lose_held(one)
         made.storage.perhaps(*perhaps)
         if isinstance(one.before, np.ndarray) and one.before.ndim:
             made.storage.stands_for(one.before)
         return made
+
+    def _lose_held(self, one: Held) -> None:
+        """Lose what a variable held before the loop, for what may have been that was written to."""
+        if isinstance(one.before, np.ndarray):
+            lifted_arrays.refuse(one.before)
+        if one.storage is not None:
+            one.storage.lose(_DECIDED.format(one.name))
 
     def _may_hold(self, one: Held) -> Iterable[Storage]:
         """Return the arrays from before the loop that a variable may hold in some iteration."""

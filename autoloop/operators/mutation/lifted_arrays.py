@@ -21,7 +21,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer
 
 #: functions whose arrays are there to be written to: with one of them all are lifted
 _BUFFERS = {
-    np.zeros, np.empty, np.ones, np.full, np.zeros_like, np.empty_like, np.ones_like, np.full_like, np.copy,
+    np.ndarray, np.zeros, np.empty, np.ones, np.full, np.zeros_like, np.empty_like, np.ones_like, np.full_like, np.copy,
 }  # fmt: skip
 _NUMBERS = "biufc"
 #: so often a trace is begun anew for single calls; then for all

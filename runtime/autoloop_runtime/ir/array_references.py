@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -208,11 +208,23 @@ def refuse_cast(what: Any, given: Any, wanted: Any, casting: str) -> None:
     raise TypeError(f"Cannot cast the output of {name} from {given!r} to {wanted!r} with casting rule {casting!r}")
 
 
+def refuse_without_axes(name: str) -> NoReturn:
+    """Raise the error for an argument that Python would write to, and the trace would not."""
+    raise TypeError(
+        f"an argument that is an array without axes is changed in place, by {name!r}: it is taken for a scalar here, "
+        f"and the caller's array would stay as it is; give a scalar, x[()], or an array of one element, x.reshape(1)"
+    )
+
+
 def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
     apply = getattr(operator, f"__{name}__")
 
     def operate(self: Any, other: Any) -> Any:
-        if self.is_scalar or not self.meets_arrays(other):
+        if not self.meets_arrays(other):
+            return NotImplemented
+        if self.is_scalar:
+            if self.storage.is_without_axes:
+                refuse_without_axes(name)
             return NotImplemented
         self.absorb(apply(self, other), "same_kind", ufunc)
         return self

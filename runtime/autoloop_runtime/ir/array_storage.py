@@ -8,7 +8,7 @@ noted in a ``Block``, put back when the trace of the block ends, and carried by 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from itertools import count
 from typing import Any, NoReturn
@@ -39,13 +39,15 @@ class Storage:
         Whether it was read or written at all.
     is_order_asked : bool
         Whether it mattered that its elements lie in C order.
+    is_without_axes : bool
+        Whether it is, or may be, an array without axes of the caller's, which the trace takes for a scalar.
     lost : str
         Why nobody can tell what it holds, if that is so.
     """
 
     __slots__ = (
-        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "copied", "graph", "is_order_asked", "lost",
-        "tensor", "touched", "version",
+        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "copied", "graph", "is_order_asked",
+        "is_without_axes", "lost", "tensor", "touched", "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -57,7 +59,7 @@ class Storage:
         self.lost = ""
         #: what holds a copy of it where Python would hold the array itself
         self.copied = ""
-        self._in_order = self._is_closed = self.is_order_asked = False
+        self._in_order = self._is_closed = self.is_order_asked = self.is_without_axes = False
         #: arrays of which this may be another handle, and the versions up to which it is known to be right
         self._perhaps: tuple[tuple[Storage, int], ...] = ()
         #: real arrays of which this may be another handle, and what they held
@@ -272,3 +274,12 @@ def kept(value: Any) -> Storage | None:
     """Return the memory of an array that stands for one of the user's; None of anything else."""
     storage: Storage | None = getattr(value, "storage", None) if isinstance(value, Tensor) else None
     return storage
+
+
+def taken_from(made: Any, every: Iterable[Any]) -> Any:
+    """Return ``made``, of which it is noted that it may be another handle of one of several arrays."""
+    if (storage := kept(made)) is not None and made.shape.rank != 0:
+        every = list(every)
+        storage.perhaps(*[one for one in map(kept, every) if one is not None])
+        storage.stands_for(*[one for one in every if isinstance(one, np.ndarray)])
+    return made

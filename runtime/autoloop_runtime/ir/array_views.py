@@ -54,6 +54,7 @@ _REARRANGING = _names(
     np.ndarray.conj,
     np.ndarray.conjugate,
     np.matrix_transpose,
+    np.einsum,
     _window.sliding_window_view,
     np.ndarray.view,
     *[getattr(np, name, None) for name in ("permute_dims", "unstack")],
@@ -187,12 +188,17 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         answer = _answer(layout, name, made, again)
     if answer is None or not settled:
         new = kind(made)
+        if answer is None and made.shape.rank == 0 and not is_array:
+            return new
         if answer is None or np.may_share_memory(answer, layout):
             new.storage.perhaps(array.storage)
         return new
     if not np.may_share_memory(answer, layout):
         return kind(made)
-    view = View(array, _forward(again), _backward(array, name, made, again), None, bool(answer.flags.writeable))
+    in_order = name in _RESHAPED and _is_reshaped(answer, layout)
+    view = View(
+        array, _forward(again), _backward(array, name, made, again, in_order), None, bool(answer.flags.writeable)
+    )
     return array.viewed(view, made, answer)
 
 
@@ -209,10 +215,8 @@ def _answer(layout: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -
     try:
         if name == "flat":
             answer = layout.reshape(-1)
-        elif name == np.reshape.__name__ and made.shape.is_fully_defined():
-            answer = layout.reshape(made.shape.as_tuple())
         else:
-            answer = again(layout)
+            answer = _given_shape(again, layout, made) if name == np.reshape.__name__ else again(layout)
     except Exception:  # an argument that only the run knows
         return None
     if type(answer) is not np.ndarray or not made.shape.matches(answer.shape) or answer.dtype != made.dtype:
@@ -220,13 +224,36 @@ def _answer(layout: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -
     return answer
 
 
-def _backward(array: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -> Callable[[Tensor, Tensor], Tensor]:
+class _Reshaped:
+    """What stands for an array that is reshaped: takes no notice of the shape, which the graph knows already."""
+
+    def __init__(self, layout: Any, shape: tuple[int, ...]) -> None:
+        self._layout, self._shape = layout, shape
+
+    def reshape(self, *_: Any, **others: Any) -> Any:
+        return self._layout.reshape(self._shape, **others)
+
+
+def _given_shape(again: Callable[[Any], Any], layout: Any, made: Tensor) -> Any:
+    """Return what ``reshape`` makes of an array of this layout, in the order that was asked for."""
+    return again(_Reshaped(layout, made.shape.as_tuple()) if made.shape.is_fully_defined() else layout)
+
+
+def _is_reshaped(answer: Any, layout: Any) -> bool:
+    """Return whether a view has the elements of an array in C order, as ``reshape`` to its shape has."""
+    other = layout.reshape(answer.shape)
+    return bool(other.strides == answer.strides and other.ctypes.data == answer.ctypes.data)
+
+
+def _backward(
+    array: Any, name: str, made: Tensor, again: Callable[[Any], Any], in_order: bool
+) -> Callable[[Tensor, Tensor], Tensor]:
     shape, dtype = array.shape.as_tuple(), array.dtype
     if made.dtype != dtype:
         return _of_other_dtype(name, dtype)
     if made is array.plain:
         return lambda base, new: new
-    if name in _RESHAPED:
+    if in_order:
         return lambda base, new: call("reshape", new, shape)
 
     def backward(base: Tensor, new: Tensor) -> Tensor:

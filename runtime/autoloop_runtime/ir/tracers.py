@@ -214,21 +214,33 @@ def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
         return marked(number_of(values), made)
     kind = kind_of(values, ArrayTracer)
     is_array = kind is ArrayTracer and gives_array(theirs, args, kwargs, ZeroDimArray)
-    if kind is ArrayTracer and values and isinstance(values[0], ArrayTracer):
-        views = values[0].given_views(theirs, made, _again(theirs, args, kwargs), is_array)
+    place = _place_of_viewed(theirs, args)
+    if kind is ArrayTracer and len(values) > place and isinstance(values[place], ArrayTracer):
+        views = values[place].given_views(theirs, made, _again(theirs, args, kwargs, place), is_array)
         if views is not None:
             return views
+    if isinstance(made, ArrayTracer) and theirs is not np.linalg.matrix_power and any(made is one for one in args):
+        # of which NumPy makes a copy, but for the first power of a matrix
+        made = made.plain
     return marked(ZeroDimArray if is_array else kind, made)
 
 
-def _again(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """Return what calls a function of NumPy's as it was called, with another first argument."""
+def _place_of_viewed(theirs: Any, args: tuple[Any, ...]) -> int:
+    """Return at which place a function of NumPy's takes the array of which it may give a view."""
+    if theirs is not np.einsum or not args:
+        return 0
+    is_of_one = len(args) == 2 if isinstance(args[0], str) else len(args) <= 3
+    return int(isinstance(args[0], str)) if is_of_one else len(args)
+
+
+def _again(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], place: int) -> Callable[[Any], Any]:
+    """Return what calls a function of NumPy's as it was called, with another array at a place."""
 
     def again(array: Any) -> Any:
         function = counterpart_of(theirs) if isinstance(array, Tensor) else theirs
         assert function is not None
         if args:
-            return function(array, *args[1:], **kwargs)
+            return function(*args[:place], array, *args[place + 1 :], **kwargs)
         return function(**{**kwargs, next(iter(kwargs)): array})
 
     return again
