@@ -116,6 +116,20 @@ def test_it_is_raised_of_what_is_empty(executor):
         al.function(no_elements, executor=executor)(X, np.array(7))
 
 
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_body_that_can_only_raise_need_not_run(executor):
+    @al.function(executor=executor)
+    def f(x, n):
+        for _ in range(n):
+            last = x[0]  # noqa: F841
+        return n + 1
+
+    none = np.zeros(0)
+    assert f(none, np.array(0)) == 1
+    with pytest.raises(IndexError, match="index 0 is out of bounds for axis 0 with size 0"):
+        f(none, np.array(3))
+
+
 def test_what_cannot_fail_is_left_out_as_before():
     @al.function
     def f(x, n):

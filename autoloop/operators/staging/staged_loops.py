@@ -174,6 +174,8 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
 
 def _told_by_the_count(variables: Sequence[Variable], outputs: list[Tensor]) -> list[Tensor]:
     """Return what a loop gives, where numbers whose type changes once, in the first iteration, need no tag in it."""
+    if not variables[0].loop_vars():  # a body that always raises changes nothing, not even the count
+        return outputs
     count, start = outputs[0], 0
     for variable in variables:
         place = start
