@@ -21,6 +21,8 @@ REFUSED_BY_NUMPY = [
     (lambda x: np.diag(x, k=1.5), "cannot be interpreted as an integer"),
     (lambda x: np.eye(x.astype(int)[0, 2], k=1.5), "cannot be interpreted as an integer"),
     (lambda x: np.eye(x.astype(int)[0, 2], order="Z"), "order must be one of"),
+    (lambda x: +(x > 1), "ufunc 'positive' did not contain a loop"),
+    (lambda x: +(x[0, 0] > 1), "ufunc 'positive' did not contain a loop"),
 ]
 #: dtypes that tensors do not have
 HOLD, ORDER = "tensors hold numbers, nothing of dtype", "tensors have this machine's byte order"

@@ -187,7 +187,8 @@ class References:
         return self.__copy__()
 
     def __pos__(self) -> Any:
-        return self.__copy__()
+        # NumPy has no such operator for booleans, and says so
+        return self.__copy__() if self.dtype.kind != "b" else np.positive(self)
 
 
 def _is_around(graph: Graph | None) -> bool:
