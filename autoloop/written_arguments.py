@@ -44,6 +44,8 @@ class References:
         Pairs of inputs that are known to be one array.
     ordered : tuple of int
         Inputs whose elements must lie in C order.
+    without_axes : bool
+        Whether some are arrays without axes.
     """
 
     written: tuple[tuple[int, Tensor], ...]
@@ -51,6 +53,7 @@ class References:
     names: tuple[str, ...]
     same: frozenset[tuple[int, int]] = frozenset()
     ordered: tuple[int, ...] = ()
+    without_axes: bool = False
 
 
 def references_of(
@@ -92,7 +95,9 @@ def references_of(
             returned.append((place, storage.argument))
     if not written and not returned:
         return None
-    return References(tuple(written), tuple(returned), names, same, tuple(ordered) if written else ())
+    storages = map(kept, arguments)
+    without_axes = any(storage is not None and storage.is_without_axes for storage in storages)
+    return References(tuple(written), tuple(returned), names, same, tuple(ordered) if written else (), without_axes)
 
 
 class ReferringFunction(ConcreteFunction):
@@ -116,6 +121,8 @@ class ReferringFunction(ConcreteFunction):
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Run on raw values, of which the arrays are the caller's own."""
         self._check(values)
+        if self.references.without_axes:
+            self._check_without_axes(values, arrays)
         results = (self.checked_runner if asked() else self.runner).run(values, EAGER)
         made = [handed(own(result, arrays)) for handed, result in zip(self._handed, results)]
         self._write(values, results[self._count :])
@@ -152,6 +159,15 @@ class ReferringFunction(ConcreteFunction):
                 raise TypeError(
                     f"{self.name}: the arguments {names[position]!r} and {names[other]!r} overlap in memory, and "
                     f"{names[position]!r} is written to; give a copy of one"
+                )
+
+    def _check_without_axes(self, values: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+        """Raise if an array without axes, of which the run has the value, is a part of what is written to."""
+        for position in self._written:
+            if any(not one.ndim and np.may_share_memory(one, values[position]) for one in arrays):
+                raise TypeError(
+                    f"{self.name}: an argument without axes is a part of {self.references.names[position]!r}, which is "
+                    f"written to; give a copy of one"
                 )
 
     def _write(self, values: Sequence[Any], results: Sequence[Any]) -> None:

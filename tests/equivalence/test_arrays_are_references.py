@@ -92,7 +92,7 @@ def test_an_argument_without_axes_is_not_changed_in_silence(function):
     decorated = al.function(function)
     assert decorated(np.float64(2)) == function(np.float64(2))
     given = np.array(2.0)
-    with pytest.raises(TypeError, match=r"an argument that is an array without axes is changed in place, by 'add'"):
+    with pytest.raises(TypeError, match=r"an argument that is an array without axes is changed in place"):
         decorated(given)
     assert given == 2 and decorated(np.float64(2)) == function(np.float64(2))
     assert al.function(lambda x: x + 1)(given) == 3
@@ -100,6 +100,35 @@ def test_an_argument_without_axes_is_not_changed_in_silence(function):
     assert signed(np.float64(2)) == 5
     with pytest.raises(TypeError, match="an argument that is an array without axes"):
         signed(given)
+
+
+def test_views_of_an_argument_without_axes_are_not_written_to():
+    programs = [
+        "x[...] = 5", "x[()] += 1", "np.copyto(x, 3)", "np.put(x, 0, 3)", "np.add.at(x, (), 1)", "x.flat[0] = 3",
+        "b = x.reshape(1); b[0] = 4", "b = np.atleast_1d(x); b[0] = 4", "b = x[None]; b[0] = 4", "b = x[...]; b += 4",
+        "b = np.asarray(x); b += 1", "b = x.T; b += 1", "b = x.ravel(); b += 1", "b = np.array(x, copy=None); b += 1",
+    ]  # fmt: skip
+    for number, program in enumerate(programs):
+        given = list(arguments(3))
+        given[5] = np.array(2.5)
+        with pytest.raises(TypeError, match="an argument that is an array without axes is changed in place"):
+            al.function(compiled(program, f"without axes {number}"))(*given)
+        assert given[5] == 2.5
+    for number, program in enumerate(["b = np.array(x); b += 1; return b", "b = x.copy(); b += 1; return b * 1"]):
+        given[5] = np.array(2.5)
+        assert al.function(compiled(program, f"copies {number}"))(*given) == 3.5 and given[5] == 2.5
+
+
+def test_an_argument_without_axes_that_is_a_part_of_another():
+    def f(x, y):
+        x += 1
+        return y * 1
+
+    x = np.arange(3.0)
+    with pytest.raises(TypeError, match="an argument without axes is a part of 'x', which is written to"):
+        al.function(f)(x, x[1:2].reshape(()))
+    assert x.tolist() == [0, 1, 2]
+    assert al.function(f)(x, np.array(5.0)) == 5 and x.tolist() == [1, 2, 3]
 
 
 def test_a_buffer_is_no_new_array():

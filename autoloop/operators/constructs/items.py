@@ -128,6 +128,8 @@ def set_item(array: Any, index: Any, value: Any) -> Any:
     index = _of_ints(index)
     array = _taking(array, index, value)
     if isinstance(array, Tensor) and not _is_reference(array):
+        if isinstance(array, ArrayTracer):
+            array.check_writeable()
         return marked(type(array), ops.set_item(array, index, value))
     _set(array, index, value)
     return array

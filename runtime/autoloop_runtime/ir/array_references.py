@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .array_storage import Storage
-from .array_views import View, layout_of_part, linked, name_of_view, new_layout
+from .array_storage import Storage, refuse_without_axes
+from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
 from .basic_indices import composed, is_basic, is_element, settled
 from .graph import Graph, current_graph
 from .op import call
@@ -95,7 +95,7 @@ class References:
         if not is_basic(index) or is_element(index, held.shape):
             return self.kind_of_part(made, False)(made)
         if self.is_scalar:
-            return self.kind_of_part(made)(made)
+            return part_of_scalar(self, made, True)
         index = settled(index)
         view = View(
             self,
@@ -126,6 +126,8 @@ class References:
     def check_writeable(self) -> None:
         """Raise what NumPy raises if the array is read-only, or none at all."""
         if self.is_scalar:
+            if self.storage.is_without_axes:
+                refuse_without_axes()
             raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
         if self.view_of is not None and not self.view_of.writeable:
             raise ValueError("assignment destination is read-only")
@@ -209,14 +211,6 @@ def refuse_cast(what: Any, given: Any, wanted: Any, casting: str) -> None:
     raise TypeError(f"Cannot cast the output of {name} from {given!r} to {wanted!r} with casting rule {casting!r}")
 
 
-def refuse_without_axes(name: str) -> NoReturn:
-    """Raise the error for an argument that Python would write to, and the trace would not."""
-    raise TypeError(
-        f"an argument that is an array without axes is changed in place, by {name!r}: it is taken for a scalar here, "
-        f"and the caller's array would stay as it is; give a scalar, x[()], or an array of one element, x.reshape(1)"
-    )
-
-
 def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
     apply = getattr(operator, f"__{name}__")
 
@@ -225,7 +219,7 @@ def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
             return NotImplemented
         if self.is_scalar:
             if self.storage.is_without_axes:
-                refuse_without_axes(name)
+                refuse_without_axes()
             return NotImplemented
         self.absorb(apply(self, other), "same_kind", ufunc)
         return self

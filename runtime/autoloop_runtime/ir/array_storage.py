@@ -99,6 +99,8 @@ class Storage:
             self._check()
         if self.copied:
             refuse_copied(self.copied)
+        if self.is_without_axes:
+            refuse_without_axes()
         for array, _ in self._sources:
             array_written(array)
             raise TypeError(
@@ -206,6 +208,14 @@ def refuse_copied(holder: str) -> NoReturn:
     raise TypeError(
         f"{holder} holds this array, of which a loop keeps a copy, and it is written to in place: append a copy, "
         f"x.copy()"
+    )
+
+
+def refuse_without_axes() -> NoReturn:
+    """Raise the error for an argument that Python would write to, and the trace would not."""
+    raise TypeError(
+        "an argument that is an array without axes is changed in place: it is taken for a scalar here, and the "
+        "caller's array would stay as it is; give a scalar, x[()], or an array of one element, x.reshape(1)"
     )
 
 

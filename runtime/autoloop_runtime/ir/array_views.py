@@ -181,7 +181,10 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         return made
     kind = array.kind_of_part(made, is_array)
     if array.is_scalar:
-        return kind(made)
+        answer = _answer(array.layout, name, made, again) if array.storage.is_without_axes else None
+        if answer is not None and not np.may_share_memory(answer, array.layout):
+            return kind(made)
+        return part_of_scalar(array, made, is_array)
     settled = name in _REARRANGING or array.storage.contiguous or made.shape.rank == array.shape.rank == 1
     layout, answer = array.layout, None
     if layout is not None and name not in _BY_VALUE:
@@ -200,6 +203,13 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         array, _forward(again), _backward(array, name, made, again, in_order), None, bool(answer.flags.writeable)
     )
     return array.viewed(view, made, answer)
+
+
+def part_of_scalar(array: Any, made: Tensor, is_array: bool) -> Any:
+    """Return an array made of a scalar; of the caller's array without axes it would be a view."""
+    new = array.kind_of_part(made, is_array)(made)
+    new.storage.is_without_axes = array.storage.is_without_axes
+    return new
 
 
 def _forward(again: Callable[[Any], Any]) -> Callable[[Tensor], Tensor]:
