@@ -21,6 +21,7 @@ from autoloop_runtime.ir.tracers import (
     own_kind,
     plain_array,
     plain_number,
+    plain_read_only,
     plain_zero_dim,
 )
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
@@ -54,6 +55,7 @@ class ConcreteFunction:
         leaves, self._structure = nest.flatten_with_structure(value, expand_composites=True)
         tensors: list[Tensor] = []
         kinds: list[Kind] = []
+        made: list[Any] = []
         # per leaf of the result: a Python value to hand back as it is, or None and the next output
         self._fixed: list[tuple[bool, Any]] = []
         with graph.as_default():
@@ -61,12 +63,16 @@ class ConcreteFunction:
                 if isinstance(leaf, (Tensor, Stored)):
                     tensors.append(convert_to_tensor(leaf))
                     kinds.append(own_kind(leaf))
+                    made.append(leaf)
                     self._fixed.append((False, None))
                 else:
                     self._fixed.append((True, leaf))
         self._only_outputs = len(tensors) == len(leaves)
         #: what makes of each output what the caller gets, see ``_HANDED``
         self._handed = [_HANDED[kind] for kind in kinds]
+        for place, one in enumerate(made):
+            if kinds[place] in (ArrayTracer, ZeroDimArray) and one.view_of is None and not one.is_writeable:
+                self._handed[place] = plain_read_only
         #: pairs of outputs that are arrays of the caller's: what is changed in one must not change the other
         at = [k for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0]
         self._pairs = [(j, k) for j in at for k in at if j < k and tensors[j] is not tensors[k]]

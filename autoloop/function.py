@@ -30,7 +30,7 @@ from .given_arrays import give_back, taken
 from .keys import Number, leaf_key, quick_key
 from .number_inputs import NumberInputs
 from .parameters import Parameters
-from .written_arguments import OtherMemory, in_order, same_arrays
+from .written_arguments import OtherMemory, in_order, lying_of, same_arrays
 
 if TYPE_CHECKING:
     from .typing import Decorated
@@ -120,14 +120,14 @@ class Function:
             if concrete is None or recorders():
                 return self._call_nested(call)
             return concrete.run(values, arrays)
-        except OtherMemory:
-            return self._call_with_memory(call)
+        except OtherMemory as other:
+            return self._call_with_memory(call, other.exactly)
 
-    def _call_with_memory(self, call: tuple[Any, ...]) -> Any:
+    def _call_with_memory(self, call: tuple[Any, ...], exactly: bool) -> Any:
         """Run a call with a trace that is made for how its arrays lie in memory."""
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
         same = same_arrays(leaves)
-        key = (structure, tuple([leaf_key(leaf) for leaf in leaves]), same, in_order(leaves))
+        key = (structure, *map(leaf_key, leaves), same, (lying_of if exactly else in_order)(leaves))
         with self._lock:
             concrete = self._cache.get(key) or undisturbed(self._trace, call, leaves, structure, key, same)
         return _run_once(concrete, leaves)

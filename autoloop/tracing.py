@@ -71,8 +71,7 @@ def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:
     """Return what stands for an argument, which an array knows to be."""
     if isinstance(leaf, np.ndarray) and leaf.ndim:
         tracer.storage.argument = len(graph.inputs) - 1
-        if leaf.flags.c_contiguous:
-            tracer.storage.lies_in_order()
+        tracer.storage.lies_as(leaf)
     elif isinstance(leaf, np.ndarray) and isinstance(tracer, ArrayTracer):
         tracer.storage.is_without_axes = True
     return tracer

@@ -13,6 +13,7 @@ import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.fp_warnings import asked
+from autoloop_runtime.ir.array_layouts import Lying, lying
 from autoloop_runtime.ir.array_storage import kept, refuse_lost
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
@@ -24,8 +25,11 @@ from .concrete import ConcreteFunction, own
 
 
 class OtherMemory(Exception):
-    """Arrays that are written to lie otherwise in memory than the trace was made for: one is given as several
-    arguments, or their elements are not in C order."""
+    """Arrays lie otherwise in memory than the trace was made for: one is given as several arguments, elements are not
+    in C order, or, *exactly*, have other strides or flags."""
+
+    def __init__(self, exactly: bool = False) -> None:
+        self.exactly = exactly
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class References:
         Inputs whose elements must lie in C order.
     without_axes : bool
         Whether some are arrays without axes.
+    lying : tuple of (int, Lying)
+        How inputs must lie in memory that were asked how they do.
     """
 
     written: tuple[tuple[int, Tensor], ...]
@@ -54,6 +60,7 @@ class References:
     same: frozenset[tuple[int, int]] = frozenset()
     ordered: tuple[int, ...] = ()
     without_axes: bool = False
+    lying: tuple[tuple[int, Lying], ...] = ()
 
 
 def references_of(
@@ -76,7 +83,7 @@ def references_of(
     TypeError
         If it is not known what an argument holds in the end.
     """
-    written, ordered = [], []
+    written, ordered, asked_of = [], [], []
     names = tuple([t.op.name for t in graph.inputs])
     for position, argument in enumerate(arguments):
         storage = kept(argument)
@@ -88,16 +95,20 @@ def references_of(
             written.append((position, storage.tensor))
         if storage.is_order_asked and storage.contiguous:
             ordered.append(position)
+        if storage.is_lying_asked and storage.lying is not None:
+            asked_of.append((position, storage.lying))
     returned = []
     for place, leaf in enumerate(nest.flatten(value, True)):
         storage = kept(leaf)
         if storage is not None and storage.argument is not None and leaf.view_of is None:
             returned.append((place, storage.argument))
-    if not written and not returned:
+    if not written and not returned and not asked_of:
         return None
     storages = map(kept, arguments)
     without_axes = any(storage is not None and storage.is_without_axes for storage in storages)
-    return References(tuple(written), tuple(returned), names, same, tuple(ordered) if written else (), without_axes)
+    return References(
+        tuple(written), tuple(returned), names, same, tuple(ordered) if written else (), without_axes, tuple(asked_of)
+    )
 
 
 class ReferringFunction(ConcreteFunction):
@@ -143,6 +154,9 @@ class ReferringFunction(ConcreteFunction):
         for position in self.references.ordered:
             if type(values[position]) is np.ndarray and not values[position].flags.c_contiguous:
                 raise OtherMemory
+        for position, known in self.references.lying:
+            if type(values[position]) is np.ndarray and lying(values[position]) != known:
+                raise OtherMemory(exactly=True)
         for position in self._written:
             array = values[position]
             if type(array) is not np.ndarray:
@@ -211,3 +225,8 @@ def same_arrays(leaves: Sequence[Any]) -> tuple[int, ...]:
 def in_order(leaves: Sequence[Any]) -> tuple[bool, ...]:
     """Return which leaves of a call are arrays whose elements lie in C order."""
     return tuple([isinstance(leaf, np.ndarray) and leaf.flags.c_contiguous for leaf in leaves])
+
+
+def lying_of(leaves: Sequence[Any]) -> tuple[Lying | None, ...]:
+    """Return how the leaves of a call that are arrays lie in memory."""
+    return tuple([lying(leaf) if isinstance(leaf, np.ndarray) else None for leaf in leaves])

@@ -19,6 +19,7 @@ from autoloop_runtime.ops.exact_numbers import truncated
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
 from ..mutation import lifted_arrays
+from ..staging.bytes_of_runs import BytesOfRun
 from ..staging.growing_list import GrowingList, refuse_moved
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.optional import MaybeNone
@@ -273,6 +274,8 @@ def _isinstance(value: Any, classes: Any) -> Any:
 
 def _isinstance_of(value: Any, classes: Any) -> Any:
     refuse_moved(value)
+    if isinstance(value, BytesOfRun):
+        return isinstance(b"", classes)
     asks = _is_staged(value) or isinstance(value, Maybe | MixedNumber)
     return _isinstance(value, classes) if asks else isinstance(value, classes)
 
@@ -282,6 +285,8 @@ def _type(*args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"type(...) of {args[0].described()}: ask isinstance(...)")
     if len(args) != 1 or not isinstance(args[0], StandIn):
         return stands_for(args[0]) if len(args) == 1 and isinstance(args[0], Tracer) else type(*args, **kwargs)
+    if isinstance(args[0], BytesOfRun):
+        return bytes
     return list if isinstance(args[0], GrowingList) else type(opened(args[0]).leaving())
 
 

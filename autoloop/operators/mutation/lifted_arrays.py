@@ -72,8 +72,7 @@ class Making:
             return array
         if self.every or number in self.lifted or (self.buffers and function in _BUFFERS):
             tracer = ArrayTracer.kind_of_part(made := convert_to_tensor(array))(made)
-            if array.flags.c_contiguous:
-                tracer.storage.lies_in_order()
+            tracer.storage.lies_as(array)
             return tracer
         base = _base(array)
         self._made[id(base)] = (base, number, BLOCK.get())

@@ -44,8 +44,10 @@ class References:
         dtype: DType
         _seen: Any
         _layout: Any
+        _is_frozen: bool
 
         def __init__(self, tensor: Tensor) -> None: ...
+        def freeze(self, is_frozen: bool) -> None: ...
         @property
         def shape(self) -> TensorShape: ...
         @property
@@ -102,7 +104,7 @@ class References:
             lambda array: call("getitem", array, index),
             lambda array, new: call("set_item", array, index, new),
             index,
-            self.view_of is None or self.view_of.writeable,
+            self.is_writeable,
         )
         return self.viewed(view, made, layout_of_part(self.layout, index))
 
@@ -117,6 +119,11 @@ class References:
         name = name_of_view(theirs)
         return None if name is None else linked(self, name, made, again, is_array)
 
+    @property
+    def is_writeable(self) -> bool:
+        """Whether the array may be written to, as far as the trace has said."""
+        return self.view_of.writeable if self.view_of is not None else not self._is_frozen
+
     # -- writing ------------------------------------------------------------------------------------------
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -129,7 +136,7 @@ class References:
             if self.storage.is_without_axes:
                 refuse_without_axes()
             raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
-        if self.view_of is not None and not self.view_of.writeable:
+        if not self.is_writeable:
             raise ValueError("assignment destination is read-only")
 
     def assign(self, index: Any, value: Any) -> None:

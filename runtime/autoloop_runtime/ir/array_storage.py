@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .array_layouts import Lying, lying
 from .graph import Graph, current_graph
 from .tensor import Tensor
 
@@ -41,13 +42,17 @@ class Storage:
         Whether it mattered that its elements lie in C order.
     is_without_axes : bool
         Whether it is, or may be, an array without axes of the caller's, which the trace takes for a scalar.
+    lying : Lying or None
+        How it lies in memory, where that is known.
+    is_lying_asked : bool
+        Whether the trace relies on that.
     lost : str
         Why nobody can tell what it holds, if that is so.
     """
 
     __slots__ = (
-        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "copied", "graph", "is_order_asked",
-        "is_without_axes", "lost", "tensor", "touched", "version",
+        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "copied", "graph", "is_frozen",
+        "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying", "tensor", "touched", "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -60,6 +65,10 @@ class Storage:
         #: what holds a copy of it where Python would hold the array itself
         self.copied = ""
         self._in_order = self._is_closed = self.is_order_asked = self.is_without_axes = False
+        self.is_lying_asked = False
+        self.lying: Lying | None = None
+        #: whether a name of it, or of a view of it, was made read-only
+        self.is_frozen = False
         #: arrays of which this may be another handle, and the versions up to which it is known to be right
         self._perhaps: tuple[tuple[Storage, int], ...] = ()
         #: real arrays of which this may be another handle, and what they held
@@ -71,9 +80,10 @@ class Storage:
         self.is_order_asked = True
         return self._in_order or (self.argument is None and self.tensor.shape.rank in (0, 1))
 
-    def lies_in_order(self) -> None:
-        """Note that its elements lie in C order."""
-        self._in_order = True
+    def lies_as(self, array: np.ndarray[Any, Any]) -> None:
+        """Note that it lies in memory as a real array does."""
+        self._in_order = array.flags.c_contiguous
+        self.lying = lying(array)
 
     def get(self) -> Tensor:
         """Return what the array holds now."""
@@ -108,6 +118,8 @@ class Storage:
                 "written to in place: write to a copy, x.copy()"
             )
         for one, _ in self._perhaps:
+            if one.is_frozen:
+                raise TypeError("whether this is an array that setflags has made read-only, only the run knows")
             one.lose("whether an array is this one or another depends on a loop or branch, and that is written to")
         self.touched = True
         self.carry(tensor)

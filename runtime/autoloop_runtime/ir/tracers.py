@@ -18,10 +18,11 @@ import numpy as np
 
 from ..base import nest
 from ..base.shapes import ShapeLike
+from .array_attributes import Attributes
 from .array_methods import Methods
 from .array_references import References
 from .array_storage import Storage
-from .array_views import name_of_view
+from .array_views import View, name_of_view
 from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
@@ -94,16 +95,17 @@ class Tracer(Tensor):
         return as_numpy_gives(func, args, kwargs, made)
 
 
-class ArrayTracer(Changing, Tracer):  # type: ignore[misc]  # what tensors refuse, arrays do
+class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what tensors refuse, arrays do
     """A NumPy array or scalar of the user's: a reference to memory, see ``array_storage``."""
 
-    __slots__ = ("_layout", "_seen", "storage", "view_of")
+    __slots__ = ("_is_frozen", "_layout", "_seen", "storage", "view_of")
 
     def __init__(self, tensor: Tensor) -> None:
         tensor = tensor.plain
         self.dtype = tensor.dtype
         self.storage = Storage(tensor)
         self.view_of = self._layout = self._seen = None
+        self._is_frozen = False
 
     if not TYPE_CHECKING:
         _value = property(References.current)
@@ -115,6 +117,17 @@ class ArrayTracer(Changing, Tracer):  # type: ignore[misc]  # what tensors refus
     def plain(self) -> Tensor:
         """What the array holds now."""
         return self.current()
+
+    def freeze(self, is_frozen: bool) -> None:
+        """Let nobody write to the array under this name, or to views that are made of it from now on."""
+        if self.view_of is not None:
+            view = self.view_of
+            self.view_of = View(view.parent, view.forward, view.backward, view.index, not is_frozen)
+        self._is_frozen = is_frozen
+        self.storage.is_frozen |= is_frozen
+        if self.layout is not None:
+            self._layout = self.layout.view()
+            self._layout.flags.writeable = not is_frozen
 
     def meets_arrays(self, other: Any) -> bool:
         """Return whether what this array and ``other`` make is an array."""
@@ -280,6 +293,13 @@ def plain_zero_dim(value: Any) -> Any:
     return np.array(value)
 
 
+def plain_read_only(value: Any) -> Any:
+    """Return a value of a run as an array of its own that nobody can write to."""
+    made = np.array(value)
+    made.flags.writeable = False
+    return made
+
+
 def plain_number(value: Any) -> Any:
     """Return a value of a run as a Python number."""
     return value.item() if hasattr(value, "item") else value
@@ -356,7 +376,8 @@ def _part_setter(name: str) -> Callable[[Any, Any], None]:
 
 def _keep_kinds(base: type) -> None:
     for name, f in vars(base).items():
-        if name in ("__hash__", "__init_subclass__") or any(name in vars(kind) for kind in (Changing, References)):
+        theirs = any(name in vars(kind) for kind in (Attributes, Changing, References))
+        if theirs or name in ("__hash__", "__init_subclass__"):
             continue
         if isinstance(f, property) and f.fget is not None:
             setter = _part_setter(name) if hasattr(getattr(np.ndarray, name, None), "__set__") else None

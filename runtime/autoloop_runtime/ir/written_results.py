@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .array_references import References, refuse_cast
 from .array_storage import array_written
 from .numpy_arguments import SIGNATURES, full_name, refuse
 from .numpy_protocols import counterpart_of
+from .op import call
 
 
 @functools.cache
@@ -128,10 +129,6 @@ class Changing(References):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-
-        def resize(self, /, *new_shape: Any, refcheck: Any = True) -> NoReturn: ...
-
     def fill(self, value: Any) -> None:
         """Set all elements to a value."""
         if self.is_scalar:
@@ -156,6 +153,13 @@ class Changing(References):
         if self.is_scalar:
             super().put(indices, values)  # type: ignore[misc]
         _counterpart(np.put)(self, indices, values, mode)
+
+    def setfield(self, val: Any, /, dtype: Any, offset: Any = 0) -> None:
+        """Set a part of the bytes of each element as one of another dtype."""
+        if self.is_scalar:
+            super().setfield(val, dtype)  # type: ignore[misc]
+        self.check_writeable()
+        self.overwrite(call("set_field", self.current(), val, dtype, offset))
 
     def byteswap(self, inplace: Any = False) -> Any:
         """Return the elements with their bytes in reverse, or put them so."""

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..ir import number_attributes, scalar_attributes
-from . import exact_numbers, numpy_door, python_math
+from . import arrays_as_bytes, exact_numbers, numpy_door, python_math
 from . import random as random
 from .arithmetic import *
 from .array import *

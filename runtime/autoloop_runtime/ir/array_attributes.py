@@ -1,0 +1,164 @@
+"""ndarray's attributes and methods that speak of memory, of arrays of the user's in a trace.
+
+Bytes and files are made when the graph runs. How an array lies is answered while the graph is built: of an argument the
+array that the function is called with says it, and the trace is for calls with arrays that lie so; of arrays that the
+function makes it is known of copies and of what was real before. Views lie as NumPy says of a view of such an array. Of
+everything else, results of operations above all, nobody knows: that is refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from .array_storage import BLOCK
+from .op import call
+
+if TYPE_CHECKING:
+    from .array_layouts import Lying
+    from .array_references import References
+    from .array_references import References as Base
+else:
+    Base = object
+
+
+class Attributes(Base):
+    """Where an array lies, and what is in it as bytes."""
+
+    __slots__ = ()
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from one element to the next along each axis."""
+        return known_layout(self, "strides").strides if len(self.shape) else ()
+
+    @property
+    def flags(self) -> Any:
+        """How the elements lie in memory."""
+        return call("array_flags", self, known_layout(self, "flags").flags)
+
+    @property
+    def base(self) -> Any:
+        """The array that this one is a view of."""
+        return None if self.is_scalar else base_of(self)
+
+    def setflags(self, /, *, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """Let the array be read-only from now on, or no more, under this name."""
+        layout = known_layout(self, "setflags()").view()
+        layout.setflags(write=None, align=align, uic=uic)
+        if write is None:
+            return
+        if self.storage.argument is not None and self.view_of is None:
+            raise TypeError(
+                "x.setflags(write=...) of an argument would change the caller's array: call it outside of the "
+                "decorated function, or give a view, x[...]"
+            )
+        if BLOCK.get() is not None:
+            raise TypeError("x.setflags(write=...) in a loop or branch of the graph: call it before")
+        if write and not self.is_writeable and self.view_of is not None:
+            raise TypeError("x.setflags(write=True) of a read-only view: make another one, y[...]")
+        self.freeze(not write)
+
+    def copy(self, order: Any = "C") -> Any:
+        """Return an array of its own."""
+        made = type(self)(call("identity", self.current()))
+        if order == "C" and made.layout is not None:
+            made.storage.lies_as(made.layout)
+        return made
+
+    def tobytes(self, order: Any = "C") -> Any:
+        """Return the bytes of all elements."""
+        np.empty(0).tobytes(order)  # which says what is wrong
+        if order in ("A", "a"):
+            order = _order(self, "tobytes('A')")
+        if order in ("K", "k"):
+            raise TypeError(f"x.tobytes({order!r}) depends on how x lies in memory: say 'C' or 'F'")
+        return call("bytes_of", self.current(), "tobytes", order=(order or "C").upper())
+
+    def dumps(self) -> Any:
+        """Return a pickle of the array."""
+        return call("bytes_of", self.current(), "dumps", order=_order(self, "dumps()"))
+
+    def dump(self, file: Any) -> None:
+        """Write a pickle of the array into a file when the graph runs."""
+        call("array_to_file", self.current(), "dump", (file,), order=_order(self, "dump()"))
+
+    def tofile(self, fid: Any, /, sep: Any = "", format: Any = "%s") -> None:
+        """Write the elements into a file when the graph runs."""
+        call("array_to_file", self.current(), "tofile", (fid, sep, format), order="C")
+
+
+def _order(array: Any, what: str) -> str:
+    """Return in which order NumPy writes the elements of an array."""
+    flags = known_layout(array, what).flags
+    return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+
+
+def known_layout(array: References, what: str) -> np.ndarray[Any, Any]:
+    """Return an array that lies in memory as one of the user's does; who asks relies on it.
+
+    Parameters
+    ----------
+    array : ArrayTracer
+    what : str
+        What is asked for, for messages.
+
+    Raises
+    ------
+    TypeError
+        If it is not known.
+    """
+    storage, view = array.storage, array.view_of
+    known = storage.lying
+    if known is None or not array.shape.is_fully_defined():
+        _refuse(what)
+    storage.is_lying_asked = True
+    whole = root_of(array).layout
+    if view is None or (whole is not None and array.layout is whole):
+        return _lying_so(array, known, what)
+    if array.layout is None or whole is None or whole.strides != known.strides or not known.aligned:
+        _refuse(what)
+    made: np.ndarray[Any, Any] = array.layout
+    if made.flags.writeable and not (view.writeable and known.writeable):
+        made = made.view()
+        made.flags.writeable = False
+    return made
+
+
+def base_of(array: References) -> Any:
+    """Return ``x.base``: the array that an array is a view of, None if it is none."""
+    known_layout(array, "base")
+    root = root_of(array)
+    if root.storage.lying is None or not root.storage.lying.is_alone:
+        _refuse("base")
+    if array is root or array.layout is root.layout:
+        return None
+    if array.layout.base is not root.layout:
+        _refuse("base")
+    return root
+
+
+def root_of(array: Any) -> Any:
+    """Return the array that is no view of another."""
+    while array.view_of is not None:
+        array = array.view_of.parent
+    return array
+
+
+def _lying_so(array: References, known: Lying, what: str) -> np.ndarray[Any, Any]:
+    dims = array.shape.as_tuple()
+    unit = np.lib.stride_tricks.as_strided(np.empty(1, array.dtype), dims, known.strides)
+    made = np.empty_like(unit) if known.owndata else unit
+    if not (known.writeable and array.is_writeable):
+        made.flags.writeable = False
+    if made.strides != known.strides or not known.aligned:
+        _refuse(what)
+    return made
+
+
+def _refuse(what: str) -> NoReturn:
+    raise TypeError(
+        f"x.{what} asks how an array lies in memory, which is known while the graph is built of arguments, of copies, "
+        f"x.copy(), and of views of these: ask it of such an array, or outside of the decorated function"
+    )

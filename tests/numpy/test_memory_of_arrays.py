@@ -1,0 +1,166 @@
+"""How arrays of the user's lie in memory, and what is in them as bytes and in files, plain against decorated."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+
+EXECUTORS = ("sequential", "dataflow", "auto")
+X = np.arange(6.0).reshape(2, 3)
+
+
+def _bytes_of_a_loop(x):
+    b = x.tobytes()
+    while x[0, 0] < 3:
+        x += 1
+        b = x.tobytes()
+    return b, len(b), isinstance(b, bytes), type(b) is bytes, x.T.dumps()
+
+
+def _bytes_of_a_branch(x):
+    if x[0, 1] > 0:
+        b = x.tobytes("F")
+    else:
+        b = x.T.tobytes("F")
+    return b
+
+
+def _read_only(x):
+    y = x.copy()
+    part = y[1:]
+    y.flags.writeable = False
+    part[:] = 7
+    return y, y.flags.writeable, y.T.flags["W"], part.flags.writeable
+
+
+def _opened_again(x):
+    y = x.copy()
+    y.setflags(write=False)
+    y.setflags(write=True)
+    y[0] = 5
+    return y
+
+
+def _field(x):
+    x.setfield(3, np.int32, 4)
+    x[1:].setfield(x[1], np.int32)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("f", [_bytes_of_a_loop, _bytes_of_a_branch, _read_only, _opened_again, _field])
+def test_it_is_as_in_numpy(f, executor):
+    theirs, ours = X.copy(), X.copy()
+    expected, found = f(theirs), al.function(f, executor=executor)(ours)
+    assert np.array_equal(theirs, ours)
+    for a, b in zip(*[one if isinstance(one, tuple) else (one,) for one in (expected, found)]):
+        assert type(a) is type(b) and np.array_equal(a, b)
+        if isinstance(a, np.ndarray):
+            assert a.flags.writeable == b.flags.writeable
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_files_are_written_in_the_order_of_the_program(executor, tmp_path):
+    def written(x, raw, text, pickled):
+        while x[0, 0] < 3:
+            x += 1
+            x.tofile(raw)
+        x.T.tofile(text, ",", "%.1f")
+        x.T.dump(pickled)
+        x *= 2
+
+    def run(f, name):
+        with open(tmp_path / name, "wb") as raw:
+            f(X.copy(), raw, str(tmp_path / f"{name}.text"), str(tmp_path / f"{name}.pickle"))
+        return [(tmp_path / (name + end)).read_bytes() for end in ("", ".text", ".pickle")]
+
+    assert run(al.function(written, executor=executor), "ours") == run(written, "theirs")
+
+
+def test_a_trace_is_for_arrays_that_lie_so():
+    def asked(x):
+        return x.strides, x.flags.writeable, x.flags.owndata, x.flags["C"], x[1:].strides if x.flags.c_contiguous else 0
+
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    several = [X, X.copy(), np.asfortranarray(X), np.ones((3, 2)).T, X[:, ::-1], read_only, np.ones((2, 6))[:, ::2]]
+    for some in (several[:4], several[4:]):
+        f = al.function(asked)
+        for x in (*some, *some):
+            assert f(x) == asked(x)
+        assert f.tracing_count <= 1 + len(some)
+
+
+def test_views_know_whose_they_are():
+    def owners(x):
+        y = x.copy()
+        return x.T.base is x, x[1:][:1].T.base is x, y.base is None, y[0].base is y, x.real.base is x.base
+
+    assert al.function(owners)(X.copy()) == owners(X.copy())
+
+
+def _set_in_a_loop(x):
+    y = x.copy()
+    while x[0, 0] < 3:
+        x += 1
+        y.setflags(write=False)
+
+
+def _chosen(x):
+    y = x.copy()
+    y.setflags(write=False)
+    z = x.copy()
+    if x[0, 0] > 5:
+        z = y
+    z[0] = 1
+
+
+def _view_opened(x):
+    y = x[:]
+    y.setflags(write=False)
+    y.setflags(write=True)
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (lambda x: (x + 1).strides, "x.strides asks how an array lies in memory, which is known while the graph is"),
+        (lambda x: (x + 1).dumps(), r"x.dumps\(\) asks how an array lies in memory"),
+        (lambda x: x.flags, "the flags of an array that lies nowhere while the graph is built"),
+        (lambda x: x.setflags(write=False), "of an argument would change the caller's array"),
+        (_set_in_a_loop, "in a loop or branch of the graph: call it before"),
+        (_view_opened, "of a read-only view: make another one"),
+        (_chosen, "whether this is an array that setflags has made read-only, only the run knows"),
+        (lambda x: x.tobytes("K"), r"x.tobytes\('K'\) depends on how x lies in memory: say 'C' or 'F'"),
+        (lambda x: x.tobytes() == b"", "__eq__ asks for bytes that only the run knows"),
+        (lambda x: x.tobytes().hex(), "'hex' is asked of bytes that only the run knows"),
+        (lambda x: len(x.dumps()), r"len\(\) asks for the number of bytes that only the run knows"),
+        (lambda x: f"{x.tobytes()}", "bytes that only the run knows"),
+        (lambda x: np.frombuffer(x.tobytes()), "a bytes-like object is required"),
+        (lambda x: x.tofile(f"{x[0, 0]}"), "x.tofile needs the path of a file, or a file, that is known"),
+        (lambda x: x.tofile("never", f"{x[0, 0]}"), "x.tofile needs texts that are known while the graph is built"),
+        (lambda x: x.setfield(int(x[0, 0]), np.int8), "x.setfield needs a known shape, a known offset, and"),
+        (lambda x: setattr(x.flags, "aligned", False), "setting 'aligned' would change the flags of an array"),
+    ],
+)
+def test_what_nobody_knows_is_refused(f, words):
+    with pytest.raises(TypeError, match=words):
+        al.function(f)(X.copy())
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.tobytes("B"),
+        lambda x: x.tobytes().none,
+        lambda x: np.broadcast_to(x, (2, 2, 3)).setfield(1, "i4"),
+        lambda x: x.setfield(300, np.int8),
+        lambda x: x.setfield(1, np.int32, 6),
+    ],
+)
+def test_errors_of_memory_are_numpys(f):
+    with pytest.raises(Exception) as plain:  # noqa: PT011
+        f(X.copy())
+    with pytest.raises(plain.type) as ours:
+        al.function(f)(X.copy())
+    assert str(plain.value).splitlines()[0] in str(ours.value)
