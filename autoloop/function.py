@@ -127,7 +127,7 @@ class Function:
         """Run a call with a trace that is made for how its arrays lie in memory."""
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
         same = same_arrays(leaves)
-        key = (structure, *map(leaf_key, leaves), same, (lying_of if exactly else in_order)(leaves))
+        key = (structure, tuple(map(leaf_key, leaves)), same, (lying_of if exactly else in_order)(leaves))
         with self._lock:
             concrete = self._cache.get(key) or undisturbed(self._trace, call, leaves, structure, key, same)
         return _run_once(concrete, leaves)
