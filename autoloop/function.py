@@ -26,7 +26,7 @@ from autoloop_runtime.running.prepare import check_executor
 
 from .concrete import ConcreteFunction
 from .errors import entry_point
-from .given_arrays import give_back, taken
+from .given_arrays import give_back, taken, with_copies
 from .keys import Number, leaf_key, quick_key
 from .number_inputs import NumberInputs
 from .parameters import Parameters
@@ -137,7 +137,7 @@ class Function:
         given, structure = nest.flatten_with_structure(call, expand_composites=True)
         arrays_taken = taken(self.name, given, lambda: self._parameters.leaf_names(call))
         if arrays_taken is not given:
-            result = self._call_nested(nest.unflatten(structure, arrays_taken))
+            result = with_copies(self._call_nested, nest.unflatten(structure, arrays_taken))
             give_back(given, arrays_taken)
             return result
         quick = quick_key(given)

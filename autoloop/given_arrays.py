@@ -7,10 +7,12 @@ memory), and those that are more than numbers in a grid are refused by the name 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base import dtypes
+from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.ir.array_kinds import is_plain, strangeness
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -46,6 +48,16 @@ def taken(name: str, leaves: list[Any], names: Callable[[], Sequence[str]]) -> l
             changed = list(leaves) if changed is None else changed
             changed[place] = made
     return leaves if changed is None else changed
+
+
+#: whether the call under way was made with other arrays than the user's
+COPIED: ContextVar[bool] = ContextVar("autoloop_copied", default=False)
+
+
+def with_copies(function: Callable[[Any], Any], call: Any) -> Any:
+    """Return what a call gives that is made with what ``taken`` has made."""
+    with Setting(None, (COPIED, True)):
+        return function(call)
 
 
 def give_back(leaves: list[Any], used: list[Any]) -> None:

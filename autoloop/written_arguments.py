@@ -22,6 +22,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.running.prepare import run_graph, wrap
 
 from .concrete import ConcreteFunction, own
+from .given_arrays import COPIED
 
 
 class OtherMemory(Exception):
@@ -154,6 +155,11 @@ class ReferringFunction(ConcreteFunction):
         for position in self.references.ordered:
             if type(values[position]) is np.ndarray and not values[position].flags.c_contiguous:
                 raise OtherMemory
+        if self.references.lying and COPIED.get():
+            raise TypeError(
+                f"{self.name} asks how an argument lies in memory, x.strides or the like, and one is of another byte "
+                f"order or library: give a copy of it, np.array(x, x.dtype.newbyteorder('='))"
+            )
         for position, known in self.references.lying:
             if type(values[position]) is np.ndarray and lying(values[position]) != known:
                 raise OtherMemory(exactly=True)

@@ -91,6 +91,16 @@ def test_a_trace_is_for_arrays_that_lie_so():
         assert f.tracing_count <= 1 + len(some)
 
 
+def test_arrays_of_another_byte_order_are_not_asked():
+    f = al.function(lambda x: x.strides)
+    assert f(X) == X.strides
+    for other in (X.astype(">f8"), X.astype(">f8")[:, ::2]):
+        with pytest.raises(
+            TypeError, match="asks how an argument lies in memory, x.strides or the like, and one is of"
+        ):
+            f(other)
+
+
 def test_views_know_whose_they_are():
     def owners(x):
         y = x.copy()
@@ -133,6 +143,7 @@ def _view_opened(x):
         (_chosen, "whether this is an array that setflags has made read-only, only the run knows"),
         (lambda x: x.tobytes("K"), r"x.tobytes\('K'\) depends on how x lies in memory: say 'C' or 'F'"),
         (lambda x: x.tobytes() == b"", "__eq__ asks for bytes that only the run knows"),
+        (lambda x: x.tobytes() or 3, "a condition asks for bytes that only the run knows"),
         (lambda x: x.tobytes().hex(), "'hex' is asked of bytes that only the run knows"),
         (lambda x: len(x.dumps()), r"len\(\) asks for the number of bytes that only the run knows"),
         (lambda x: f"{x.tobytes()}", "bytes that only the run knows"),
@@ -148,9 +159,26 @@ def test_what_nobody_knows_is_refused(f, words):
         al.function(f)(X.copy())
 
 
+def _written_in_a_loop(x):
+    y = x.copy()
+    y.setflags(write=False)
+    while x[0, 0] < 3:
+        x += 1
+        y[0] = x[0]
+
+
+def _written_in_a_branch(x):
+    y = x.copy()
+    y.setflags(write=False)
+    if x[0, 0] < 3:
+        y[0] = x[0]
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        _written_in_a_loop,
+        _written_in_a_branch,
         lambda x: x.tobytes("B"),
         lambda x: x.tobytes().none,
         lambda x: np.broadcast_to(x, (2, 2, 3)).setfield(1, "i4"),

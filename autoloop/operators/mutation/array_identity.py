@@ -71,6 +71,8 @@ class HeldArrays:
         one = self._held[leaf] = Held(leaf.name, leaf.init, array)
         if one.storage is not None:
             array.storage.is_without_axes = one.storage.is_without_axes
+        if isinstance(leaf.init, ArrayTracer) and not leaf.init.is_writeable:
+            array.freeze(True)
         return array
 
     def leave(self, leaf: Any, value: Any) -> None:

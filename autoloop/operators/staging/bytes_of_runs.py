@@ -9,7 +9,6 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime import ops
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.op import call, function
 from autoloop_runtime.ir.tensor import Tensor
@@ -41,8 +40,8 @@ class BytesOfRun(StandIn):
         return "bytes that only the run knows"
 
     def decision(self) -> Any:
-        """Return whether there are any."""
-        return ops.size(self.vector) != 0
+        """Refuse: a condition may hand the bytes on, ``b or c``."""
+        self.refuse_leaving("a condition asks for")
 
     def parts(self) -> tuple[list[Any], Callable[..., Any]]:
         """Return tensors, and what makes of their values what the user would have here in a run."""
