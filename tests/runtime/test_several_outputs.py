@@ -7,7 +7,7 @@ import random
 import autoloop as al
 import numpy as np
 import pytest
-from api import OPS, SCALAR, Executable, Graph, Op, apply, apply_several, compile_graph, dtypes, lower
+from api import FUNCTIONS, OPS, SCALAR, Executable, Graph, Op, apply, apply_several, compile_graph, dtypes, lower
 from api import fold_pass as fold
 from executors import EXECUTORS
 
@@ -55,6 +55,7 @@ SAMPLES = {
     "print": [lambda v: (al.print(v[:0]), v)[1]],
     "assert": [lambda v: (al.Assert(v[0] > 0, [v]), v)[1]],
     "raise": [lambda v: al.cond(v[0] > 9, lambda: (al.raise_error(ValueError, v), v)[1], lambda: v)],
+    "array_to_file": [lambda v: (FUNCTIONS["array_to_file"](v, "tofile", ("/dev/null", "", "%s"), "C"), v)[1]],
     "NoOp": [lambda v: (al.compat.v1.no_op(), v)[1]],
 }
 
