@@ -41,7 +41,7 @@ class Attributes(Base):
     @property
     def base(self) -> Any:
         """The array that this one is a view of."""
-        return None if self.is_scalar else base_of(self)
+        return None if self.is_scalar and not self.storage.is_without_axes else base_of(self)
 
     def setflags(self, /, *, write: Any = None, align: Any = None, uic: Any = None) -> None:
         """Let the array be read-only from now on, or no more, under this name."""
