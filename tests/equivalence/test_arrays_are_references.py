@@ -217,3 +217,9 @@ def test_the_page_prints_what_it_shows(capsys):
     linecache.cache["<page>"] = (len(program), None, program.splitlines(True), "<page>")
     exec(compile(program, "<page>", "exec"), {"__name__": "page"})
     assert capsys.readouterr().out == shown
+
+
+def test_an_array_without_axes_of_a_number_whose_type_only_the_run_tells():
+    f = al.function(lambda x: np.array(2 if x > 0 else 0.5))
+    with pytest.raises(TypeError, match=r"np\.array of a number of which only the run tells the type"):
+        f(np.float64(1))

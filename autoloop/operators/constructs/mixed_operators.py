@@ -261,6 +261,16 @@ def of_mixed(plain: Any, staged: Callable[..., Any], args: Sequence[Any], kwargs
     """Return what a builtin or a library's function, which ``staged`` stands for, gives of arguments."""
     if plain is bool:
         return args[0].decision()
+    if (
+        plain in (np.array, np.asarray, np.asanyarray)
+        and not kwargs
+        and type(args[0]) is MixedNumber
+        and len(args) == 1
+    ):
+        raise TypeError(
+            f"np.{plain.__name__} of a number of which only the run tells the type: make it one before, float(...) or "
+            f"int(...)"
+        )
     if plain in _OF_ARRAYS and args and isinstance(args[0], (list, tuple)):
         known = _as_array(args)
         if known is not args:
