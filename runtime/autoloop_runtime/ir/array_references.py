@@ -197,7 +197,7 @@ class References:
 
     def __pos__(self) -> Any:
         # NumPy has no such operator for booleans, and says so
-        return self.__copy__() if self.dtype.kind != "b" else np.positive(self)
+        return self.__copy__() if self.dtype.kind != "b" else np.positive(self)  # type: ignore[call-overload]
 
 
 def _is_around(graph: Graph | None) -> bool:
