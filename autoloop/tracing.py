@@ -24,6 +24,7 @@ from .errors import is_refusal, user_stacklevel
 from .keys import Number, describe_key
 from .operators.constructs.effect_statements import raise_when_run
 from .operators.mutation.lifted_arrays import Lift, Making
+from .operators.staging import bytes_of_runs as bytes_of_runs  # enters what arrays ask for
 from .operators.staging.door import Threshold
 from .written_arguments import ReferringFunction, references_of
 
