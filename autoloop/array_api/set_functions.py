@@ -51,11 +51,15 @@ def _groups(x: ArrayLike) -> _Groups:
 
 
 def _order(x: Tensor) -> Tensor:
-    """Return the indices that sort a vector; complex numbers by their real parts, and equal ones by the imaginary."""
+    """Return the indices that sort a vector.
+
+    Complex numbers are sorted by their real parts, equal ones by the imaginary; those with a nan come last.
+    """
     if x.dtype.kind != "c":
         return ops.argsort(x)
-    by_imag = ops.argsort(ops.imag(x))
-    return ops.take(by_imag, ops.argsort(ops.real(ops.take(x, by_imag))))
+    order = ops.argsort(ops.imag(x))
+    order = ops.take(order, ops.argsort(ops.real(ops.take(x, order))))
+    return ops.take(order, ops.argsort(ops.cast(ops.isnan(ops.take(x, order)), dtypes.int8)))
 
 
 def _positions(groups: _Groups) -> Tensor:

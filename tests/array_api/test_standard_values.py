@@ -10,7 +10,7 @@ import operator
 import autoloop as al
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
@@ -535,6 +535,7 @@ ARRAYS = st.sampled_from(ALL).flatmap(
 )
 
 
+@example(np.array([1, complex(0, np.nan), complex(np.nan, 0), 2, complex(0, np.nan), 1]), np.array(False))
 @settings(max_examples=25, deadline=None)
 @given(ARRAYS, ARRAYS)
 def test_any_arrays(x, y):

@@ -41,7 +41,12 @@ def _calls(f: str, family: tuple[str, ...]) -> list[str]:
 SAMPLES = {
     "np.zeros": _calls("np.zeros", _MADE),
     "np.ones": _calls("np.ones", _MADE),
-    "np.empty": ["np.empty(3).shape", "np.empty((2, n)) * 0", "np.empty(n, dtype=np.float32) * 0"],
+    "np.empty": [
+        "np.empty(3).shape",
+        "np.empty((2, n)).shape",
+        "np.empty(n, dtype=np.float32).dtype",
+        "np.empty(n, dtype=np.int16) * 0",
+    ],
     "np.full": [
         "np.full(3, t)",
         "np.full((2, n), 5)",
