@@ -19,6 +19,7 @@ import numpy as np
 
 from ..analysis.inside import nodes_inside
 from ..analysis.observable import may_repeat
+from ..base.contexts import undisturbed
 from ..base.dataclass import dataclass
 from ..base.dtypes import variant
 from ..base.forks import Kind, in_child, is_mine
@@ -268,7 +269,7 @@ def _halves(
     before = Undoing(graph)
     _underway.append(before)
     try:
-        found, runners = _split(graph, outputs, sources), {}
+        found, runners = undisturbed(_split, graph, outputs, sources), {}  # no graph stays current after Ctrl-C
         known.append((tuple(sources), tuple(outputs), found, runners))
     except BaseException:
         before.undo()
