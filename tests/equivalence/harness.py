@@ -60,8 +60,13 @@ def outcome(function, given):
 def difference(source, number, given, executor):
     """Return what a decorated program does otherwise than the plain one, in words; empty if nothing."""
     program = compiled(source, number)
-    plain, error, wanted = outcome(program, given)
-    ours, refusal, held = outcome(al.function(program, executor=executor), given)
+    return apart(outcome(program, given), outcome(al.function(program, executor=executor), given), executor)
+
+
+def apart(as_plain, as_decorated, executor):
+    """Return how the outcome of a decorated program is another than that of the plain one; empty if it is not."""
+    plain, error, wanted = as_plain
+    ours, refusal, held = as_decorated
     if error is not None or refusal is not None:
         if executor == "native" and type(refusal).__name__ == "NativeRefusal":
             return ""

@@ -101,15 +101,6 @@ z = m.copy(order='F')
 z[0] = x
 return z
 ---
-z = np.ndarray(n + 1, dtype=np.float64)
-z[:] = x
-z[0] = 5
-return z
----
-z = np.ndarray((2, 3)); z.fill(1)
-for k in range(n): z[0, k] = a[k]
-return z
----
 z = np.ndarray((2, n)); z.fill(1)
 return z
 ---

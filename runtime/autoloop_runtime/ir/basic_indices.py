@@ -18,8 +18,6 @@ def is_basic(index: Any) -> bool:
 
 
 def _is_basic_entry(entry: Any) -> bool:
-    if isinstance(entry, Tensor):
-        return entry.shape.rank == 0 and entry.dtype.kind in "iu"
     return entry is None or entry is Ellipsis or isinstance(entry, slice) or _is_int(entry)
 
 
