@@ -44,11 +44,13 @@ class ConcreteFunction:
 
     Parameters
     ----------
-    also : sequence of Tensor
-        What a run gives besides the results, for ``ReferringFunction``.
+    written : sequence of (int, Tensor)
+        Which inputs are written to, and what a run gives besides the results: what they hold in the end.
     """
 
-    def __init__(self, name: str, graph: Graph, value: Any, executor: str, also: Sequence[Tensor] = ()) -> None:
+    def __init__(
+        self, name: str, graph: Graph, value: Any, executor: str, written: Sequence[tuple[int, Tensor]] = ()
+    ) -> None:  # fmt: skip
         self.name = name
         self.graph = graph
         self.structured_outputs = value
@@ -76,12 +78,14 @@ class ConcreteFunction:
         #: pairs of outputs that are arrays of the caller's: what is changed in one must not change the other
         at = [k for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0]
         self._pairs = [(j, k) for j in at for k in at if j < k and tensors[j] is not tensors[k]]
-        set_outputs(graph, [*tensors, *also])
+        set_outputs(graph, [*tensors, *[tensor for _, tensor in written]])
+        #: which inputs are written to -> the output that they hold in the end
+        self._donated = {position: len(tensors) + k for k, (position, _) in enumerate(written)}
         single = len(leaves) == 1 and self._structure.is_leaf() and not self._fixed[0][0]
         #: what makes of the only output what the caller gets; None if there is more to do
         self._single = self._handed[0] if single else None
         graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
-        self.runner: Runner = prepare(graph, executor)
+        self.runner: Runner = prepare(graph, executor, self._donated)
         #: made when it is needed; races make it twice
         self._checked: Runner | None = None
 
@@ -89,7 +93,7 @@ class ConcreteFunction:
     def checked_runner(self) -> Runner:
         """What computes one operation at a time, with NumPy's own functions: floating-point errors are asked for."""
         if self._checked is None:
-            self._checked = prepare(self.graph, "dataflow")
+            self._checked = prepare(self.graph, "dataflow", self._donated)
         return self._checked
 
     @property

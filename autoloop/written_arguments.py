@@ -6,8 +6,9 @@ of this is paid by functions that do neither.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -19,10 +20,13 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import EAGER
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.running.prepare import run_graph, wrap
+from autoloop_runtime.running.prepare import prepare, run_graph, wrap
 
 from .concrete import ConcreteFunction, own
 from .given_arrays import COPIED
+
+if TYPE_CHECKING:
+    from autoloop_runtime.running.runner import Runner
 
 
 class OtherMemory(Exception):
@@ -123,7 +127,7 @@ class ReferringFunction(ConcreteFunction):
 
     def __init__(self, name: str, graph: Graph, value: Any, executor: str, references: References) -> None:
         self.references = references
-        super().__init__(name, graph, value, executor, [tensor for _, tensor in references.written])
+        super().__init__(name, graph, value, executor, references.written)
         outputs = [place for place, (fixed, _) in enumerate(self._fixed) if not fixed]
         #: which result of a run is which input itself
         self._returned = [(outputs.index(place), position) for place, position in references.returned]
@@ -141,13 +145,18 @@ class ReferringFunction(ConcreteFunction):
         return self._given_back(values, made)
 
     def run_recorded(self, leaves: Sequence[Any]) -> Any:
-        """Run on tensors and arrays while somebody records."""
+        """Run on tensors and arrays while somebody records: what the way back reads is not written to."""
         self._check(leaves)
-        runner = self.checked_runner if asked() else self.runner
+        runner = prepare(self.graph, "dataflow") if asked() else self._recorded_runner
         results = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
         made = [t if handed is wrap else handed(t.value) for t, handed in zip(results, self._handed)]
         self._write(leaves, [t.value for t in results[self._count :]])
         return self._given_back(leaves, made)
+
+    @functools.cached_property
+    def _recorded_runner(self) -> Runner:
+        """What leaves the arrays that it is given as they are."""
+        return prepare(self.graph, self.runner.asked)
 
     def _check(self, values: Sequence[Any]) -> None:
         """Raise, before anything is done, if what is written to cannot be, or is more than one argument."""
@@ -191,11 +200,14 @@ class ReferringFunction(ConcreteFunction):
                 )
 
     def _write(self, values: Sequence[Any], results: Sequence[Any]) -> None:
-        if len(results) > 1:  # what is written to one may lie in the memory of another
-            results = [own(result, [v for v in values if isinstance(v, np.ndarray)]) for result in results]
-        for position, result in zip(self._written, results):
-            if type(values[position]) is np.ndarray:
-                np.copyto(values[position], result)
+        """Put what the run gave for the arguments into them, where it is not there already."""
+        moved = [(values[k], result) for k, result in zip(self._written, results) if result is not values[k]]
+        if len(moved) > 1:  # what is written to one may lie in the memory of another
+            arrays = [v for v in values if isinstance(v, np.ndarray)]
+            moved = [(array, own(result, arrays)) for array, result in moved]
+        for array, result in moved:
+            if type(array) is np.ndarray:
+                np.copyto(array, result)
 
     def _given_back(self, values: Sequence[Any], made: list[Any]) -> Any:
         for place, position in self._returned:

@@ -5,7 +5,8 @@ reused. It can when the loop *owns* it: the variable starts with a copy of its o
 operations whose results are no views of it, and the assignment is the last thing that reads it. This module finds
 such chains ``v -> set_item -> ... -> v``, also through branches and inner loops. On large arrays an element by element
 operation in a loop is a link of such a chain too: ``np.add(x, y, out=x)``. What such a link is made from need not be a
-loop variable; any result that is an array of its own will do.
+loop variable; any result that is an array of its own will do, and so will an input that the caller gives away
+(``Graph.donated``): its own array, which the function writes to.
 """
 
 from __future__ import annotations
@@ -32,12 +33,15 @@ class Ownership:
         Node that may write to one of its inputs -> which.
     copied : set of (Node, int)
         While and loop variable that must start with a copy of its own.
+    entered : set of (Node, int)
+        While and loop variable whose array is the loop's own in every iteration.
     reusing : set of Node
         Nodes in loops whose results, large arrays, nobody holds on to for long.
     """
 
     in_place: dict[Node, int] = field(default_factory=dict)
     copied: set[tuple[Node, int]] = field(default_factory=set)
+    entered: set[tuple[Node, int]] = field(default_factory=set)
     reusing: set[Node] = field(default_factory=set)
 
 
@@ -45,8 +49,11 @@ def find_owned(graph: Graph, fused: Collection[Node] = ()) -> Ownership:
     """Return the chains of ``graph`` and of the graphs inside it;
     the nodes ``fused`` write to nothing that they read."""
     found = Ownership(dict.fromkeys(fused, -1))
-    if fused or _worth_a_search(graph):
-        _search(graph, found, set(), False)
+    if fused or graph.donated or _worth_a_search(graph):
+        reading = readers(graph)
+        for position in graph.donated:
+            _follow(reading, graph.inputs[position], found)
+        _search(graph, found, False)
         for node in fused:
             del found.in_place[node]
         _find_reusing(_Inside(graph, readers(graph)), found, fused)
@@ -129,33 +136,33 @@ def _writes(node: Node) -> bool:
     return node.op.into is not None and node.op.traits.elementwise and not node.declared and is_large(node.outputs[0])
 
 
-def _search(graph: Graph, found: Ownership, entered: set[tuple[Node, int]], in_loop: bool) -> None:
-    """Find chains that start in ``graph``; ``entered``: loop variables that are owned on entry."""
+def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
+    """Find chains that start in ``graph``."""
     reading = readers(graph)
     for node in graph.nodes:
         if node.op is WHILE:
             for k in range(node.attrs["n_vars"]):
-                marks = _through_loop(node, k, found.in_place) if (node, k) not in entered else None
+                marks = _through_loop(node, k, found.in_place) if (node, k) not in found.entered else None
                 if marks is None or not marks.in_place:
                     continue
                 found.in_place |= marks.in_place
                 found.copied.add((node, k))
-                entered |= marks.entered | {(node, k)}
-                _follow(reading, node.outputs[k], found, entered)
+                found.entered |= marks.entered | {(node, k)}
+                _follow(reading, node.outputs[k], found)
         elif node not in found.in_place and (
             node.op is SET_ITEM or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
         ):
-            _follow(reading, node.outputs[0], found, entered)
+            _follow(reading, node.outputs[0], found)
         for sub in node.subgraphs:
-            _search(sub, found, entered, in_loop or node.op is WHILE)
+            _search(sub, found, in_loop or node.op is WHILE)
 
 
-def _follow(reading: Readers, tensor: Tensor, found: Ownership, entered: set[tuple[Node, int]]) -> None:
+def _follow(reading: Readers, tensor: Tensor, found: Ownership) -> None:
     """Mark what comes after a value that is owned where it is made; the chain need not lead anywhere."""
     marks = _Marks(taken=found.in_place)
     _walk(reading, tensor, marks)
     found.in_place |= marks.in_place
-    entered |= marks.entered
+    found.entered |= marks.entered
 
 
 @dataclass

@@ -78,9 +78,9 @@ class Graph(NamedLookup):
         self.ended = False
         #: of a root: how many promises ``set_shape`` has made about what is in it
         self.declarations = 0
-        #: of a root: no variable may be created while it is traced
-        self.no_new_variables = False
+        self.no_new_variables = False  # of a root: no variable may be created while it is traced
         self.strict = False  # of a root: what may raise is computed although no output needs it
+        self.donated: dict[int, int] = {}  # inputs that a run may overwrite -> the output that is wanted there
         #: of a root: how its loops keep what their gradients need, unless they say so themselves
         self.gradient_memory: str | int | None = None
         #: 1.x: what is collected under a name, e.g. ``"variables"``

@@ -77,7 +77,8 @@ def analyse(
             there = reading.last(node.outputs[0], at)
             target = min(there, len(graph.nodes))
             still = epochs[position] == epochs[target] or _moves_freely(node)
-            if changing and any(t in changing for t in node.inputs):
+            told = bool(graph.root.donated) and can_fail(node)  # the caller sees which writes came before it
+            if told or (changing and any(t in changing for t in node.inputs)):
                 still = still and writes[position] == writes[target]
             if still and node.outputs[0] not in overwritten:
                 uses.inline.add(node)

@@ -377,7 +377,7 @@ def _site_standing(site: Site, whole: Standing) -> Standing:
 
 def _may_restart(graph: Graph) -> bool:
     """Return whether nobody notices that ``graph`` runs twice, and a loop in it cannot be handed over instead."""
-    return may_repeat(graph) and any(not may_hand_over(loop) for loop in loops_inside(graph))
+    return not graph.donated and may_repeat(graph) and any(not may_hand_over(loop) for loop in loops_inside(graph))
 
 
 #: the notice is said once; two threads that come to it at the same time may both say it

@@ -6,7 +6,8 @@ values; they differ in how the graph is walked (see ``EXECUTORS``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,8 +45,17 @@ def set_outputs(graph: Graph, outputs: Sequence[Tensor]) -> None:
         graph.outputs.append(graph.token)
 
 
-def prepare(graph: Graph, executor: str = "auto") -> Runner:
+def prepare(graph: Graph, executor: str = "auto", donated: Mapping[int, int] = MappingProxyType({})) -> Runner:
     """Make ``graph`` (with ``.inputs`` and ``.outputs``) ready to run.
+
+    Parameters
+    ----------
+    graph : Graph
+    executor : str
+        One of ``EXECUTORS``.
+    donated : mapping
+        Inputs that a run may overwrite -> the output that is wanted in the memory of each. The output that a run gives
+        is that very array where it could be computed there.
 
     Raises
     ------
@@ -57,7 +67,7 @@ def prepare(graph: Graph, executor: str = "auto") -> Runner:
     with undivided():
         from .runner import made_ready  # with the passes and two executors, which no import of a program needs
 
-    return made_ready(graph, executor)
+    return made_ready(graph, executor, donated)
 
 
 def run_now(build: Callable[[], Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..analysis.cost import choose
@@ -62,9 +62,10 @@ class Runner:
         return dict.fromkeys((loop.name for loop in loops_inside(self.graph)), self.standing)
 
 
-def made_ready(graph: Graph, executor: str) -> Runner:
+def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runner:
     """Return what runs ``graph``; see ``prepare``."""
     optimized = optimize(graph)
+    optimized.donated = dict(donated)
     if executor != "auto":
         return Runner(_made(optimized, executor), optimized, executor)
     choice = choose(optimized)

@@ -1,0 +1,122 @@
+"""What a function writes to its arguments is written to their own memory: nothing is copied where NumPy copies nothing."""
+
+import tracemalloc
+
+import autoloop as al
+import numpy as np
+import pytest
+
+SIZE = 1 << 17  # elements of 8 bytes: 1 MB
+#: bytes that a call may need for what is no array
+SMALL = 1 << 15
+
+
+def one_element(a, i, v):
+    a[i] = v
+
+
+def elements(a, n, v):
+    i = 0
+    while i < n:
+        a[i] = v + a[i + 1]
+        i += 1
+
+
+def in_a_branch(a, i, v):
+    if v > 0:
+        a[i] = v
+    else:
+        a[i + 1] = v
+
+
+def row_by_row(m, n, v):
+    for i in range(n):
+        for j in range(3):
+            m[i, j] += v
+        if v > 1:
+            m[i, 2:9] *= 2
+
+
+def two_arrays(a, b, n):
+    i = 0
+    while i < n:
+        a[i], b[i] = b[i + 1], a[i + 1]
+        i += 1
+
+
+def array():
+    return np.arange(float(SIZE))
+
+
+def matrix():
+    return np.arange(float(SIZE)).reshape(8, -1)
+
+
+I, V = np.int64(3), np.float64(2.5)
+#: (function, what its arguments are), of which NumPy needs no memory to speak of
+WITHOUT_MEMORY = [
+    (one_element, lambda: (array(), I, V)),
+    (elements, lambda: (array(), I, V)),
+    (in_a_branch, lambda: (array(), I, V)),
+    (row_by_row, lambda: (matrix(), I, V)),
+    (two_arrays, lambda: (array(), array(), I)),
+]
+
+
+def peak(function, given):
+    """Return the bytes that a call of a function needs at most, beside its arguments."""
+    tracemalloc.start()
+    try:
+        function(*given)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def needs(function, make, executor):
+    """Return what a decorated function needs when it was called before, and whether it did the same as the plain one."""
+    decorated, plain, ours = al.function(function, executor=executor), make(), make()
+    for _ in range(2):
+        function(*plain)
+        decorated(*ours)
+    assert all(map(np.array_equal, plain, ours)), f"{function.__name__} under {executor}"
+    given = make()
+    return peak(decorated, given)
+
+
+@pytest.mark.parametrize("executor", ["sequential"])
+def test_a_write_to_an_argument_copies_nothing(executor):
+    most = {f.__name__: used for f, make in WITHOUT_MEMORY if (used := needs(f, make, executor)) > SMALL}
+    assert not most
+
+
+def fails_after_a_write(a, b, i):
+    a[0] = 3.0
+    b[i] = 1.0
+    a[1] = 4.0
+
+
+def fails_before_a_write(a, b, i):
+    read = b[i]
+    a[0] = 3.0
+    return read
+
+
+def fails_in_a_loop(a, b, i):
+    n = 0
+    while n < 2:
+        read = b[i + n]
+        a[n] = 3.0
+        b[n] = read
+        n += 1
+
+
+@pytest.mark.parametrize("executor", ["sequential", "auto"])
+def test_what_was_written_before_an_exception_stays(executor):
+    cases = [(fails_after_a_write, 9), (fails_before_a_write, 9), (fails_in_a_loop, 3)]
+    for function, place in cases:
+        plain, ours = [(np.zeros(4), np.ones(4), np.int64(place)) for _ in range(2)]
+        for called, given in ((function, plain), (al.function(function, executor=executor), ours)):
+            with pytest.raises(IndexError, match="out of bounds"):
+                called(*given)
+        assert all(map(np.array_equal, plain, ours)), function.__name__
