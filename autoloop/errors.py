@@ -8,6 +8,8 @@ traceback, so that nothing stands between the user's lines.
 from __future__ import annotations
 
 import ast
+import builtins
+import functools
 import linecache
 import os
 import sys
@@ -180,7 +182,7 @@ def user_stacklevel() -> int:
 # -- the frame of a decorated function ----------------------------------------------------------------------
 
 _ENTRY = """
-def {name}(*args, **kwargs):
+def function(*args, **kwargs):
     try:
         return _autoloop_call(args, kwargs)
     except BaseException as error:
@@ -204,14 +206,29 @@ def entry_point(call: Callable[[tuple[Any, ...], dict[str, Any]], Any], f: Any) 
     name = getattr(code, "co_name", "")
     if not name.isidentifier():
         code, name = None, "function"
-    tree = parse(_ENTRY.format(name=name))
-    filename = __file__ if code is None else code.co_filename
+    filename, line, columns = __file__, 1, (0, 0)
     if code is not None:
-        _place_at(tree, *_head_of(code))
-    namespace: dict[str, Any] = {"_autoloop_call": call, "_autoloop_shown": user_traceback, _ENTRY_MARK: True}
-    exec(compile(tree, filename, "exec"), namespace)
-    entry: Callable[..., Any] = namespace[name]
-    return entry
+        filename = code.co_filename
+        line, text = _head_of(code)
+        columns = len(text) - len(text.lstrip()), len(text.rstrip())
+    entry = _entry_code(*columns).replace(co_filename=filename, co_firstlineno=line, co_name=name, co_qualname=name)
+    return types.FunctionType(
+        entry, {"_autoloop_call": call, "_autoloop_shown": user_traceback, _ENTRY_MARK: True, "__builtins__": builtins}
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _entry_code(start: int, end: int) -> types.CodeType:
+    """Return the code of an entry whose instructions all stand at these columns of its first line.
+
+    Functions differ in what ``replace`` gives it: to compile it for each of them took most of what a decorator takes.
+    """
+    tree = parse(_ENTRY)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
+            node.col_offset, node.end_col_offset = start, end  # type: ignore[attr-defined]
+    return next(one for one in compile(tree, __file__, "exec").co_consts if isinstance(one, types.CodeType))
 
 
 _ENTRY_MARK = "autoloop entry"
@@ -225,15 +242,6 @@ def _head_of(code: types.CodeType) -> tuple[int, str]:
         if text.split(maxsplit=1)[:1] == ["def"]:
             return line, text
     return code.co_firstlineno, linecache.getline(code.co_filename, code.co_firstlineno)
-
-
-def _place_at(tree: ast.AST, line: int, text: str) -> None:
-    """Give all nodes the position of one line; a mark under the whole line is not printed."""
-    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
-            node.col_offset, node.end_col_offset = start, end  # type: ignore[attr-defined]
 
 
 def _is_own_frame(frame: types.FrameType) -> bool:
