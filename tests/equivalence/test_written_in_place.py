@@ -1,10 +1,11 @@
-"""What a function writes to its arguments is written to their own memory: nothing is copied where NumPy copies nothing."""
+"""What a function writes to its arguments is written to their own memory: no copy is made where NumPy makes none."""
 
 import tracemalloc
 
 import autoloop as al
 import numpy as np
 import pytest
+from executors import EXECUTORS, needs_native
 
 SIZE = 1 << 17  # elements of 8 bytes: 1 MB
 #: bytes that a call may need for what is no array
@@ -74,7 +75,7 @@ def peak(function, given):
 
 
 def needs(function, make, executor):
-    """Return what a decorated function needs when it was called before, and whether it did the same as the plain one."""
+    """Return what a decorated function, which does the same as the plain one, needs after two calls."""
     decorated, plain, ours = al.function(function, executor=executor), make(), make()
     for _ in range(2):
         function(*plain)
@@ -84,7 +85,7 @@ def needs(function, make, executor):
     return peak(decorated, given)
 
 
-@pytest.mark.parametrize("executor", ["sequential"])
+@pytest.mark.parametrize("executor", [name for name in EXECUTORS if name != "dataflow"])
 def test_a_write_to_an_argument_copies_nothing(executor):
     most = {f.__name__: used for f, make in WITHOUT_MEMORY if (used := needs(f, make, executor)) > SMALL}
     assert not most
@@ -111,7 +112,7 @@ def fails_in_a_loop(a, b, i):
         n += 1
 
 
-@pytest.mark.parametrize("executor", ["sequential", "auto"])
+@pytest.mark.parametrize("executor", [name for name in EXECUTORS if name != "dataflow"])
 def test_what_was_written_before_an_exception_stays(executor):
     cases = [(fails_after_a_write, 9), (fails_before_a_write, 9), (fails_in_a_loop, 3)]
     for function, place in cases:
@@ -120,3 +121,41 @@ def test_what_was_written_before_an_exception_stays(executor):
             with pytest.raises(IndexError, match="out of bounds"):
                 called(*given)
         assert all(map(np.array_equal, plain, ours)), function.__name__
+
+
+def with_windows(a, n):
+    i = 0
+    while i < n:
+        a[i] = a[i : i + 2].sum()
+        i += 1
+
+
+@needs_native
+def test_machine_code_that_gives_up_leaves_the_arguments_as_they_were():
+    plain, ours = np.ones(8), np.ones(8)
+    decorated = al.function(with_windows, executor="native")
+    with pytest.raises(NotImplementedError, match="cut short"):
+        decorated(ours, np.int64(8))
+    assert np.array_equal(plain, ours)
+    with_windows(plain, 7)
+    decorated(ours, np.int64(7))
+    assert np.array_equal(plain, ours)
+
+
+def test_arrays_that_lie_otherwise_in_memory_are_written_to():
+    base = np.arange(48.0)
+    for executor in EXECUTORS:
+        for part in (slice(None, None, 2), slice(None, None, -1), slice(3, 40)):
+            plain, ours = base.copy(), base.copy()
+            elements(plain[part], I, V)
+            al.function(elements, executor=executor)(ours[part], I, V)
+            assert np.array_equal(plain, ours), (executor, part)
+        raw = bytearray(8 * 12 + 1)
+        plain, ours = np.frombuffer(raw, offset=1), np.arange(12, dtype=">i8")
+        al.function(elements, executor=executor)(plain, I, V)
+        al.function(one_element, executor=executor)(ours, I, V)
+        assert plain[:4].tolist() == [2.5, 2.5, 2.5, 0.0] and ours[:4].tolist() == [0, 1, 2, 2]
+        frozen = np.zeros(4)
+        frozen.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            al.function(elements, executor=executor)(frozen, I, V)

@@ -13,7 +13,6 @@ import numpy as np
 from ..base.config import get_num_threads
 from ..base.forks import Kind, generation
 from ..collections import saved_stacks as saved_ops
-from ..collections import tensor_array_ops as array_ops
 from ..collections.variables import READ, checked
 from ..collections.versioned_array import ArrayValue
 from ..ir.failures import annotate
@@ -28,9 +27,8 @@ from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.adjoints import TABLES
 from .typing.facts import Shape
 from .typing.refusal import refusal
-from .typing.static_slices import takes_index
 from .writer.context import OUT_OF_MEMORY, Check, Operand
-from .writer.registry import entry_of
+from .writer.refusals_in_runs import may_refuse
 
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
@@ -123,8 +121,12 @@ class _Runnable:
         self._code = code
         self._call = callable_of(code)
         self._arrays = tuple([(k, p.dtype, p.shape) for k, p in enumerate(function.inputs) if p.is_array])
-        self._outputs = tuple([(p.dtype, p.shape) for p in function.outputs if p.is_array])
-        formats = ["q" if p.is_array else _PACKED[p.dtype.char] for p in function.inputs] + ["q"] * len(self._outputs)
+        #: of each output array the input in whose memory it is, or what it is made as
+        self._outputs = tuple(
+            [(function.placed.get(j), p.dtype, p.shape) for j, p in enumerate(function.outputs) if p.is_array]
+        )
+        formats = ["q" if p.is_array else _PACKED[p.dtype.char] for p in function.inputs]
+        formats += ["q"] * sum(placed is None for placed, _, _ in self._outputs)
         self._pack = struct.Struct("=" + "".join(formats)).pack
         ports = [p for p in function.outputs if not p.is_array]
         self._unpack = struct.Struct(
@@ -168,10 +170,14 @@ class _Runnable:
     def _run(self, values: Sequence[Any], done: int) -> list[Any]:
         args = list(values)
         # what is looked at only by address must live until the call is over: ``values``, ``kept`` and ``made`` do
-        kept = self._put_arrays(args) if self._arrays else None
-        made = [np.empty(shape, dtype) for dtype, shape in self._outputs]
-        if made:
-            args.extend(map(_address, made))
+        kept = self._put_arrays(args) if self._arrays else {}
+        made = []
+        for placed, dtype, shape in self._outputs:
+            if placed is None:
+                made.append(np.empty(shape, dtype))
+                args.append(_address(made[-1]))
+            else:
+                made.append(kept.get(placed, values[placed]))
         packed = self._pack(*args)
         try:
             memory = self._free.pop()
@@ -207,14 +213,14 @@ class _Runnable:
         self._call(None, memory.address)
         return out
 
-    def _put_arrays(self, args: list[Any]) -> list[Any]:
-        """Replace each array by its address; gives what was copied because it did not lie in memory as it must."""
-        kept = []
+    def _put_arrays(self, args: list[Any]) -> dict[int, Any]:
+        """Replace each array by its address; gives the copies of those that did not lie in memory as they must."""
+        kept = {}
         for k, dtype, shape in self._arrays:
             array = args[k]
             if type(array) is not np.ndarray or not (array.flags.c_contiguous and array.flags.aligned):
                 array = np.require(array, dtype, ["C", "A"])
-                kept.append(array)
+                kept[k] = array
             if array.shape != shape or array.dtype != dtype:
                 raise ValueError(f"input {k} has shape {array.shape} and dtype {array.dtype}, not {shape}, {dtype}")
             args[k] = _address(array)
@@ -234,7 +240,7 @@ class _Runnable:
         counts = [ctypes.c_int64.from_address(start + 8 * k).value for k in range(len(check.loops))]
         frames = [(loop, n + (0 if k else done)) for k, (loop, n) in enumerate(zip(check.loops, counts))][::-1]
         if check.node.op in TABLES:
-            return refusal(check.node, "how many elements the collection has is not known")
+            return refusal(check.node, may_refuse(check))
         look = _copied if self._function.stacks else partial(_seen, owners)
         operands = [_operand(o, start, look) for o in check.operands]
         if self._function.stacks:
@@ -247,14 +253,8 @@ class _Runnable:
                 check.node.op.kernel(*inputs, **check.node.attrs)
         except Exception as error:
             return annotate(error, check.node, frames)
-        if check.node.op is array_ops.WRITE:
-            return refusal(check.node, "an element is written behind the end of a TensorArray that grows")
-        if takes_index(check.node):
-            return refusal(check.node, "a slice is cut short where the array ends, so its extent depends on values")
-        entry = entry_of(check.node.op)
-        if entry is not None and entry.undecided:
-            return refusal(check.node, "of these values machine code cannot decide it (rounding does, or too few bits)")
-        return annotate(RuntimeError(_disagreement(check)), check.node, frames)
+        why = may_refuse(check)
+        return refusal(check.node, why) if why else annotate(RuntimeError(_disagreement(check)), check.node, frames)
 
 
 def _disagreement(check: Check) -> str:

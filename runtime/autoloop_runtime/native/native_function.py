@@ -5,7 +5,7 @@ raised, -2 when there was no memory for a stack.
 
 args
     Nothing, to give back stacks that an earlier call left behind; otherwise 8 bytes per input, the ``PyObject *`` of an
-    array or a scalar, then the ``PyObject *`` of each output array.
+    array or a scalar, then the ``PyObject *`` of each output array that is not placed in an input.
 memory
     Words of 8 bytes: the address of a table of the addresses of constant arrays; the address of scratch memory; the
     scalar outputs; one for the thread state and one for the last stack that was made; then what failed.
@@ -14,7 +14,7 @@ memory
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,7 @@ from .typing.facts import Shape, Types
 from .typing.refusal import refuse
 from .writer.context import Check, Context, Place
 from .writer.node_writer import open_block, value_of, write_nodes
+from .writer.refusals_in_runs import may_refuse
 from .writer.values import Array, Buffer, Scalar, Value, dense, registers, resolve, size_of
 
 #: the modules that fill the table of rules
@@ -112,6 +113,8 @@ class Function:
         It may leave stacks behind, which a second call without ``args`` gives back.
     shares : bool
         Some of its work is for several threads; it calls ``pool.SHARE``.
+    placed : dict of int to int
+        Outputs that are left in the memory of an input -> which.
     """
 
     ir: str
@@ -126,6 +129,7 @@ class Function:
     assigned: tuple[Variable, ...]
     stacks: bool
     shares: bool
+    placed: dict[int, int]
 
     @property
     def scalars_start(self) -> int:
@@ -157,12 +161,28 @@ DATA_OFFSET = data_offset()
 def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[str]) -> Function:
     """Return the function for ``graph`` with inputs of the given shapes.
 
+    Inputs that are given away are written to, unless the function may refuse values in the middle of a run: whoever
+    goes on then wants them as they were.
+
     Raises
     ------
     NativeRefusal
         If there is an operation in it that has no machine code.
     """
     types = infer(graph, shapes)
+    placed = {j: k for k, j in graph.donated.items() if _fits(types, graph.inputs[k], graph.outputs[j])}
+    made = _written(graph, types, features, placed)
+    return _written(graph, types, features, {}) if placed and any(map(may_refuse, made.checks)) else made
+
+
+def _fits(types: Types, given: Tensor, result: Tensor) -> bool:
+    """Return whether a result has the form of an input that is an array."""
+    form = given.dtype, types.shapes.get(given, ())
+    return form[1] != () and result not in types.returned and form == (result.dtype, types.shapes.get(result))
+
+
+def _written(graph: Graph, types: Types, features: frozenset[str], placed: dict[int, int]) -> Function:
+    """Return the function with results in the memory of inputs, as ``placed`` says."""
     outputs = tuple([_port(types, t) for t in graph.outputs])
     libraries, module = Libraries(features), Module(helper_text)
     ctx = Context(types, libraries, module)
@@ -171,8 +191,8 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
     outputs += tuple([_held(v) for v in assigned])
     with ctx.writer.at(ctx.entry):
-        values = [_input(ctx, k, port) for k, port in enumerate(inputs)]
-        places = _output_places(ctx, len(inputs), outputs)
+        values = [_input(ctx, k, port, k in placed.values()) for k, port in enumerate(inputs)]
+        places = _output_places(ctx, values, outputs, placed)
     ctx.variables.update(zip(variables, values[len(graph.inputs) :]))
     block = open_block(ctx, graph, values)
     targets = {t: Place(p.buffer) for t, p in zip(reversed(graph.outputs), reversed(places)) if p is not None}
@@ -183,7 +203,7 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     return Function(
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
         tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
-        stacks.uses_stacks(ctx), ctx.module.declares(SHARE),
+        stacks.uses_stacks(ctx), ctx.module.declares(SHARE), placed,
     )  # fmt: skip
 
 
@@ -205,8 +225,8 @@ def _held(variable: Variable) -> Port:
     return Port(variable.dtype, variable.shape.as_tuple())
 
 
-def _input(ctx: Context, position: int, port: Port) -> Value:
-    """Return the value of an input, found in the arguments."""
+def _input(ctx: Context, position: int, port: Port, owned: bool) -> Value:
+    """Return the value of an input, found in the arguments; ``owned``: it may be written to."""
     writer, t, shape = ctx.writer, ctx.element_type(port.dtype), port.shape
     slot = writer.let(f"getelementptr i64, ptr %args, i64 {position}")
     if shape == ():
@@ -214,7 +234,7 @@ def _input(ctx: Context, position: int, port: Port) -> Value:
         return Scalar(writer.let(f"trunc i8 {raw} to i1") if t.kind == "b" else raw, t)
     pointer = _data(ctx, slot)
     buffer = Buffer(pointer, size_of(shape) * t.size)
-    return Array(pointer, t, shape, dense(shape), buffer)
+    return Array(pointer, t, shape, dense(shape), buffer, owned)
 
 
 def _data(ctx: Context, slot: str) -> str:
@@ -225,13 +245,20 @@ def _data(ctx: Context, slot: str) -> str:
     return pointer
 
 
-def _output_places(ctx: Context, first: int, outputs: Sequence[Port]) -> list[Array | None]:
+def _output_places(
+    ctx: Context, inputs: Sequence[Value], outputs: Sequence[Port], placed: Mapping[int, int]
+) -> list[Array | None]:  # fmt: skip
     """Return the memory of each output that is an array."""
     places: list[Array | None] = []
-    position = first
-    for port in outputs:
+    position = len(inputs)
+    for j, port in enumerate(outputs):
         if not port.is_array:
             places.append(None)
+            continue
+        if j in placed:
+            given = inputs[placed[j]]
+            assert isinstance(given, Array)
+            places.append(given)
             continue
         t, shape = ctx.element_type(port.dtype), port.shape
         pointer = _data(ctx, ctx.writer.let(f"getelementptr i64, ptr %args, i64 {position}"))
