@@ -13,41 +13,44 @@ import os as _os
 import sys as _sys
 import typing as _typing
 
-from autoloop_runtime import ops as _ops
-from autoloop_runtime.base import config as config
-from autoloop_runtime.base import locations as _locations
-from autoloop_runtime.base import nest as nest
-from autoloop_runtime.base import profiler as profiler
-from autoloop_runtime.base.doors import door as _door
-from autoloop_runtime.base.dtypes import as_dtype as as_dtype
-from autoloop_runtime.base.dtypes import bool_ as bool_
-from autoloop_runtime.base.dtypes import complex64 as complex64
-from autoloop_runtime.base.dtypes import complex128 as complex128
-from autoloop_runtime.base.dtypes import float16 as float16
-from autoloop_runtime.base.dtypes import float32 as float32
-from autoloop_runtime.base.dtypes import float64 as float64
-from autoloop_runtime.base.dtypes import int8 as int8
-from autoloop_runtime.base.dtypes import int16 as int16
-from autoloop_runtime.base.dtypes import int32 as int32
-from autoloop_runtime.base.dtypes import int64 as int64
-from autoloop_runtime.base.dtypes import string as string
-from autoloop_runtime.base.dtypes import uint8 as uint8
-from autoloop_runtime.base.dtypes import uint16 as uint16
-from autoloop_runtime.base.dtypes import uint32 as uint32
-from autoloop_runtime.base.dtypes import uint64 as uint64
-from autoloop_runtime.base.native_extra import UnusableCacheWarning as UnusableCacheWarning
-from autoloop_runtime.base.shapes import TensorShape as TensorShape
-from autoloop_runtime.ir.convert import constant as constant
-from autoloop_runtime.ir.convert import convert_to_tensor as convert_to_tensor
-from autoloop_runtime.ir.graph import Graph as Graph
-from autoloop_runtime.ir.standard_protocols import offer_namespace as _offer_namespace
-from autoloop_runtime.ir.tensor import Tensor as Tensor
-from autoloop_runtime.ir.tensor_spec import TensorSpec as TensorSpec
-from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
+from autoloop_runtime.base.collector import NoCollection as _NoCollection
 
-from .concrete import ConcreteFunction as ConcreteFunction
-from .function import Function as Function
-from .function import function as function
+with _NoCollection():
+    from autoloop_runtime import ops as _ops
+    from autoloop_runtime.base import config as config
+    from autoloop_runtime.base import locations as _locations
+    from autoloop_runtime.base import nest as nest
+    from autoloop_runtime.base import profiler as profiler
+    from autoloop_runtime.base.doors import door as _door
+    from autoloop_runtime.base.dtypes import as_dtype as as_dtype
+    from autoloop_runtime.base.dtypes import bool_ as bool_
+    from autoloop_runtime.base.dtypes import complex64 as complex64
+    from autoloop_runtime.base.dtypes import complex128 as complex128
+    from autoloop_runtime.base.dtypes import float16 as float16
+    from autoloop_runtime.base.dtypes import float32 as float32
+    from autoloop_runtime.base.dtypes import float64 as float64
+    from autoloop_runtime.base.dtypes import int8 as int8
+    from autoloop_runtime.base.dtypes import int16 as int16
+    from autoloop_runtime.base.dtypes import int32 as int32
+    from autoloop_runtime.base.dtypes import int64 as int64
+    from autoloop_runtime.base.dtypes import string as string
+    from autoloop_runtime.base.dtypes import uint8 as uint8
+    from autoloop_runtime.base.dtypes import uint16 as uint16
+    from autoloop_runtime.base.dtypes import uint32 as uint32
+    from autoloop_runtime.base.dtypes import uint64 as uint64
+    from autoloop_runtime.base.native_extra import UnusableCacheWarning as UnusableCacheWarning
+    from autoloop_runtime.base.shapes import TensorShape as TensorShape
+    from autoloop_runtime.ir.convert import constant as constant
+    from autoloop_runtime.ir.convert import convert_to_tensor as convert_to_tensor
+    from autoloop_runtime.ir.graph import Graph as Graph
+    from autoloop_runtime.ir.standard_protocols import offer_namespace as _offer_namespace
+    from autoloop_runtime.ir.tensor import Tensor as Tensor
+    from autoloop_runtime.ir.tensor_spec import TensorSpec as TensorSpec
+    from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
+
+    from .concrete import ConcreteFunction as ConcreteFunction
+    from .function import Function as Function
+    from .function import function as function
 
 if _typing.TYPE_CHECKING:
     from autoloop_runtime.collections import sparse as sparse

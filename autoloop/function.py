@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.collector import NoCollection
 from autoloop_runtime.base.contexts import undisturbed
 from autoloop_runtime.base.forks import Kind, undivided
 from autoloop_runtime.ir.graph import Graph, default_graphs
@@ -221,7 +222,7 @@ class Function:
     def _trace(
         self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any, same: Sequence[int] = ()
     ) -> ConcreteFunction:
-        with undivided():  # with all of the conversion, which no import of a program needs
+        with undivided(), NoCollection():  # with all of the conversion, which no import of a program needs
             from .tracing import RETRACE_WARNING, attempted, finished, placeholders, traced, warn_of_retracing
 
         names = self._parameters.leaf_names(call)

@@ -18,6 +18,7 @@ from autoloop_runtime.analysis.sizes import LARGE, SMALL, bytes_of, is_large, ma
 from autoloop_runtime.analysis.uses import CONTROL, END, Readers, place_of, places, readers
 from autoloop_runtime.base import (
     background,
+    collector,
     config,
     dtypes,
     enumeration,

@@ -10,6 +10,7 @@ import importlib
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from .collector import NoCollection
 from .forks import undivided
 
 
@@ -32,7 +33,7 @@ def door(
         module = module_of.get(name)
         if module is None:
             raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
-        with undivided():
+        with undivided(), NoCollection():
             found = importlib.import_module(module)
         value = namespace[name] = found if name in modules else getattr(found, name)
         return value

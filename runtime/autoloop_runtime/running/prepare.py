@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import nest
+from ..base.collector import NoCollection
 from ..base.contexts import undisturbed
 from ..base.forks import undivided
 from ..base.fp_warnings import asked
@@ -64,7 +65,7 @@ def prepare(graph: Graph, executor: str = "auto", donated: Mapping[int, int] = M
     ImportError
         If ``native`` is asked for and its extra is not installed.
     """
-    with undivided():
+    with undivided(), NoCollection():
         from .runner import made_ready  # with the passes and two executors, which no import of a program needs
 
     return made_ready(graph, executor, donated)

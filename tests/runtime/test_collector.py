@@ -1,0 +1,120 @@
+"""The garbage collector while modules are loaded: off, and afterwards what it was."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+from api import collector
+from forking import needs_fork, run_with
+
+
+@pytest.fixture
+def given_back():
+    before = gc.isenabled()
+    yield
+    assert not collector._waiting_for
+    (gc.enable if before else gc.disable)()
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_it_is_off_inside_and_then_as_it_was(given_back, on):
+    (gc.enable if on else gc.disable)()
+    thresholds, frozen = gc.get_threshold(), gc.get_freeze_count()
+    with collector.NoCollection():
+        assert not gc.isenabled()
+        with pytest.raises(ZeroDivisionError), collector.NoCollection():
+            1 / 0  # noqa: B018
+        assert not gc.isenabled()
+    assert gc.isenabled() is on
+    assert (gc.get_threshold(), gc.get_freeze_count()) == (thresholds, frozen)
+
+
+def test_what_a_user_froze_stays_so():
+    code = """
+import gc
+gc.freeze()
+before = gc.get_freeze_count()
+import autoloop as al
+al.sparse
+assert gc.isenabled() and 0 < before - 100 < gc.get_freeze_count() <= before
+"""
+    assert not subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr
+
+
+def test_it_waits_for_the_last_thread(given_back):
+    gc.enable()
+    inside, leave = threading.Event(), threading.Event()
+
+    def load():
+        with collector.NoCollection():
+            inside.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    inside.wait(10)
+    with collector.NoCollection():
+        pass
+    assert not gc.isenabled()
+    leave.set()
+    thread.join()
+    assert gc.isenabled()
+
+
+@pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="needs signals")
+@pytest.mark.parametrize("step", range(1, 16))
+def test_ctrl_c_anywhere_leaves_it_on(given_back, step):
+    """At each line of what begins and ends the pause."""
+    gc.enable()
+    left = [step]
+
+    def trace(frame, event, arg):
+        if frame.f_code.co_filename != collector.__file__:
+            return None
+        if event == "line":
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        with collector.NoCollection():
+            pass
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(None)
+    assert gc.isenabled() and not collector._waiting_for
+
+
+@needs_fork
+def test_a_child_does_not_wait_for_threads_that_it_has_not(tmp_path):
+    out = run_with(
+        """
+import gc
+from autoloop_runtime.base import collector
+gc.enable()
+inside, leave = threading.Event(), threading.Event()
+def load():
+    with collector.NoCollection():
+        inside.set(); leave.wait()
+thread = threading.Thread(target=load); thread.start(); inside.wait()
+def look():
+    assert gc.isenabled()
+def within():
+    assert not gc.isenabled()
+reap({"child": child(look)})
+with collector.NoCollection(): reap({"own": child(within)})
+leave.set(); thread.join()
+assert gc.isenabled()
+print("done")
+""",
+        tmp_path,
+    )
+    assert out.strip() == "done"
