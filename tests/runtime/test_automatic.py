@@ -107,6 +107,26 @@ def test_the_next_run_begins_in_machine_code(loops_only, given):
 
 
 @needs_native
+@pytest.mark.parametrize("width", [0, 2])
+def test_a_loop_that_writes_to_an_argument_goes_on_in_its_memory(loops_only, given, width):
+    def filled(a, n):
+        i = 0
+        while i < n:
+            # of a window that is cut short machine code knows nothing: it gives up, and has written to a copy
+            a[i] += i * 2.0 if width == 0 else a[i : i + width].sum()
+            i += 1
+
+    plain, ours = np.ones(1000), np.ones(1000)
+    f = al.function(filled)
+    for _ in range(2):
+        filled(plain, N(1000))
+        f(ours, N(1000))
+    assert np.array_equal(plain, ours)
+    handed = [any(value is ours for value in values) for values in given]
+    assert handed == [True] if width else len(handed) > 1 and all(handed)
+
+
+@needs_native
 def test_a_trial_that_is_slower_goes_back(eager, monkeypatch, given):
     monkeypatch.setattr(automatic, "SMALLEST", float("inf"))
     monkeypatch.setattr(on_stack_replacement, "TRIAL", 1.0)  # one iteration

@@ -51,8 +51,8 @@ def find_owned(graph: Graph, fused: Collection[Node] = ()) -> Ownership:
     found = Ownership(dict.fromkeys(fused, -1))
     if fused or graph.donated or _worth_a_search(graph):
         reading = readers(graph)
-        for position in graph.donated:
-            _follow(reading, graph.inputs[position], found)
+        for position, output in graph.donated.items():
+            _follow(reading, graph.inputs[position], found, output)
         _search(graph, found, False)
         for node in fused:
             del found.in_place[node]
@@ -157,12 +157,14 @@ def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
             _search(sub, found, in_loop or node.op is WHILE)
 
 
-def _follow(reading: Readers, tensor: Tensor, found: Ownership) -> None:
-    """Mark what comes after a value that is owned where it is made; the chain need not lead anywhere."""
+def _follow(reading: Readers, tensor: Tensor, found: Ownership, output: int | None = None) -> None:
+    """Mark what comes after a value that is owned where it is made; the chain need not lead anywhere but to ``output``:
+    after an exception nobody finds anything in the caller's array that would never have been put there."""
     marks = _Marks(taken=found.in_place)
-    _walk(reading, tensor, marks)
-    found.in_place |= marks.in_place
-    found.entered |= marks.entered
+    end = _walk(reading, tensor, marks)
+    if output is None or end == output:
+        found.in_place |= marks.in_place
+        found.entered |= marks.entered
 
 
 @dataclass

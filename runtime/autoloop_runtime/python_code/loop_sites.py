@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from ..ir.graph import CONST, Node
@@ -18,8 +18,11 @@ class SiteFactory(Protocol):
     the emitted loop uses them (see ``running.on_stack_replacement``).
     """
 
-    def replacing(self, node: Node) -> Callable[[], Any] | None:
-        """Return what may go on with the loop ``node`` between two iterations; None if nothing can."""
+    def replacing(self, node: Node, owned: Collection[int]) -> Callable[[], Any] | None:
+        """Return what may go on with the loop ``node`` between two iterations; None if nothing can.
+
+        ``owned``: loop variables that hold arrays which nobody else sees.
+        """
 
     def watching(self, node: Node) -> Callable[[], Any] | None:
         """Return what may give the whole function up between two iterations of ``node``; None if nothing wants to."""
@@ -41,7 +44,7 @@ class LoopSites:
         if self._factory is None or out.decided.counted or self._inside:
             return None
         around = self._inside, self._watched
-        site = self._factory.replacing(node)
+        site = self._factory.replacing(node, [k for one, k in out.decided.owned.entered if one is node])
         if site is not None:
             self._inside = True
         elif not self._watched:

@@ -26,7 +26,7 @@ whether there is machine code for the whole function by now (``Watch``), which t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import inf
 from time import perf_counter_ns
 from typing import Any
@@ -62,6 +62,8 @@ class Site:
     Attributes
     ----------
     node : Node
+    owned : frozenset of int
+        Loop variables whose arrays may be written to: nobody else sees them.
     variables : int
         How many loop variables the generated code knows: all but the effect token.
     spent : float
@@ -74,14 +76,15 @@ class Site:
         The iterations with which the next run begins in Python.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, owned: Collection[int]) -> None:
         self.node = node
+        self.owned = frozenset(owned)
         self.variables = _variables(node)
         self.spent = 0.0
         self.trusted: dict[Shapes, float] = {}
         self.lost: dict[Shapes, int] = {}
         #: its machine code
-        self.tier_up = TierUp(lambda: _resumable(node), node.subgraphs)
+        self.tier_up = TierUp(lambda: _resumable(node, self.owned), node.subgraphs)
         self.first = range(FIRST)
 
     def __call__(self) -> Turns:
@@ -111,12 +114,15 @@ class Site:
         return False
 
 
-def _resumable(node: Node) -> Graph:
-    """Return the loop as a function that goes on from any iteration."""
+def _resumable(node: Node, owned: Collection[int]) -> Graph:
+    """Return the loop as a function that goes on from any iteration, and may write to the variables ``owned``."""
     with undivided():
         from ..passes.resume import resumable
 
-    return resumable(node).graph
+    made = resumable(node)
+    places = [1 + place for place, k in enumerate(made.variables) if k in owned]  # as input and as output
+    made.graph.donated = dict(zip(places, places))
+    return made.graph
 
 
 def _variables(node: Node) -> int:
@@ -137,11 +143,11 @@ class Sites(dict[Node, Site]):
         super().__init__()
         self.look = look
 
-    def replacing(self, node: Node) -> Site | None:
+    def replacing(self, node: Node, owned: Collection[int]) -> Site | None:
         """Return the site of the loop ``node``; None if machine code surely cannot go on with it."""
         if not may_hand_over(node):
             return None
-        site = self[node] = Site(node)
+        site = self[node] = Site(node, owned)
         return site
 
     def are_refused(self) -> bool | None:
