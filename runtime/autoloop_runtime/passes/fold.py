@@ -23,6 +23,7 @@ from ..ops.identities import ENSURE_SHAPE, IDENTITY, STOP_GRADIENT
 from ..ops.operands import CAST
 from ..ops.selection import WHERE
 from .rewrite import Copy, constant_of, rewrite
+from .strictness import may_raise
 
 #: larger results are not worth keeping
 MAX_ELEMENTS = 4096
@@ -189,7 +190,7 @@ def _where(node: Node, inputs: list[Tensor]) -> Tensor | None:
         return None
     chosen, other = (x, y) if np.all(value) else (y, x)
     shapes_fit = _keeps_shape(node, chosen, other) and _keeps_shape(node, chosen, condition)
-    return chosen if shapes_fit else None
+    return chosen if shapes_fit and not may_raise(node.inputs[2 if chosen is x else 1]) else None
 
 
 def _nothing(node: Node, inputs: list[Tensor]) -> Tensor | None:

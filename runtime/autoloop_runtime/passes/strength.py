@@ -25,6 +25,7 @@ from ..ops.array import RESHAPE
 from ..ops.logic import BITWISE_AND, LOGICAL_AND, LOGICAL_OR, RIGHT_SHIFT
 from ..ops.operands import CAST
 from .rewrite import Copy, constant_of, rewrite
+from .strictness import may_raise
 
 #: a rule gives what stands for the node's only output, or nothing
 Rule = Callable[[Copy, Node, Sequence[Tensor]], Tensor | None]
@@ -169,7 +170,9 @@ def _same(copy: Copy, node: Node, inputs: Sequence[Tensor]) -> Tensor | None:
     """Return ``where(c, x, x)``, ``x & x``, ``maximum(x, x)`` is ``x``."""
     *condition, x, y = inputs
     same_shape = all(t.shape.rank == 0 for t in condition) or node.outputs[0].shape == x.shape
-    return x if x is y and same_shape and x.shape.is_fully_defined() else None
+    if x is not y or not same_shape or not x.shape.is_fully_defined() or any(map(may_raise, node.inputs[:-2])):
+        return None
+    return x
 
 
 RULES: dict[Op, Rule] = {

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from ..analysis.failure import can_fail
 from ..analysis.inside import nodes_inside
 from ..analysis.passed_on import is_fixed
-from ..ir.graph import Graph, Node
+from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ops.creation import RANGE
@@ -43,6 +43,22 @@ def _raises(node: Node) -> bool:
     if node.subgraphs or node.op.effect or node.op.stateful or node.op is RANGE or not can_fail(node):
         return False
     return all(t.dtype.kind in "biufc" for t in (*node.inputs, *node.outputs))
+
+
+def may_raise(tensor: Tensor) -> bool:
+    """Return whether a pass that has no use for a tensor any more might lose what computing it raises."""
+    assert tensor.node is not None
+    if not tensor.node.graph.root.strict:
+        return False
+    todo, seen = [tensor], {tensor}
+    while todo:
+        node = todo.pop().op
+        if node.op is PARAMETER or _raises(node) or any(map(_raises, nodes_inside(*node.subgraphs))):
+            return True
+        more = [one for one in (*node.inputs, *node.control_inputs) if one not in seen]
+        todo += more
+        seen.update(more)
+    return False
 
 
 def _waiting(graph: Graph, parent: Graph | None) -> Graph:
