@@ -122,11 +122,11 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
     def _attribute(self, node: Node, around: Surroundings) -> Node:
         """Return ``ops.attribute(a, 'name')`` for ``a.name`` where that may call a property of the user's.
 
-        And where it may ask an array for what only the run knows.
+        And where it may ask an array for what only the run knows, or for what tensors have and arrays do not.
         """
         loaded = isinstance(node.ctx, gast.Load)
         owner = self.environment.resolve(node.value, around.local_names)
-        asked = node.attr in _OF_EXTENTS and not isinstance(owner, types.ModuleType)
+        asked = node.attr in _ASKED and not isinstance(owner, types.ModuleType)
         is_property = loaded and (asked or self.environment.is_property(node.attr))
         node = self.parts(node, around)
         make = Maker(node)
@@ -148,8 +148,11 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         return make.call(self.operator(make, "item"), node.value, as_index(node.slice))
 
 
-#: attributes of arrays that tell of the extents
-_OF_EXTENTS = ("shape", "size", "__class__")
+#: attributes of arrays that tell of the extents, and those that arrays, unlike the tensors that stand for them, lack
+_ASKED = frozenset((
+    "shape", "size", "__class__",
+    "constant_value", "eval", "get_shape", "graph", "is_symbolic", "name", "node", "numpy", "op", "set_shape",
+))  # fmt: skip
 
 
 def _is_fixed(index: Node) -> bool:

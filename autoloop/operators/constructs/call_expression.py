@@ -12,7 +12,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.records import CallRecord, record_call
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroDimArray, lacking
 
 from ...conversion.callables import function_parameters, is_foreign
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
@@ -178,13 +178,16 @@ def _list_method(f: Any) -> Any:
 def attribute(owner: Any, name: str) -> Any:
     """Return ``owner.name``; the getter of a property of the user's is converted.
 
-    An array tells its extents as Python's numbers, also those that only the run knows.
+    An array tells its extents as Python's numbers, also those that only the run knows; what it lacks it lacks, whatever
+    the tensor that stands for it has.
     """
     if name == "__class__":
         return stands_for(owner) if isinstance(owner, Tracer) else owner.__class__
     if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
         extents = extents_of(owner)
         return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)
+    if type(owner) in _OF_NUMPY_AND_PYTHON and not hasattr(kind := stands_for(owner), name):
+        raise lacking(kind, name)
     plain: Any = object.__getattribute__
     if current_graph() is None or type(owner).__getattribute__ is not plain:
         return getattr(owner, name)
@@ -194,6 +197,9 @@ def attribute(owner: Any, name: str) -> Any:
     if isinstance(found, functools.cached_property) and name not in vars(owner):
         vars(owner)[name] = convert_callee(found.func)(owner)
     return getattr(owner, name)
+
+
+_OF_NUMPY_AND_PYTHON = (ArrayTracer, ZeroDimArray, NumberTracer)
 
 
 def extents_of(array: ArrayTracer) -> tuple[Any, ...]:

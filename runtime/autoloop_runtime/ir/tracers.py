@@ -27,6 +27,7 @@ from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
 from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, gives_array, gives_number, is_array
+from .op import call
 from .tensor import Tensor
 from .tensor_operators import ASKED_FIRST, Operators
 from .written_results import Changing, is_reference, place_of_out, refuse_array, without_out, written
@@ -138,6 +139,17 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
         """Whether this is a scalar of NumPy's, which nobody can write to."""
         return self.shape.rank == 0
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("dtype", "storage"):  # which are looked for in what is made below
+            raise AttributeError(name)
+        raise lacking(self.dtype.type if self.is_scalar else np.ndarray, name)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        if not self.is_scalar:
+            raise lacking(np.ndarray, "__round__")
+        made = super().__round__(ndigits).plain
+        return marked(ArrayTracer, made) if ndigits is not None else NumberTracer(call("python_int", made))
+
     @staticmethod
     def kind_of_part(made: Tensor, is_array: bool = True) -> type[ArrayTracer]:
         """Return the kind of a value of this array's: without axes it is a scalar, if it is not an array to NumPy."""
@@ -182,6 +194,12 @@ _KNOWN: dict[type, int] = {
     **_ORDER, np.ndarray: _ORDER[ArrayTracer],
     **dict.fromkeys((bool, int, float, complex, str, bytes, type(None), slice, type), 0),
 }  # fmt: skip
+
+
+def lacking(kind: type, name: str) -> AttributeError:
+    """Return what Python raises where a value of a type is asked for what it does not have."""
+    where = f"{kind.__module__}." if kind.__module__ == "numpy" else ""
+    return AttributeError(f"'{where}{kind.__name__}' object has no attribute {name!r}", name=name)
 
 
 def _place(value: Any) -> int:
@@ -377,7 +395,7 @@ def _part_setter(name: str) -> Callable[[Any, Any], None]:
 def _keep_kinds(base: type) -> None:
     for name, f in vars(base).items():
         theirs = any(name in vars(kind) for kind in (Attributes, Changing, References))
-        if theirs or name in ("__hash__", "__init_subclass__"):
+        if theirs or name in ("__hash__", "__init_subclass__", "__round__"):
             continue
         if isinstance(f, property) and f.fget is not None:
             setter = _part_setter(name) if hasattr(getattr(np.ndarray, name, None), "__set__") else None

@@ -303,6 +303,6 @@ def roll(x: ArrayLike, shift: ArrayLike, axis: Axes | None = None, name: str | N
     """
     x = convert_to_tensor(x)
     if axis is not None:
-        places = axes_of(axis, x.shape.rank, "roll") or ()
+        places = axes_of(axis, x.shape.rank, "roll", repeated=True) or ()
         axis = places if isinstance(axis, (tuple, list)) else places[0]
     return apply(ROLL, [x, convert_to_tensor(shift)], {"axis": axis}, name)

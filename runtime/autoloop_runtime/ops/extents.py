@@ -136,13 +136,13 @@ def known_entries(tensor: Tensor, depth: int = _DEPTH) -> tuple[Dim, ...] | None
     return unknown if found is None else found
 
 
-def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:
+def axes_of(axis: Any, rank: int | None, name: str, *, repeated: bool = False) -> tuple[int, ...] | None:
     """Return an ``axis`` argument as a tuple, ``None`` for all; not negative where the rank is known.
 
     Raises
     ------
     ValueError
-        If an axis is out of range or repeated.
+        If an axis is out of range, or repeated where it may not be.
     """
     if axis is None:
         return None if rank is None else tuple(range(rank))
@@ -151,7 +151,7 @@ def axes_of(axis: Any, rank: int | None, name: str) -> tuple[int, ...] | None:
     if not isinstance(axis, (tuple, list)):
         axis = (axis,)
     out = tuple([axis_of(a, rank, name) for a in axis])
-    if len(set(out)) != len(out):
+    if not repeated and len(set(out)) != len(out):
         raise ValueError(f"{name}: an axis appears twice in {tuple(axis)}")
     return out
 
