@@ -20,8 +20,9 @@ from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.tensor import Tensor
 
+from .bound_function import BoundFunction
 from .conversion.pipeline import convert, do_not_convert
-from .function import BoundFunction, Function
+from .function import Function
 from .keys import Number
 
 P = ParamSpec("P")

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.parsing import parse
 
 _E = TypeVar("_E", bound=BaseException)
@@ -68,6 +69,24 @@ class NeverReturnsError(BaseException):
 
     Not an ``Exception``, so that the user's own handlers let it pass.
     """
+
+
+class LeftToPython(BaseException):
+    """What is traced does something that no graph can do again: the function has to run as plain Python, at each call.
+
+    Raised before it is done. Not an ``Exception``, so that the user's own handlers let it pass.
+
+    Attributes
+    ----------
+    reason : str
+        What it does.
+    line : Line or None
+        Where.
+    """
+
+    def __init__(self, reason: str, line: Line | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.line = reason, line
 
 
 def is_own_file(filename: str) -> bool:
@@ -121,7 +140,7 @@ def refusals() -> type[BaseException] | tuple[()]:
 
 def is_refusal(error: BaseException) -> bool:
     """Return whether an exception says that a loop or branch cannot be built into a graph."""
-    if hasattr(error, _REFUSAL) or isinstance(error, NeverReturnsError):
+    if hasattr(error, _REFUSAL) or isinstance(error, NeverReturnsError | LeftToPython):
         return True
     link = error.__traceback__
     if link is None or not isinstance(error, TypeError | ValueError | ConversionError):

@@ -15,9 +15,13 @@ from autoloop_runtime.ir.records import CallRecord, LoopRecord, call_records, lo
 from autoloop_runtime.running.automatic import Standing
 from autoloop_runtime.running.runner import Runner
 
+from .bound_function import BoundFunction
 from .concrete import ConcreteFunction
-from .function import BoundFunction, Function
+from .function import Function
 from .keys import describe_key
+from .plain_python import PlainPython, what_and_where
+
+PLAIN = "plain Python"
 
 #: of a loop that the passes took out of the graph
 _GONE = Standing("none", "nothing needs what it computes, or that was known without running it")
@@ -128,7 +132,7 @@ class Explanation:
         lines = [self.name, f"executor: {self.executor} ({self.reason})"]
         lines.append(f"traced {len(self.traces)} time{'s' * (len(self.traces) != 1)}, for")
         lines += [f"  {trace}" for trace in self.traces]
-        if not self.loops:
+        if not self.loops and self.executor != PLAIN:
             lines += ["", "no loop was reached"]
         for loop in self.loops:
             lines += ["", str(loop)]
@@ -157,8 +161,10 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         Print it to read the report.
     """
     function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
-    concrete: ConcreteFunction = function.get_concrete_function(*args, **kwargs)
+    concrete: ConcreteFunction = function.trace_for(*args, **kwargs)
     keys = (function.function if isinstance(function, BoundFunction) else function).traced_for
+    if isinstance(concrete, PlainPython):
+        return Explanation(function.name, PLAIN, what_and_where(concrete), (), tuple(map(_trace, keys)))
     standing = concrete.runner.standing
     calls = call_records(concrete.graph)
     loops = _loops(concrete.graph, concrete.runner)

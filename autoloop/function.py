@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
@@ -25,12 +24,14 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.running.prepare import check_executor
 
+from .bound_function import BoundFunction, reference_to
 from .concrete import ConcreteFunction
 from .errors import entry_point
 from .given_arrays import give_back, taken, with_copies
 from .keys import Number, leaf_key, quick_key
 from .number_inputs import NumberInputs
 from .parameters import Parameters
+from .plain_python import CalledPlain, traced_or_plain, with_graph
 from .written_arguments import OtherMemory, in_order, lying_of, same_arrays
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ class Function:
         self.gradient_memory = check_gradient_memory(gradient_memory)
         self.name = str(name or getattr(python_function, "__name__", type(python_function).__name__))
         self._parameters = Parameters.of(python_function)
-        #: gives the instance of a method; None for a plain function
-        self._instance: Callable[[], Any] | None = None
+        self._instance: Callable[[], Any] | None = None  # of a method
         #: only added to under _lock; read without (a lookup in a dict is atomic, also without a GIL)
         self._cache: dict[Any, ConcreteFunction] = {}
         #: ``quick_key`` -> what ``_cache`` has for the same arguments; only added to, by any thread without a lock:
@@ -91,11 +91,11 @@ class Function:
         #: what is differentiated -> this function and its gradient as one; only added to, by any thread without a lock
         self.with_gradient: dict[Any, Function] = {}
         self.tracing_count = 0
+        self._needs_graph = False  # true of a gradient: the user's function does something else
         self._numbers = NumberInputs()
         #: how many traces there were since the last that took changing numbers as inputs
         self._retraces = 0
-        #: what each trace was made for
-        self.traced_for: list[Any] = []
+        self.traced_for: list[Any] = []  # what each trace was made for
         self.entry = entry_point(self._call, python_function)
 
     # -- calling ------------------------------------------------------------------------------------------
@@ -113,16 +113,20 @@ class Function:
             return self._inline(args, kwargs)
         call = args if not kwargs and len(args) == self._parameters.plain else self._bind(args, kwargs)
         try:
-            quick = quick_key(call)
-            if quick is None:
-                return self._call_nested(call)
-            key, values, arrays = quick
-            concrete = self._quick.get(key)
-            if concrete is None or recorders():
-                return self._call_nested(call)
-            return concrete.run(values, arrays)
-        except OtherMemory as other:
-            return self._call_with_memory(call, other.exactly)
+            try:
+                quick = quick_key(call)
+                if quick is None:
+                    return self._call_nested(call)
+                key, values, arrays = quick
+                concrete = self._quick.get(key)
+                if concrete is None or recorders():
+                    return self._call_nested(call)
+                return concrete.run(values, arrays)
+            except OtherMemory as other:
+                return self._call_with_memory(call, other.exactly)
+        except CalledPlain:
+            pass
+        return self.python_function(*self._receiver(), *args, **kwargs)
 
     def _call_with_memory(self, call: tuple[Any, ...], exactly: bool) -> Any:
         """Run a call with a trace that is made for how its arrays lie in memory."""
@@ -241,7 +245,7 @@ class Function:
                 value = traced(target, (*self._receiver(), *args), kwargs)
             return finished(self.name, graph, symbolic, value, self.executor)
 
-        concrete = attempted(attempt)
+        concrete = traced_or_plain(lambda: attempted(attempt), self.name, self.executor, self._needs_graph)
         self._cache[key] = concrete
         self.tracing_count += 1
         self.traced_for.append(key)
@@ -253,11 +257,15 @@ class Function:
     def derived(self, f: Callable[..., Any]) -> Function:
         """Return a function of the same arguments, options and executor; ``f`` calls this one."""
         made = Function(f, self.input_signature, False, self.executor, self.name, self.gradient_memory)
-        made._parameters = self._parameters
+        made._parameters, made._needs_graph = self._parameters, True
         return made
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for these arguments (``TensorSpec`` allowed), made if need be."""
+        return with_graph(self.trace_for(*args, **kwargs))
+
+    def trace_for(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """Return the trace for these arguments, or what stands for it where plain Python runs."""
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
         return self._lookup(self._bind(args, kwargs))[0]
@@ -273,56 +281,20 @@ class Function:
             return self
         known = self._bound.get(id(instance))
         if known is None or known[0]() is not instance:
-            known = self._bound[id(instance)] = self._bind_to(instance)
+            reference = reference_to(instance, self._bound)
+            known = self._bound[id(instance)] = reference, self._of(reference)
         return BoundFunction(known[1], instance)
 
-    def _bind_to(self, instance: Any) -> tuple[Callable[[], Any], Function]:
-        """Return a trace cache for one instance, which it does not keep alive where that can be helped."""
-        key, bound = id(instance), self._bound
-        reference: Callable[[], Any]
-        try:
-            reference = weakref.ref(instance, lambda _: bound.pop(key, None))
-        except TypeError:  # a class with __slots__
-            reference = lambda: instance  # noqa: E731
+    def _of(self, instance: Callable[[], Any]) -> Function:
+        """Return a method with the traces of one instance."""
         made = Function(
             self.python_function, self.input_signature, self.autograph, self.executor, self.name, self.gradient_memory
         )  # fmt: skip
-        made._instance = reference
-        made._parameters = self._parameters.without_first()
-        made._converted = self._target()
-        return reference, made
+        made._instance, made._parameters, made._converted = instance, self._parameters.without_first(), self._target()
+        return made
 
     def __repr__(self) -> str:
         return f"<autoloop.function {self.name} at {id(self):#x}>"
-
-
-class BoundFunction:
-    """A decorated method together with its instance; callable, and otherwise like its ``Function``."""
-
-    __slots__ = ("__self__", "function")
-
-    def __init__(self, function: Function, instance: Any) -> None:
-        self.function = function
-        self.__self__ = instance
-
-    if TYPE_CHECKING:
-
-        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-
-    else:
-        __call__ = property(operator.attrgetter("function.entry"))
-
-    @property
-    def python_function(self) -> Callable[..., Any]:
-        """The undecorated method, bound."""
-        method: Callable[..., Any] = self.function.python_function.__get__(self.__self__)
-        return method
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.function, name)
-
-    def __repr__(self) -> str:
-        return f"<autoloop.function {self.function.name} of {self.__self__!r}>"
 
 
 def _kind_of_leaf(leaf: Any) -> str:

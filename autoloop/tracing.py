@@ -24,6 +24,7 @@ from .errors import is_refusal, user_stacklevel
 from .keys import Number, describe_key
 from .operators.constructs.effect_statements import raise_when_run
 from .operators.mutation.lifted_arrays import Lift, Making
+from .operators.mutation.outside_world import World
 from .operators.staging import bytes_of_runs as bytes_of_runs  # enters what arrays ask for
 from .operators.staging.door import Threshold
 from .written_arguments import ReferringFunction, references_of
@@ -122,7 +123,9 @@ def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     """Return the result of a converted function in the default graph; a refusal leaves the world as it was."""
     threshold = Threshold((target, *args, *kwargs.values()))
     try:
-        return threshold.result(_trace_entry_(target, args, kwargs))
+        with World((target, *args, *kwargs.values())).in_force():
+            threshold.look()
+            return threshold.result(_trace_entry_(target, args, kwargs))
     except BaseException as error:
         if is_refusal(error) or isinstance(error, Lift):
             threshold.restore()

@@ -15,9 +15,10 @@ from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
+from ..bound_function import BoundFunction
 from ..concrete import ConcreteFunction
 from ..explanation import explain
-from ..function import BoundFunction, Function
+from ..function import Function
 from .arguments import parse_arguments
 from .problems import UsageError
 from .target import Target, load_target

@@ -15,7 +15,8 @@ from typing import Any
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.parsing import signature_of
 
-from ..function import BoundFunction, Function
+from ..bound_function import BoundFunction
+from ..function import Function
 from .problems import UsageError, did_you_mean
 
 

@@ -22,6 +22,7 @@ from autoloop_runtime.ops.python_functions import DRAW, PY_FUNCTION
 from ...conversion.callables import is_library_file, is_users_class
 from ...errors import ConversionError, NeverReturnsError, is_refusal
 from .raising import Raising, flat_kinds
+from .stateful_calls import used
 
 _NUMBERS = "biufc"
 
@@ -103,7 +104,7 @@ class managed:
         if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
             with manager:  # raises what Python raises
                 raise AssertionError("unreachable")
-        value = kind.__enter__(manager)
+        value = kind.__enter__(used(manager, "it is entered"))
         self._body = attempt(lambda: getattr(manager, "_exceptions", ()) if _suppresses(manager) else ())
         self._body.__enter__()
         return value

@@ -19,6 +19,7 @@ from autoloop_runtime.ops.exact_numbers import truncated
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
 from ..mutation import lifted_arrays
+from ..mutation.outside_world import stays
 from ..staging.bytes_of_runs import BytesOfRun
 from ..staging.growing_list import GrowingList, refuse_moved
 from ..staging.mixed_numbers import MixedNumber
@@ -62,6 +63,8 @@ _SPECIAL: dict[Any, str] = {
 }
 
 
+#: builtins that advance what they are given when somebody asks them
+_LAZY = (enumerate, filter, map, reversed, zip, range)
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
 
@@ -80,7 +83,7 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
     def chosen(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(present, args))
         for one in args:
-            refuse_moved(one)
+            refuse_moved(one if plain in _LAZY else stays(one))
         is_mixed = any(map(_is_mixed, args)) or any(map(_is_mixed, kwargs.values()))
         if is_mixed and plain not in (dict, max, min):
             return of_mixed(plain, chosen, args, kwargs)
@@ -155,7 +158,7 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
             by_key = plain in (max, min) and kwargs.get("key") is not None and has_known_length(args[0])
             if not by_key and _is_staged(args[0]):
                 return chosen(*args, **kwargs)
-            refuse_moved(args[0])
+            refuse_moved(stays(args[0]))
             return over(elements(args[0]), **kwargs)
         return chosen(*args, **kwargs)
 
@@ -215,7 +218,7 @@ def _sum(values: Any, start: Any = 0) -> Any:
 
 def _sum_of(values: Any, start: Any = 0) -> Any:
     """Return ``sum``; elements of the user's classes say themselves what adding them is."""
-    refuse_moved(values)
+    refuse_moved(stays(values))
     own = isinstance(values, list | tuple) and builtins.any(method_of(one, "__radd__") for one in values)
     return _sum(values, start) if own or _is_staged(values) else sum(values, start)
 
@@ -432,6 +435,8 @@ def _library(
         if builtins.any(map(unasked, given)):
             lifted_arrays.skipped()
             return staged(*args, **kwargs)
+        for one in given:
+            stays(one)
         return lifted_arrays.called(plain, args, kwargs)
 
     return chosen

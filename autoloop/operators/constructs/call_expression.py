@@ -16,6 +16,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroD
 
 from ...conversion.callables import function_parameters, is_foreign
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
+from ..mutation.outside_world import is_followed, leave
 from ..staging.door import guarded, is_outside, shielded
 from ..staging.growing_list import example_of, growing
 from ..staging.mixed_numbers import settled
@@ -23,7 +24,9 @@ from ..staging.staged_values import is_staged, stands_for
 from .builtins import staged_for
 from .chosen_items import asking
 from .comprehensions import elements, hashed
+from .effect_statements import in_staged_block
 from .random_calls import drawing
+from .stateful_calls import consumed, left_to_python
 from .text import formatted, joined
 
 
@@ -38,6 +41,8 @@ def call(f: Any) -> Any:
     drawn = drawing(f)
     if drawn is not None:
         return drawn
+    if (left := left_to_python(f)) is not None:
+        return left
     staged = staged_for(f)
     if staged is not None:
         return staged if current_graph() is not None else f
@@ -50,13 +55,17 @@ def call(f: Any) -> Any:
             return lambda parts: joined(f.__self__, list(elements(parts)))
         if isinstance(f.__self__, dict | set | frozenset) and not (type(f.__self__) is dict and f.__name__ == "get"):
             return _keyed_method(f)
-        return _list_method(f) if type(f.__self__) is list and f.__name__ in ("insert", "pop") else asking(f)
+        if type(f.__self__) is list and f.__name__ in ("insert", "pop"):
+            return _list_method(f)
+        return consumed(asking(f)) if is_followed() else asking(f)
     if isinstance(f, functools._lru_cache_wrapper):
         return _cached(f)
     converted = convert_callee(f)
     if current_graph() is None:
         return converted
     if converted is f:
+        if isinstance(f, type) and is_followed():
+            return consumed(f)
         if is_outside(f) or is_foreign(f):
             record_call(current_graph(), CallRecord(f"{f.__module__}.{f.__qualname__}", None, False))
         return guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
@@ -212,14 +221,20 @@ def extents_of(array: ArrayTracer) -> tuple[Any, ...]:
 
 
 def _cached(f: Any) -> Any:
-    """Return a cached function that keeps its cache for Python values, and is converted and called with tensors."""
+    """Return a cached function that keeps its cache for Python values, and is converted and called with tensors.
+
+    What its cache tells of hits and misses only calls of it change, and so plain Python has to make them.
+    """
     inner = convert_callee(f.__wrapped__)
     if inner is f.__wrapped__:
         return f
 
     @functools.wraps(f)
     def cached(*args: Any, **kwargs: Any) -> Any:
-        if any(map(is_staged, args)) or any(map(is_staged, kwargs.values())):
+        staged = [one for one in (*args, *kwargs.values()) if is_staged(one)]
+        if is_followed() and not in_staged_block() and all(isinstance(one, Tracer) for one in staged):
+            leave(f"the cache of {f.__name__!r} is asked", "its cache would be asked once")
+        if staged:
             return inner(*args, **kwargs)
         return f(*args, **kwargs)
 

@@ -20,6 +20,7 @@ from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked, number_of
 
+from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList, refuse_moved
 from ..staging.mixed_numbers import MixedNumber, chosen
 from ..staging.staged_values import asked, is_staged, truth
@@ -46,7 +47,7 @@ def elements(iterable: Any) -> Any:
     """
     if current_graph() is None:
         return iterable
-    refuse_moved(iterable)
+    refuse_moved(stays(iterable))
     if (method := method_of(iterable, "__iter__")) is not None:
         iterable = method()
     if isinstance(iterable, GrowingList):

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..mutation.outside_world import stays
 from ..mutation.side_effects import Outside, Places
 from ..staging.growing_list import refuse_moved
 from ..staging.staged_loops import Loop, any_staged, record, staged_loop
@@ -47,6 +48,7 @@ def for_stmt(
     """
     __tracebackhide__ = True  # debuggers that know this do not show the frame
     refuse_moved(iterable)
+    stays(iterable)
     if (method := method_of(iterable, "__iter__")) is not None:
         iterable = method()
     staged = as_staged(iterable)

@@ -15,6 +15,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 
 from ..mutation import lifted_arrays
+from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
@@ -23,6 +24,7 @@ from .comprehensions import elements, hashed
 from .iterables import StagedIterable
 from .library_calls import by_numpy
 from .overloads import method_of, update
+from .stateful_calls import used
 
 #: references to an array that one attribute holds: that, a variable and the argument of who counts
 _ALONE = 3
@@ -38,7 +40,7 @@ def unpack(value: Any, nested: tuple[tuple[int, ...], ...] = ()) -> Any:
     nested : tuple of tuple of int
         The places of the targets that are unpacked themselves, such as ``((1,),)`` for ``i, (a, b)``.
     """
-    value = _rows_of(value)
+    value = _rows_of(stays(value))
     for path in nested:
         value = _unpacked_at(value, path)
     return value
@@ -106,7 +108,7 @@ def _chosen_from(holder: Any, index: Any) -> Any:
 
 
 def _asked(holder: Any, index: Any) -> Any:
-    method = method_of(holder, "__getitem__")
+    method = method_of(used(holder, "it is read"), "__getitem__")
     return holder[index] if method is None else method(index)
 
 
@@ -161,7 +163,7 @@ def _is_later(given: Any) -> bool:
 def _set(array: Any, index: Any, value: Any) -> None:
     if isinstance(array, dict):
         hashed(index)
-    method = method_of(array, "__setitem__")
+    method = method_of(used(array, "it is written to"), "__setitem__")
     if type(array) is list and is_staged(index):
         raise TypeError("which place of a list gets a value here only the run knows: use an array, x = np.array(x)")
     if method is None:

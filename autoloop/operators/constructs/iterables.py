@@ -15,6 +15,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, join, kind_of, marked, number_of
 from autoloop_runtime.ops.creation import RANGE
 
+from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
@@ -234,7 +235,7 @@ def _integer(tensor: Tensor) -> int | None:
 
 def _part(value: Any) -> StagedIterable:
     """Return one of several sequences that run side by side; a Python sequence becomes a tensor."""
-    staged = as_staged(value)
+    staged = as_staged(stays(value))
     if staged is not None and staged.keep is not None:
         raise TypeError(
             f"{staged.describe} has no length to count or pair its elements by: make a list of it, list(filter(...))"

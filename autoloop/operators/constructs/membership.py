@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 
+from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import answer, asked, is_staged, truth
@@ -32,7 +33,7 @@ def in_(item: Any, container: Any) -> Any:
         if not elements:
             return False
         return or_(_equal(item, elements[0]), *(_later(item, one) for one in elements[1:]))
-    return item in container
+    return item in stays(container)
 
 
 def _is_array(container: Any) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.array_storage import Storage
+from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...conversion.callables import is_library_file, is_users_class
@@ -188,29 +189,46 @@ def snapshots(
     return walker.found, walker.variables
 
 
-def stand_ins(roots: Sequence[Any]) -> list[tuple[StandIn, str]]:
-    """Return the stand-ins that can be got at from some objects, with a name for messages of what holds each."""
+def stand_ins(roots: Sequence[Any]) -> tuple[list[tuple[StandIn, str]], list[tuple[Tensor, str]]]:
+    """Return the stand-ins and the symbolic tensors that can be got at from some objects, with a name for messages of
+    what holds each."""
     walker = _Walker()
     for root in roots:
         walker.visit(root, "", None)
     walker.run()
-    return walker.stand_ins
+    return walker.stand_ins, walker.symbolic
+
+
+def reached_from(roots: Sequence[Any]) -> dict[int, tuple[Any, str]]:
+    """Return by id the objects that can be got at from some, with a name for messages of what holds each."""
+    walker = _Walker()
+    for root in roots:
+        walker.visit(root, "", None)
+    walker.run()
+    return {key: (value, walker.names[key]) for key, value in walker.seen.items()}
 
 
 class _Walker:
     def __init__(self) -> None:
+        self.names: dict[int, str] = {}
         self.stand_ins: list[tuple[StandIn, str]] = []
+        self.symbolic: list[tuple[Tensor, str]] = []
         self.found: list[Snapshot] = []
         self.variables: list[tuple[Slot, Any]] = []
-        self._seen: dict[int, Any] = {}  # objects by id; holding them keeps the ids theirs
+        self.seen: dict[int, Any] = {}  # objects by id; holding them keeps the ids theirs
         self._todo: deque[tuple[Any, str, Slot | None]] = deque()
 
     def visit(self, value: Any, name: str, slot: Slot | None) -> None:
-        if isinstance(value, _PLAIN) or id(value) in self._seen or len(self._seen) > _MOST_OBJECTS:
+        if isinstance(value, _PLAIN) or id(value) in self.seen or len(self.seen) > _MOST_OBJECTS:
             return
-        self._seen[id(value)] = value
+        self.seen[id(value)] = value
+        self.names[id(value)] = name
         if isinstance(value, StandIn):
             self.stand_ins.append((opened(value), name))
+        elif isinstance(value, Tensor):
+            if value.is_symbolic:
+                self.symbolic.append((value, name))
+            return
         self._todo.append((value, name, slot))
 
     def run(self) -> None:
@@ -225,7 +243,7 @@ class _Walker:
                 self._elements(old, name, slot if type(value) in (dict, list) else None)
             elif isinstance(value, types.GeneratorType):
                 self._elements(old, name, None)
-            elif type(value).__module__ == "builtins" and hasattr(value, "__next__"):
+            elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
                 self._elements(gc.get_referents(value), name, None)
             elif isinstance(value, _FUNCTIONS):
                 self._function(value, name)
@@ -247,7 +265,9 @@ class _Walker:
         elif not isinstance(value, types.FunctionType):
             self.visit(getattr(value, "__func__", None), name, None)
             self.visit(value.__self__, name, None)
-        elif not is_library_file(value.__code__.co_filename):
+        elif is_library_file(value.__code__.co_filename):  # a gradient, say, of a function of the user's
+            self.visit(vars(value).get("__wrapped__"), name, None)
+        else:
             for one, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
                 self._variable(Cell(one, cell))
             self.visit(value.__defaults__, name, None)
@@ -319,7 +339,7 @@ def contents(value: Any) -> Any:
         return set.copy(value)
     if isinstance(value, deque):
         return list(deque.__iter__(value))
-    if isinstance(value, bytearray):
+    if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if isinstance(value, GrowingList):
         return list(value.arrays)

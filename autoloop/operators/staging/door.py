@@ -13,11 +13,14 @@ from typing import Any
 
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.composite import composite_of
+from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_converted, is_library_file
+from ...conversion.known_effects import BUFFERS
 from ...errors import is_own_file
 from ..constructs.effect_statements import in_staged_block
 from ..mutation.heap_snapshot import has_changed, is_random, put_back, snapshots, stand_ins
+from ..mutation.outside_world import leave
 from ..mutation.side_effects import changed_attributes, has_attributes
 from .numbers_or_arrays import refuse_result
 from .standins import StandIn, opened
@@ -33,7 +36,7 @@ def guarded(f: Callable[..., Any]) -> Callable[..., Any]:
         _check_arguments(args, kwargs)
         roots = (f, *args, *kwargs.values())
         who = f"{getattr(f, '__name__', 'a function')!r}, which is not converted,"
-        for one, name in stand_ins(roots):
+        for one, name in stand_ins(roots)[0]:
             one.refuse_leaving(f"{who} would find" + (f", as {name!r}," if name else ""))
         if not in_staged_block():
             return f(*args, **kwargs)
@@ -89,6 +92,12 @@ class Threshold:
         self._roots = roots
         self._before, self._variables = snapshots(roots, (), ())
 
+    def look(self) -> None:
+        """Leave a function to Python that finds bytes in memory, which it may read unseen."""
+        for one in self._before:
+            if isinstance(one.value, BUFFERS):
+                leave(f"the {type(one.value).__name__}{f' {one.name!r}' if one.name else ''} is used", "")
+
     def result(self, value: Any) -> Any:
         """Return what a decorated function gives; what the run will make a value of may stay.
 
@@ -98,11 +107,13 @@ class Threshold:
             With what holds a stand-in that the result, or something that outlives the trace, was left with.
         """
         value = nest.map_structure(_as_result, value)
-        kept = [leaf for leaf in nest.flatten(value) if not isinstance(leaf, StandIn)]
-        for one, name in stand_ins((*self._roots, *kept)):
+        kept = [leaf for leaf in nest.flatten(value, True) if not isinstance(leaf, StandIn | Tensor)]
+        for one, name in stand_ins((*self._roots, *kept))[0]:
             one.refuse_leaving(
                 f"{name!r} would still hold" if name else "what the function gives, or changes, would hold"
             )
+        for _, name in stand_ins(kept)[1]:
+            leave(f"{repr(name) if name else 'what it gives'} keeps a value that only a run knows", "return the value")
         return value
 
     def changed(self) -> str | None:

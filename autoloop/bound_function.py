@@ -1,0 +1,49 @@
+"""Decorated methods: a function together with its instance, and the traces that each instance has of its own."""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .function import Function
+
+
+class BoundFunction:
+    """A decorated method together with its instance; callable, and otherwise like its ``Function``."""
+
+    __slots__ = ("__self__", "function")
+
+    def __init__(self, function: Function, instance: Any) -> None:
+        self.function = function
+        self.__self__ = instance
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    else:
+        __call__ = property(operator.attrgetter("function.entry"))
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The undecorated method, bound."""
+        method: Callable[..., Any] = self.function.python_function.__get__(self.__self__)
+        return method
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.function, name)
+
+    def __repr__(self) -> str:
+        return f"<autoloop.function {self.function.name} of {self.__self__!r}>"
+
+
+def reference_to(instance: Any, bound: dict[int, Any]) -> Callable[[], Any]:
+    """Return what gives an instance, which it does not keep alive where that can be helped; its entry goes with it."""
+    key = id(instance)
+    try:
+        return weakref.ref(instance, lambda _: bound.pop(key, None))
+    except TypeError:  # a class with __slots__
+        return lambda: instance

@@ -1,0 +1,146 @@
+"""Functions and methods of the standard library that do something, or find something, besides what they compute.
+
+What is known is done again at each call of a decorated function, in program order: the table says how its result is
+typed. What is not, such as a lock that is taken or a line that is read from a file, leaves the function to Python.
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime as dt
+import sys
+import time
+import types
+import warnings
+import weakref
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+#: what clocks tell, and other functions whose results are numbers or nothing -> the type of the result
+CLOCKS: dict[Any, type] = {
+    **dict.fromkeys((time.time, time.perf_counter, time.monotonic, time.process_time, time.thread_time), float),
+    **dict.fromkeys((time.time_ns, time.perf_counter_ns, time.monotonic_ns, time.process_time_ns), int),
+    time.thread_time_ns: int,
+    time.sleep: type(None),
+}
+_LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log")
+#: methods of a logger -> the type of the result
+LOGGER: dict[str, type] = {
+    **dict.fromkeys(_LEVELS, type(None)), "isEnabledFor": bool, "getEffectiveLevel": int, "setLevel": type(None),
+}  # fmt: skip
+#: methods of text streams -> the type of the result
+STREAM: dict[str, type] = {"write": int, "writelines": type(None), "flush": type(None)}
+WARN: Any = warnings.warn
+
+#: modules whose functions look at, or change, more than their arguments
+_OF_THE_WORLD = frozenset(("posix", "nt", "os", "uuid", "secrets", "subprocess", "shutil", "socket", "tempfile"))
+_OF_THE_WORLD |= {"select", "signal", "getpass", "glob", "sqlite3", "_sqlite3"}
+_NAMED: frozenset[Any] = frozenset((open, input, time.localtime, time.gmtime, time.ctime, time.asctime, time.strftime))
+_NOW = frozenset(("now", "utcnow", "today"))
+_PURE_OS = frozenset(("fspath", "fsencode", "fsdecode", "cpu_count"))
+#: modules of the standard library whose objects keep nothing that their methods change
+_PURE = frozenset(("abc", "ast", "calendar", "collections", "contextlib", "copy", "dataclasses", "datetime", "decimal"))
+_PURE |= {"enum", "fractions", "functools", "inspect", "ipaddress", "logging", "math", "numbers", "operator", "pathlib"}
+_PURE |= {
+    "random",
+    "re",
+    "statistics",
+    "string",
+    "_struct",
+    "struct",
+    "textwrap",
+    "types",
+    "typing",
+    "uuid",
+    "zoneinfo",
+}
+_PURE |= {"warnings", "_decimal", "_operator", "_functools", "_abc", "itertools", "string", "array"}
+#: what converted code follows, and what never changes
+_FOLLOWED = (
+    str, bytes, bool, int, float, complex, type(None), tuple, frozenset, range, slice, list, dict, set, deque, type,
+    np.ndarray, np.generic, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, property,
+)  # fmt: skip
+#: bytes and numbers in memory that code reads by items
+BUFFERS = (bytearray, memoryview)
+#: methods of containers that tell what is in them only when they take it out
+_TAKING = {dict: ("popitem",), set: ("pop",), deque: ("pop", "popleft", "rotate")}
+
+
+def hides_state(value: Any) -> bool:
+    """Return whether an object is one of Python's own that its methods may change, unseen by converted code."""
+    kind = type(value)
+    if isinstance(value, _FOLLOWED):
+        return False
+    if hasattr(kind, "__next__") or isinstance(value, BUFFERS) or kind.__module__ == "array":
+        return kind.__module__ != "numpy.random"
+    return is_pythons_own(kind) and kind.__module__.partition(".")[0] not in (*_PURE, "builtins")
+
+
+def is_pythons_own(kind: type) -> bool:
+    """Return whether a class comes with Python."""
+    return kind.__module__.partition(".")[0] in sys.stdlib_module_names
+
+
+def is_of_the_process(value: Any) -> bool:
+    """Return whether an object with hidden state is there whatever a function makes."""
+    return any(value is getattr(sys, name, None) for name in ("stdin", "stdout", "stderr")) or (
+        type(value).__module__ == "os"
+    )
+
+
+def takes_out(f: Any) -> bool:
+    """Return whether a method takes an element out of a container that only it can tell."""
+    owner = getattr(f, "__self__", None)
+    return any(isinstance(owner, kind) and f.__name__ in names for kind, names in _TAKING.items())
+
+
+def looks_outside(f: Any) -> bool:
+    """Return whether a function's result, or what it does, is not told by its arguments, and is not known."""
+    if isinstance(f, types.BuiltinFunctionType | types.FunctionType | types.MethodType):
+        owner = getattr(f, "__self__", None)
+        if isinstance(owner, type):
+            return issubclass(owner, dt.date) and f.__name__ in _NOW
+        if owner is not None and not isinstance(owner, types.ModuleType):
+            return False
+        return f in _NAMED or (str(f.__module__) in _OF_THE_WORLD and f.__name__ not in _PURE_OS)
+    return isinstance(f, type) and f.__module__ in ("subprocess", "socket", "sqlite3")
+
+
+def known_result(f: Any) -> type | None:
+    """Return the type of what a function or method with a known effect gives; None if it has none, or none is known."""
+    if not isinstance(f, types.BuiltinFunctionType | types.FunctionType | types.MethodType):
+        return None
+    if f is WARN:
+        return type(None)
+    owner = getattr(f, "__self__", None)
+    if _is_logger(type(owner)):
+        return LOGGER.get(f.__name__)
+    if owner is None or isinstance(owner, types.ModuleType):
+        return type(None) if f.__module__ == "logging" and f.__name__ in _LEVELS else CLOCKS.get(f)
+    return STREAM.get(f.__name__) if is_stream(owner) else None
+
+
+def _is_logger(kind: type) -> bool:
+    return any(cls.__module__ == "logging" and cls.__name__ in ("Logger", "LoggerAdapter") for cls in kind.__mro__)
+
+
+def is_stream(value: Any) -> bool:
+    """Return whether an object takes text, as files do."""
+    return hasattr(value, "write") and hasattr(type(value), "__next__") and hasattr(value, "writelines")
+
+
+def has_effect(f: Any) -> bool:
+    """Return whether a call of a global name's value has to be one of the operators'."""
+    try:
+        return f is next or known_result(f) is not None or looks_outside(f) or _consumes(f) or hides_state(f)
+    except TypeError:  # not hashable
+        return False
+
+
+def _consumes(f: Any) -> bool:
+    """Return whether a function of C's runs over what it is given, at once."""
+    if isinstance(f, type):
+        return f in (deque, collections.OrderedDict, collections.Counter, bytes, bytearray, weakref.WeakSet)
+    return getattr(f, "__module__", None) in ("heapq", "_heapq", "statistics", "_statistics")

@@ -1,0 +1,126 @@
+"""What was there before a function was traced: whose hidden state a trace must not change.
+
+An iterator that the function makes begins anew at each call; one that it finds goes on. The first may be advanced while
+the function is traced, the second only by the calls themselves.
+"""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any, NoReturn
+
+from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.base.locations import capture
+from autoloop_runtime.ir.graph import current_graph
+
+from ...errors import LeftToPython
+from ..constructs.effect_statements import in_staged_block
+from .heap_snapshot import reached_from
+
+#: what holds other iterators by references that the collector knows
+_LAZY_MODULES = ("builtins", "itertools")
+_DEEPEST = 8
+
+
+class World:
+    """What a trace began with.
+
+    Parameters
+    ----------
+    roots : sequence
+        The function that is traced, and its arguments.
+    """
+
+    def __init__(self, roots: Sequence[Any]) -> None:
+        self._roots = roots
+        #: made when somebody asks, as few do: what the function itself has left in its reach since counts too, and
+        #: then plain Python is as right
+        self._known: dict[int, tuple[Any, str]] | None = None
+
+    def name_of(self, value: Any) -> str | None:
+        """Return what leads to an object that the function finds; None for one that it made itself."""
+        if self._known is None:
+            self._known = reached_from(self._roots)
+        found = self._known.get(id(value))
+        return None if found is None else found[1]
+
+    def in_force(self) -> Setting[None]:
+        """Return a context manager in which this is the world of the trace."""
+        return Setting(None, (_WORLD, self))
+
+
+_WORLD: ContextVar[World | None] = ContextVar("autoloop_world", default=None)
+
+
+def is_followed() -> bool:
+    """Return whether a function is being traced whose calls have to change the world each time."""
+    graph = current_graph()
+    return graph is not None and graph.root.ordered and _WORLD.get() is not None
+
+
+def found_outside(value: Any) -> str | None:
+    """Return the name of what the traced function has not made itself, "" if it has none; None otherwise."""
+    world = _WORLD.get()
+    return None if world is None or current_graph() is None else world.name_of(value)
+
+
+def moving(value: Any, depth: int = 0) -> tuple[Any, str] | None:
+    """Return the iterator from outside, and its name, that is advanced when ``value`` is run over; None if none is."""
+    if depth > _DEEPEST:
+        return None
+    if type(value) is tuple and depth:  # the parts of a zip
+        return next((found for one in value if (found := moving(one, depth + 1)) is not None), None)
+    if not hasattr(type(value), "__next__"):
+        return None
+    if (name := found_outside(value)) is not None:
+        return value, name
+    if isinstance(value, types.GeneratorType):
+        inner: Sequence[Any] = [] if value.gi_frame is None else [*value.gi_frame.f_locals.values()]
+    else:
+        inner = gc.get_referents(value) if type(value).__module__ in _LAZY_MODULES else []
+    return next((found for one in inner if (found := moving(one, depth + 1)) is not None), None)
+
+
+def stays(value: Any) -> Any:
+    """Return what is to be run over, if nothing outside changes by that.
+
+    Raises
+    ------
+    LeftToPython
+        If an iterator from outside would be advanced.
+    TypeError
+        If it would be in a loop or branch of the graph.
+    """
+    if hasattr(type(value), "__next__") and is_followed() and (found := moving(value)) is not None:
+        one, name = found
+        leave(
+            f"the {type(one).__name__}{f' {name!r}' if name else ''} is advanced",
+            "it would not be advanced in every iteration; put its values in a tensor, and loop over that",
+        )
+    return value
+
+
+def leave(what: str, otherwise: str) -> NoReturn:
+    """Let plain Python run the function that is traced.
+
+    Parameters
+    ----------
+    what : str
+        What it is about to do.
+    otherwise : str
+        What would be wrong in a loop or branch of the graph, and what to do instead.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+        In a loop or branch.
+    """
+    graph = current_graph()
+    if in_staged_block() or (graph is not None and graph is not graph.root):
+        raise TypeError(f"{what} in a loop or branch on tensors, which is traced once: {otherwise}")
+    location = capture()
+    raise LeftToPython(what, location[-1] if location else None)

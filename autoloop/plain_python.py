@@ -1,0 +1,87 @@
+"""Functions that do what no graph can do again: they run as plain Python, at each call, and one warning says why.
+
+That is found while they are traced, before it is done. The trace is given up then and the world is put back, so that
+what the plain function does it does once.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from autoloop_runtime.base.locations import Line
+
+from .concrete import ConcreteFunction
+from .errors import LeftToPython, user_stacklevel
+
+
+class CalledPlain(Exception):
+    """A call has to be one of the undecorated function."""
+
+
+class PlainPython(ConcreteFunction):
+    """What stands for the trace of a function that runs as plain Python.
+
+    Attributes
+    ----------
+    reason : str
+        What it does that no graph can.
+    line : Line or None
+        Where.
+    """
+
+    def __init__(self, name: str, left: LeftToPython) -> None:
+        self.name, self.reason, self.line = name, left.reason, left.line
+
+    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> NoReturn:
+        """Let the undecorated function be called."""
+        raise CalledPlain
+
+    def run_recorded(self, leaves: Sequence[Any]) -> NoReturn:
+        """Let the undecorated function be called: whoever records sees what it does."""
+        raise CalledPlain
+
+    def __repr__(self) -> str:
+        return f"<PlainPython {self.name}: {self.reason}>"
+
+
+def traced_or_plain(
+    trace: Callable[[], ConcreteFunction], name: str, executor: str, needs_graph: bool
+) -> ConcreteFunction:
+    """Return a trace, or what stands for it if plain Python has to run the function; then it warns.
+
+    Raises
+    ------
+    TypeError
+        If the executor, or a gradient, needs a graph.
+    """
+    try:
+        return trace()
+    except LeftToPython as left:
+        if needs_graph:
+            raise TypeError(f"{name} has no gradient: {what_and_where(left)}") from None
+        if executor == "native":
+            raise TypeError(f"executor='native' cannot run {name}: {what_and_where(left)}") from None
+        warnings.warn(
+            f"{name} runs as plain Python, at each call: {what_and_where(left)}", stacklevel=user_stacklevel()
+        )
+        return PlainPython(name, left)
+
+
+def with_graph(made: ConcreteFunction) -> ConcreteFunction:
+    """Return a trace; ``TypeError`` if plain Python stands in its place."""
+    if isinstance(made, PlainPython):
+        raise TypeError(f"{made.name} has no graph: {what_and_where(made)}")
+    return made
+
+
+def what_and_where(left: LeftToPython | PlainPython) -> str:
+    """Return why a function runs as plain Python, for messages."""
+    return f"{left.reason}{_place(left.line)}, which no graph can do again at each call"
+
+
+def _place(line: Line | None) -> str:
+    return "" if line is None else f" ({os.path.basename(line.filename)}:{line.lineno})"

@@ -1,0 +1,87 @@
+"""Programs that look at and change more than their arguments: (name, body of ``f(x)``, what stands above it, state)."""
+
+ITERATOR = "it = iter(range(100))"
+COUNTING = "def G():\n    k = 0\n    while True:\n        v = yield k\n        k += 1 + (v or 0)\ng = G(); next(g)"
+COUNTER = "class I:\n    n = 0\n    def __next__(self):\n        self.n += 1\n        return self.n\nit = I()"
+CACHED = "@functools.lru_cache\ndef h(n):\n    print(n)\n    return n*2"
+#: a loop that only the run ends
+LOOP = "n = x[0]\ni = 0\nwhile i < n:\n    i += 1\n    "
+OBJECT = "class O: pass\no = O()\n"
+
+#: what only plain Python can do again: (name, body, top, state)
+LEFT = [
+    ("next", "return x*next(it)", ITERATOR, "next(it)"),
+    ("next_default", "return x*next(it, 7)", "it = iter([1])"),
+    ("next_of_generator", "return x*next(g)", COUNTING),
+    ("send", "g.send(2.0)\nreturn x*next(g)", COUNTING),
+    ("for", "s = 0.0\nfor v in it:\n    s += v*x[0]\n    if v % 3 == 2:\n        break\nreturn s", ITERATOR),
+    ("for_to_the_end", "s = 0.0\nfor v in it:\n    s += v*x[0]\nreturn s", "it = iter(range(5))"),
+    ("zip_in_comprehension", "return [a*b for a, b in zip(x, it)]", ITERATOR),
+    ("zip_in_for", "s = 0.0\nfor a, b in zip(it, range(3)):\n    s += a*b*x[0]\nreturn s", ITERATOR),
+    ("sum_of_islice", "return x*sum(itertools.islice(it, 3))", ITERATOR),
+    ("list", "return x*len(list(it))", "it = iter(range(5))"),
+    ("count", "return x*next(C)", "C = itertools.count(2)"),
+    ("cycle", "return x*next(C)", "C = itertools.cycle([1, 2])"),
+    ("enumerate", "k, v = next(C)\nreturn x*k + v", "C = enumerate([5, 6, 7, 8])"),
+    ("lines", "return x*len(next(F))", "F = io.StringIO('a\\nbb\\nccc\\nddd\\n')"),
+    ("readline", "return x*len(F.readline())", "F = io.StringIO('a\\nbb\\nccc\\nddd\\n')"),
+    ("popitem", "k, v = D.popitem()\nreturn x*v", "D = {'a': 1, 'b': 2, 'c': 3, 'd': 4}", "D"),
+    ("unpacked", "a, b = itertools.islice(it, 2)\nreturn x*a + b", ITERATOR),
+    ("starred", "a, *b = itertools.islice(it, 5)\nreturn x*a + len(b)", ITERATOR),
+    ("in", "return x if 3 in it else -x", "it = iter(range(5))"),
+    ("starred_argument", "return x*max(*itertools.islice(it, 2))", ITERATOR),
+    ("extend", "l = []\nl.extend(itertools.islice(it, 2))\nreturn x*l[0] + l[1]", ITERATOR),
+    ("fromiter", "return x + np.fromiter(it, float, 3)", ITERATOR),
+    ("generator_expression", "return x*sum(v for v in itertools.islice(it, 2))", ITERATOR),
+    ("dict_comprehension", "return x*len({v: 1 for v in itertools.islice(it, 2)}) + next(it)", ITERATOR),
+    ("method", "return x*it.__next__()", ITERATOR),
+    ("attribute", "return x*next(o.it)", OBJECT + "o.it = iter(range(100))"),
+    ("item", "return x*next(D['it'])", "D = {'it': iter(range(100))}"),
+    ("helper", "return h(x)", ITERATOR + "\ndef h(x):\n    return x*next(it)"),
+    ("class", "return x*next(it)", COUNTER, "it.n"),
+    ("found_late", "print('a')\ny = x*random.random()\nnext(it)\nprint('b')\nreturn y", ITERATOR),
+    ("cache", "return x*h(3)", CACHED, "h.cache_info()"),
+    ("cache_by_number", "return x*h(x.sum())", CACHED, "h.cache_info()"),
+    ("cache_by_array", "return h(x)", CACHED, "h.cache_info()"),
+    ("cache_cleared", "h.cache_clear()\nreturn x*h(3)", CACHED, "h.cache_info()"),
+    ("context_variable", "v.set(v.get() + 1)\nreturn x*v.get()", "v = contextvars.ContextVar('v', default=0)"),
+    ("weak_reference", "o = w()\nreturn x if o is None else x*2", OBJECT + "w = weakref.ref(o)"),
+    ("lock", "with lock:\n    return x*lock.locked()", "lock = threading.Lock()", "lock.locked()"),
+    ("hash", "h.update(b'abc')\nreturn h.hexdigest()", "h = hashlib.sha256()", "h.hexdigest()"),
+    ("scanner", "return x*len(sc.match().group())", "sc = re.compile('a+b').scanner('abaabaaabaaaab')"),
+    ("unpack_iterator", "return x*next(it)[0]", "it = struct.iter_unpack('<i', bytes(range(16)))"),
+    ("array", "A.append(1.0)\nreturn x*len(A)", "A = array.array('d')", "A.tolist()"),
+    ("memoryview", "M[0] = M[0] + 1\nreturn x*M[0]", "B = bytearray(4)\nM = memoryview(B)", "bytes(B)"),
+    ("bytearray", "B[0] += 1\nB.append(3)\nreturn x*B[0]", "B = bytearray(4)", "bytes(B)"),
+    ("cursor", "c.execute('insert into t values (1)')\nreturn x*c.execute('select count(*) from t').fetchone()[0]",
+     "c = sqlite3.connect(':memory:').cursor()\nc.execute('create table t (a)')"),
+    ("rotated", "Q.rotate(1)\nreturn x*Q[0]", "Q = collections.deque([1, 2, 3])", "Q"),
+    ("queue", "return x*q.get()", "q = queue.Queue()\nfor k in range(9): q.put(k)", "q.qsize()"),
+    ("event", "e.set()\nreturn x", "e = threading.Event()", "e.is_set()"),
+    ("environment", "v = os.environ.get('WORLD', '')\nos.environ['WORLD'] = v + 'a'\nreturn len(v)",
+     "os.environ.pop('WORLD', None)"),
+    ("urandom", "S.add(os.urandom(4))\nreturn x", "S = set()", "len(S)"),
+    ("uuid", "S.add(uuid.uuid4())\nreturn x", "S = set()", "len(S)"),
+    ("token", "S.add(secrets.token_hex(4))\nreturn x", "S = set()", "len(S)"),
+    ("now", "S.append(datetime.datetime.now())\nreturn x", "S = []", "len(set(S))"),
+    ("object_given", "o = O()\no.a = x*2\nreturn o", OBJECT),
+    ("object_made", "return O(x*2)", "class O:\n    def __init__(self, a): self.a = a"),
+]  # fmt: skip
+#: what begins anew at each call, and may be done while tracing
+FRESH = [
+    ("iterator", "it = iter([1., 2., 3.])\na = next(it)\nreturn x*a + next(it)"),
+    ("generator", "g = (v*2 for v in [1., 2.])\nreturn x*next(g)"),
+    ("count", "c = itertools.count()\nnext(c)\nreturn x*next(c)"),
+    ("hash", "h = hashlib.sha256()\nh.update(b'abc')\nreturn h.hexdigest()"),
+    ("pattern", "return x*len(re.findall('a', 'banana'))"),
+    ("zip", "s = 0.0\nfor a, b in zip([1, 2], itertools.count()):\n    s += a*b*x[0]\nreturn s"),
+]
+#: the same under a condition that only a run knows: refused, and nothing has moved
+STAGED = [
+    ("is advanced", "if x.sum() > 4:\n    v = next(it)\nelse:\n    v = 0\nreturn x*v", ITERATOR, "next(it)"),
+    ("is advanced", LOOP + "x = x + next(it)\nreturn x", ITERATOR, "next(it)"),
+    ("is advanced", LOOP + "x = x + next(g)\nreturn x", COUNTING, "next(g)"),
+    ("send() is called", LOOP + "x = x + g.send(1)\nreturn x", COUNTING, "next(g)"),
+    ("is advanced", LOOP + "for v in g:\n        x = x + v\n        break\nreturn x", COUNTING, "next(g)"),
+    ("is entered", LOOP + "with L:\n        x = x + 1\nreturn x", "L = threading.Lock()", "L.locked()"),
+]  # fmt: skip

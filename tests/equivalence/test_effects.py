@@ -1,0 +1,161 @@
+"""Every effect happens at every call, in program order."""
+
+import warnings
+
+import autoloop as al
+import numpy as np
+import pytest
+from each_case import each
+from executors import needs_native
+from programs_of_effects import FRESH, LEFT, STAGED
+from worlds import module, played
+
+ONE = np.ones(3)
+
+
+def first(name, *_):
+    return name
+
+
+def compared(name, program, executor):
+    """Check that a program does decorated what it does plain; return why it ran as plain Python."""
+    text = module(*program)
+    expected, _ = played(name, text)
+    found, reasons = played(name, text, executor)
+    for one, other in zip(expected, found, strict=True):
+        assert one == other
+    return reasons
+
+
+@each(LEFT, first)
+def test_what_only_python_can_do_again(name, *program):
+    (reason,) = compared(name, program, "auto")
+    assert f"(<world {name}>:" in reason and "which no graph can do again at each call" in reason
+
+
+@pytest.mark.parametrize("executor", ["sequential", "dataflow"])
+def test_it_does_not_matter_what_would_have_run_it(executor):
+    for name, *program in LEFT[:5]:
+        assert len(compared(name, program, executor)) == 1
+
+
+@each(FRESH, first)
+def test_what_begins_anew_is_done_while_tracing(name, *program):
+    assert compared(name, program, "auto") == []
+
+
+@each(STAGED, first)
+def test_a_refusal_comes_before_anything_has_moved(reason, body, top, state):
+    text = module(body, top, state)
+    moved = module("return x", top, state)
+    found, _ = played("refused", text, "auto")
+    expected, _ = played("refused", moved)
+    for (result, x, left, *_), (_, given, untouched, *_) in zip(found, expected, strict=True):
+        assert result[0] is TypeError and reason in result[1] and "which is traced once" in result[1], result
+        assert (x, left) == (given, untouched)
+
+
+# -- whoever needs a graph ------------------------------------------------------------------------------------
+
+
+def advancing(numbers=None):
+    numbers = iter(range(100)) if numbers is None else numbers
+
+    def f(x):
+        total = x.sum()
+        return total * next(numbers)
+
+    return f, numbers
+
+
+WHY = "the range_iterator 'numbers' is advanced"
+
+
+@needs_native
+def test_machine_code_refuses_in_the_same_words():
+    f, numbers = advancing()
+    with pytest.raises(TypeError, match=f"executor='native' cannot run f: {WHY}"):
+        al.function(f, executor="native")(ONE)
+    assert next(numbers) == 0
+
+
+def test_gradients_refuse_in_the_same_words():
+    f, numbers = advancing()
+    with pytest.raises(TypeError, match=f"f has no gradient: {WHY}"):
+        al.grad(al.function(f))(ONE)
+    with pytest.raises(TypeError, match=f"f has no graph: {WHY}"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        al.function(f).get_concrete_function(ONE)
+    assert next(numbers) == 0
+
+
+def test_explain_tells_why():
+    f, numbers = advancing()
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        told = al.explain(al.function(f), ONE)
+    assert told.executor == "plain Python" and WHY in told.reason and "test_effects.py:" in told.reason
+    assert "no loop was reached" not in str(told)
+    assert next(numbers) == 0
+
+
+def test_one_warning_at_the_users_line():
+    f, _ = advancing()
+    g = al.function(f)
+    with pytest.warns(UserWarning, match="f runs as plain Python") as told:
+        values = [float(g(ONE)) for _ in range(3)]
+    assert values == [0.0, 3.0, 6.0] and len(told) == 1
+    assert told[0].filename == __file__
+
+
+def test_a_function_called_from_another_lets_that_run_as_plain_python():
+    f, numbers = advancing()
+    inner = al.function(f)
+    outer = al.function(lambda x: inner(x) + 1.0)
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        assert [float(outer(ONE)) for _ in range(3)] == [1.0, 4.0, 7.0]
+    assert next(numbers) == 3
+
+
+def test_its_exceptions_are_those_of_plain_python():
+    f, _ = advancing(iter([1, 2]))
+    g = al.function(f)
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        assert [float(g(ONE)), float(g(ONE))] == [3.0, 6.0]
+    with pytest.raises(StopIteration) as raised:
+        g(ONE)
+    assert raised.value.__context__ is None and raised.value.__cause__ is None
+
+
+def test_some_calls_only():
+    numbers = iter(range(9))
+
+    @al.function
+    def f(x, moving):
+        return x + next(numbers) if moving else x * 2
+
+    assert f(1.0, False) == 2.0 and f(1.0, False) == 2.0
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        assert [f(1.0, True), f(1.0, True)] == [1.0, 2.0]
+    assert al.explain(f, 1.0, False).executor != "plain Python"
+
+
+def test_under_a_tape():
+    f, _ = advancing()
+    g, x = al.function(f), al.constant(ONE)
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        g(x)
+    with al.GradientTape() as tape:
+        tape.watch(x)
+        y = g(x)
+    assert tape.gradient(y, x).numpy().tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_function_that_is_given_back_keeps_values():
+    @al.function
+    def f(x):
+        total = x.sum()
+        return (lambda v: v * total), (v * total for v in (1.0, 2.0))
+
+    with pytest.warns(UserWarning, match="'total' keeps a value that only a run knows"):
+        times, products = f(ONE)
+    assert times(2.0) == 6.0 and list(products) == [3.0, 6.0]

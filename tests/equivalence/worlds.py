@@ -1,0 +1,106 @@
+"""Programs with a world of their own, called three times plain and three times decorated.
+
+A program is a module's text: ``f(x)`` is what is called, ``state()``, if there is one, tells what it has left. What is
+compared besides: what is printed, logged and warned of, with the places that records and warnings name, what ``buf``
+holds, and how far each generator of random numbers is.
+"""
+
+import contextlib
+import io
+import linecache
+import logging
+import random
+import warnings
+
+import autoloop as al
+import numpy as np
+
+HEAD = """\
+import array, collections, contextvars, datetime, functools, hashlib, io, itertools, logging, os, queue, random, re
+import secrets, sqlite3, struct, sys, threading, time, uuid, warnings, weakref
+import numpy as np
+buf, rng, rs, R = io.StringIO(), np.random.default_rng(3), np.random.RandomState(4), random.Random(5)
+log = logging.getLogger("world")
+"""
+PLAIN = "runs as plain Python"
+
+
+def module(body, top="", state=""):
+    """Return the text of a program whose function has ``body``."""
+    lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
+    return f"{HEAD}{top}\ndef f(x):\n{lines}" + (f"\ndef state():\n    return {state}\n" if state else "")
+
+
+class Records(logging.Handler):
+    """What is logged."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def emit(self, record):
+        place = record.pathname, record.lineno, record.funcName
+        self.found.append((record.levelname, record.getMessage(), record.name, *place, getattr(record, "key", None)))
+
+
+@contextlib.contextmanager
+def logged():
+    """Give what is logged inside."""
+    records, root = Records(), logging.getLogger()
+    level = root.level
+    root.addHandler(records)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield records
+    finally:
+        root.removeHandler(records)
+        root.setLevel(level)
+
+
+def described(value):
+    """Return a value with the types of its parts, for comparison."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tolist()
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, [described(one) for one in value]
+    if isinstance(value, dict):
+        return type(value).__name__, {key: described(one) for key, one in value.items()}
+    return type(value).__name__, repr(value) if not hasattr(value, "__dict__") else described(vars(value))
+
+
+def streams(world):
+    """Return how far the generators of random numbers are."""
+    return (
+        hash(random.getstate()), repr(np.random.get_state()), repr(world["rng"].bit_generator.state),
+        repr(world["rs"].get_state()), hash(world["R"].getstate()),
+    )  # fmt: skip
+
+
+def played(name, text, executor=None, calls=3):
+    """Return what each call of a program does, decorated if there is an executor, and what it was warned of."""
+    filename = f"<world {name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    random.seed(1)
+    np.random.seed(2)
+    world = {"__name__": "world"}
+    exec(compile(text, filename, "exec"), world)
+    function = world["f"] if executor is None else al.function(world["f"], executor=executor)
+    found, reasons = [], []
+    with logged() as records:
+        for k in range(calls):
+            x = np.array([1.0, 2.0, 0.0]) + k
+            out, err = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                with warnings.catch_warnings(record=True) as warned:
+                    warnings.simplefilter("always")
+                    try:
+                        result = described(function(x))
+                    except Exception as error:
+                        result = type(error), str(error)
+                    left = described(world["state"]()) if "state" in world else None
+            told = [(one.category, str(one.message), one.filename, one.lineno) for one in warned]
+            reasons += [one[1] for one in told if PLAIN in one[1]]
+            told = [one for one in told if PLAIN not in one[1] and one[0] is not ResourceWarning]
+            texts = out.getvalue(), err.getvalue(), world["buf"].getvalue()
+            found.append((result, x.tolist(), left, texts, told, list(records.found), streams(world)))
+    return found, reasons
