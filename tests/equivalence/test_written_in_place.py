@@ -1,5 +1,6 @@
 """What a function writes to its arguments is written to their own memory: no copy is made where NumPy makes none."""
 
+import linecache
 import tracemalloc
 
 import autoloop as al
@@ -85,7 +86,7 @@ def needs(function, make, executor):
     return peak(decorated, given)
 
 
-@pytest.mark.parametrize("executor", [name for name in EXECUTORS if name != "dataflow"])
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_write_to_an_argument_copies_nothing(executor):
     most = {f.__name__: used for f, make in WITHOUT_MEMORY if (used := needs(f, make, executor)) > SMALL}
     assert not most
@@ -159,3 +160,56 @@ def test_arrays_that_lie_otherwise_in_memory_are_written_to():
         frozen.flags.writeable = False
         with pytest.raises(ValueError, match="read-only"):
             al.function(elements, executor=executor)(frozen, I, V)
+
+
+#: statements on arrays as large as are written to in place; ``w`` may be a view of ``a`` or an array of its own
+STATEMENTS = (
+    "a[i] = b[i + 1] + v", "b[i] = a[i]", "a[2:9] = b[i : i + 7]", "a += b", "w = a[5:]", "w = a + b", "b[:] = a",
+    "a[1:] = a[:-1]", "s = s + w[3]", "w[4] = v", "b *= 0.5", "a[:-5] += w[: b.size - 5]", "s = s + a.sum()",
+    "a[i], b[i] = b[i], a[i]", "w = b * 1", "a[b > 3] = v", "np.add(a, b, out=b)", "t = a.copy(); t[i] = v; s = s + t[0]",
+)  # fmt: skip
+
+
+def random_program(seed):
+    """Return the source of a function that reads and writes two arrays, straight and in a loop."""
+    rng = np.random.default_rng(seed)
+    chosen = [STATEMENTS[k] for k in rng.integers(len(STATEMENTS), size=9)]
+    inside = "\n        ".join(chosen[3:7])
+    straight, after = ("\n    ".join(part) for part in (chosen[:3], chosen[7:]))
+    return (
+        f"def program(a, b, n, v):\n    s, w, i = 0.0, a * 1, 2\n    {straight}\n    w = w * 1\n    for i in range(n):\n"
+        f"        {inside}\n        w = w * 1\n    i = 3\n    {after}\n    return s, w[:2] * 1\n"
+    )
+
+
+def differing(seed, executor):
+    """Return the source of a random program that differs under an executor; empty if it does not."""
+    source = random_program(seed)
+    name = f"<written in place {seed}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    namespace = {"np": np}
+    exec(compile(source, name, "exec"), namespace)
+    outcomes = []
+    for function in (namespace["program"], al.function(namespace["program"], executor=executor)):
+        given = np.linspace(0, 5, 1100), np.linspace(4, 1, 1100), np.int64(3), np.float64(1.5)
+        try:
+            results = function(*given)
+        except (ValueError, TypeError, NotImplementedError) as error:
+            results = (type(error),)
+        outcomes.append((results, given))
+    (plain, held), (ours, left) = outcomes
+    if isinstance(plain[0], type) or isinstance(ours[0], type):
+        return "" if ours[0] in (plain[0], TypeError) or executor == "native" else source
+    return "" if all(map(np.allclose, (*plain, *held[:2]), (*ours, *left[:2]))) else source
+
+
+def test_what_is_read_later_is_never_overwritten():
+    wrong = [differing(seed, executor) for seed in range(12) for executor in ("dataflow", "sequential")]
+    assert not any(wrong), next(filter(None, wrong))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_what_is_read_later_is_never_overwritten_under_every_executor(executor):
+    wrong = [differing(seed, executor) for seed in range(400)]
+    assert not any(wrong), next(filter(None, wrong))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 
 from ..ir.graph import Node
+from .aliasing import is_fresh
 from .cost import HEAVY, estimate, sized
 from .sizes import may_hold_memory
 
@@ -34,5 +35,6 @@ def weigh(node: Node) -> Weight:
 
 
 def holds_memory(node: Node) -> bool:
-    """Return whether an input may be large, so that it must be dropped as soon as it has been used."""
-    return any(map(may_hold_memory, node.inputs))
+    """Return whether an input may be large, or a part of what is, so that it must be dropped as soon as it has been
+    used."""
+    return any(may_hold_memory(t) or (t.shape.rank != 0 and not is_fresh(t)) for t in node.inputs)

@@ -19,4 +19,4 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
     ValueError
         See ``lowering.lower``.
     """
-    return Executable(lower(graph, fetches, feeds)).run
+    return Executable(lower(graph, fetches, feeds), graph.donated).run

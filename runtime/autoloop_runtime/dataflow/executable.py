@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -16,6 +16,7 @@ from .execution_plan import MISSING, Plan
 from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import Watch, call, explained
+from .sole_holders import lend, returned
 from .workers import SharedRun
 
 
@@ -26,10 +27,13 @@ class Executable:
     ----------
     lowered : Lowered
         See ``lowering.lower``.
+    donated : collection of int
+        Feeds that a run may write to.
     """
 
-    def __init__(self, lowered: Lowered) -> None:
+    def __init__(self, lowered: Lowered, donated: Collection[int] = ()) -> None:
         self.lowered = lowered
+        self.donated = donated
         self.plan = Plan(lowered)
 
     def run(
@@ -80,10 +84,11 @@ class Executable:
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with nullcontext() if current_graph() is None else eager():
                 if count == 1 or not self.plan.parallel:
-                    run_alone(tokens, list(feed_values), state, watch)
+                    run_alone(tokens, lend(feed_values, self.donated), state, watch)
                 else:
-                    SharedRun(tokens, state, watch, count).run(list(feed_values))
-            return results_of(tokens)
+                    SharedRun(tokens, state, watch, count).run(lend(feed_values, self.donated))
+            results = results_of(tokens)
+            return list(map(returned, results)) if self.donated else results
         finally:
             unguarded(warnings)
             if limit is not None:
@@ -100,11 +105,12 @@ def run_alone(tokens: State, feeds: list[Any], state: RunState, watch: Watch | N
     light: deque[Item] = deque()
     heavy: deque[Item] = deque()
     tokens.start(feeds, light, heavy)
+    feeds.clear()
     deliver, complete = tokens.deliver, tokens.complete
     while light or heavy:
         it, step = light.popleft() if light else heavy.popleft()
         try:
-            if watch is None and not step.stateful:
+            if watch is None and not step.is_special:
                 assert step.call is not None
                 out = step.call(*it.values[step.first : step.last])
             else:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..analysis.sizes import may_hold_memory
 from ..analysis.weight import Weight, holds_memory, weigh
 from ..ir.graph import Node
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
@@ -53,6 +54,10 @@ class Step:
         Where each output goes, if the kernel gives a tuple of them.
     stateful : bool
         The kernel wants ``state=``.
+    takes : tuple of int
+        Inputs that the kernel writes to: see ``sole_holders.taken``.
+    is_special : bool
+        It is called in another way than with what is in its slots.
     weight : Weight
         Whether it is worth another thread.
     blank : tuple
@@ -60,8 +65,8 @@ class Step:
     """
 
     __slots__ = (
-        "blank", "call", "count", "edges", "first", "flat", "frame", "last", "otherwise", "outs", "stateful",
-        "weight", "width",
+        "blank", "call", "count", "edges", "first", "flat", "frame", "is_special", "last", "otherwise", "outs",
+        "stateful", "takes", "weight", "width",
     )  # fmt: skip
 
     def __init__(self, flat: FlatNode, frame: FramePlan) -> None:
@@ -73,8 +78,10 @@ class Step:
         node = flat.source
         effect = flat.op is not None and flat.op.effect
         self.last = self.first + self.width - effect
-        self.call = _kernel(flat)
+        self.takes = _taken(flat)
+        self.call = _kernel(flat, bool(self.takes))
         self.stateful = flat.op is not None and flat.op.stateful
+        self.is_special = self.stateful or bool(self.takes)
         self.weight = Weight.LIGHT
         self.blank: tuple[Any, ...] = ()
         if flat.op is not None and node is not None and node.op is flat.op:
@@ -266,12 +273,22 @@ class Plan:
         return ENTER, (child, there, flat.constant)
 
 
-def _kernel(flat: FlatNode) -> Callable[..., Any] | None:
+def _taken(flat: FlatNode) -> tuple[int, ...]:
+    """Return the inputs of a node that it is to write to, where they are arrays that may be large."""
+    if flat.op is None or flat.op.taking is None or flat.source is None:
+        return ()
+    inputs = flat.source.inputs
+    worth = all(inputs[k].shape.rank not in (0, None) and may_hold_memory(inputs[k]) for k in flat.op.taking.inputs)
+    return flat.op.taking.inputs if worth else ()
+
+
+def _kernel(flat: FlatNode, takes: bool) -> Callable[..., Any] | None:
     """Return the kernel of a node with its static arguments; what it gives includes the effect token."""
     op = flat.op
     if op is None:
         return None
-    kernel = functools.partial(op.kernel, **flat.attrs) if flat.attrs else op.kernel
+    bare = op.taking.kernel if takes and op.taking is not None else op.kernel
+    kernel = functools.partial(bare, **flat.attrs) if flat.attrs else bare
     if not op.effect:
         return kernel
     return functools.partial(_with_token, kernel, op.several)

@@ -10,6 +10,7 @@ from ..ir.failures import annotate
 from ..ir.run_state import RunState
 from .execution_plan import Step
 from .frames import Iteration, State, loops_around
+from .sole_holders import taken
 
 
 class Watch:
@@ -59,6 +60,9 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any
     """
     assert step.call is not None
     args = it.values[step.first : step.last]
+    if step.takes:
+        it.values[step.first : step.last] = [None] * len(args)
+        args = taken(args, step.takes)
     recorder = None if watch is None else watch.recorder
     if recorder is None:
         return step.call(*args, state=state) if step.stateful else step.call(*args)

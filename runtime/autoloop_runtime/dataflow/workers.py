@@ -74,6 +74,7 @@ class SharedRun:
                 _blas.limit(self)
             with self.lock:
                 self.tokens.start(feeds, light, self.heavy)
+            feeds.clear()
             while True:
                 self.work(light)
                 with self.lock:

@@ -79,6 +79,8 @@ class Op:
         The op does something besides computing: it is never pruned from an ordered graph or merged, takes
         an effect token as its last input and gives one as its last output (see ``graph.Graph.token``). The
         kernel sees neither: whoever runs the node strips the one and appends ``np.True_`` as the other.
+    taking : Taking or None
+        Of an op that copies inputs to change them: how it is computed if nobody else sees those.
     ends_run : bool
         Of an op with an effect: that can be nothing but that the run fails.
     only_looks : bool
@@ -134,6 +136,7 @@ class Op:
     extents: tuple[str, int] | None = None
     code_of: Callable[[Any], str | None] | None = None
     callee: str | None = None
+    taking: Taking | None = None
     ends_run: bool = False
     only_looks: bool = False
 
@@ -188,6 +191,22 @@ class Appending:
     new: Op
     sources: tuple[Op, ...] = ()
     waits: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Taking:
+    """A kernel that writes to inputs.
+
+    Attributes
+    ----------
+    kernel : callable
+        Gives what the kernel of the op gives.
+    inputs : tuple of int
+        Those that it may write to: nobody else sees them.
+    """
+
+    kernel: Callable[..., Any]
+    inputs: tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis, DimsLike, IndexLike
 from ..ir.convert import as_constant, convert_to_tensor
 from ..ir.node import Node
+from ..ir.op import Taking
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE, UPDATING, VIEWING, Fails, Memory
@@ -199,6 +200,7 @@ SET_ITEM = primitive(
     _set_item_vjp,
     positions=slice(2, None),
     traits=UPDATING.but(price=Price.PART),
+    taking=Taking(assign_in_place, (0,)),
 )
 
 

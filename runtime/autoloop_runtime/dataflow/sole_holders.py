@@ -1,0 +1,71 @@
+"""Whether a kernel is the only one that sees an array, so that it may write to it: asked when it runs.
+
+The scheduler has no order in which nodes read, but every token that waits for its reader, every view, result and
+thread holds a reference to its array. An array that nobody but the kernel has can be written to in any order of the run.
+The caller's own arrays, of which the references of others cannot be counted, enter a run as other array objects over the
+same memory: views of those keep them alive, which NumPy's own views of views do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+
+class Lent:
+    """An array of the caller's that a run may write to."""
+
+    __slots__ = ("__array_interface__", "array")
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+def lend(values: Sequence[Any], which: Iterable[int]) -> list[Any]:
+    """Return ``values`` with those at ``which`` as arrays that a run may write to."""
+    made = list(values)
+    for k in which:
+        if type(made[k]) is np.ndarray:
+            made[k] = np.asarray(Lent(made[k]))
+    return made
+
+
+def returned(value: Any) -> Any:
+    """Return the caller's own array for one that was lent, all else as it is."""
+    owner: Any = value.base if type(value) is np.ndarray else None
+    return owner.array if type(owner) is Lent else value
+
+
+def taken(args: list[Any], which: Iterable[int]) -> list[Any]:
+    """Return ``args``, which nobody else has, with copies of those at ``which`` that somebody else sees."""
+    for k in which:
+        array = args[k]
+        args[k] = None
+        args[k] = array if _references(array) <= _ALONE and _is_whole(array) else np.array(array)
+    return args
+
+
+def _references(array: Any) -> int:
+    return getrefcount(array)
+
+
+def _is_whole(array: Any) -> bool:
+    """Return whether what else lies in the memory of an array would hold a reference to it."""
+    if type(array) is not np.ndarray or not array.flags.writeable:
+        return False
+    owner: Any = array.base
+    return owner is None or type(owner) is Lent
+
+
+def _alone(args: list[Any]) -> int:
+    array = args[0]
+    args[0] = None
+    return _references(array)
+
+
+#: the references to an array that only ``taken`` has; differs between versions of Python
+_ALONE = _alone([np.empty(0)])
