@@ -46,7 +46,7 @@ with _NoCollection():
     from autoloop_runtime.ir.standard_protocols import offer_namespace as _offer_namespace
     from autoloop_runtime.ir.tensor import Tensor as Tensor
     from autoloop_runtime.ir.tensor_spec import TensorSpec as TensorSpec
-    from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
+    from autoloop_runtime.ops import later_rows as _later_rows
 
     from .concrete import ConcreteFunction as ConcreteFunction
     from .function import Function as Function
@@ -69,6 +69,7 @@ if _typing.TYPE_CHECKING:
     from autoloop_runtime.control.while_loop import cond as cond
     from autoloop_runtime.control.while_loop import switch_case as switch_case
     from autoloop_runtime.control.while_loop import while_loop as while_loop
+    from autoloop_runtime.ops import *  # noqa: F403  (the array functions: ops.__all__ is their list)
     from autoloop_runtime.running.automatic import MissingNativeWarning as MissingNativeWarning
     from autoloop_runtime.running.session import Session as Session
     from autoloop_runtime.running.session import get_default_graph as get_default_graph
@@ -115,6 +116,9 @@ if _typing.TYPE_CHECKING:
     from .explanation import explain as explain
     from .operators import set_loop_options as set_loop_options
     from .spellings import *  # noqa: F403
+else:
+    for _name in _ops.AT_ONCE:
+        globals()[_name] = getattr(_ops, _name)
 
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses
@@ -160,17 +164,22 @@ _LATER = {
 #: the same of modules that are names themselves
 _LATER_MODULES = {
     "compat": "autoloop.compat", "fft": "autoloop.fft", "linalg": "autoloop.linalg",
-    "sparse": "autoloop_runtime.collections.sparse",
+    "random": "autoloop_runtime.ops.random", "sparse": "autoloop_runtime.collections.sparse",
 }  # fmt: skip
-_MODULE_OF = {**_LATER_MODULES, **{name: module for module, names in _LATER.items() for name in names}}
+_MODULE_OF = {
+    **_LATER_MODULES,
+    **{name: module for module, names in _LATER.items() for name in names},
+    **_later_rows.MODULE_OF,
+    **{alias: _later_rows.MODULE_OF[name] for alias, name in _later_rows.SPELLED.items()},
+}
 if not _typing.TYPE_CHECKING:  # checkers take every public name of this file, which is the same
     # importing any module of the package puts its name here: only those listed are public
-    _MODULES = {"config", "nest", "profiler", "random"}
+    _MODULES = {"config", "nest", "profiler"}
     _type = type(_os)
     __all__ = [n for n, v in globals().items() if n[0] != "_" and (n in _MODULES or type(v) is not _type)]
     __all__ = sorted({*__all__, *_MODULE_OF} - {"annotations"})  # noqa: PLE0605
 
-    __getattr__ = _door(globals(), _MODULE_OF, _LATER_MODULES)
+    __getattr__ = _door(globals(), _MODULE_OF, _LATER_MODULES, _later_rows.SPELLED)
 
 
 def __dir__() -> list[str]:

@@ -549,6 +549,7 @@ def _reaches_by_name(tree: ast.AST, names: set[str]) -> list[int]:
 def _op_names() -> set[str]:
     importlib.import_module("autoloop_runtime.native")
     importlib.import_module("autoloop_runtime.ops.numpy_names.main_namespace")  # which has rows of its own
+    importlib.import_module("autoloop_runtime.ops.later_rows").load_all()
     return set(importlib.import_module("autoloop_runtime.ir.op").OPS)
 
 

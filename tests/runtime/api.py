@@ -110,7 +110,19 @@ from autoloop_runtime.native.writer.polling import polling_period
 from autoloop_runtime.native.writer.registry import entry_of
 from autoloop_runtime.native.writer.storage_plan import make_plan
 from autoloop_runtime.native.writer.values import Buffer
-from autoloop_runtime.ops import argsort, cholesky, direct_calls, einsum, exp, inv, matmul, searchsorted, solve, sort
+from autoloop_runtime.ops import (
+    argsort,
+    cholesky,
+    direct_calls,
+    einsum,
+    exp,
+    inv,
+    later_rows,
+    matmul,
+    searchsorted,
+    solve,
+    sort,
+)
 from autoloop_runtime.ops import random as random_ops
 from autoloop_runtime.ops.define import primitive
 from autoloop_runtime.ops.extents import known_int
@@ -140,3 +152,5 @@ from autoloop_runtime.python_code.names import Names, identifier
 from autoloop_runtime.running import automatic, on_stack_replacement, tier_up
 from autoloop_runtime.running import runner as execution
 from autoloop_runtime.running.prepare import prepare, run_graph, run_now, set_outputs
+
+later_rows.load_all()  # all rows, whichever test is the first

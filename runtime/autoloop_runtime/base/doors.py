@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from .collector import NoCollection
@@ -15,7 +16,10 @@ from .forks import undivided
 
 
 def door(
-    namespace: dict[str, Any], module_of: Mapping[str, str], modules: Collection[str] = ()
+    namespace: dict[str, Any],
+    module_of: Mapping[str, str],
+    modules: Collection[str] = (),
+    spelled: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[str], Any]:
     """Return a module's ``__getattr__``.
 
@@ -27,6 +31,8 @@ def door(
         In which module a name stands, by its full name.
     modules : collection of str
         The names that are for the modules themselves.
+    spelled : mapping
+        What names are called in their module, where it is otherwise.
     """
 
     def later(name: str) -> Any:
@@ -35,7 +41,7 @@ def door(
             raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
         with undivided(), NoCollection():
             found = importlib.import_module(module)
-        value = namespace[name] = found if name in modules else getattr(found, name)
+        value = namespace[name] = found if name in modules else getattr(found, spelled.get(name, name))
         return value
 
     return later

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base.forks import undivided
 from ..ir.numpy_protocols import NUMPY_DOORS
+from .later_rows import NUMPYS
 
 #: module of the room -> the names of ``np.`` that it enters; a name that stands nowhere has all of them loaded
 HOLDS: Mapping[str, str] = {
@@ -84,6 +85,8 @@ def _open(theirs: Any) -> None:
             from .numpy_names import numpy_fft  # noqa: F401
         elif getattr(np, name, None) is theirs and name in _HOLDER:
             importlib.import_module(f".numpy_names.{_HOLDER[name]}", __package__)
+        elif getattr(np, name, None) is theirs and name in NUMPYS:
+            importlib.import_module(f".{NUMPYS[name]}", __package__)
         elif not isinstance(theirs, np.ufunc):
             from .numpy_names import main_namespace  # noqa: F401
         if isinstance(theirs, np.ufunc):

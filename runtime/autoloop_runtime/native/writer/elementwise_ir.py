@@ -16,9 +16,12 @@ from functools import lru_cache
 from string import Template
 
 from ...ir.op import OPS, Op
+from ...ops.later_rows import load_all
 from ..ir.elements import FLOAT, HALF, LType
 from ..ir.writer import Module, Writer
 from ..toolchain.shared_libraries import Libraries
+
+load_all()  # templates name rows of any module
 
 #: nanoseconds of the instructions and helpers that take long, for one of many elements of four bytes
 _SLOW = {"fdiv": 0.05, "llvm.sqrt": 0.06, "@floordiv": 3.0, "@mod": 3.0, "@pow": 0.8}

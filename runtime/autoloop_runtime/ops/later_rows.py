@@ -1,0 +1,79 @@
+"""Rows that most programs do without: their modules are loaded when one of their functions is first asked for.
+
+Each module costs a quarter of a millisecond at every start. Who needs the whole table, as machine code does, whose
+templates name other rows, says ``load_all()``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..base.collector import NoCollection
+from ..base.forks import undivided
+from ..ir.op import FUNCTIONS, function
+
+#: module -> its public functions
+PUBLIC: Mapping[str, str] = {
+    "composed": (
+        "allclose array_equal average count_nonzero cross diff hstack inner isclose meshgrid nonzero ptp vdot vstack"
+    ),
+    "contractions": "einsum tensordot",
+    "diagonals": "diag diagonal trace tril triu",
+    "joining": "concat split stack unstack",
+    "linalg": "cholesky det dot inv matmul outer solve",
+    "reductions": "all any argmax argmin log_softmax logsumexp max mean min norm prod softmax std var",
+    "repeating": "pad repeat tile",
+    "running_sums": "cumprod cumsum",
+    "sorting": "argsort bincount searchsorted sort top_k unique",
+}
+#: module -> what the floors below call besides
+CALLED: Mapping[str, str] = {
+    "arrays_as_bytes": "array_to_file bytes_in_run set_field",
+    "exact_numbers": (
+        "number_abs number_add number_divide number_float number_floor_divide number_left_shift number_mod "
+        "number_multiply number_negative number_pow number_right_shift number_subtract python_int"
+    ),
+    "python_math": "number_asked number_round",
+}
+#: other spelling -> our name
+SPELLED: Mapping[str, str] = {
+    "is_close": "isclose", "diag_part": "diagonal", "concatenate": "concat", "matrix_inverse": "inv",
+    "matrix_determinant": "det", "matrix_solve": "solve", "reduce_prod": "prod", "reduce_max": "max",
+    "reduce_min": "min", "reduce_mean": "mean", "reduce_any": "any", "reduce_all": "all",
+    "reduce_logsumexp": "logsumexp", "reduce_variance": "var", "reduce_std": "std",
+}  # fmt: skip
+#: function of NumPy's that such a row stands for -> its module
+NUMPYS: Mapping[str, str] = {
+    "matmul": "linalg", "repeat": "repeating", "searchsorted": "sorting", "tensordot": "contractions",
+    "tile": "repeating",
+}  # fmt: skip
+#: all of them
+MODULES = (*PUBLIC, *CALLED, "random")
+#: public function -> the full name of its module
+MODULE_OF: Mapping[str, str] = {
+    name: f"{__package__}.{module}" for module, names in PUBLIC.items() for name in names.split()
+}
+
+
+def load_all() -> None:
+    """Have the whole table loaded."""
+    with undivided(), NoCollection():
+        for module in MODULES:
+            importlib.import_module(f".{module}", __package__)
+
+
+def _announced(name: str, module: str) -> Callable[..., Any]:
+    def later(*args: Any, **kwargs: Any) -> Any:
+        with undivided(), NoCollection():
+            importlib.import_module(f".{module}", __package__)  # which puts the function in the place of this one
+        return FUNCTIONS[name](*args, **kwargs)
+
+    return later
+
+
+for _table in (PUBLIC, CALLED):
+    for _module, _names in _table.items():
+        for _name in _names.split():
+            function(_name, _announced(_name, _module))
