@@ -143,8 +143,7 @@ class Function:
         arrays_taken = taken(self.name, given, lambda: self._parameters.leaf_names(call))
         if arrays_taken is not given:
             result = with_copies(self._call_nested, nest.unflatten(structure, arrays_taken))
-            give_back(given, arrays_taken)
-            return result
+            return give_back(self.name, given, arrays_taken, result)
         quick = quick_key(given)
         key = None
         if quick is not None:

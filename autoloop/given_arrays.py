@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base import dtypes
+from autoloop_runtime.base import dtypes, nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.ir.array_kinds import is_plain, strangeness
 from autoloop_runtime.ir.tensor import Tensor
@@ -43,7 +43,12 @@ def taken(name: str, leaves: list[Any], names: Callable[[], Sequence[str]]) -> l
         kind = type(leaf)
         if kind in _FAMILIAR or (kind is np.ndarray and is_plain(leaf) and leaf.dtype.isnative):
             continue
-        made = _taken(f"{name}: argument", leaf, place, names)
+        before = enumerate(leaves[:place] if changed is not None and kind is np.ndarray else ())
+        same = next((k for k, one in before if type(one) is np.ndarray and is_same(one, leaf)), None)
+        if changed is not None and same is not None:
+            made = changed[same]  # one array given as several arguments is one array
+        else:
+            made = _taken(f"{name}: argument", leaf, place, names)
         if made is not leaf:
             changed = list(leaves) if changed is None else changed
             changed[place] = made
@@ -60,12 +65,48 @@ def with_copies(function: Callable[[Any], Any], call: Any) -> Any:
         return function(call)
 
 
-def give_back(leaves: list[Any], used: list[Any]) -> None:
-    """Give arrays that were copied for a call what the copies hold now."""
-    for leaf, copy in zip(leaves, used):
-        changed = copy is not leaf and isinstance(leaf, np.ndarray) and leaf.flags.writeable
-        if changed and not np.may_share_memory(leaf, copy):
-            np.copyto(leaf, copy)
+def give_back(name: str, leaves: list[Any], used: list[Any], result: Any) -> Any:
+    """Give arrays that were copied for a call what the copies hold now; return its result, with themselves in it.
+
+    Raises
+    ------
+    TypeError
+        If the call wrote to the copy of one that is a part of another.
+    """
+    arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
+    others = {id(copy): leaf for leaf, copy in zip(leaves, used) if copy is not leaf and isinstance(leaf, np.ndarray)}
+    written = []
+    for copy in used:
+        leaf = others.get(id(copy))
+        if leaf is None or not leaf.flags.writeable or np.may_share_memory(leaf, copy):
+            continue
+        if any(overlap(leaf, one) and not is_same(leaf, one) for one in arrays if one is not leaf):
+            if np.array_equal(leaf, copy, equal_nan=leaf.dtype.kind in "fc"):
+                continue
+            raise TypeError(
+                f"{name}: an argument of another byte order overlaps in memory with another argument, and it is "
+                f"written to; give a copy of one"
+            )
+        written.append((leaf, copy))
+    for leaf, copy in written:
+        np.copyto(leaf, copy)
+    return nest.map_structure(lambda one: others.get(id(one), one), result)
+
+
+def is_same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    """Return whether two arrays are the same elements of the same memory."""
+    return one is other or (
+        one.__array_interface__["data"][0] == other.__array_interface__["data"][0]
+        and (one.shape, one.strides, one.dtype) == (other.shape, other.strides, other.dtype)
+    )
+
+
+def overlap(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    """Return whether two arrays have elements in common; it may be that they have none where that is hard to tell."""
+    try:
+        return np.shares_memory(one, other, max_work=1000)  # type: ignore[arg-type]  # any number is taken
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _taken(who: str, leaf: Any, place: int, names: Callable[[], Sequence[str]]) -> Any:
@@ -74,12 +115,19 @@ def _taken(who: str, leaf: Any, place: int, names: Callable[[], Sequence[str]]) 
         raise TypeError(f"{who} {names()[place]!r} is {words}")
     if isinstance(leaf, np.ndarray):
         plain = leaf.view(np.ndarray) if type(leaf) is not np.ndarray else leaf
-        return plain if plain.dtype.isnative else plain.astype(dtypes.as_dtype(plain.dtype))
+        return plain if plain.dtype.isnative else _in_our_order(plain)
     if isinstance(leaf, (Tensor, np.generic)) or not hasattr(type(leaf), "__dlpack_device__"):
         return leaf
     if hasattr(leaf, "__autoloop_tensor__"):
         return leaf
     return _imported(f"{who} {names()[place]!r}", leaf)
+
+
+def _in_our_order(leaf: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return a copy in this machine's byte order, which may be written to where the array may."""
+    copy = leaf.astype(dtypes.as_dtype(leaf.dtype))
+    copy.flags.writeable = leaf.flags.writeable
+    return copy
 
 
 def _imported(argument: str, leaf: Any) -> Any:

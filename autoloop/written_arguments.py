@@ -23,7 +23,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.running.prepare import prepare, run_graph, wrap
 
 from .concrete import ConcreteFunction, own
-from .given_arrays import COPIED
+from .given_arrays import COPIED, is_same, overlap
 
 if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
@@ -181,7 +181,7 @@ class ReferringFunction(ConcreteFunction):
             for other, value in enumerate(values):
                 if other == position or type(value) is not np.ndarray or not np.may_share_memory(array, value):
                     continue
-                if (position, other) in same or (other, position) in same or not _overlap(array, value):
+                if (position, other) in same or (other, position) in same or not overlap(array, value):
                     continue
                 if is_same(array, value):
                     raise OtherMemory
@@ -214,21 +214,6 @@ class ReferringFunction(ConcreteFunction):
             if isinstance(values[position], np.ndarray):
                 made[place] = values[position]
         return made[0] if self._single is not None else self._packed(made)
-
-
-def is_same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
-    """Return whether two arrays are the same elements of the same memory."""
-    return one is other or (
-        one.__array_interface__["data"][0] == other.__array_interface__["data"][0]
-        and (one.shape, one.strides, one.dtype) == (other.shape, other.strides, other.dtype)
-    )
-
-
-def _overlap(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
-    try:
-        return np.shares_memory(one, other, max_work=1000)  # type: ignore[arg-type]  # any number is taken
-    except np.exceptions.TooHardError:
-        return True
 
 
 def same_arrays(leaves: Sequence[Any]) -> tuple[int, ...]:

@@ -200,7 +200,10 @@ class _Planner:
         begin = self.flow.before[id(statement)]
         unset = self.flow.unset_at(begin, inputs)
         self.marked |= unset
-        places = [node for node in inside.places.values() if not (_root_names(node) & (inside.writes - inside.mutates))]
+        # what is born inside is nobody's outside
+        born = inside.writes - inside.mutates
+        born |= self.flow.unset_at(begin, inside.writes & self.tracked)
+        places = [node for node in inside.places.values() if not (_root_names(node) & born)]
         self.plans[id(statement)] = Plan(
             inputs=tuple(inputs),
             outputs=tuple(outputs),

@@ -11,6 +11,8 @@ import pytest
 from executors import EXECUTORS
 from harness import arguments, compiled, difference
 from programs_of_control import PROGRAMS as OF_CONTROL
+from programs_of_doubt import PROGRAMS as OF_DOUBT
+from programs_of_doubt import REFUSED as DOUBTFUL
 from programs_of_views import VIEWS, WRITES
 from staged_programs_of_arrays import PROGRAMS, REFUSED
 from straight_programs import PROGRAMS as STRAIGHT
@@ -45,6 +47,19 @@ def test_writes_where_python_decides():
 
 def test_what_is_a_view_and_what_a_copy():
     assert not wrong(VIEWS, [3, np.int64(3)], "sequential")
+
+
+@pytest.mark.parametrize("executor", QUICK)
+def test_what_is_hard_to_tell(executor):
+    assert not wrong(OF_DOUBT, [3, np.int64(3)], executor)
+
+
+def test_what_may_be_another_array_is_not_used_in_silence():
+    for number, source in enumerate(DOUBTFUL):
+        given = arguments(np.int64(3))
+        with pytest.raises(TypeError, match="what this array holds is not known while the graph is built"):
+            al.function(compiled(source, f"doubtful {number}"))(*given)
+        assert np.array_equal(given[1], arguments(3)[1])
 
 
 def test_some_of_the_wide_programs():
@@ -170,6 +185,27 @@ def test_read_only_arrays_are_not_written_to():
     with pytest.raises(ValueError, match=r"assignment destination is read-only \(argument 'x'\)"):
         al.function(add_to_first)(x, np.ones(3))
     assert al.function(lambda x: x + 1)(x).tolist() == [1, 2, 3]
+
+
+def test_arrays_of_another_byte_order():
+    def put(x, y):
+        x[0] = 9.0
+        return y[0], y, x
+
+    swapped = np.dtype("f8").newbyteorder()
+    x = np.arange(4).astype(swapped)
+    first, y, same = al.function(put)(x, x)
+    assert first == 9 and y is same is x and x.tolist() == [9, 1, 2, 3]
+    z = np.arange(4).astype(swapped)
+    first, y, same = al.function(put)(x, z)
+    assert first == 0 and y is z and same is x and y.dtype == swapped
+    with pytest.raises(TypeError, match="an argument of another byte order overlaps in memory with another argument"):
+        al.function(put)(z[:2], z[1:3])
+    assert z.tolist() == [0, 1, 2, 3] and al.function(lambda x, y: x + y)(z[:2], z[1:3]).tolist() == [1, 3]
+    z.flags.writeable = False
+    with pytest.raises(ValueError, match="assignment destination is read-only"):
+        al.function(put)(z, x)
+    assert z.tolist() == [0, 1, 2, 3]
 
 
 def flatten_and_fill(x):

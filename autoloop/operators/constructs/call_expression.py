@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.records import CallRecord, record_call
@@ -16,6 +17,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroD
 
 from ...conversion.callables import function_parameters, is_foreign
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
+from ..mutation import lifted_arrays
 from ..mutation.outside_world import is_followed, leave
 from ..staging.door import guarded, is_outside, shielded
 from ..staging.growing_list import example_of, growing
@@ -55,6 +57,8 @@ def call(f: Any) -> Any:
             return lambda parts: joined(f.__self__, list(elements(parts)))
         if isinstance(f.__self__, dict | set | frozenset) and not (type(f.__self__) is dict and f.__name__ == "get"):
             return _keyed_method(f)
+        if type(f.__self__) is np.ndarray and f.__name__ in _WRITING:
+            return functools.partial(_written_by_method, f)
         if type(f.__self__) is list and f.__name__ in ("insert", "pop"):
             return _list_method(f)
         return consumed(asking(f)) if is_followed() else asking(f)
@@ -165,6 +169,17 @@ def _keyed_method(f: Any) -> Any:
     if f.__name__ in _OF_A_KEY:
         return of_a_key
     return of_keys if f.__name__ in _OF_KEYS and isinstance(f.__self__, set | frozenset) else f
+
+
+#: methods of arrays that write to them what they are given, or where that tells
+_WRITING = ("fill", "partition", "put")
+
+
+def _written_by_method(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """Do ``array.fill(value)`` and its like; given what only the run knows, the array is one of the graph's."""
+    if any(map(is_staged, nest.flatten((args, kwargs)))):
+        lifted_arrays.refuse(f.__self__)
+    return f(*args, **kwargs)
 
 
 def _list_method(f: Any) -> Any:

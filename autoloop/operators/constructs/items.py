@@ -144,6 +144,8 @@ def _is_reference(array: Any) -> bool:
 
 def _taking(array: Any, index: Any, value: Any) -> Any:
     """Return ``array``; if it cannot hold what the graph only computes later, the trace begins anew."""
+    if type(array) is np.flatiter:
+        _taking(array.base, index, value)
     if type(array) is np.ndarray and array.dtype.kind in "biufc":
         if _is_later(index) or _is_later(value):
             lifted_arrays.refuse(array)

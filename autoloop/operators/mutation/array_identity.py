@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.ir.array_storage import Block, Storage, kept, refuse_copied
+from autoloop_runtime.ir.array_storage import Block, Storage, kept, refuse_copied, refuse_lost
 from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ..staging.branch_merge import is_return_value
@@ -106,6 +106,7 @@ class HeldArrays:
                     shared.append(mine)
         outside.carry(shared)
         self._refuse_shared(every, block)
+        self._refuse_doubtful(every, block)
 
     def settle_test(self, block: Block, outside: Outside) -> None:
         """Do the same for the test of the loop, which reads but does not write."""
@@ -116,6 +117,7 @@ class HeldArrays:
                 "and leave it by `break`"
             )
         outside.carry([one.storage for one in self._held.values() if one.is_written and one.storage in block.read])
+        self._refuse_doubtful(list(self._held.values()), block)
 
     def _refuse_shared(self, every: list[Held], block: Block) -> None:
         """Raise if variables hold one array after an iteration that were given as several in it."""
@@ -132,6 +134,14 @@ class HeldArrays:
                     f"{one.name!r} is, or is a part of, another array after an iteration, and that is written to in "
                     f"place in a loop that the graph runs: assign a copy, x.copy()"
                 )
+
+    def _refuse_doubtful(self, every: list[Held], block: Block) -> None:
+        """Raise if the body reads what may be another handle of an array that it writes to."""
+        written = {*(self._block or block).written, *[one.storage for one in every if one.is_written and one.storage]}
+        read = [*block.read, *[one.storage for one in every if one.storage is not None and one.inside.storage.touched]]
+        for storage in read:
+            if any(origin in written and origin is not storage for origin in storage.origins()):
+                refuse_lost("whether it is another array, to which a loop writes, depends on a loop or branch")
 
     def lose(self) -> None:
         """Lose, after the loop, what was lost in it."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.ir.array_storage import BLOCK, Storage
+from autoloop_runtime.ir.tensor import Tensor
 
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
@@ -72,8 +73,12 @@ class Outside:
         known = [f for f in bare if isinstance(f, types.FunctionType)]
         self._slots: list[Slot] = [_variable(name, known) for name in shared]
         if places is not None:
-            # What the setter of a property changes is found by watching.
-            self._slots += [Attribute(owner, name) for owner, name in places() if not _is_property(owner, name)]
+            # What the setter of a property changes is found by watching; ``a.T`` is no state but a view of an array.
+            self._slots += [
+                Attribute(owner, name)
+                for owner, name in places()
+                if not isinstance(owner, Tensor | np.ndarray) and not _is_property(owner, name)
+            ]
         self._functions, self._values = known, values
 
     @property

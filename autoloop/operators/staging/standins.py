@@ -136,6 +136,8 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
     _function = getattr(operator, _name)
     setattr(Maybe, f"__{_name.strip('_')}__", _forwarded(_function))
     setattr(Maybe, f"__r{_name.strip('_')}__", _reflected(_function))
+    # an array is changed in place
+    setattr(Maybe, f"__i{_name.strip('_')}__", _forwarded(getattr(operator, f"i{_name.strip('_')}")))
 for _name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert", "getitem"):
     setattr(Maybe, f"__{_name}__", _forwarded(getattr(operator, _name)))
 Maybe.__hash__ = object.__hash__  # type: ignore[method-assign]

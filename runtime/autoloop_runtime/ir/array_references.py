@@ -98,6 +98,8 @@ class References:
             return self.kind_of_part(made, False)(made)
         if self.is_scalar:
             return part_of_scalar(self, made, True)
+        if self.view_of is not None and self.view_of.is_flat:
+            return self.kind_of_part(made)(made)
         index = settled(index)
         view = View(
             self,
@@ -228,6 +230,8 @@ def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
             if self.storage.is_without_axes:
                 refuse_without_axes()
             return NotImplemented
+        if self.view_of is not None and self.view_of.is_flat:
+            raise TypeError(f"{name} of 'numpy.flatiter', which has no operators: write x.flat[:] instead of x.flat")
         self.absorb(apply(self, other), "same_kind", ufunc)
         return self
 

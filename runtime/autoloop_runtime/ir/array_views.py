@@ -22,6 +22,7 @@ def _names(*functions: Any) -> frozenset[str]:
     return frozenset([one.__name__ for one in functions if one is not None])
 
 
+_FLAT = "flat"
 _window = np.lib.stride_tricks
 #: views of their first argument whatever its layout is, where they are views at all; those that one has not are None
 _REARRANGING = _names(
@@ -69,14 +70,14 @@ _BY_LAYOUT = _names(
     np.array,
     np.ndarray.astype,
     np.asarray_chkfinite,
-) | {"flat"}
+) | {_FLAT}
 #: what may be a view, of a part that the elements' values tell
 _BY_VALUE = _names(
     np.real_if_close, np.trim_zeros, np.nan_to_num, np.meshgrid, np.ix_, np.ndarray.getfield, _window.as_strided
 )
 #: of these the elements only change places as in a reshape
 _RESHAPED = _names(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d) | {
-    "flat"
+    _FLAT
 }
 #: of these a complex array is put together
 _REAL, _IMAG = np.real.__name__, np.imag.__name__
@@ -100,6 +101,8 @@ class View:
         The basic index that names the part, if it is one.
     writeable : bool
         Whether NumPy lets it be written to.
+    is_flat : bool
+        Whether it is ``a.flat``: what is written to it goes to the array, but a part of it is a copy.
     """
 
     parent: Any
@@ -107,6 +110,7 @@ class View:
     backward: Callable[[Tensor, Tensor], Tensor] | None
     index: Any = None
     writeable: bool = True
+    is_flat: bool = False
 
 
 def name_of_view(theirs: Any) -> str | None:
@@ -185,6 +189,12 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         if answer is not None and not np.may_share_memory(answer, array.layout):
             return kind(made)
         return part_of_scalar(array, made, is_array)
+    if array.view_of is not None and array.view_of.is_flat:
+        return kind(made)
+    if name == _FLAT and array.shape.is_fully_defined():
+        back = _backward(array, name, made, again, True)
+        view = View(array, _forward(again), back, None, array.is_writeable, True)
+        return array.viewed(view, made, new_layout(made))
     settled = name in _REARRANGING or array.storage.contiguous or made.shape.rank == array.shape.rank == 1
     layout, answer = array.layout, None
     if layout is not None and name not in _BY_VALUE:
@@ -223,7 +233,7 @@ def _forward(again: Callable[[Any], Any]) -> Callable[[Tensor], Tensor]:
 def _answer(layout: Any, name: str, made: Tensor, again: Callable[[Any], Any]) -> Any:
     """Return what NumPy makes of an array of this layout; None if it does not say."""
     try:
-        if name == "flat":
+        if name == _FLAT:
             answer = layout.reshape(-1)
         else:
             answer = _given_shape(again, layout, made) if name == np.reshape.__name__ else again(layout)

@@ -386,8 +386,13 @@ def _part_setter(name: str) -> Callable[[Any, Any], None]:
 
     def put(self: Any, value: Any) -> None:
         part = getattr(self, name)
-        if value is not part:  # which ``x.real += y`` has written to
-            part[...] = value
+        if value is part:  # which ``x.real += y`` has written to
+            return
+        if part.view_of is not None and part.view_of.is_flat:  # which takes as many as it needs, and begins anew
+            resize = counterpart_of(np.resize)
+            assert resize is not None
+            value = resize(value, part.shape.as_tuple())
+        part[...] = value
 
     return put
 

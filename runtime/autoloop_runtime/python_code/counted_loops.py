@@ -120,7 +120,7 @@ def _tells_its_end(by: Induction) -> bool:
 
 
 def _without(cond: Graph, test: Node) -> Graph | None:
-    """Return ``cond`` where ``test`` is known to be true; ``None`` if then nothing is left to ask."""
+    """Return ``cond`` where ``test`` is known to be true; ``None`` if all of it is then true."""
 
     def visit(copy: Copy, node: Node) -> None:
         if node is test:
@@ -129,7 +129,8 @@ def _without(cond: Graph, test: Node) -> Graph | None:
             copy.keep(node)
 
     rest = prune(fold(rewrite(cond, visit)))
-    return None if constant_of(rest.outputs[0]) is not None else rest
+    left = constant_of(rest.outputs[0])
+    return rest if left is None or not left else None
 
 
 class _Users:
