@@ -452,12 +452,14 @@ def test_floating_point_settings_are_as_before_outside(setting):
 
 
 @pytest.mark.parametrize("executor", ["dataflow", "sequential"])
-def test_arrays_of_the_other_byte_order_become_tensors_of_this_machines(executor):
+def test_arrays_of_the_other_byte_order_are_computed_with_in_this_machines(executor):
     f = al.function(lambda x, pair: (x, x * 2, pair["y"]), executor=executor)
     x = np.arange(3.0)
     other = x.astype(x.dtype.newbyteorder())
-    for made in (*f(other, {"y": other}), al.constant(other), al.TensorSpec([3], other.dtype)):
-        assert made.dtype == np.float64
+    same, made, inside = f(other, {"y": other})
+    assert same is inside is other
+    for one in (made, al.constant(other), al.TensorSpec([3], other.dtype)):
+        assert one.dtype == np.float64
     np.testing.assert_array_equal(f(other, {"y": other})[1], x * 2)
     f(x, {"y": x})
     assert f.tracing_count == 1
