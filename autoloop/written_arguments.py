@@ -131,6 +131,8 @@ class ReferringFunction(ConcreteFunction):
         outputs = [place for place, (fixed, _) in enumerate(self._fixed) if not fixed]
         #: which result of a run is which input itself
         self._returned = [(outputs.index(place), position) for place, position in references.returned]
+        itself = dict(self._returned)
+        self._pairs = [(j, k) for j, k in self._pairs if k not in itself]
         self._written = [position for position, _ in references.written]
         self._count = len(outputs)
 

@@ -167,6 +167,10 @@ def test_one_array_as_several_arguments():
         view, plain = np.arange(4.0), np.arange(4.0)
         assert f(view[:], view[:]) == add_to_first(plain, plain) and view.tolist() == plain.tolist()
     assert f.tracing_count == 2
+    one = np.arange(4.0)
+    assert all(each is one for each in al.function(lambda x, y: (x, [y, x]))(one, one)[1])
+    both = al.function(lambda x, y: (y + 0, x, y + 0))(one, one)
+    assert both[1] is one and not np.shares_memory(both[0], both[2]) and not np.shares_memory(both[0], one)
 
 
 def test_arguments_that_overlap_are_refused_where_one_is_written_to():
