@@ -574,7 +574,7 @@ OTHER_NAMES = {
     "autoloop.conversion.scopes": ("all any max min sum",),
     # attributes and methods of arrays
     "autoloop.conversion.mutated_parameters": ("shape size",),
-    "autoloop.operators.constructs.call_expression": ("shape size",),
+    "autoloop.operators.constructs.attributes": ("shape size",),
     "autoloop_runtime.collections.variables": ("reshape sum mean max min size",),
     "autoloop_runtime.ir.numpy_results": ("byteswap conj imag real reshape squeeze", "transpose view"),
     # attributes and methods of Python's numbers

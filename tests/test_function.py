@@ -299,13 +299,13 @@ def test_a_kept_symbolic_tensor_is_refused_later():
 def test_many_retraces_name_the_argument():
     @al.function
     def f(x, n):
-        return [x * k for k in range(n)]
+        return x.reshape([1] * n)
 
     x = al.constant(1)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         for n in range(8):
-            assert len(f(x, n)) == n
+            assert f(x, n).shape.rank == n
     assert len(seen) == 1
     assert "'n'" in str(seen[0].message) and "autoloop.constant" in str(seen[0].message)
 

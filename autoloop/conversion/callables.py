@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
+import operator
 import os
 import sys
 import types
@@ -29,11 +30,12 @@ _HANDS_ON |= {"numpy", "scipy", "optree", "typing", "types", "unittest", "warnin
 CONVERTED_MARK = "<converted by autoloop>"
 DO_NOT_CONVERT = "__autoloop_do_not_convert__"
 
-# Builtins that mean something else when an argument is a tensor.
+# Builtins that mean something else when an argument is, or gives, a tensor; and what runs over its argument as they do.
 STAGED_BUILTINS: frozenset[Any] = frozenset(
     (abs, all, any, bin, bool, chr, complex, dict, divmod, enumerate, filter, float, format, frozenset, getattr)
     + (hasattr, hash, hex, int, isinstance, len, list, map, max, min, oct, pow, print, range, repr, reversed, round)
     + (set, sorted, str, sum, tuple, type, zip)
+    + (operator.contains, operator.index, operator.not_, operator.truth, np.fromiter)
 )
 # Library functions that look into their arguments before a tensor can take over.
 STAGED_FUNCTIONS: frozenset[Any] = frozenset(
@@ -139,6 +141,16 @@ def draws(f: Any) -> bool:
     return makes_generator(type(getattr(f, "__self__", None)))
 
 
+def is_singledispatch(f: Any) -> bool:
+    """Return whether ``functools.singledispatch`` has made a function."""
+    return isinstance(f, types.FunctionType) and f.__code__.co_qualname == "singledispatch.<locals>.wrapper"
+
+
+def looks_at_arguments(f: Any) -> bool:
+    """Return whether a callable of the standard library asks what type its argument is, or for its attributes."""
+    return isinstance(f, operator.attrgetter | operator.methodcaller) or is_singledispatch(f)
+
+
 #: functions of NumPy's that make arrays of no arrays: such an array may turn out to be the graph's
 _MAKING_ARRAYS = {
     np.copy, np.empty_like, np.full, np.full_like, np.geomspace, np.linspace, np.logspace, np.ndarray, np.ones,
@@ -151,6 +163,8 @@ def is_plain(target: Any) -> bool:
     if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE or target in _MAKING_ARRAYS):
         return False
     if asks_nobody(target) or makes_generator(target) or draws(target) or has_effect(target):
+        return False
+    if looks_at_arguments(target):
         return False
     if isinstance(target, types.FunctionType):
         return is_library_file(target.__code__.co_filename) and not (function_parameters(target) or is_foreign(target))

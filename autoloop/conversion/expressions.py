@@ -75,13 +75,14 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
                 # How far it gets decides what its `:=` leave behind: each answer must be there when it is asked for.
                 generator.elt = Maker(generator).not_(Maker(generator).not_(generator.elt))
             return ""
-        if not generator.generators[-1].ifs:
+        has_tests = bool(generator.generators[-1].ifs)
+        if not has_tests and name in ("any", "all"):
             return ""
         if not self.environment.is_builtin(node.func, name, around.local_names):
             return ""
         make = Maker(generator)
         last = generator.generators[-1]
-        if name == "sum":
+        if name == "sum" and has_tests:
             return "summands"
         if name not in ("any", "all"):
             node.args[0] = make.place(gast.ListComp(generator.elt, generator.generators))

@@ -72,17 +72,21 @@ class InnerScopes(ExpressionWalk):
             checked=around.checked - targets,
             in_frame=around.in_frame or binds,
         )
+        given, items = None, _free_name("items", node)
+        is_list = isinstance(node, gast.ListComp) and not inside.in_frame
         for index, generator in enumerate(node.generators):
             iterable = self.rewrite(generator.iter, inside if index else around)
             if not isinstance(iterable, gast.List | gast.Tuple | gast.Constant | gast.Dict):
+                if is_list and not index:
+                    given, iterable = iterable, Maker(iterable).load(items)
                 iterable = self._elements(generator.target, iterable)
             generator.iter = iterable
             generator.ifs = [self.rewrite(test, inside) for test in generator.ifs]
         for name in ("elt", "key", "value"):
             if hasattr(node, name):
                 setattr(node, name, self.rewrite(getattr(node, name), inside))
-        if isinstance(node, gast.ListComp) and not binds and node.generators[-1].ifs:
-            return self.kept(node, "kept")
+        if isinstance(node, gast.ListComp) and not binds:
+            return self._listed(node, given, items)
         key = {gast.SetComp: "elt", gast.DictComp: "key"}.get(type(node), "")
         if key:
             setattr(node, key, self._key(getattr(node, key)))
@@ -98,6 +102,15 @@ class InnerScopes(ExpressionWalk):
         places = [make.tuple(map(make.constant, path)) for path in nested_targets(target)]
         return make.call(self.operator(make, "parts"), iterable, *([make.tuple(places)] if places else []))
 
+    def _listed(self, node: Node, given: Node | None, items: str) -> Node:
+        """Return ``ops.listed(v, lambda items: [x for x in ops.elements(items)])`` for ``[x for x in v]``.
+
+        So the graph may grow a list whose length only the run knows. All in it is rewritten.
+        """
+        made = self.kept(node, "kept") if node.generators[-1].ifs else node
+        make = Maker(node)
+        return made if given is None else make.call(self.operator(make, "listed"), given, make.lambda_(made, [items]))
+
     def kept(self, node: Node, operator: str) -> Node:
         """Return ``ops.kept((test, lambda: x) for x in v)`` for ``[x for x in v if test]``; all is rewritten."""
         make = Maker(node)
@@ -110,3 +123,11 @@ class InnerScopes(ExpressionWalk):
     def _all(self, make: Maker, tests: list[Node]) -> Node:
         later = [make.lambda_(test) for test in tests[1:]]
         return make.call(self.operator(make, "and_"), tests[0], *later) if later else tests[0]
+
+
+def _free_name(name: str, node: Node) -> str:
+    """Return a name that does not stand in an expression."""
+    used = {one.id for one in walk(node) if isinstance(one, gast.Name)}
+    while name in used:
+        name += "_"
+    return name

@@ -84,9 +84,9 @@ class Maker:
         """Return a tuple of string literals."""
         return self.tuple([self.constant(name) for name in names])
 
-    def lambda_(self, body: Node) -> Node:
-        """Return ``lambda: body``."""
-        return self.place(gast.Lambda(self.arguments(()), body))
+    def lambda_(self, body: Node, names: Sequence[str] = ()) -> Node:
+        """Return ``lambda: body``, or one that takes arguments."""
+        return self.place(gast.Lambda(self.arguments(names), body))
 
     def arguments(self, names: Sequence[str]) -> Node:
         """Return the parameter list of plain positional names."""

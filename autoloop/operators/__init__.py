@@ -42,10 +42,11 @@ from ..errors import hide_own_frames, refusals
 
 if TYPE_CHECKING:
     from .constructs.attempts import attempt, managed
+    from .constructs.attributes import attribute
     from .constructs.boolean_operators import and_, not_, or_
     from .constructs.builtins import staged_for as staged_for
-    from .constructs.call_expression import attribute, call
-    from .constructs.comprehensions import elements, hashed, kept, summands
+    from .constructs.call_expression import call
+    from .constructs.comprehensions import elements, hashed, kept, listed, summands
     from .constructs.effect_statements import checked, raised
     from .constructs.for_statement import for_stmt
     from .constructs.if_statement import if_exp, if_return, if_stmt
@@ -92,6 +93,7 @@ __all__ = [
     "is_not",
     "item",
     "kept",
+    "listed",
     "managed",
     "misplaced_options",
     "not_",
@@ -122,8 +124,9 @@ _MODULES = {
     "autoloop.operators.constructs.attempts": ("attempt", "managed"),
     "autoloop.operators.constructs.boolean_operators": ("and_", "not_", "or_"),
     "autoloop.operators.constructs.builtins": ("staged_for",),
-    "autoloop.operators.constructs.call_expression": ("attribute", "call"),
-    "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "summands"),
+    "autoloop.operators.constructs.attributes": ("attribute",),
+    "autoloop.operators.constructs.call_expression": ("call",),
+    "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "listed", "summands"),
     "autoloop.operators.constructs.effect_statements": ("checked", "raised"),
     "autoloop.operators.constructs.for_statement": ("for_stmt",),
     "autoloop.operators.constructs.if_statement": ("if_exp", "if_return", "if_stmt"),

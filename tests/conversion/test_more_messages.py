@@ -92,7 +92,11 @@ def unset(n):
 
 EXPRESSIONS = [
     (lambda n: len(n), TypeError, "a tensor without dimensions has no len()"),
-    (lambda n: sorted(al.range(n), key=lambda v: -v), TypeError, "sorted(..., key=...) does not work on tensors"),
+    (
+        lambda n: sorted(al.range(n), key=lambda v: -v),
+        TypeError,
+        "sorted(..., key=...) needs a number of elements that is known",
+    ),
     (lambda n: max(al.range(n), key=lambda v: -v), TypeError, "max(..., key=...) does not work on tensors"),
     (lambda n: tuple(range(n)), TypeError, "tuple(...) needs a number of elements that is known: use list(...)"),
     (lambda n: [][n], IndexError, "list index out of range: it is empty"),

@@ -172,7 +172,11 @@ REFUSED = [
     (added, KEYS),
     (joined, KEYS),
     (lambda i: [1, 2, 3][: i[0]], "a part of a list at a place that only the run knows"),
-    (lambda i: sorted(zip(i, [3, 1, 2])), "are tuples, which only the run could compare or add"),
+    (lambda i: sum(zip(i, [3, 1, 2])), "are tuples, which only the run could compare or add"),
+    (lambda i: sorted([i[0], "x"]), "is sorted here by more than numbers"),
+    (lambda i: sorted([i[0], (i[1], 2)]), "keys of several lengths are compared here"),
+    (lambda i: sorted([i[0], 2.5, 1]), "which element stands where only the run knows, and the elements are not alike"),
+    (lambda i: sorted(i, key=lambda e: -e, reverse=i[0]), "needs to know while the graph is built whether to turn"),
 ]
 
 

@@ -6,6 +6,8 @@ after each call, and the type of an exception. Programs are Python source, the b
 
 import copy
 import linecache
+import sys
+import types
 import warnings
 
 import autoloop as al
@@ -28,15 +30,26 @@ def arguments(count):
     )
 
 
-def compiled(source, number):
-    """Return the function whose body is ``source``, which Python finds again by its lines."""
-    text = HEAD + "".join(f"    {line}\n" for line in source.strip().splitlines())
+def compiled(source, number, before=""):
+    """Return the function whose body is ``source``, which Python finds again by its lines, in a module of its own.
+
+    ``before`` stands in that before the function.
+    """
+    text = before + HEAD + "".join(f"    {line}\n" for line in source.strip().splitlines())
     text += "    return a * 1, m.sum(), i + 0\n" if "return" not in source else ""
     name = f"<equivalence {number}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    namespace = {"np": np}
-    exec(compile(text, name, "exec"), namespace)
-    return namespace["f"]
+    module = sys.modules[name] = types.ModuleType(name)  # dataclasses look for it there
+    module.np = np
+    exec(compile(text, name, "exec"), vars(module))
+    return module.f
+
+
+def form(value):
+    """Return the types of a structure's parts, and the keys of its dicts."""
+    if isinstance(value, dict):
+        return type(value).__name__, [(key, form(one)) for key, one in value.items()]
+    return (type(value).__name__, list(map(form, value)) if isinstance(value, list | tuple) else None)
 
 
 def outcome(function, given):
@@ -53,13 +66,13 @@ def outcome(function, given):
         leaves = al.nest.flatten(value)
         which = [next((place for place, one in enumerate(given) if one is leaf), None) for leaf in leaves]
         arrays = [place if isinstance(leaf, np.ndarray) else None for leaf, place in zip(leaves, which, strict=True)]
-        found.append((copy.deepcopy(leaves), arrays))
+        found.append(([repr(form(value)), *copy.deepcopy(leaves)], [None, *arrays]))
     return found, None, given
 
 
-def difference(source, number, given, executor):
+def difference(source, number, given, executor, before=""):
     """Return what a decorated program does otherwise than the plain one, in words; empty if nothing."""
-    program = compiled(source, number)
+    program = compiled(source, number, before)
     return apart(outcome(program, given), outcome(al.function(program, executor=executor), given), executor)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,20 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, as_number
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import Kind, NumberTracer, Tracer, kind_of, marked
+from autoloop_runtime.ir.tracers import Kind, NumberTracer, kind_of, marked
 from autoloop_runtime.ops.exact_numbers import truncated
 
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import stays
-from ..staging.bytes_of_runs import BytesOfRun
-from ..staging.growing_list import GrowingList, refuse_moved
+from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
-from ..staging.optional import MaybeNone
-from ..staging.staged_values import answer, asked, is_staged, stands_for, truth
-from ..staging.standins import Maybe, StandIn, opened, present
-from ..staging.undefined import MaybeUnset
+from ..staging.moved_lists import refuse_moved
+from ..staging.staged_values import answer, asked, is_staged, truth
+from ..staging.standins import present
 from . import library_calls as libraries
+from .boolean_operators import not_
 from .comprehensions import (
     all_of,
     any_of,
@@ -37,8 +37,8 @@ from .comprehensions import (
     has_known_length,
     hashed,
     hashed_all,
-    sorted_list,
 )
+from .dispatching import dispatching
 from .for_statement import for_stmt
 from .if_statement import if_exp
 from .iterables import (
@@ -53,10 +53,13 @@ from .iterables import (
 )
 from .library_calls import holds_staged
 from .math_functions import modular_power, of_number, one_element, tried
-from .mixed_operators import holds_mixed, is_instance, of_mixed
+from .membership import in_
+from .mixed_operators import holds_mixed, of_mixed
 from .overloads import binary, method_of
+from .sorted_lists import sorted_by, sorted_tensor
 from .text import formatted_as, repr_of, shown, text_of
 from .text import holds_staged as holds_text_to_come
+from .type_questions import attribute_or, has_attribute, is_instance_of, type_of
 
 _SPECIAL: dict[Any, str] = {
     one: f"__{one.__name__}__" for one in (abs, bool, complex, divmod, float, int, len, pow, reversed, round)
@@ -101,7 +104,7 @@ def _applied(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
     chosen = _with_staged(plain, staged)
 
     def with_function(function: Any, *iterables: Any) -> Any:
-        return chosen(STAGED.get(function) or convert_callee(function), *iterables)
+        return chosen(function and (staged_for(function) or convert_callee(function)), *iterables)
 
     return with_function
 
@@ -142,6 +145,12 @@ def _as(number: type[complex]) -> Callable[..., Any]:
     return cast
 
 
+def _index(value: Any) -> Any:
+    """Return ``operator.index``: an integer as a Python number."""
+    tried(operator.index, value)
+    return answer(ops.cast(one_element(int, value), dtypes.int64), value)
+
+
 def _complex(real: Any, imag: Any = 0) -> Any:
     parts = [ops.cast(one_element(complex, part), dtypes.complex128) for part in (real, imag)]
     if isinstance(imag, int) and imag == 0:
@@ -155,8 +164,8 @@ def _iterated(plain: Callable[..., Any], staged: Callable[..., Any], over: Calla
 
     def iterated(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and isinstance(args[0], Iterable):
-            by_key = plain in (max, min) and kwargs.get("key") is not None and has_known_length(args[0])
-            if not by_key and _is_staged(args[0]):
+            by_key = kwargs.get("key") is not None or isinstance(args[0], StagedIterable)
+            if not (by_key and plain in (max, min) and has_known_length(args[0])) and _is_staged(args[0]):
                 return chosen(*args, **kwargs)
             refuse_moved(stays(args[0]))
             return over(elements(args[0]), **kwargs)
@@ -169,17 +178,17 @@ def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``max`` or ``min`` of what an iterable gives."""
 
     def extreme(values: Any, *, key: Any = None, **default: Any) -> Any:
-        convert = key is not None and (STAGED.get(key) or convert_callee(key))
-        return extreme_of(plain, list(values), convert or None, **default)
+        return extreme_of(plain, list(values), _key(key), **default)
 
     return extreme
 
 
 def _sorted_of(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    made = list(values)
-    if builtins.any(map(is_staged, made)):
-        return _sorted(made, key=key, reverse=reverse)
-    return sorted(made, key=key, reverse=reverse)
+    return sorted_by(list(values), _key(key), reverse)
+
+
+def _key(key: Any) -> Any:
+    return None if key is None else staged_for(key) or convert_callee(key)
 
 
 def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -213,7 +222,11 @@ def _sum(values: Any, start: Any = 0) -> Any:
     array = convert_to_tensor(gathered)
     added = dtypes.int64 if array.dtype.kind == "b" else array.dtype  # Python adds one by one, from its own 0 on
     total = marked(kind, ops.cast(ops.sum(array, axis=0), added))
-    return total if isinstance(start, int) and start == 0 else total + start
+    if not (isinstance(start, int) and start == 0):
+        return total + start
+    if kind is Tensor or array.shape.rank != 1 or array.shape.as_list()[0] is not None:
+        return total
+    return if_exp(marked(NumberTracer, ops.greater(ops.size(array), 0)), lambda: total, lambda: 0)
 
 
 def _sum_of(values: Any, start: Any = 0) -> Any:
@@ -243,71 +256,16 @@ def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if key is not None:
-        raise TypeError("sorted(..., key=...) does not work on tensors")
+        if has_known_length(values):
+            return sorted_by(list(elements(values)), _key(key), reverse)
+        raise TypeError("sorted(..., key=...) needs a number of elements that is known: use np.argsort of the keys")
+    if isinstance(values, StagedIterable) and has_known_length(values):
+        return sorted_by(list(elements(values)), None, reverse)
     array, kind = _gathered(values)
-    made = sorted_list(_numbers(array), kind, reverse)
+    made = sorted_tensor(_numbers(array), kind, reverse)
     if isinstance(made, list) or kind is Tensor:
         return made
     return _list(StagedIterable(_len(made), lambda k: marked(kind, ops.getitem(made, k)), "what is sorted"))
-
-
-def _isinstance(value: Any, classes: Any) -> Any:
-    if isinstance(value, GrowingList):
-        return isinstance([], classes)
-    if isinstance(value, MaybeNone):
-        there, absent = _isinstance(opened(value).value, classes), isinstance(None, classes)
-        is_set = opened(value).is_set
-        return there if there == absent else answer(is_set if there else ops.logical_not(is_set))
-    if isinstance(value, Maybe):
-        return _isinstance(present(value), classes)
-    if isinstance(value, Tracer):
-        return issubclass(stands_for(value), classes)
-    if isinstance(value, MixedNumber):
-        return is_instance(value, classes, _isinstance)
-    every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
-    kinds = {bool: "b", int: "iub", float: "f", complex: "c"}
-    if isinstance(value, classes):
-        return True
-    dtype = getattr(value, "dtype", None)
-    if dtype is None or convert_to_tensor(value).shape.rank != 0:
-        return False
-    # A Python number that a loop on tensors has made a tensor is still a number to the user.
-    return builtins.any(dtype.kind in kinds.get(one, "") for one in every)
-
-
-def _isinstance_of(value: Any, classes: Any) -> Any:
-    refuse_moved(value)
-    if isinstance(value, BytesOfRun):
-        return isinstance(b"", classes)
-    asks = _is_staged(value) or isinstance(value, Maybe | MixedNumber)
-    return _isinstance(value, classes) if asks else isinstance(value, classes)
-
-
-def _type(*args: Any, **kwargs: Any) -> Any:
-    if len(args) == 1 and isinstance(args[0], MixedNumber):
-        raise TypeError(f"type(...) of {args[0].described()}: ask isinstance(...)")
-    if len(args) != 1 or not isinstance(args[0], StandIn):
-        return stands_for(args[0]) if len(args) == 1 and isinstance(args[0], Tracer) else type(*args, **kwargs)
-    if isinstance(args[0], BytesOfRun):
-        return bytes
-    return list if isinstance(args[0], GrowingList) else type(opened(args[0]).leaving())
-
-
-def _hasattr(value: Any, name: str) -> Any:
-    if isinstance(value, Tracer):
-        return hasattr(stands_for(value), name)
-    found = getattr(value, name, None)
-    return opened(found).is_set if type(found) is MaybeUnset else hasattr(value, name)
-
-
-def _getattr(value: Any, name: str, *default: Any) -> Any:
-    if isinstance(value, Tracer) and not hasattr(kind := stands_for(value), name):
-        return getattr(kind, name, *default)
-    found = getattr(value, name, *default)
-    if type(found) is not MaybeUnset or not default:
-        return found
-    record = opened(found)
-    return if_exp(record.is_set, lambda: record.value, lambda: default[0])
 
 
 def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: bool = False) -> None:
@@ -378,16 +336,21 @@ STAGED: dict[Any, Callable[..., Any]] = {
     frozenset: _with_staged(frozenset, functools.partial(hashed_all, frozenset)),
     hex: _with_staged(hex, of_number(hex, str)),
     int: _with_staged(int, _as(int)),
-    getattr: _getattr,
-    hasattr: _hasattr,
+    getattr: attribute_or,
+    hasattr: has_attribute,
     hash: _with_staged(hash, of_number(hash, int)),
-    isinstance: _isinstance_of,
+    isinstance: is_instance_of,
     len: _with_staged(len, _len),
     list: _with_staged(list, _list),
     map: _applied(map, staged_map),
     max: _iterated(max, _reduced(max), _extreme(max)),
     min: _iterated(min, _reduced(min), _extreme(min)),
     oct: _with_staged(oct, of_number(oct, str)),
+    np.fromiter: libraries.from_iterable,
+    operator.contains: lambda container, item: in_(item, container),
+    operator.index: _with_staged(operator.index, _index),
+    operator.not_: not_,
+    operator.truth: _with_staged(operator.truth, lambda x: truth(asked(x))),
     pow: _with_staged(pow, _pow),
     print: _print,
     repr: _as_text(repr, repr_of),
@@ -399,7 +362,7 @@ STAGED: dict[Any, Callable[..., Any]] = {
     str: _as_text(str, text_of),
     sum: _sum_of,
     tuple: _with_staged(tuple, _tuple),
-    type: _type,
+    type: type_of,
     zip: _with_staged(zip, staged_zip),
 }
 
@@ -412,6 +375,8 @@ def staged_for(f: Any) -> Any:
         return None
     if isinstance(f, type) and issubclass(f, np.generic):
         return _library(f, libraries.as_scalar(f))
+    if (chosen := dispatching(f)) is not None:
+        return chosen
     if f is np.ndarray:
         return _library(f, libraries.new_array)
     if isinstance(f, np.vectorize):

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import operator
 import types
 from typing import Any
 
 import numpy as np
-from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.records import CallRecord, record_call
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroDimArray, lacking
+from autoloop_runtime.ir.tracers import ArrayTracer, Tracer
 
 from ...conversion.callables import function_parameters, is_foreign
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
@@ -22,7 +20,7 @@ from ..mutation.outside_world import is_followed, leave
 from ..staging.door import guarded, is_outside, shielded
 from ..staging.growing_list import example_of, growing
 from ..staging.mixed_numbers import settled
-from ..staging.staged_values import is_staged, stands_for
+from ..staging.staged_values import is_staged
 from .builtins import staged_for
 from .chosen_items import asking
 from .comprehensions import elements, hashed
@@ -40,6 +38,8 @@ def call(f: Any) -> Any:
     """
     if (f is np.errstate or f is np.seterr) and current_graph() is not None:
         return functools.partial(_floating_point_setting, f)
+    if (f is np.printoptions or f is np.set_printoptions) and current_graph() is not None:
+        return functools.partial(_printing_setting, f)
     drawn = drawing(f)
     if drawn is not None:
         return drawn
@@ -59,7 +59,7 @@ def call(f: Any) -> Any:
             return _keyed_method(f)
         if type(f.__self__) is np.ndarray and f.__name__ in _WRITING:
             return functools.partial(_written_by_method, f)
-        if type(f.__self__) is list and f.__name__ in ("insert", "pop"):
+        if type(f.__self__) is list and f.__name__ in ("insert", "pop", "sort"):
             return _list_method(f)
         return consumed(asking(f)) if is_followed() else asking(f)
     if isinstance(f, functools._lru_cache_wrapper):
@@ -84,6 +84,14 @@ def _floating_point_setting(f: Any, *args: Any, **kwargs: Any) -> Any:
             f"call of the decorated function"
         )
     return f(*args, **kwargs)
+
+
+def _printing_setting(f: Any, *_: Any, **__: Any) -> Any:
+    """Refuse ``np.printoptions`` and ``np.set_printoptions``: text is made when the function runs."""
+    raise TypeError(
+        f"np.{f.__name__} in a traced function would hold while it is traced, not when it runs and makes the text: put "
+        f"it around the call of the decorated function, or write np.array2string or an f-string with a format"
+    )
 
 
 def _calling_back(f: Any, names: tuple[str, ...]) -> Any:
@@ -183,12 +191,15 @@ def _written_by_method(f: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _list_method(f: Any) -> Any:
-    """Return ``out.insert`` or ``out.pop`` of a Python list that takes a tensor as index."""
+    """Return ``insert`` or ``pop`` of a Python list that takes a tensor as index, or its ``sort``."""
+    elements: list[Any] = f.__self__
+
+    def in_order(*, key: Any = None, reverse: Any = False) -> None:
+        elements[:] = call(sorted)(elements, key=key, reverse=reverse)
 
     def at_index(*args: Any) -> Any:
         if not (args and is_staged(args[0])):
             return f(*args)
-        elements: list[Any] = f.__self__
         if not elements:
             return f(0, *args[1:])
         rows = growing("list", elements, example_of(elements))
@@ -196,43 +207,7 @@ def _list_method(f: Any) -> Any:
         elements[:] = [rows[index] for index in range(len(elements) + (1 if f.__name__ == "insert" else -1))]
         return result
 
-    return at_index
-
-
-def attribute(owner: Any, name: str) -> Any:
-    """Return ``owner.name``; the getter of a property of the user's is converted.
-
-    An array tells its extents as Python's numbers, also those that only the run knows; what it lacks it lacks, whatever
-    the tensor that stands for it has.
-    """
-    if name == "__class__":
-        return stands_for(owner) if isinstance(owner, Tracer) else owner.__class__
-    if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
-        extents = extents_of(owner)
-        return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)
-    if type(owner) in _OF_NUMPY_AND_PYTHON and not hasattr(kind := stands_for(owner), name):
-        raise lacking(kind, name)
-    plain: Any = object.__getattribute__
-    if current_graph() is None or type(owner).__getattribute__ is not plain:
-        return getattr(owner, name)
-    found = getattr(type(owner), name, None)
-    if isinstance(found, property) and found.fget is not None:
-        return convert_callee(found.fget)(owner)
-    if isinstance(found, functools.cached_property) and name not in vars(owner):
-        vars(owner)[name] = convert_callee(found.func)(owner)
-    return getattr(owner, name)
-
-
-_OF_NUMPY_AND_PYTHON = (ArrayTracer, ZeroDimArray, NumberTracer)
-
-
-def extents_of(array: ArrayTracer) -> tuple[Any, ...]:
-    """Return the shape of an array as its user knows it: a tuple of ints."""
-    known = array.shape.as_list()
-    if None not in known:
-        return tuple(known)
-    measured = ops.cast(ops.shape(array), np.int64)
-    return tuple([NumberTracer(ops.getitem(measured, k)) if n is None else n for k, n in enumerate(known)])
+    return in_order if f.__name__ == "sort" else at_index
 
 
 def _cached(f: Any) -> Any:

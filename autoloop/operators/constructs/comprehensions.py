@@ -7,27 +7,34 @@ its elements are, and which of them there are, may be for the graph to say.
 from __future__ import annotations
 
 import builtins
+import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
-from autoloop_runtime.ir.array_storage import taken_from
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.array_storage import Storage, taken_from
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, kind_of, marked, number_of
 
 from ..mutation.outside_world import stays
-from ..staging.growing_list import GrowingList, refuse_moved
+from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, chosen
+from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import asked, is_staged, truth
+from ..staging.standins import Maybe, StandIn
 from .boolean_operators import and_, or_
+from .for_statement import for_stmt
 from .if_statement import if_exp, if_stmt
-from .iterables import as_staged
+from .iterables import StagedIterable, as_staged
 from .overloads import method_of
+from .raising import Raising
+from .sorted_lists import first_of
 
 _MOST = 1_000
 _NO_DEFAULT = object()
@@ -58,7 +65,7 @@ def elements(iterable: Any) -> Any:
     if staged is None:
         return iterable
     count = _count(staged.length if staged.keep is None else None, staged.describe)
-    return [staged.get(index) for index in range(count)]
+    return _drawn(staged.get, count, current_graph())
 
 
 def has_known_length(iterable: Any) -> bool:
@@ -80,17 +87,62 @@ def _count(length: Any, what: str) -> int:
     return length
 
 
-def _rows(tensor: Tensor) -> list[Any]:
+def _drawn(get: Callable[[Any], Any], count: int, graph: Any, storage: Storage | None = None) -> Iterator[Any]:
+    """Yield the elements of something for the graph, each read when its turn comes: what was written before is seen.
+
+    They are made in ``graph``, as one that is drawn in a branch may be used after it, unless the array was written to.
+    """
+    version = None if storage is None else storage.version
+    for index in range(count):
+        if current_graph() is graph or (storage is not None and storage.version != version):
+            yield get(index)
+            continue
+        with graph.as_default():
+            element = get(index)
+        yield element
+
+
+def _rows(tensor: Tensor) -> Iterable[Any]:
     """Return the rows of a tensor, made where the tensor itself was: an iterator may outlive the present branch."""
     if tensor.shape.rank == 0:
         raise TypeError("iteration over a 0-d array")
     count = _count(None if tensor.shape.rank is None else tensor.shape.as_list()[0], "a tensor")
     if tensor.node is None:
         return [Tensor(tensor.value[index]) for index in range(count)]
-    if isinstance(tensor, ArrayTracer) and len(tensor.shape) > 1:  # views, which are read wherever they are used
-        return [tensor[index] for index in range(count)]
+    if isinstance(tensor, ArrayTracer):  # which may be written to before the turn of an element comes
+        return _drawn(tensor.__getitem__, count, tensor.node.graph, tensor.storage)
     with tensor.node.graph.as_default():
         return [marked(type(tensor), ops.getitem(tensor, index)) for index in range(count)]
+
+
+def listed(iterable: Any, made: Callable[[Any], list[Any]]) -> Any:
+    """Return the list of a comprehension over ``iterable``; ``made`` gives that of what Python can run over.
+
+    Where only the run knows how many elements there are, it grows in a loop of the graph.
+    """
+    if current_graph() is None:
+        return made(iterable)
+    if isinstance(iterable, StandIn | Tensor) and not (isinstance(iterable, Maybe) or _is_scalar(iterable)):
+        refuse_moved(iterable)
+        staged = as_staged(iterable)
+        if staged is not None and (staged.keep is not None or not isinstance(staged.length, int)):
+            return _grown(staged, made)
+    return made(iterable)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.shape.rank == 0
+
+
+def _grown(items: StagedIterable, made: Callable[[Any], list[Any]]) -> Any:
+    def extended(item: Any, comprehension: Any) -> tuple[Any]:
+        more = made([item])
+        if isinstance(more, GrowingList) and isinstance(comprehension, list):
+            return (more,)  # in the first trace, which finds out what the elements are
+        comprehension.extend(more)
+        return (comprehension,)
+
+    return for_stmt(items, extended, ([],), ("comprehension",))[0]
 
 
 def kept(pairs: Iterable[tuple[Any, Callable[[], Any]]]) -> Any:
@@ -187,8 +239,10 @@ def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: 
     if not values:
         return plain(values) if default is _NO_DEFAULT else default
     keys = values if key is None else [key(one) for one in values]
-    if not builtins.any(is_staged(one) or isinstance(one, MixedNumber) for one in keys):
+    if not builtins.any(is_staged(one) or isinstance(one, MixedNumber) for one in nest.flatten(keys)):
         return values[plain(range(len(values)), key=keys.__getitem__)]
+    if builtins.any(type(one) is tuple for one in (*values, *keys)):
+        return first_of(values, keys, plain is builtins.max)
     is_better = operator.gt if plain is builtins.max else operator.lt
     best, best_key = values[0], keys[0]
     for one, its_key in zip(values[1:], keys[1:], strict=True):
@@ -229,10 +283,27 @@ def extreme_element(plain: Callable[..., Any], values: Tensor, kind: Kind, defau
         return extreme_of(plain, [], None, default)
     if known[0] != 1 and builtins.any(extent != 1 for extent in known[1:]):
         truth(values)  # says that it is ambiguous
-    if default is not _NO_DEFAULT and known[0] is None:
-        empty = ops.equal(ops.size(values), 0)
-        return if_exp(empty, lambda: default, lambda: marked(kind, _extreme_of_some(plain, values)))
+    if known[0] is None:
+        there = marked(DecidedNumber if kind is Tensor else NumberTracer, ops.greater(ops.size(values), 0))
+        otherwise = (
+            functools.partial(_of_nothing, plain, values.dtype, kind) if default is _NO_DEFAULT else lambda: default
+        )
+        return if_exp(there, lambda: marked(kind, _extreme_of_some(plain, values)), otherwise)
     return marked(kind, ops.getitem(values, 0) if known[0] == 1 else _extreme_of_some(plain, values))
+
+
+def _of_nothing(plain: Callable[..., Any], dtype: Any, kind: Kind) -> Any:
+    """Let the graph raise the error of ``max`` or ``min`` of nothing, where it would give a number."""
+
+    def error() -> BaseException:
+        try:
+            plain([])
+        except ValueError as found:
+            return found.with_traceback(None)
+        raise AssertionError("unreachable")
+
+    ops.raise_error(Raising(ValueError, error))
+    return marked(kind, ops.zeros((), dtype))
 
 
 def _extreme_of_some(plain: Callable[..., Any], values: Tensor) -> Any:
@@ -242,11 +313,3 @@ def _extreme_of_some(plain: Callable[..., Any], values: Tensor) -> Any:
     if values.dtype.kind == "f":
         numbers = ops.where(ops.isnan(values), ops.getitem(values, 0), values)
     return ops.getitem(values, call(f"arg{plain.__name__}", numbers))
-
-
-def sorted_list(values: Tensor, kind: Kind, reverse: bool) -> Any:
-    """Return ``sorted`` of tensors: a list where their number is known, of elements that are a ``kind``."""
-    made = ops.sort(values)
-    made = marked(join(kind, ArrayTracer), ops.flip(made) if reverse else made)
-    known = made.shape.rank == 1 and made.shape.as_list()[0] is not None
-    return [marked(kind, one) for one in elements(made)] if known else made

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..mutation.outside_world import stays
 from ..mutation.side_effects import Outside, Places
-from ..staging.growing_list import refuse_moved
+from ..staging.moved_lists import refuse_moved
 from ..staging.staged_loops import Loop, any_staged, record, staged_loop
 from ..staging.staged_values import is_staged
 from .boolean_operators import not_, or_

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from autoloop_runtime.ops.operands import fitted
 
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged, stands_for
+from .comprehensions import elements
 from .math_functions import STAGED_MATH
 
 
@@ -36,6 +38,16 @@ def _concatenate(arrays: Any, /, axis: Any = 0, *others: Any, **more: Any) -> An
     if axis != 0 or len(arrays.arrays) != 1 or others or more:
         raise TypeError(f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only")
     return marked(kind_of((arrays,), ArrayTracer), arrays.arrays[0].concat())
+
+
+def from_iterable(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
+    """Return ``np.fromiter``, of elements that may be for the graph."""
+    made = list(elements(iterable) if count < 0 else itertools.islice(elements(iterable), count))
+    if like is not None or not any(map(is_staged, made)):
+        return np.fromiter(made, dtype, count, like=like)
+    if len(made) < count:
+        np.fromiter(range(len(made)), int, count)  # says that it is too short
+    return by_numpy(np.array)(made, dtype)
 
 
 def _counterpart(function: Any) -> Callable[..., Any]:

@@ -29,8 +29,9 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
-from .growing_list import GrowingList, Moved, as_growing, lengths_differ, with_growing
+from .growing_list import GrowingList, as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
+from .moved_lists import Moved
 from .numbers_or_arrays import is_number_beside_array, note
 from .optional import MaybeNone
 from .staged_values import cast_where_made

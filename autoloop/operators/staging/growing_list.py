@@ -7,11 +7,12 @@ same methods over a TensorArray. Appending costs constant time; ``pop`` copies.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.array_storage import kept
@@ -19,7 +20,6 @@ from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import as_constant, convert_to_tensor, to_array
 from autoloop_runtime.ir.number_operators import beside, carried, number_type
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, kind_of, marked
 
 from .standins import StandIn
@@ -40,18 +40,28 @@ class GrowingList(StandIn):
     structure : object
         The structure of an element.
     kinds : sequence of Kind
-        What each leaf of an element is to the user.
+        What each leaf of an element is to the user; of a list in it, what its elements are.
+    lists : frozenset of int
+        Which leaves of an element are the rows of a list in it.
     """
 
-    def __init__(self, name: str, arrays: Sequence[TensorArray], structure: Any, kinds: Sequence[Kind]) -> None:
+    def __init__(
+        self,
+        name: str,
+        arrays: Sequence[TensorArray],
+        structure: Any,
+        kinds: Sequence[Kind],
+        lists: frozenset[int] = frozenset(),
+    ) -> None:
         self.name = name
         self.arrays = list(arrays)
         self.structure = structure
         self.kinds = list(kinds)
+        self.lists = lists
 
     def copy(self) -> GrowingList:
         """Return a list of its own with the same elements."""
-        return GrowingList(self.name, self.arrays, self.structure, self.kinds)
+        return GrowingList(self.name, self.arrays, self.structure, self.kinds, self.lists)
 
     @property
     def __autoloop_kind__(self) -> Kind:
@@ -70,10 +80,11 @@ class GrowingList(StandIn):
     def empty(self) -> GrowingList:
         """Return a list of the same kind without elements."""
         arrays = _empty_arrays((one.dtype, one.element_shape) for one in self.arrays)
-        return GrowingList(self.name, arrays, self.structure, self.kinds)
+        return GrowingList(self.name, arrays, self.structure, self.kinds, self.lists)
 
     def append(self, value: Any) -> None:
         """Add an element at the end."""
+        inner = {place: leaf for place, leaf in enumerate(nest.flatten(value)) if _is_list_of_rows(leaf)}
         leaves, structure = nest.flatten_with_structure(_as_rows(value))
         if structure != self.structure:
             raise TypeError(
@@ -83,10 +94,13 @@ class GrowingList(StandIn):
         index = self.length
         for position, (array, leaf) in enumerate(zip(self.arrays, leaves, strict=True)):
             self._check(array, leaf)
-            self.kinds[position] = join(self.kinds[position], kind_of((leaf,)))
+            kind = kind_of((inner.get(position, leaf),))
+            is_new = position in inner and position not in self.lists
+            self.kinds[position] = kind if is_new else join(self.kinds[position], kind)
             self.arrays[position] = array.write(index, _element(leaf, array.dtype))
             if (storage := kept(leaf)) is not None and leaf.shape.rank != 0:
                 storage.copied = storage.copied or f"the list {self.name!r}"
+        self.lists |= inner.keys()
 
     def _check(self, array: TensorArray, leaf: Any) -> None:
         shape = convert_to_tensor(leaf).shape
@@ -176,7 +190,11 @@ class GrowingList(StandIn):
         return self._packed([array.stack() for array in self.arrays], ArrayTracer)
 
     def _packed(self, leaves: Sequence[Any], least: Kind = NumberTracer) -> Any:
-        made = [marked(join(kind, least), leaf) for kind, leaf in zip(self.kinds, leaves, strict=True)]
+        is_whole = least is ArrayTracer  # all elements at once
+        made = [
+            _list_of(leaf, kind, self.name) if place in self.lists and not is_whole else marked(join(kind, least), leaf)
+            for place, (kind, leaf) in enumerate(zip(self.kinds, leaves, strict=True))
+        ]
         return nest.unflatten(self.structure, made)
 
     def __autoloop_tensor__(self) -> Tensor:
@@ -244,9 +262,10 @@ def growing(name: str, elements: Sequence[Any], example: Any) -> GrowingList:
 
 def _like(name: str, element: Any) -> GrowingList:
     leaves, structure = nest.flatten_with_structure(element)
-    tensors = [leaf if isinstance(leaf, TensorSpec) else _element(leaf) for leaf in leaves]
-    kinds = [ArrayTracer if isinstance(leaf, TensorSpec) else kind_of((leaf,)) for leaf in leaves]
-    return GrowingList(name, _empty_arrays((one.dtype, one.shape) for one in tensors), structure, kinds)
+    tensors = [leaf if isinstance(leaf, _Spec) else _element(leaf) for leaf in leaves]
+    kinds = [leaf.kind if isinstance(leaf, _Spec) else kind_of((leaf,)) for leaf in leaves]
+    lists = frozenset(place for place, leaf in enumerate(leaves) if isinstance(leaf, _Spec) and leaf.is_list)
+    return GrowingList(name, _empty_arrays((one.dtype, one.shape) for one in tensors), structure, kinds, lists)
 
 
 def _empty_arrays(elements: Iterable[tuple[Any, TensorShape]]) -> list[TensorArray]:
@@ -277,17 +296,31 @@ def example_of(*lists: Any) -> Any:
         if isinstance(one, GrowingList):
             return one
     elements = [nest.map_structure(_spec, element) for one in lists for element in reversed(one)]
-    kinds = Tensor | TensorSpec | np.ndarray
+    kinds = Tensor | _Spec | np.ndarray
     tensors = [one for one in elements if any(isinstance(leaf, kinds) for leaf in nest.flatten(one))]
     return (tensors or elements)[0]
 
 
+@dataclass(frozen=True)
+class _Spec:
+    """What an element is, without its value."""
+
+    dtype: Any
+    shape: TensorShape
+    kind: Kind
+    is_list: bool = False
+
+
 def _spec(leaf: Any) -> Any:
-    """Return what tells dtype and shape of an element that is itself a growing list."""
+    """Return what tells of an element that is itself a growing list, or a view that may be one of a loop's body."""
+    if isinstance(leaf, ArrayTracer) and leaf.view_of is not None:
+        return _Spec(leaf.dtype, leaf.shape, ArrayTracer)
     if not isinstance(leaf, GrowingList):
         return leaf
     (array,) = leaf.arrays[:1]
-    return TensorSpec(TensorShape([None]).concatenate(array.element_shape), array.dtype)
+    is_list = _is_list_of_rows(leaf)
+    kind = leaf.__autoloop_kind__ if is_list else ArrayTracer
+    return _Spec(array.dtype, TensorShape([None]).concatenate(array.element_shape), kind, is_list)
 
 
 def _as_rows(element: Any) -> Any:
@@ -297,6 +330,19 @@ def _as_rows(element: Any) -> Any:
         return element
     rows = [leaf.__autoloop_tensor__() if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
     return nest.unflatten(structure, rows)
+
+
+def _is_list_of_rows(leaf: Any) -> bool:
+    """Return whether a leaf of an element is a growing list of the user's numbers or arrays."""
+    return isinstance(leaf, GrowingList) and leaf.__autoloop_kind__ is not Tensor
+
+
+def _list_of(rows: Tensor, kind: Kind, name: str) -> Any:
+    """Return the list that stands as rows in another one."""
+    if rows.node is None:
+        return [marked(kind, Tensor(row)) for row in rows.value]
+    (empty,) = _empty_arrays([(rows.dtype, rows.shape[1:])])
+    return GrowingList(name, [empty.unstack(rows)], nest.LEAF, [kind])
 
 
 def has_grown(one: Any, other: Any) -> bool:
@@ -345,45 +391,6 @@ def as_growing(name: str, value: Any, like: Any) -> Any:
     return growing(name, value, like) if type(value) is list and isinstance(like, GrowingList) else value
 
 
-class Moved(StandIn):
-    """The one element left in a list that has become a growing list under another name.
-
-    The user may still hold the list itself; nothing that is done with it must pass unnoticed.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def described(self) -> str:
-        """Return what messages call it."""
-        return f"a list that grows under the name {self.name!r}, whose length only the run tells"
-
-    def leaving(self) -> NoReturn:
-        """Raise the error that tells what to do."""
-        self.refuse()
-
-    def __repr__(self) -> str:
-        return f"<what the list {self.name!r} held>"
-
-    def refuse(self, *_: Any, **__: Any) -> NoReturn:
-        """Raise the error that tells what to do."""
-        raise TypeError(
-            f"this list has grown in a loop or branch on tensors, where it is called {self.name!r}: its elements are "
-            f"to be found under that name only; return the list from the function that appends to it, and do not "
-            f"keep it under a second name"
-        )
-
-    __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __contains__ = __index__ = __float__ = refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse
-    __lt__ = __le__ = __gt__ = __ge__ = __autoloop_tensor__ = refuse
-
-
-def refuse_moved(value: Any) -> None:
-    """Raise if a value is a list whose elements are now in a growing list."""
-    if type(value) is list and len(value) and type(value[0]) is Moved:
-        value[0].refuse()
-
-
 class _Template:
     """A TensorArray without its value; alike if the elements are."""
 
@@ -407,22 +414,26 @@ class _AsComposite(Composite[GrowingList]):
         return [array.flow for array in value.arrays]
 
     def spec(self, value: GrowingList) -> Hashable:
-        return value.name, value.structure, tuple(map(_Template, value.arrays, value.kinds))
+        return value.name, value.structure, tuple(map(_Template, value.arrays, value.kinds)), value.lists
 
     def unread(self, value: GrowingList) -> GrowingList:
         return value.empty()
 
     def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
-        name, structure, templates = spec
+        name, structure, templates, lists = spec
         if not all(isinstance(flow, Tensor) for flow in components):
             return list(components)
         arrays = [template.array(flow) for template, flow in zip(templates, components, strict=True)]
-        made = GrowingList(name, arrays, structure, [template.kind for template in templates])
+        made = GrowingList(name, arrays, structure, [template.kind for template in templates], lists)
         return made if any(flow.node is not None for flow in components) else made.values()
 
     def either(self, value: GrowingList, other: GrowingList, free: bool = True, other_free: bool = True) -> GrowingList:
         kinds = [join(*pair) for pair in zip(value.kinds, other.kinds, strict=True)]
-        return value if kinds == value.kinds else GrowingList(value.name, value.arrays, value.structure, kinds)
+        return (
+            value
+            if kinds == value.kinds
+            else GrowingList(value.name, value.arrays, value.structure, kinds, value.lists)
+        )
 
 
 register(GrowingList, _AsComposite())

@@ -114,7 +114,7 @@ class References:
         known = self.shape.as_list() if self.shape.rank else []
         if not known or known[0] is None:
             return super().__iter__()  # type: ignore[misc, no-any-return]  # which says what is wrong
-        return iter([self[k] for k in range(known[0])])
+        return map(self.__getitem__, range(known[0]))  # each as it is when its turn comes
 
     def given_views(self, theirs: Any, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
         """Return what a function of NumPy's gave of this array as what NumPy gives; None if that is no view of it."""
@@ -190,6 +190,14 @@ class References:
             self.overwrite(made)
         else:
             self.assign(Ellipsis, made)
+
+    def __delitem__(self, index: Any) -> None:
+        scalar = self.is_scalar
+        raise (
+            TypeError(f"'numpy.{self.dtype}' object doesn't support item deletion")
+            if scalar
+            else ValueError("cannot delete array elements")
+        )
 
     def __copy__(self) -> Any:
         return type(self)(call("identity", self.current()))

@@ -1,0 +1,63 @@
+"""``x.name`` and ``getattr(x, 'name')``, of arrays and of objects whose properties the user has written."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import ops
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroDimArray, lacking
+
+from ...conversion.pipeline import convert_callee
+from ..staging.staged_values import stands_for
+
+
+def attribute(owner: Any, name: str) -> Any:
+    """Return ``owner.name``; the getter of a property of the user's is converted.
+
+    An array tells its extents as Python's numbers, also those that only the run knows; what it lacks it lacks, whatever
+    the tensor that stands for it has.
+    """
+    if name == "__class__":
+        return stands_for(owner) if isinstance(owner, Tracer) else owner.__class__
+    if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
+        extents = extents_of(owner)
+        return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)
+    if type(owner) in _OF_NUMPY_AND_PYTHON and not hasattr(kind := stands_for(owner), name):
+        raise lacking(kind, name)
+    plain: Any = object.__getattribute__
+    if current_graph() is None or type(owner).__getattribute__ is not plain:
+        return getattr(owner, name)
+    found = getattr(type(owner), name, None)
+    if isinstance(found, property) and found.fget is not None:
+        return convert_callee(found.fget)(owner)
+    if isinstance(found, functools.cached_property) and name not in vars(owner):
+        vars(owner)[name] = convert_callee(found.func)(owner)
+    return getattr(owner, name)
+
+
+_OF_NUMPY_AND_PYTHON = (ArrayTracer, ZeroDimArray, NumberTracer)
+
+
+def extents_of(array: ArrayTracer) -> tuple[Any, ...]:
+    """Return the shape of an array as its user knows it: a tuple of ints."""
+    known = array.shape.as_list()
+    if None not in known:
+        return tuple(known)
+    measured = ops.cast(ops.shape(array), np.int64)
+    return tuple([NumberTracer(ops.getitem(measured, k)) if n is None else n for k, n in enumerate(known)])
+
+
+def getter(asking: operator.attrgetter[Any]) -> Callable[[Any], Any]:
+    """Return an ``operator.attrgetter`` as what asks as converted code does."""
+    names = asking.__reduce__()[1]
+
+    def asked(owner: Any) -> Any:
+        found = [functools.reduce(attribute, name.split("."), owner) for name in names]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    return asked

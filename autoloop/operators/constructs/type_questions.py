@@ -1,0 +1,96 @@
+"""``isinstance``, ``type``, ``hasattr`` and ``getattr`` of what stands for values of the user's."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from autoloop_runtime import ops
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.tracers import Tracer
+
+from ..staging.bytes_of_runs import BytesOfRun
+from ..staging.growing_list import GrowingList
+from ..staging.mixed_numbers import MixedNumber
+from ..staging.moved_lists import refuse_moved
+from ..staging.optional import MaybeNone
+from ..staging.staged_values import answer, is_staged, stands_for
+from ..staging.standins import Maybe, StandIn, opened, present
+from ..staging.undefined import MaybeUnset
+from .attributes import attribute
+from .if_statement import if_exp
+from .iterables import StagedIterable
+from .mixed_operators import is_instance
+
+
+def _isinstance(value: Any, classes: Any) -> Any:
+    if isinstance(value, GrowingList):
+        return isinstance([], classes)
+    if isinstance(value, MaybeNone):
+        there, absent = _isinstance(opened(value).value, classes), isinstance(None, classes)
+        is_set = opened(value).is_set
+        return there if there == absent else answer(is_set if there else ops.logical_not(is_set))
+    if isinstance(value, Maybe):
+        return _isinstance(present(value), classes)
+    if isinstance(value, Tracer):
+        return issubclass(stands_for(value), classes)
+    if isinstance(value, MixedNumber):
+        return is_instance(value, classes, _isinstance)
+    every: Sequence[Any] = classes if isinstance(classes, tuple) else (classes,)
+    kinds = {bool: "b", int: "iub", float: "f", complex: "c"}
+    if isinstance(value, classes):
+        return True
+    dtype = getattr(value, "dtype", None)
+    if dtype is None or convert_to_tensor(value).shape.rank != 0:
+        return False
+    # A Python number that a loop on tensors has made a tensor is still a number to the user.
+    return builtins.any(dtype.kind in kinds.get(one, "") for one in every)
+
+
+def is_instance_of(value: Any, classes: Any) -> Any:
+    """Return ``isinstance(value, classes)``."""
+    refuse_moved(value)
+    if isinstance(value, BytesOfRun):
+        return isinstance(b"", classes)
+    asks = isinstance(value, StagedIterable | GrowingList) or is_staged(value) or isinstance(value, Maybe | MixedNumber)
+    return _isinstance(value, classes) if asks else isinstance(value, classes)
+
+
+def type_of(*args: Any, **kwargs: Any) -> Any:
+    """Return ``type(value)``; with more arguments the class that they make."""
+    if len(args) == 1 and isinstance(args[0], MixedNumber):
+        raise TypeError(f"type(...) of {args[0].described()}: ask isinstance(...)")
+    if len(args) != 1 or not isinstance(args[0], StandIn):
+        return stands_for(args[0]) if len(args) == 1 and isinstance(args[0], Tracer) else type(*args, **kwargs)
+    if isinstance(args[0], BytesOfRun):
+        return bytes
+    return list if isinstance(args[0], GrowingList) else type(opened(args[0]).leaving())
+
+
+def has_attribute(value: Any, name: str) -> Any:
+    """Return ``hasattr(value, name)``."""
+    if isinstance(value, Tracer):
+        return hasattr(stands_for(value), name)
+    found = getattr(value, name, None)
+    return opened(found).is_set if type(found) is MaybeUnset else hasattr(value, name)
+
+
+def attribute_or(value: Any, name: str, *default: Any) -> Any:
+    """Return ``getattr(value, name)``, or with a default."""
+    if isinstance(value, Tracer) and not hasattr(kind := stands_for(value), name):
+        return getattr(kind, name, *default)
+    found = _found(value, name, *default)
+    if type(found) is not MaybeUnset or not default:
+        return found
+    record = opened(found)
+    return if_exp(record.is_set, lambda: record.value, lambda: default[0])
+
+
+def _found(value: Any, name: str, *default: Any) -> Any:
+    try:
+        return attribute(value, name)
+    except AttributeError:
+        if default:
+            return default[0]
+        raise

@@ -1,0 +1,46 @@
+"""What is left of a Python list whose elements are in a growing list now."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from .standins import StandIn
+
+
+class Moved(StandIn):
+    """The one element left in a list that has become a growing list under another name.
+
+    The user may still hold the list itself; nothing that is done with it must pass unnoticed.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return f"a list that grows under the name {self.name!r}, whose length only the run tells"
+
+    def leaving(self) -> NoReturn:
+        """Raise the error that tells what to do."""
+        self.refuse()
+
+    def __repr__(self) -> str:
+        return f"<what the list {self.name!r} held>"
+
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise the error that tells what to do."""
+        raise TypeError(
+            f"this list has grown in a loop or branch on tensors, where it is called {self.name!r}: its elements are "
+            f"to be found under that name only; return the list from the function that appends to it, and do not "
+            f"keep it under a second name"
+        )
+
+    __bool__ = __call__ = __iter__ = __len__ = __getitem__ = __contains__ = __index__ = __float__ = refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __autoloop_tensor__ = refuse
+
+
+def refuse_moved(value: Any) -> None:
+    """Raise if a value is a list whose elements are now in a growing list."""
+    if type(value) is list and len(value) and type(value[0]) is Moved:
+        value[0].refuse()

@@ -1,0 +1,35 @@
+"""Python's constructs inside decorated functions do the same as plain, or are refused at the line."""
+
+import numpy as np
+import pytest
+from executors import EXECUTORS
+from harness import arguments, difference
+from programs_of_constructs import BEFORE, PROGRAMS
+
+
+def wrong(programs, counts, executor):
+    """Return the programs that do otherwise than plain Python, and what."""
+    found = []
+    for number, source in enumerate(programs):
+        for count in counts:
+            if what := difference(source, f"construct {number}", arguments(count), executor, BEFORE):
+                found.append(f"{source}\n   with n of {type(count).__name__}: {what}")
+    return "\n".join(found)
+
+
+def test_constructs_as_plain():
+    assert len(PROGRAMS) >= 300 and not wrong(PROGRAMS[::3], [np.int64(3)], "sequential")
+
+
+def test_constructs_where_python_decides():
+    assert not wrong(PROGRAMS[1::12], [3], "sequential")
+
+
+def test_constructs_on_the_scheduler():
+    assert not wrong(PROGRAMS[2::12], [np.int64(3)], "dataflow")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_constructs_under_every_executor(executor):
+    assert not wrong(PROGRAMS, [3, np.int64(3)], executor)
