@@ -24,8 +24,10 @@ def optimize(graph: Graph) -> Graph:
     """Return ``graph`` after all passes; the given graph is not changed,
     nor does a later change of it change the result."""
     come_to(graph, Stage.STRUCTURED)
+    made: dict[Pass, Graph] = {}
     for transform in PASSES:
-        graph = transform(graph)
+        if made.get(transform) is not graph:  # else the passes since it last ran have left nothing for it
+            graph = made[transform] = transform(graph)
         come_to(graph, Stage.STRUCTURED)
     graph = detached(graph)
     come_to(graph, Stage.OPTIMISED)
