@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from executors import EXECUTORS, INTERPRETED
+from executors import INTERPRETED, spread
 
 V = np.array([1.0, 2.5, 3.0])
 LOG: list = []
@@ -109,8 +109,7 @@ def plain(value):
     return np.asarray(value).tolist()
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("name", SAME)
+@spread("name", [(name,) for name in SAME], SAME)
 def test_it_is_pythons_answer(name, executor):
     with np.errstate(all="ignore"):
         np.testing.assert_equal(plain(al.function(SAME[name], executor=executor)(V)), plain(SAME[name](V)))

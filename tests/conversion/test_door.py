@@ -14,7 +14,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop import nest
-from executors import EXECUTORS, INTERPRETED
+from executors import EXECUTORS, INTERPRETED, spread
 
 LOG: list = []
 SEEN: list = []
@@ -200,8 +200,7 @@ def outcome(f, args):
     return [one if one is None else float(one) for one in flat], out.getvalue()
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f, args", SAME, ids=[f"{f.__name__}-{i}" for i, (f, _) in enumerate(SAME)])
+@spread("f, args", SAME, [f"{f.__name__}-{i}" for i, (f, _) in enumerate(SAME)])
 def test_results_are_pythons(f, args, executor):
     assert outcome(al.function(f, executor=executor), args) == outcome(f, args)
 

@@ -7,7 +7,7 @@ import dataclasses
 import autoloop as al
 import numpy as np
 import pytest
-from executors import EXECUTORS
+from executors import spread
 
 
 @dataclasses.dataclass
@@ -185,8 +185,7 @@ def outcome(f, x):
     return [float(one) for one in (made if isinstance(made, tuple) else (made,))]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", SAME)
+@spread("f", [(f,) for f in SAME], [f.__name__ for f in SAME])
 def test_it_is_pythons_answer(f, executor):
     decorated = al.function(f, executor=executor)
     assert [outcome(decorated, np.int64(x)) for x in range(7)] == [outcome(f, np.int64(x)) for x in range(7)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from executors import EXECUTORS
+from executors import EXECUTORS, spread
 from mixed_functions import mixed_program
 
 INPUTS = [
@@ -138,8 +138,7 @@ FOUND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", FOUND)
+@spread("f", [(f,) for f in FOUND], [f.__name__ for f in FOUND])
 def test_what_is_raised_is_raised_where_python_raises_it(f, executor):
     decorated = al.function(f, executor=executor)
     for x in (0.5, 2.5, 4.0):

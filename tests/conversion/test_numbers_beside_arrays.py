@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from executors import EXECUTORS
+from executors import EXECUTORS, spread
 
 
 def counted(n):
@@ -86,8 +86,7 @@ def outcome(f, x, n):
 PROGRAMS = [added, larger, compared, stored, stored_at, limited, filled, listed, halves]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@spread("f", [(f,) for f in PROGRAMS], [f.__name__ for f in PROGRAMS])
 def test_as_the_plain_function(f, executor):
     for dtype in ("int8", "uint8", "int64", "uint64", "float32", "bool"):
         compiled = al.function(f, executor=executor)

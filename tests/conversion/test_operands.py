@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
-import pytest
-from executors import EXECUTORS
+from executors import spread
 
 
 def a_name_without_a_value(x, k):
@@ -66,8 +65,7 @@ def outcome(f, x):
         return type(error)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", PROGRAMS)
+@spread("f", [(f,) for f in PROGRAMS], [f.__name__ for f in PROGRAMS])
 def test_operands_raise_where_they_are_evaluated(f, executor):
     points = (1.0, -0.5, -1.0, 6.0, 0.25)
     wanted = [outcome(f, x) for x in points]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
+from functools import cache
 from pathlib import Path
 
 import autoloop as al
@@ -59,11 +60,17 @@ def outcome(function, arguments):
         return type(error), str(error).splitlines()[0] if isinstance(error, NameError) else None
 
 
+@cache
+def staged(function, executor):
+    """One function for all arguments it is tried with: those of one kind are given to one graph."""
+    return al.function(function, executor=executor)
+
+
 @spread("function, arguments", ALL.values(), ALL, INTERPRETED, always=("auto",))
 def test_same_on_tensors(function, arguments, executor):
     expected = outcome(function, copy.deepcopy(arguments))
     tensors = [al.constant(one) for one in arguments]
-    result = outcome(al.function(function, executor=executor), tensors)
+    result = outcome(staged(function, executor), tensors)
     assert alike(result, expected), (result, expected)
 
 

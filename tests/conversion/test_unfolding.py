@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from executors import EXECUTORS
+from executors import spread
 
 LOG: list = []
 
@@ -150,8 +150,7 @@ def outcome(f, x):
     return [float(one) for one in (made if isinstance(made, tuple) else (made,))]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", FUNCTIONS)
+@spread("f", [(f,) for f in FUNCTIONS], [f.__name__ for f in FUNCTIONS])
 def test_it_is_pythons_answer(f, executor):
     decorated = al.function(f, executor=executor)
     assert [outcome(decorated, x) for x in VALUES] == [outcome(f, x) for x in VALUES]

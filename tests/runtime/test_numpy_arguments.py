@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from api import NUMPY_FUNCTIONS, SIGNATURES, Counterpart
 from autoloop.compat import v1
-from executors import EXECUTORS
+from executors import EXECUTORS, spread
 
 X = np.array([[3.0, -1.0, 2.0], [0.5, 4.0, -2.0]])
 CUBE = np.arange(24.0).reshape(2, 3, 4)
@@ -173,8 +173,7 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", [pytest.param(f, id=str(i)) for i, f in enumerate(TAKEN)])
+@spread("f", [(f,) for f in TAKEN], map(str, range(len(TAKEN))))
 def test_what_is_supported_is_what_numpy_does(f, executor):
     wanted = f(X)
     try:

@@ -6,7 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.compat import v1 as tf
-from executors import EXECUTORS, INTERPRETED
+from executors import EXECUTORS, INTERPRETED, spread
 
 
 def _converted_for(n):
@@ -250,8 +250,7 @@ def test_folds_without_an_initializer_take_any_number_of_rows(fold, shape):
         np.testing.assert_array_equal(f(ROWS), expected(ROWS))
 
 
-@pytest.mark.parametrize("fold", FOLDS)
-@pytest.mark.parametrize("executor", EXECUTORS)
+@spread("fold", [(fold,) for fold in FOLDS], FOLDS)
 def test_folds_without_an_initializer_and_their_gradients(fold, executor):
     run, expected = FOLDS[fold]
     np.testing.assert_array_equal(al.function(run, executor=executor)(al.constant(ROWS)), expected(ROWS))
