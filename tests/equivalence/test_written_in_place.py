@@ -166,7 +166,8 @@ def test_arrays_that_lie_otherwise_in_memory_are_written_to():
 STATEMENTS = (
     "a[i] = b[i + 1] + v", "b[i] = a[i]", "a[2:9] = b[i : i + 7]", "a += b", "w = a[5:]", "w = a + b", "b[:] = a",
     "a[1:] = a[:-1]", "s = s + w[3]", "w[4] = v", "b *= 0.5", "a[:-5] += w[: b.size - 5]", "s = s + a.sum()",
-    "a[i], b[i] = b[i], a[i]", "w = b * 1", "a[b > 3] = v", "np.add(a, b, out=b)", "t = a.copy(); t[i] = v; s = s + t[0]",
+    "a[i], b[i] = b[i], a[i]", "w = b * 1", "a[b > 3] = v", "np.add(a, b, out=b)",
+    "t = a.copy(); t[i] = v; s = s + t[0]",
 )  # fmt: skip
 
 
@@ -177,7 +178,8 @@ def random_program(seed):
     inside = "\n        ".join(chosen[3:7])
     straight, after = ("\n    ".join(part) for part in (chosen[:3], chosen[7:]))
     return (
-        f"def program(a, b, n, v):\n    s, w, i = 0.0, a * 1, 2\n    {straight}\n    w = w * 1\n    for i in range(n):\n"
+        f"def program(a, b, n, v):\n    s, w, i = 0.0, a * 1, 2\n    {straight}\n    w = w * 1\n"
+        "    for i in range(n):\n"
         f"        {inside}\n        w = w * 1\n    i = 3\n    {after}\n    return s, w[:2] * 1\n"
     )
 

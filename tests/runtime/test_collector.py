@@ -46,6 +46,19 @@ assert gc.isenabled() and 0 < before - 100 < gc.get_freeze_count() <= before
     assert not subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr
 
 
+def test_what_is_young_stays_so_where_nothing_was_loaded(given_back, monkeypatch):
+    gc.enable()
+    gc.collect(0)
+    young = [[]]
+    with collector.NoCollection():
+        pass
+    assert any(one is young for one in gc.get_objects(0))
+    with collector.NoCollection():
+        monkeypatch.setitem(sys.modules, "autoloop tests: a module", sys)
+    # with a great many objects frozen, as in a run of all tests, nothing is done either
+    assert gc.get_freeze_count() or not any(one is young for one in gc.get_objects(0))
+
+
 def test_it_waits_for_the_last_thread(given_back):
     gc.enable()
     inside, leave = threading.Event(), threading.Event()
@@ -67,8 +80,8 @@ def test_it_waits_for_the_last_thread(given_back):
 
 
 @pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="needs signals")
-@pytest.mark.parametrize("step", range(1, 16))
-def test_ctrl_c_anywhere_leaves_it_on(given_back, step):
+@pytest.mark.parametrize("step", range(1, 17))
+def test_ctrl_c_anywhere_leaves_it_on(given_back, monkeypatch, step):
     """At each line of what begins and ends the pause."""
     gc.enable()
     left = [step]
@@ -85,7 +98,7 @@ def test_ctrl_c_anywhere_leaves_it_on(given_back, step):
     sys.settrace(trace)
     try:
         with collector.NoCollection():
-            pass
+            monkeypatch.setitem(sys.modules, "autoloop tests: a module", sys)
     except KeyboardInterrupt:
         pass
     finally:

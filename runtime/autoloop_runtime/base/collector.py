@@ -8,6 +8,7 @@ nobody loads any more: on if it was on, with its thresholds.
 from __future__ import annotations
 
 import gc
+import sys
 from threading import get_ident
 
 from .forks import Kind, in_child
@@ -17,6 +18,8 @@ _LOCK = Kind("collector", "whom the child does not have is taken out of what it 
 _waiting_for: dict[int, int] = {}
 #: whether the first of them found it on; written under ``_LOCK``
 _was_on = False
+#: how many modules it found; written under ``_LOCK``
+_modules = 0
 
 
 class NoCollection:
@@ -27,12 +30,12 @@ class NoCollection:
     """
 
     def __enter__(self) -> None:
-        global _was_on
+        global _was_on, _modules
         with _LOCK:
             is_first = not _waiting_for
             _waiting_for[id(self)] = get_ident()
             if is_first:
-                _was_on = gc.isenabled()
+                _was_on, _modules = gc.isenabled(), len(sys.modules)
                 gc.disable()
 
     def __exit__(self, *exc: object) -> None:
@@ -45,7 +48,8 @@ class NoCollection:
 def _end(number: int) -> None:
     with _LOCK:
         if _was_on and [*_waiting_for] == [number]:
-            _age()
+            if len(sys.modules) > _modules:  # nearly always all was there, and what is young is the user's
+                _age()
             gc.enable()
         _waiting_for.pop(number, None)
 

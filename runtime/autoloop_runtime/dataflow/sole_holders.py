@@ -1,9 +1,9 @@
 """Whether a kernel is the only one that sees an array, so that it may write to it: asked when it runs.
 
 The scheduler has no order in which nodes read, but every token that waits for its reader, every view, result and
-thread holds a reference to its array. An array that nobody but the kernel has can be written to in any order of the run.
-The caller's own arrays, of which the references of others cannot be counted, enter a run as other array objects over the
-same memory: views of those keep them alive, which NumPy's own views of views do not.
+thread holds a reference to its array. An array that nobody but the kernel has can be written to in any order of the
+run. The caller's own arrays, of which the references of others cannot be counted, enter a run as other array objects
+over the same memory: views of those keep them alive, which NumPy's own views of views do not.
 """
 
 from __future__ import annotations
