@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,10 +47,13 @@ class ConcreteFunction:
     ----------
     written : sequence of (int, Tensor)
         Which inputs are written to, and what a run gives besides the results: what they hold in the end.
+    shared : collection of int
+        Leaves of the result that are memory of the caller's: no run computes them.
     """
 
     def __init__(
-        self, name: str, graph: Graph, value: Any, executor: str, written: Sequence[tuple[int, Tensor]] = ()
+        self, name: str, graph: Graph, value: Any, executor: str, written: Sequence[tuple[int, Tensor]] = (),
+        shared: Collection[int] = (),
     ) -> None:  # fmt: skip
         self.name = name
         self.graph = graph
@@ -61,8 +65,10 @@ class ConcreteFunction:
         # per leaf of the result: a Python value to hand back as it is, or None and the next output
         self._fixed: list[tuple[bool, Any]] = []
         with graph.as_default():
-            for leaf in leaves:
-                if isinstance(leaf, (Tensor, Stored)):
+            for place, leaf in enumerate(leaves):
+                if place in shared:
+                    self._fixed.append((True, None))
+                elif isinstance(leaf, (Tensor, Stored)):
                     tensors.append(convert_to_tensor(leaf))
                     kinds.append(own_kind(leaf))
                     made.append(leaf)
@@ -121,14 +127,17 @@ class ConcreteFunction:
         made = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
         return self._packed([t if handed is wrap else handed(t.value) for t, handed in zip(made, self._handed)])
 
-    def _packed(self, given: list[Any]) -> Any:
+    def _packed(self, given: list[Any], shared: Mapping[int, Any] = MappingProxyType({})) -> Any:
         for j, k in self._pairs:
             if np.may_share_memory(given[j], given[k]):
                 given[k] = given[k].copy()
         if self._only_outputs:
             return nest.unflatten(self._structure, given)
         made = iter(given)
-        return nest.unflatten(self._structure, [v if fixed else next(made) for fixed, v in self._fixed])
+        leaves = [v if fixed else next(made) for fixed, v in self._fixed]
+        for place, array in shared.items():
+            leaves[place] = array
+        return nest.unflatten(self._structure, leaves)
 
     def __call__(self, *args: Any) -> Any:
         """Call with one value per graph input."""

@@ -7,7 +7,7 @@ of this is paid by functions that do neither.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,37 @@ class OtherMemory(Exception):
 
 
 @dataclass(frozen=True)
+class Returned:
+    """A leaf of the result that is memory of the caller's.
+
+    Attributes
+    ----------
+    place : int
+        Which leaf.
+    position : int
+        Which input it is, or is a view of.
+    views : tuple of callable
+        What makes it of that, one after the other.
+    is_writeable : bool
+        Whether the function lets it be written to.
+    """
+
+    place: int
+    position: int
+    views: tuple[Callable[[Any], Any], ...]
+    is_writeable: bool
+
+    def of(self, array: np.ndarray[Any, Any]) -> Any:
+        """Return it for the caller's array."""
+        for view in self.views:
+            array = view(array)
+        if array.flags.writeable and not self.is_writeable:
+            array = array.view()
+            array.flags.writeable = False
+        return array
+
+
+@dataclass(frozen=True)
 class References:
     """What a trace does to the arrays it is called with.
 
@@ -45,8 +76,8 @@ class References:
     ----------
     written : tuple of (int, Tensor)
         Which inputs are written to, and what they hold in the end.
-    returned : tuple of (int, int)
-        Which leaves of the result are which inputs themselves.
+    returned : tuple of Returned
+        Which leaves of the result are inputs, or views of them.
     names : tuple of str
         The inputs' names.
     same : frozenset of (int, int)
@@ -60,7 +91,7 @@ class References:
     """
 
     written: tuple[tuple[int, Tensor], ...]
-    returned: tuple[tuple[int, int], ...]
+    returned: tuple[Returned, ...]
     names: tuple[str, ...]
     same: frozenset[tuple[int, int]] = frozenset()
     ordered: tuple[int, ...] = ()
@@ -104,9 +135,9 @@ def references_of(
             asked_of.append((position, storage.lying))
     returned = []
     for place, leaf in enumerate(nest.flatten(value, True)):
-        storage = kept(leaf)
-        if storage is not None and storage.argument is not None and leaf.view_of is None:
-            returned.append((place, storage.argument))
+        storage, views = kept(leaf), _views_of(leaf)
+        if storage is not None and storage.argument is not None and views is not None:
+            returned.append(Returned(place, storage.argument, views, leaf.is_writeable))
     if not written and not returned and not asked_of:
         return None
     storages = map(kept, arguments)
@@ -114,6 +145,18 @@ def references_of(
     return References(
         tuple(written), tuple(returned), names, same, tuple(ordered) if written else (), without_axes, tuple(asked_of)
     )
+
+
+def _views_of(leaf: Any) -> tuple[Callable[[Any], Any], ...] | None:
+    """Return what makes a view of the array that it is a part of; None if only a run knows."""
+    made: list[Callable[[Any], Any]] = []
+    view = getattr(leaf, "view_of", None)
+    while view is not None:
+        if view.real is None:
+            return None
+        made.append(view.real)
+        view = view.parent.view_of
+    return tuple(made[::-1])
 
 
 class ReferringFunction(ConcreteFunction):
@@ -127,14 +170,9 @@ class ReferringFunction(ConcreteFunction):
 
     def __init__(self, name: str, graph: Graph, value: Any, executor: str, references: References) -> None:
         self.references = references
-        super().__init__(name, graph, value, executor, references.written)
-        outputs = [place for place, (fixed, _) in enumerate(self._fixed) if not fixed]
-        #: which result of a run is which input itself
-        self._returned = [(outputs.index(place), position) for place, position in references.returned]
-        itself = dict(self._returned)
-        self._pairs = [(j, k) for j, k in self._pairs if k not in itself]
+        super().__init__(name, graph, value, executor, references.written, {one.place for one in references.returned})
         self._written = [position for position, _ in references.written]
-        self._count = len(outputs)
+        self._count = len(self._handed)
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Run on raw values, of which the arrays are the caller's own."""
@@ -174,14 +212,19 @@ class ReferringFunction(ConcreteFunction):
         for position, known in self.references.lying:
             if type(values[position]) is np.ndarray and lying(values[position]) != known:
                 raise OtherMemory(exactly=True)
+        arrays = [(other, value) for other, value in enumerate(values) if type(value) is np.ndarray]
         for position in self._written:
             array = values[position]
             if type(array) is not np.ndarray:
                 continue
-            if not array.flags.writeable:
+            flags = array.flags
+            if not flags.writeable:
                 raise ValueError(f"assignment destination is read-only (argument {names[position]!r})")
-            for other, value in enumerate(values):
-                if other == position or type(value) is not np.ndarray or not np.may_share_memory(array, value):
+            owns = flags.owndata
+            for other, value in arrays:
+                if other == position or (owns and value.flags.owndata and value is not array):
+                    continue
+                if not np.may_share_memory(array, value):
                     continue
                 if (position, other) in same or (other, position) in same or not overlap(array, value):
                     continue
@@ -212,10 +255,9 @@ class ReferringFunction(ConcreteFunction):
                 np.copyto(array, result)
 
     def _given_back(self, values: Sequence[Any], made: list[Any]) -> Any:
-        for place, position in self._returned:
-            if isinstance(values[position], np.ndarray):
-                made[place] = values[position]
-        return made[0] if self._single is not None else self._packed(made)
+        if self._single is not None:
+            return made[0]
+        return self._packed(made, {one.place: one.of(values[one.position]) for one in self.references.returned})
 
 
 def same_arrays(leaves: Sequence[Any]) -> tuple[int, ...]:

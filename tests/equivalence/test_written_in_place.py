@@ -215,3 +215,30 @@ def test_what_is_read_later_is_never_overwritten():
 def test_what_is_read_later_is_never_overwritten_under_every_executor(executor):
     wrong = [differing(seed, executor) for seed in range(400)]
     assert not any(wrong), next(filter(None, wrong))
+
+
+def parts(a, m, v):
+    a[1] = v
+    m[0] = v
+    row = m[1]
+    row[2] = v
+    some = {"x": m[:, ::2][1:], "y": a * 1}
+    return a[1:], m.T, m.reshape(-1), row, a, some, np.broadcast_to(a, (2, 4)), m.ravel()[3:5]
+
+
+def test_results_that_are_parts_of_arguments_share_their_memory():
+    def told(results, given):
+        return [
+            (one.tolist(), one.strides, one.flags.writeable, [np.shares_memory(one, array) for array in given])
+            for one in results
+        ]
+
+    for executor in EXECUTORS:
+        decorated = al.function(parts, executor=executor)
+        for order in "CF":
+            plain, ours = [(np.arange(4.0), np.array(np.arange(12.0).reshape(3, 4), order=order)) for _ in range(2)]
+            for _ in range(2):
+                expected, found = al.nest.flatten(parts(*plain, V)), al.nest.flatten(decorated(*ours, V))
+                assert told(expected, plain) == told(found, ours), (executor, order)
+            found[0][2] = 42.0
+            assert ours[0][3] == 42.0

@@ -14,7 +14,7 @@ import numpy as np
 
 from .array_storage import Storage, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
-from .basic_indices import composed, is_basic, is_element, settled
+from .basic_indices import composed, depends_on_tensors, is_basic, is_element, settled
 from .graph import Graph, current_graph
 from .op import call
 from .tensor import Tensor
@@ -107,6 +107,7 @@ class References:
             lambda array, new: call("set_item", array, index, new),
             index,
             self.is_writeable,
+            real=None if depends_on_tensors(index) else lambda array: array[index],
         )
         return self.viewed(view, made, layout_of_part(self.layout, index))
 

@@ -103,6 +103,8 @@ class View:
         Whether NumPy lets it be written to.
     is_flat : bool
         Whether it is ``a.flat``: what is written to it goes to the array, but a part of it is a copy.
+    real : callable or None
+        Gives the view of a real array; None if that depends on what only the run knows.
     """
 
     parent: Any
@@ -111,6 +113,7 @@ class View:
     index: Any = None
     writeable: bool = True
     is_flat: bool = False
+    real: Callable[[Any], Any] | None = None
 
 
 def name_of_view(theirs: Any) -> str | None:
@@ -209,9 +212,9 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
     if not np.may_share_memory(answer, layout):
         return kind(made)
     in_order = name in _RESHAPED and _is_reshaped(answer, layout)
-    view = View(
-        array, _forward(again), _backward(array, name, made, again, in_order), None, bool(answer.flags.writeable)
-    )
+    back = _backward(array, name, made, again, in_order)
+    real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
+    view = View(array, _forward(again), back, writeable=bool(answer.flags.writeable), real=real)
     return array.viewed(view, made, answer)
 
 

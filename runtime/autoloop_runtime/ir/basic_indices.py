@@ -42,6 +42,13 @@ def settled(index: Any) -> Any:
     return index.plain if isinstance(index, Tensor) else index
 
 
+def depends_on_tensors(index: Any) -> bool:
+    """Return whether only a run knows which part a basic index names."""
+    entries = index if isinstance(index, tuple) else (index,)
+    ends = [end for e in entries for end in ((e.start, e.stop, e.step) if isinstance(e, slice) else (e,))]
+    return any(isinstance(end, Tensor) for end in ends)
+
+
 def composed(shape: TensorShape, outer: Any, inner: Any) -> Any:
     """Return the index of ``x[outer][inner]`` in ``x`` of a shape; None where there is none that is as simple.
 

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..base import nest
+from ..base.dataclass import replace
 from ..base.shapes import ShapeLike
 from .array_attributes import Attributes
 from .array_methods import Methods
 from .array_references import References
 from .array_storage import Storage
-from .array_views import View, name_of_view
+from .array_views import name_of_view
 from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
@@ -123,7 +124,7 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
         """Let nobody write to the array under this name, or to views that are made of it from now on."""
         if self.view_of is not None:
             view = self.view_of
-            self.view_of = View(view.parent, view.forward, view.backward, view.index, not is_frozen)
+            self.view_of = replace(view, writeable=not is_frozen)
         self._is_frozen = is_frozen
         self.storage.is_frozen |= is_frozen
         if self.layout is not None:
