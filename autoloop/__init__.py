@@ -117,8 +117,7 @@ if _typing.TYPE_CHECKING:
     from .operators import set_loop_options as set_loop_options
     from .spellings import *  # noqa: F403
 else:
-    for _name in _ops.AT_ONCE:
-        globals()[_name] = getattr(_ops, _name)
+    globals().update({_name: vars(_ops)[_name] for _name in _ops.AT_ONCE})
 
 _locations.mark_internal(_os.path.dirname(__file__))
 bool = bool_  # the dtype, under the name the field uses

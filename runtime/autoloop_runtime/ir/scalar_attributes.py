@@ -58,7 +58,6 @@ def _attribute(name: str) -> property:
     return property(found)
 
 
-for _kind in _SCALARS:
-    for _name in dir(_kind):
-        if _name[0] != "_" and not hasattr(Tensor, _name):
-            setattr(ArrayTracer, _name, _attribute(_name))
+for _name in {_name: None for _kind in _SCALARS for _name in dir(_kind) if _name[0] != "_"}:
+    if not hasattr(Tensor, _name):
+        setattr(ArrayTracer, _name, _attribute(_name))

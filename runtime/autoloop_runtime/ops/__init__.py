@@ -27,13 +27,11 @@ from .identities import *
 from .indexing import *
 from .logic import *
 from .operands import *
-from .powers import *
 from .python_functions import *
 from .reducing import *
 from .rounding import *
 from .selection import *
 from .shape_queries import *
-from .trigonometry import *
 
 if TYPE_CHECKING:
     from . import random as random
@@ -42,10 +40,12 @@ if TYPE_CHECKING:
     from .diagonals import *
     from .joining import *
     from .linalg import *
+    from .powers import *
     from .reductions import *
     from .repeating import *
     from .running_sums import *
     from .sorting import *
+    from .trigonometry import *
 else:  # checkers take every public name of this file, which is the same
     _OTHERS = {"TYPE_CHECKING", "ModuleType", "annotations"}
     #: the public names whose modules an import loads

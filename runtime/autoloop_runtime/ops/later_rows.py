@@ -10,8 +10,11 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..base.collector import NoCollection
 from ..base.forks import undivided
+from ..ir.numpy_protocols import NUMPY_UFUNCS
 from ..ir.op import FUNCTIONS, function
 
 #: module -> its public functions
@@ -23,10 +26,12 @@ PUBLIC: Mapping[str, str] = {
     "diagonals": "diag diagonal trace tril triu",
     "joining": "concat split stack unstack",
     "linalg": "cholesky det dot inv matmul outer solve",
+    "powers": "cbrt erf exp exp2 expm1 hypot log log1p log2 log10 logaddexp pow rsqrt sigmoid softplus sqrt",
     "reductions": "all any argmax argmin log_softmax logsumexp max mean min norm prod softmax std var",
     "repeating": "pad repeat tile",
     "running_sums": "cumprod cumsum",
     "sorting": "argsort bincount searchsorted sort top_k unique",
+    "trigonometry": ("angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh cos cosh sin sinh tan tanh"),
 }
 #: module -> what the floors below call besides
 CALLED: Mapping[str, str] = {
@@ -35,6 +40,7 @@ CALLED: Mapping[str, str] = {
         "number_abs number_add number_divide number_float number_floor_divide number_left_shift number_mod "
         "number_multiply number_negative number_pow number_right_shift number_subtract python_int"
     ),
+    "powers": "length",
     "python_math": "number_asked number_round",
 }
 #: other spelling -> our name
@@ -42,15 +48,25 @@ SPELLED: Mapping[str, str] = {
     "is_close": "isclose", "diag_part": "diagonal", "concatenate": "concat", "matrix_inverse": "inv",
     "matrix_determinant": "det", "matrix_solve": "solve", "reduce_prod": "prod", "reduce_max": "max",
     "reduce_min": "min", "reduce_mean": "mean", "reduce_any": "any", "reduce_all": "all",
-    "reduce_logsumexp": "logsumexp", "reduce_variance": "var", "reduce_std": "std",
+    "reduce_logsumexp": "logsumexp", "reduce_variance": "var", "reduce_std": "std", "acos": "arccos",
+    "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atan2": "arctan2", "atanh": "arctanh",
 }  # fmt: skip
-#: function of NumPy's that such a row stands for -> its module
+#: another function of NumPy's that such a row stands for -> its module
 NUMPYS: Mapping[str, str] = {
     "matmul": "linalg", "repeat": "repeating", "searchsorted": "sorting", "tensordot": "contractions",
     "tile": "repeating",
 }  # fmt: skip
+#: element-wise function of NumPy's -> ours that takes its place
+UFUNCS: Mapping[str, str] = {
+    "power": "pow",
+    **{
+        name: name
+        for name in (*PUBLIC["powers"].split(), *PUBLIC["trigonometry"].split())
+        if isinstance(getattr(np, name, None), np.ufunc) and name != "pow"
+    },
+}
 #: all of them
-MODULES = (*PUBLIC, *CALLED, "random")
+MODULES = (*{**PUBLIC, **CALLED}, "random")
 #: public function -> the full name of its module
 MODULE_OF: Mapping[str, str] = {
     name: f"{__package__}.{module}" for module, names in PUBLIC.items() for name in names.split()
@@ -77,3 +93,5 @@ for _table in (PUBLIC, CALLED):
     for _module, _names in _table.items():
         for _name in _names.split():
             function(_name, _announced(_name, _module))
+for _name, _ours in UFUNCS.items():
+    NUMPY_UFUNCS[getattr(np, _name)] = FUNCTIONS[_ours]
