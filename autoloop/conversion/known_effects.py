@@ -6,6 +6,7 @@ typed. What is not, such as a lock that is taken or a line that is read from a f
 
 from __future__ import annotations
 
+import builtins
 import collections
 import datetime as dt
 import sys
@@ -25,6 +26,9 @@ CLOCKS: dict[Any, type] = {
     time.thread_time_ns: int,
     time.sleep: type(None),
 }
+_FILTERS = frozenset((warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings))
+#: managers that are in force while a function is traced, and not when it runs
+_MANAGERS = frozenset(("warnings.catch_warnings", "contextlib.redirect_stdout", "contextlib.redirect_stderr"))
 _LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log")
 #: methods of a logger -> the type of the result
 LOGGER: dict[str, type] = {
@@ -90,6 +94,11 @@ def is_of_the_process(value: Any) -> bool:
     )
 
 
+def holds_for_a_while(manager: Any) -> bool:
+    """Return whether a manager changes what is done with prints or warnings."""
+    return f"{type(manager).__module__}.{type(manager).__qualname__}" in _MANAGERS
+
+
 def takes_out(f: Any) -> bool:
     """Return whether a method takes an element out of a container that only it can tell."""
     owner = getattr(f, "__self__", None)
@@ -108,11 +117,39 @@ def looks_outside(f: Any) -> bool:
     return isinstance(f, type) and f.__module__ in ("subprocess", "socket", "sqlite3")
 
 
+#: libraries whose functions show how far a loop is
+_BARS = ("tqdm", "rich", "alive_progress", "progressbar", "fastprogress")
+
+
+def shows_progress(f: Any) -> bool:
+    """Return whether a callable makes an iterable that shows how far a loop over it is, as those of ``tqdm`` do."""
+    if isinstance(f, type):
+        return hasattr(f, "__iter__") and all(hasattr(f, one) for one in ("update", "close", "set_description"))
+    return isinstance(f, types.FunctionType) and str(f.__module__).partition(".")[0] in _BARS
+
+
+def effect_inside(f: Any) -> str | None:
+    """Return the name of something with an effect that the code of a function uses by a global name."""
+    code, names = f.__code__, set[str]()
+    found = [f.__globals__.get(one, getattr(builtins, one, None)) for one in code.co_names]
+    for one in found:
+        names |= {name for name in code.co_names if isinstance(one, types.ModuleType) and has_effect_in(one, name)}
+        if one is print or (callable(one) and has_effect(one) and one is not next):
+            names.add(getattr(one, "__name__", type(one).__name__))
+    return min(names, default=None)
+
+
+def has_effect_in(module: types.ModuleType, name: str) -> bool:
+    """Return whether a module has a function with an effect under a name."""
+    found = vars(module).get(name)
+    return callable(found) and has_effect(found)
+
+
 def known_result(f: Any) -> type | None:
     """Return the type of what a function or method with a known effect gives; None if it has none, or none is known."""
     if not isinstance(f, types.BuiltinFunctionType | types.FunctionType | types.MethodType):
         return None
-    if f is WARN:
+    if f is WARN or f in _FILTERS:
         return type(None)
     owner = getattr(f, "__self__", None)
     if _is_logger(type(owner)):
@@ -134,12 +171,19 @@ def is_stream(value: Any) -> bool:
 def has_effect(f: Any) -> bool:
     """Return whether a call of a global name's value has to be one of the operators'."""
     try:
-        return f is next or known_result(f) is not None or looks_outside(f) or _consumes(f) or hides_state(f)
+        return (
+            f is next
+            or known_result(f) is not None
+            or looks_outside(f)
+            or shows_progress(f)
+            or consumes(f)
+            or hides_state(f)
+        )
     except TypeError:  # not hashable
         return False
 
 
-def _consumes(f: Any) -> bool:
+def consumes(f: Any) -> bool:
     """Return whether a function of C's runs over what it is given, at once."""
     if isinstance(f, type):
         return f in (deque, collections.OrderedDict, collections.Counter, bytes, bytearray, weakref.WeakSet)

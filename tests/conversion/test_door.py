@@ -6,7 +6,6 @@ import collections
 import contextlib
 import io
 import json
-import logging
 import random
 import re
 
@@ -385,15 +384,6 @@ def growing_to_a_library(n):
     return json.dumps(out)
 
 
-def none_to_a_logger(x):
-    best = None
-    while x > 0:
-        best = x
-        x = x - 1
-    logging.getLogger("nobody").debug("best: %s", best)
-    return x
-
-
 def type_of_none_or_not(x):
     best = None
     while x > 0:
@@ -418,7 +408,6 @@ REFUSED = [
     (growing_in_a_dict_to_plain, N, "code that is not converted would get the list 'out'"),
     (none_to_plain, X, "code that is not converted would get 'best', of which only the run tells"),
     (growing_to_a_library, N, "code that is not converted would get the list 'out'"),
-    (none_to_a_logger, X, "code that is not converted would get 'best', of which only the run tells"),
     (type_of_none_or_not, X, "would get 'best', of which only the run tells whether it is None"),
     (range_to_plain, N, "code that is not converted would get a range with tensor bounds"),
     (plain_changes_a_list, X, "'plain_append', which is not converted, changes 'SEEN' in a loop or branch on tensors"),

@@ -4,10 +4,76 @@ ITERATOR = "it = iter(range(100))"
 COUNTING = "def G():\n    k = 0\n    while True:\n        v = yield k\n        k += 1 + (v or 0)\ng = G(); next(g)"
 COUNTER = "class I:\n    n = 0\n    def __next__(self):\n        self.n += 1\n        return self.n\nit = I()"
 CACHED = "@functools.lru_cache\ndef h(n):\n    print(n)\n    return n*2"
-#: a loop that only the run ends
-LOOP = "n = x[0]\ni = 0\nwhile i < n:\n    i += 1\n    "
 OBJECT = "class O: pass\no = O()\n"
 
+#: a loop that only the run ends
+LOOP = "n = x[0]\ni = 0\nwhile i < n:\n    i += 1\n    "
+BAR = """
+class bar:
+    def __init__(self, of, desc=''):
+        self.of, self.n = of, 0
+        print('start', desc, len(of))
+    def __iter__(self):
+        for one in self.of:
+            yield one
+            self.update(1)
+        self.close()
+    def update(self, n=1):
+        self.n += n
+        print('bar', self.n)
+    def set_description(self, text): print(text)
+    def close(self): print('close', self.n)
+"""
+STREAM = """
+class Stream:
+    def __init__(self): self.found = []
+    def write(self, text): self.found.append(text)
+    def flush(self): self.found.append('flushed')
+F = Stream()
+"""
+DEEP = "def h(x, k):\n    if k:\n        return h(x, k - 1)\n    warnings.warn('deep', stacklevel=3)\n    return x"
+#: what each run does: (name, body, top, state)
+EACH = [
+    ("printed_with_sep", "print('a', x.sum(), sep='-', end='!\\n')\nreturn x"),
+    ("printed_to_buf", "print('a', x.sum(), file=buf)\nreturn x"),
+    ("printed_to_stderr", "print('a', x.sum(), file=sys.stderr)\nreturn x"),
+    ("printed_in_pieces", "print('a', x.sum(), 2, file=F, flush=True)\nreturn x", STREAM, "F.found"),
+    ("printed_in_a_loop", LOOP + "print(i, x.sum(), file=buf)\nreturn i"),
+    ("written", "n = buf.write('hello')\nreturn x + n"),
+    ("written_text", "buf.write(f'{x.sum()}\\n')\nreturn x"),
+    ("written_lines", "buf.writelines(['a\\n', 'b\\n'])\nreturn x"),
+    ("written_to_stdout",
+     "for i in range(int(x[0])):\n    sys.stdout.write(f'{i} {x.sum()}\\n')\nsys.stdout.flush()\nreturn x"),
+    ("logged", "logging.info('plain')\nlogging.warning('x %s %d', x.sum(), 3)\nreturn x"),
+    ("logged_by_logger", "log.info('plain')\nlog.debug('x %.2f', x.sum())\nlog.log(35, 'level %r', x)\nreturn x"),
+    ("logged_extra", "log.info('plain', extra={'key': 5})\nreturn x"),
+    ("logged_text", "log.error(f'v {x.sum():.1f}')\nreturn x"),
+    ("logged_in_a_loop", LOOP + "log.info('at %d', i)\nreturn i"),
+    ("logged_in_a_branch",
+     "if x.sum() > 4:\n    log.warning('big %s', x.sum())\nelse:\n    log.info('small')\nreturn x"),
+    ("logged_if_enabled", "if log.isEnabledFor(10):\n    log.info('e')\nreturn x"),
+    ("logged_by_name", "log.info('%(a)s', {'a': x.sum()})\nreturn x"),
+    ("warned", "warnings.warn('w')\nreturn x"),
+    ("warned_of_a_kind", "warnings.warn('w', DeprecationWarning)\nwarnings.warn(UserWarning('a'))\nreturn x"),
+    ("warned_with_a_value", "warnings.warn(f'w {x.sum()}')\nreturn x"),
+    ("warned_in_a_loop", LOOP + "warnings.warn(f'at {i}', RuntimeWarning)\nreturn i"),
+    ("warned_in_a_branch", "if x.sum() > 4:\n    warnings.warn('big', RuntimeWarning, stacklevel=1)\nreturn x"),
+    ("warned_of_a_caller", "y = h(x, 1)\nreturn y", DEEP),
+    ("filtered", "warnings.simplefilter('ignore')\nwarnings.warn('w')\nreturn x"),
+    ("clocks",
+     "a = time.perf_counter_ns()\nb = time.perf_counter_ns()\nreturn b >= a, isinstance(a, int), time.time() > 1e9"),
+    ("slept", "t = time.monotonic()\ntime.sleep(0.001)\nreturn time.monotonic() - t >= 0.001"),
+    ("shuffled", "random.shuffle(x)\nreturn x"),
+    ("shuffled_by_numpy", "np.random.shuffle(x)\nrng.shuffle(x)\nrs.shuffle(x)\nreturn x"),
+    ("shuffled_rows", "m = np.arange(6.).reshape(3, 2) + x[0]\nnp.random.shuffle(m)\nrng.shuffle(m, axis=1)\nreturn m"),
+    ("shuffled_in_a_loop", LOOP + "np.random.shuffle(x)\nreturn x"),
+    ("permuted_in_place", "rng.permuted(x, out=x)\nreturn x"),
+    ("drawn_into", "rng.random(out=x)\nreturn x"),
+    ("drawn", "return x + random.gauss(0, 1), rng.choice(x, 2), rs.randn(2), R.random(), np.random.permutation(5)"),
+    ("in_order",
+     "print('a')\na = random.random()\nprint(a)\nsys.stdout.write(f'{a}\\n')\nprint('end', x.sum())\nreturn x"),
+    ("in_order_in_a_loop", LOOP + "print('p', i)\n    sys.stdout.write(f'w {i}\\n')\nprint('q')\nreturn i"),
+]  # fmt: skip
 #: what only plain Python can do again: (name, body, top, state)
 LEFT = [
     ("next", "return x*next(it)", ITERATOR, "next(it)"),
@@ -64,6 +130,23 @@ LEFT = [
     ("uuid", "S.add(uuid.uuid4())\nreturn x", "S = set()", "len(S)"),
     ("token", "S.add(secrets.token_hex(4))\nreturn x", "S = set()", "len(S)"),
     ("now", "S.append(datetime.datetime.now())\nreturn x", "S = []", "len(set(S))"),
+    ("text_drawn", "return random.choice(['a', 'b', 'c'])"),
+    ("list_shuffled", "random.shuffle(L)\nreturn x + L[0]", "L = [1, 2, 3, 4]", "L"),
+    ("buffer_filled", "b = np.zeros(3)\nrng.standard_normal(out=b)\nreturn b + x"),
+    ("bytes_drawn", "return rng.bytes(4)"),
+    ("state_set", "s = random.getstate()\na = random.random()\nrandom.setstate(s)\nreturn a == random.random()"),
+    ("fresh_seed", "return np.random.default_rng().random() < 2"),
+    ("filters",
+     "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    warnings.warn('w')\nreturn x"),
+    ("redirected", "with contextlib.redirect_stdout(buf):\n    print('a', x.sum())\nreturn x"),
+    ("handled", "log.info('x', exc_info=True)\nreturn x"),
+    ("bar", "s = x\nfor i in bar(range(4), desc='d'):\n    s = s * 0.5 + i\nreturn s", BAR),
+    ("bar_left", "s = 0.0\nfor i in bar(range(10)):\n    s += x[0]\n    if s > 4:\n        break\nreturn s", BAR),
+    ("bar_told",
+     "s = 0.0\nb = bar(range(5))\nfor i in b:\n    s += x[0]\n    b.set_description(f'{s}')\nreturn s", BAR),
+    ("bar_of_array", "s = 0.0\nfor k, v in enumerate(bar(x)):\n    s += v*k\nreturn s", BAR),
+    ("generator_that_prints", "s = 0.0\nfor i in track(range(4)):\n    s += i*x[0]\nreturn s",
+     "def track(of):\n    print('begin')\n    yield from of\n    print('done')"),
     ("object_given", "o = O()\no.a = x*2\nreturn o", OBJECT),
     ("object_made", "return O(x*2)", "class O:\n    def __init__(self, a): self.a = a"),
 ]  # fmt: skip

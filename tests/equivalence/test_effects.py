@@ -1,20 +1,24 @@
 """Every effect happens at every call, in program order."""
 
+import sys
+import time
 import warnings
+from pathlib import Path
 
 import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
 from executors import needs_native
-from programs_of_effects import FRESH, LEFT, STAGED
-from worlds import module, played
+from programs_of_effects import EACH, FRESH, LEFT, STAGED
+from worlds import module, played, world
 
 ONE = np.ones(3)
+EXECUTORS = ("auto", "sequential", "dataflow")
 
 
 def first(name, *_):
-    return name
+    return str(name)
 
 
 def compared(name, program, executor):
@@ -42,6 +46,11 @@ def test_it_does_not_matter_what_would_have_run_it(executor):
 @each(FRESH, first)
 def test_what_begins_anew_is_done_while_tracing(name, *program):
     assert compared(name, program, "auto") == []
+
+
+@each([(executor, *program) for program in EACH for executor in EXECUTORS], lambda *case: f"{case[0]}, {case[1]}")
+def test_what_each_run_does(executor, name, *program):
+    assert compared(name, program, executor) == []
 
 
 @each(STAGED, first)
@@ -159,3 +168,93 @@ def test_a_function_that_is_given_back_keeps_values():
     with pytest.warns(UserWarning, match="'total' keeps a value that only a run knows"):
         times, products = f(ONE)
     assert times(2.0) == 6.0 and list(products) == [3.0, 6.0]
+
+
+# -- warnings and clocks --------------------------------------------------------------------------------------
+
+
+def warned_under(action, function):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter(action)
+        for _ in range(3):
+            function(ONE)
+    return [(str(one.message), one.filename, one.lineno) for one in told]
+
+
+def test_filters_tell_what_the_plain_function_would_tell():
+    for action in ("once", "default", "always", "ignore", "module"):
+        text = module("warnings.warn('w')\nfor k in range(2):\n    warnings.warn(f'{k}')\nreturn x")
+        made = []
+        for executor in (None, *EXECUTORS):
+            program = world(f"warnings {action}", text)["f"]
+            f = program if executor is None else al.function(program, executor=executor)
+            made.append(warned_under(action, f))
+        assert made[0] == made[1] == made[2] == made[3], action
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_warning_that_is_an_error_is_raised_at_the_users_line(executor):
+    @al.function(executor=executor)
+    def f(x):
+        total = x.sum()
+        warnings.warn(f"of {total}", RuntimeWarning, stacklevel=1)
+        return total
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match=r"of 3\.0") as raised:
+            f(ONE)
+    assert Path(raised.traceback[-1].path).name == Path(__file__).name
+    assert "warnings.warn(" in str(raised.traceback[-1].statement)
+
+
+def test_a_warning_of_the_caller_names_the_caller():
+    @al.function(executor="sequential")
+    def f(x):
+        warnings.warn("above", stacklevel=2)
+        return x
+
+    with pytest.warns(UserWarning, match="above") as told:
+        f(ONE), f(ONE)
+    line = sys._getframe().f_lineno - 1
+    assert [(one.filename, one.lineno) for one in told] == [(__file__, line)] * 2
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_clock_is_read_when_the_loop_before_it_is_done(executor):
+    @al.function(executor=executor)
+    def f(n):
+        begun = time.perf_counter()
+        i = 0
+        while i < n:
+            time.sleep(0.002)
+            i += 1
+        return time.perf_counter() - begun
+
+    assert f(np.int64(3)) >= 0.006 and type(f(np.int64(1))) is float
+
+
+def test_a_clock_reads_the_end_of_work_without_effects():
+    @al.function(executor="dataflow")
+    def f(x, n):
+        begun = time.perf_counter()
+        i = 0
+        while i < n:
+            x = np.sin(x)
+            i += 1
+        return x, time.perf_counter() - begun
+
+    f(ONE, np.int64(2))
+    begun = time.perf_counter()
+    _, told = f(ONE, np.int64(300))
+    assert told > 0.3 * (time.perf_counter() - begun)
+
+
+def test_explain_lists_what_each_run_does():
+    def f(x):
+        warnings.warn("w", stacklevel=1)
+        return x + time.time()
+
+    calls = al.explain(f, ONE).calls
+    assert [(one.name, one.each) for one in calls] == [("warn", True), ("time", True)]
+    assert all(one.line.filename == __file__ for one in calls)

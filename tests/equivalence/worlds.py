@@ -16,8 +16,8 @@ import autoloop as al
 import numpy as np
 
 HEAD = """\
-import array, collections, contextvars, datetime, functools, hashlib, io, itertools, logging, os, queue, random, re
-import secrets, sqlite3, struct, sys, threading, time, uuid, warnings, weakref
+import array, collections, contextlib, contextvars, datetime, functools, hashlib, io, itertools, logging, os
+import queue, random, re, secrets, sqlite3, struct, sys, threading, time, uuid, warnings, weakref
 import numpy as np
 buf, rng, rs, R = io.StringIO(), np.random.default_rng(3), np.random.RandomState(4), random.Random(5)
 log = logging.getLogger("world")
@@ -68,23 +68,29 @@ def described(value):
     return type(value).__name__, repr(value) if not hasattr(value, "__dict__") else described(vars(value))
 
 
-def streams(world):
+def streams(names):
     """Return how far the generators of random numbers are."""
     return (
-        hash(random.getstate()), repr(np.random.get_state()), repr(world["rng"].bit_generator.state),
-        repr(world["rs"].get_state()), hash(world["R"].getstate()),
+        hash(random.getstate()), repr(np.random.get_state()), repr(names["rng"].bit_generator.state),
+        repr(names["rs"].get_state()), hash(names["R"].getstate()),
     )  # fmt: skip
 
 
-def played(name, text, executor=None, calls=3):
-    """Return what each call of a program does, decorated if there is an executor, and what it was warned of."""
+def world(name, text):
+    """Return the names of a program, which Python finds by its lines."""
     filename = f"<world {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     random.seed(1)
     np.random.seed(2)
-    world = {"__name__": "world"}
-    exec(compile(text, filename, "exec"), world)
-    function = world["f"] if executor is None else al.function(world["f"], executor=executor)
+    names = {"__name__": "world"}
+    exec(compile(text, filename, "exec"), names)
+    return names
+
+
+def played(name, text, executor=None, calls=3):
+    """Return what each call of a program does, decorated if there is an executor, and what it was warned of."""
+    names = world(name, text)
+    function = names["f"] if executor is None else al.function(names["f"], executor=executor)
     found, reasons = [], []
     with logged() as records:
         for k in range(calls):
@@ -97,10 +103,10 @@ def played(name, text, executor=None, calls=3):
                         result = described(function(x))
                     except Exception as error:
                         result = type(error), str(error)
-                    left = described(world["state"]()) if "state" in world else None
+                    left = described(names["state"]()) if "state" in names else None
             told = [(one.category, str(one.message), one.filename, one.lineno) for one in warned]
             reasons += [one[1] for one in told if PLAIN in one[1]]
             told = [one for one in told if PLAIN not in one[1] and one[0] is not ResourceWarning]
-            texts = out.getvalue(), err.getvalue(), world["buf"].getvalue()
-            found.append((result, x.tolist(), left, texts, told, list(records.found), streams(world)))
+            texts = out.getvalue(), err.getvalue(), names["buf"].getvalue()
+            found.append((result, x.tolist(), left, texts, told, list(records.found), streams(names)))
     return found, reasons

@@ -17,12 +17,12 @@ from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.ir.graph import Node, current_graph
 from autoloop_runtime.ops.effects import ASSERT, RAISE
 from autoloop_runtime.ops.gathering import SCATTER
-from autoloop_runtime.ops.python_functions import DRAW, PY_FUNCTION
+from autoloop_runtime.ops.python_functions import DRAW, KNOWN_CALL, PY_FUNCTION
 
 from ...conversion.callables import is_library_file, is_users_class
 from ...errors import ConversionError, NeverReturnsError, is_refusal
 from .raising import Raising, flat_kinds
-from .stateful_calls import used
+from .stateful_calls import entered
 
 _NUMBERS = "biufc"
 
@@ -104,7 +104,7 @@ class managed:
         if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
             with manager:  # raises what Python raises
                 raise AssertionError("unreachable")
-        value = kind.__enter__(used(manager, "it is entered"))
+        value = kind.__enter__(entered(manager))
         self._body = attempt(lambda: getattr(manager, "_exceptions", ()) if _suppresses(manager) else ())
         self._body.__enter__()
         return value
@@ -166,6 +166,8 @@ def _raised_by(node: Node) -> type | None:
         return AssertionError
     if op in (PY_FUNCTION, DRAW):
         return Exception
+    if op is KNOWN_CALL:
+        return Warning if node.attrs["call"].__name__ == "warn" else None
     if op.effect or op.stateful or node.subgraphs:
         return None
     if raises is IndexError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -20,7 +21,7 @@ from autoloop_runtime.ops.exact_numbers import truncated
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
 from ..mutation import lifted_arrays
-from ..mutation.outside_world import stays
+from ..mutation.outside_world import is_followed, stays
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
@@ -39,6 +40,7 @@ from .comprehensions import (
     hashed_all,
 )
 from .dispatching import dispatching
+from .effect_calls import printed
 from .for_statement import for_stmt
 from .if_statement import if_exp
 from .iterables import (
@@ -66,8 +68,7 @@ _SPECIAL: dict[Any, str] = {
 }
 
 
-#: builtins that advance what they are given when somebody asks them
-_LAZY = (enumerate, filter, map, reversed, zip, range)
+_LAZY = (enumerate, filter, map, reversed, zip, range)  # they advance what they are given when somebody asks them
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
 
@@ -268,7 +269,9 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     return _list(StagedIterable(_len(made), lambda k: marked(kind, ops.getitem(made, k)), "what is sorted"))
 
 
-def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: bool = False) -> None:
+def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
+    if is_followed() and (flush or file not in (None, sys.stdout, sys.stderr)):
+        return printed(values, {"sep": sep, "end": end, "file": file, "flush": flush})
     ops.print(
         *map(shown, values),
         sep=" " if sep is None else sep,

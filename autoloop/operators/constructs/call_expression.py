@@ -14,6 +14,7 @@ from autoloop_runtime.ir.records import CallRecord, record_call
 from autoloop_runtime.ir.tracers import ArrayTracer, Tracer
 
 from ...conversion.callables import function_parameters, is_foreign
+from ...conversion.known_effects import consumes
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import is_followed, leave
@@ -24,6 +25,7 @@ from ..staging.staged_values import is_staged
 from .builtins import staged_for
 from .chosen_items import asking
 from .comprehensions import elements, hashed
+from .effect_calls import known_call
 from .effect_statements import in_staged_block
 from .random_calls import drawing
 from .stateful_calls import consumed, left_to_python
@@ -43,6 +45,8 @@ def call(f: Any) -> Any:
     drawn = drawing(f)
     if drawn is not None:
         return drawn
+    if (known := known_call(f)) is not None:
+        return known
     if (left := left_to_python(f)) is not None:
         return left
     staged = staged_for(f)
@@ -68,11 +72,10 @@ def call(f: Any) -> Any:
     if current_graph() is None:
         return converted
     if converted is f:
-        if isinstance(f, type) and is_followed():
-            return consumed(f)
         if is_outside(f) or is_foreign(f):
             record_call(current_graph(), CallRecord(f"{f.__module__}.{f.__qualname__}", None, False))
-        return guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
+        made = guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
+        return consumed(made) if consumes(f) else made
     return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
 
 

@@ -13,7 +13,7 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -30,7 +30,9 @@ from autoloop_runtime.ops.python_functions import DRAW
 
 from ...conversion.callables import is_users_class, makes_generator
 from ..mutation.heap_snapshot import is_random
+from ..mutation.outside_world import is_followed, leave
 from ..staging.staged_values import is_staged
+from .effect_statements import in_staged_block
 
 #: the globals and the name by which a generator is reached
 _Holder: TypeAlias = tuple[dict[str, Any], str]
@@ -99,14 +101,16 @@ def _making(f: Any, graph: Graph) -> Callable[..., Any]:
     def made(*args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
         if all(one is None for one in given):
-            raise TypeError(
+            _refuse(
+                f"{f.__name__}() takes a fresh seed",
                 f"{f.__name__}() takes a fresh seed at each call, but this function is traced once: give a seed, or "
-                f"make the generator outside and hand it over as an argument"
+                f"make the generator outside and hand it over as an argument",
             )
         if any(map(is_staged, nest.flatten(given))):
-            raise TypeError(
+            _refuse(
+                f"{f.__name__}() is given a seed that only the run knows",
                 f"{f.__name__}() takes no seed that only the run knows: make the generators outside of the function, "
-                f"one for each seed, or use autoloop.random.key(seed)"
+                f"one for each seed, or use autoloop.random.key(seed)",
             )
         generator = f(*args, **kwargs)
         if not any(generator is one for one in given):
@@ -121,9 +125,20 @@ def _drawn(method: Any, holder: _Holder | None, args: tuple[Any, ...], kwargs: d
     """Return what a generator's method will give, as values that the run computes."""
     name = method.__name__
     if name in _IN_PLACE:
-        raise TypeError(f"{name} changes its argument in place, which a graph cannot follow; {_IN_PLACE[name]}")
-    if kwargs.get("out") is not None:
-        raise TypeError(f"{name} does not take the argument 'out' in a traced function; assign the result")
+        if args and isinstance(args[0], ArrayTracer) and not _any_staged((args[1:], kwargs)):
+            return _written(args[0], method, holder, lambda array, ask: ask(array, *args[1:], **kwargs), None)
+        _refuse(
+            f"{name}() changes a list",
+            f"{name} changes its argument in place, which a graph cannot follow; {_IN_PLACE[name]}",
+        )
+    if (out := kwargs.get("out")) is not None:
+        others = {key: one for key, one in kwargs.items() if key != "out"}
+        if isinstance(out, ArrayTracer) and (permuted := _permutes(name, args, out)) is not None:
+            return _written(out, method, holder, lambda array, ask: ask(*permuted(array), out=array, **others), out)
+        _refuse(
+            f"{name}() is given the argument 'out'",
+            f"{name} does not take the argument 'out' in a traced function; assign the result",
+        )
     leaves, structure = nest.flatten_with_structure((args, kwargs))
     places = [place for place, leaf in enumerate(leaves) if is_staged(leaf)]
     staged = [leaves[place] for place in places]
@@ -139,6 +154,43 @@ def _drawn(method: Any, holder: _Holder | None, args: tuple[Any, ...], kwargs: d
     if sample is None:
         return None
     return nest.unflatten(form, [_kept(result, one, staged) for result, one in zip(results, numbers, strict=True)])
+
+
+def _any_staged(given: Any) -> bool:
+    return any(map(is_staged, nest.flatten(given)))
+
+
+def _refuse(what: str, message: str, cause: Exception | None = None) -> NoReturn:
+    """Leave to plain Python what a run cannot ask for; in a loop or branch of the graph that is refused."""
+    if is_followed() and not in_staged_block():
+        leave(what, message)
+    raise TypeError(message) from cause
+
+
+def _permutes(name: str, args: tuple[Any, ...], out: ArrayTracer) -> Callable[[Any], tuple[Any, ...]] | None:
+    """Return what makes the arguments of a draw into ``out`` of its memory; None if other staged ones are there."""
+    if not _any_staged(args):
+        return lambda array: args
+    return (lambda array: (array, *args[1:])) if args[0] is out and not _any_staged(args[1:]) else None
+
+
+def _written(
+    array: ArrayTracer, method: Any, holder: _Holder | None, ask: Callable[[Any, Any], Any], result: Any
+) -> Any:
+    """Let the run ask a generator for what an array holds from then on; return ``result``."""
+    found: Callable[[], Any] = (lambda: method) if holder is None else _followed(method, holder)
+
+    def draw(value: Any) -> tuple[Any, ...]:
+        made = np.array(value)
+        ask(made, found())
+        return (made,)
+
+    draw.__name__ = method.__name__
+    value = convert_to_tensor(array)
+    specs = ((value.dtype, value.shape),)
+    (made,) = apply_several(DRAW, [value], {"draw": draw, "specs": specs}, method.__name__)
+    array[...] = marked(ArrayTracer, made)
+    return result
 
 
 def _draw(
@@ -211,17 +263,20 @@ def _sample(method: Any, leaves: Sequence[Any], structure: Any, places: Sequence
             continue
         strange = next((one for one in nest.flatten(sample) if not _is_number(one)), None)
         if strange is not None and sample is not None:
-            raise TypeError(
+            _refuse(
+                f"{method.__name__}() gives {type(strange).__name__!r}",
                 f"{method.__name__} gives {type(strange).__name__!r}, which a run cannot hand to the rest of a traced "
-                f"function; numbers and arrays of numbers can be"
+                f"function; numbers and arrays of numbers can be",
             )
         return sample
     assert first is not None
     if not places:
         raise first
-    raise TypeError(
-        f"{method.__name__}: it could not be found out what it gives for staged arguments: {first}"
-    ) from first
+    _refuse(
+        f"{method.__name__}() is given what only the run knows",
+        f"{method.__name__}: it could not be found out what it gives for staged arguments: {first}",
+        first,
+    )
 
 
 def _like(leaf: Any, example: Callable[[int, int], float], order: int) -> Any:

@@ -8,8 +8,17 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ...conversion.callables import is_users_class
-from ...conversion.known_effects import hides_state, is_of_the_process, is_pythons_own, looks_outside, takes_out
+from ...conversion.callables import is_generator_code, is_library_file, is_users_class
+from ...conversion.known_effects import (
+    effect_inside,
+    hides_state,
+    holds_for_a_while,
+    is_of_the_process,
+    is_pythons_own,
+    looks_outside,
+    shows_progress,
+    takes_out,
+)
 from ..mutation.outside_world import found_outside, is_followed, leave, stays
 from .effect_statements import in_staged_block
 from .overloads import method_of
@@ -32,6 +41,15 @@ def _looked_at(f: Any) -> str | None:
     """Return what a call would do that no graph can do again; None if there is nothing."""
     if looks_outside(f):
         return f"{f.__name__}() is called"
+    if shows_progress(f):
+        return f"{f.__name__}() shows how far a loop is"
+    if (
+        isinstance(f, types.FunctionType)
+        and is_generator_code(f.__code__)
+        and not is_library_file(f.__code__.co_filename)
+    ):
+        inside = effect_inside(f)
+        return None if inside is None else f"the generator {f.__name__!r}, which is not converted, uses {inside!r}"
     if isinstance(f, weakref.ref):
         return "a weak reference is asked" if found_outside(f) is not None else None
     owner = getattr(f, "__self__", None)
@@ -60,6 +78,13 @@ def used(value: Any, doing: str) -> Any:
     if is_followed() and (what := state_of(value, doing)) is not None:
         leave(what, _ONCE)
     return value
+
+
+def entered(manager: Any) -> Any:
+    """Return the manager of a ``with`` statement that is about to be entered."""
+    if is_followed() and holds_for_a_while(manager):
+        leave(f"{type(manager).__name__} is entered", _ONCE)
+    return used(manager, "it is entered")
 
 
 def _named(value: Any) -> str:

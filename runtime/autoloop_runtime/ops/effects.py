@@ -113,6 +113,13 @@ class Text:
         return self.sep.join(shown) + self.end
 
 
+def handed(leaf: Any) -> Any:
+    """Return a part of what ``Text.filled`` gives as the user's own functions take it."""
+    if isinstance(leaf, _Shown):
+        return str(leaf.value) if isinstance(leaf.value, np.str_) else Tensor(leaf.value)
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+
 def _write(text: str, stream: Any) -> None:
     """Write in one piece, so that lines of several threads do not mix."""
     if isinstance(stream, str) and stream.startswith("file://"):

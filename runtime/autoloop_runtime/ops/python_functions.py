@@ -17,7 +17,7 @@ from ..ir.convert import convert_to_tensor
 from ..ir.node import Node
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
-from ..ir.traits import NO_RULE, OPAQUE
+from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE
 from .define import primitive, public
 
 __all__ = ["py_function"]
@@ -87,6 +87,11 @@ PY_FUNCTION = primitive(
 DRAW = primitive(
     "random_draw", lambda *tensors, draw, specs: list(specs), lambda *values, draw, specs: draw(*values), NO_RULE,
     effect=True, several=True, traits=OPAQUE.but(price=Price.FUNCTION), callee="draw",
+)  # fmt: skip
+#: ``call(*values)`` does something that is known, such as to write to a log, and gives a tuple of ``specs``
+KNOWN_CALL = primitive(
+    "known_call", lambda *tensors, call, specs: list(specs), lambda *values, call, specs: call(*values), NO_GRADIENT,
+    effect=True, several=True, traits=OPAQUE.but(price=Price.FUNCTION), callee="call",
 )  # fmt: skip
 
 

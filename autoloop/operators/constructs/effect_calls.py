@@ -1,0 +1,162 @@
+"""Calls with known effects: logging, warnings, clocks, what is written to streams. Each run makes them, in order.
+
+Records and warnings name the user's file and line, for which they look at their caller. So a run makes each call from
+frames like those of the plain function: code of the user's file, lines, names and globals that does nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from autoloop_runtime.base import dtypes, nest
+from autoloop_runtime.base.locations import TRACE_ENTRY
+from autoloop_runtime.base.parsing import parse
+from autoloop_runtime.base.shapes import SCALAR
+from autoloop_runtime.ir.apply import apply_several
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.number_operators import as_number
+from autoloop_runtime.ir.records import CallRecord, record_call
+from autoloop_runtime.ir.tracers import NumberTracer
+from autoloop_runtime.ops.effects import Text, handed
+from autoloop_runtime.ops.python_functions import KNOWN_CALL
+
+from ...conversion.known_effects import CLOCKS, WARN, is_stream, known_result
+from ...errors import is_own_file, user_stacklevel
+from ..mutation.outside_world import is_followed, leave
+from .text import shown
+
+_LATER = "of such a value only the run knows what to do; do it before or behind that"
+_SPECS = {int: (dtypes.int64, SCALAR), float: (dtypes.float64, SCALAR), bool: (dtypes.bool_, SCALAR)}
+_FRAME = "def {name}(call, args, kwargs):\n    return call(*args, **kwargs)"
+
+
+def known_call(f: Any) -> Callable[..., Any] | None:
+    """Return what takes the place of a function with a known effect in a trace; None if it has none."""
+    if not is_followed():
+        return None
+    gives = known_result(f)
+    if gives is None:
+        return None
+    return lambda *args, **kwargs: _called(f, gives, args, kwargs)
+
+
+def printed(values: Sequence[Any], options: dict[str, Any]) -> None:
+    """Print to a stream of the user's, by the calls of its methods that ``print`` makes."""
+    _called(print, type(None), tuple(values), options)
+
+
+def _called(f: Any, gives: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    graph = current_graph()
+    assert graph is not None
+    name = getattr(f, "__name__", "call")
+    if name == "exception" or any(kwargs.get(one) for one in ("exc_info", "stack_info")):
+        leave(f"{name}() asks for the exception that is handled", _LATER)
+    try:
+        text = Text(shown((args, kwargs)))
+    except TypeError:
+        leave(f"{name}() is given what it would have to look into", _LATER)
+    frames = _frames()
+    if f is WARN and len(args) < 3:
+        made = _warning(args, kwargs, frames)
+    else:
+        if kwargs.get("stacklevel", 1) > len(frames):
+            leave(f"{name}() names its caller's caller", _LATER)
+        made = _from_frames(_found(f), frames)
+    record_call(graph, CallRecord(name, None, True))
+
+    def call(*values: Any) -> tuple[Any, ...]:
+        given, named = nest.map_structure(handed, text.filled(values))
+        result = made(given, named)
+        return () if gives is type(None) else (_SPECS[gives][0].type(result),)
+
+    call.__name__ = name
+    inputs = text.take_tensors() + (_finished_before(graph) if f in CLOCKS else [])
+    specs = () if gives is type(None) else (_SPECS[gives],)
+    results = apply_several(KNOWN_CALL, inputs, {"call": call, "specs": specs}, name)
+    return as_number(results[0], NumberTracer) if specs else None
+
+
+def _finished_before(graph: Graph) -> list[Any]:
+    """Return results of the loops and branches so far: a clock is read when they are done."""
+    found: list[Any] = []
+    for node in reversed(graph.nodes):
+        if node.op is KNOWN_CALL:
+            break
+        if node.subgraphs and node.outputs:
+            found.append(node.outputs[0])
+    return found
+
+
+def _found(f: Any) -> Callable[[], Any]:
+    """Return what gives the function when it is called: standard streams may have been redirected."""
+    owner = getattr(f, "__self__", None)
+    for name in ("stdout", "stderr") if is_stream(owner) else ():
+        if owner is getattr(sys, name):
+            return lambda: getattr(getattr(sys, name), f.__name__)
+    return lambda: f
+
+
+# -- frames of the user's -----------------------------------------------------------------------------------
+
+
+def _frames() -> list[types.FunctionType]:
+    """Return functions whose frames look like those that lead to the call, the innermost first."""
+    chain: list[types.FrameType] = []
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != TRACE_ENTRY:
+        if not is_own_file(frame.f_code.co_filename):
+            chain.append(frame)
+        frame = frame.f_back
+    found, line = [], 0
+    for inner, outer in zip_longest(chain, chain[1:]):
+        line = line or inner.f_lineno
+        code = inner.f_code
+        # what conversion makes of loops and branches has no frames in plain Python
+        if outer is None or outer.f_code.co_name != code.co_name or code not in outer.f_code.co_consts:
+            found.append(_like(code.co_filename, line, code.co_name, inner.f_globals))
+            line = 0
+    return found
+
+
+def _like(filename: str, line: int, name: str, namespace: dict[str, Any]) -> types.FunctionType:
+    tree = parse(_FRAME.format(name=name if name.isidentifier() else "function"))
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+    made: dict[str, Any] = {}
+    exec(compile(tree, filename, "exec"), made)
+    (function,) = (one for one in made.values() if isinstance(one, types.FunctionType))
+    return types.FunctionType(function.__code__.replace(co_name=name), namespace)
+
+
+def _from_frames(found: Callable[[], Any], frames: Sequence[types.FunctionType]) -> Callable[[Any, Any], Any]:
+    """Return what calls a function with arguments, from such frames."""
+
+    def make(args: Any, kwargs: Any) -> Any:
+        given = found(), args, kwargs
+        for frame in frames[:-1]:
+            given = frame, given, {}
+        return frames[-1](*given) if frames else given[0](*args, **kwargs)
+
+    return make
+
+
+def _warning(
+    args: tuple[Any, ...], kwargs: dict[str, Any], frames: Sequence[types.FunctionType]
+) -> Callable[[Any, Any], Any]:
+    """Return what warns; of what leads to the call of the decorated function only the run knows."""
+    level = kwargs.get("stacklevel", 1)
+    if level <= len(frames):
+        return _from_frames(lambda: warnings.warn, frames)
+    make = _from_frames(lambda: warnings.warn, frames)
+
+    def warn(given: Any, named: Any) -> Any:
+        return make(given, {**named, "stacklevel": level + user_stacklevel()})
+
+    return warn
