@@ -17,6 +17,7 @@ from autoloop_runtime.running.runner import Runner
 
 from .bound_function import BoundFunction
 from .concrete import ConcreteFunction
+from .explained_arguments import ArgumentReport, explained_arguments
 from .function import Function
 from .keys import describe_key
 from .plain_python import PlainPython, what_and_where
@@ -119,6 +120,8 @@ class Explanation:
     calls : tuple of CallRecord
         Draws of random numbers, which each run makes, and calls of functions that are not converted, which only the
         trace has made.
+    arguments : tuple of ArgumentReport
+        Which arguments are read, written in place, or written by a copy; the report names those that are written to.
     """
 
     name: str
@@ -127,11 +130,14 @@ class Explanation:
     loops: tuple[LoopReport, ...]
     traces: tuple[str, ...]
     calls: tuple[CallRecord, ...] = ()
+    arguments: tuple[ArgumentReport, ...] = ()
 
     def __str__(self) -> str:
         lines = [self.name, f"executor: {self.executor} ({self.reason})"]
         lines.append(f"traced {len(self.traces)} time{'s' * (len(self.traces) != 1)}, for")
         lines += [f"  {trace}" for trace in self.traces]
+        written = [f"  {one}" for one in self.arguments if one.use != "read"]
+        lines += ["arguments that it writes to:", *written] if written else []
         if not self.loops and self.executor != PLAIN:
             lines += ["", "no loop was reached"]
         for loop in self.loops:
@@ -166,9 +172,9 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     if isinstance(concrete, PlainPython):
         return Explanation(function.name, PLAIN, what_and_where(concrete), (), tuple(map(_trace, keys)))
     standing = concrete.runner.standing
-    calls = call_records(concrete.graph)
-    loops = _loops(concrete.graph, concrete.runner)
-    return Explanation(function.name, standing.executor, standing.reason, loops, tuple(map(_trace, keys)), calls)
+    loops, calls = _loops(concrete.graph, concrete.runner), call_records(concrete.graph)
+    traces, arguments = tuple(map(_trace, keys)), explained_arguments(concrete)
+    return Explanation(function.name, standing.executor, standing.reason, loops, traces, calls, arguments)
 
 
 def _trace(key: Any) -> str:

@@ -111,3 +111,22 @@ def test_calls_that_no_graph_holds():
     record_call(graph, report.calls[0])
     assert call_records(graph) == report.calls[:1]
     assert not explain(lambda x: x + 1, 1.0).calls
+
+
+def test_it_says_what_becomes_of_each_argument():
+    def f(a, b, c, n):
+        i = 0
+        while i < n:
+            a[i] = c[i]
+            i += 1
+        b.sort()
+
+    given = np.zeros(4), np.ones(4), np.arange(4.0), np.int64(2)
+    report = al.explain(f, *given)
+    assert [one.use for one in report.arguments] == ["written in place", "written by a copy", "read", "read"]
+    text = str(report)
+    assert (
+        "arguments that it writes to:\n  a (float64(4,)): written in place\n  b (float64(4,)): written by a copy"
+        in text
+    )
+    assert "in the end an array that sort makes" in text

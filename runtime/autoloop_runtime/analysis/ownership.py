@@ -60,6 +60,12 @@ def find_owned(graph: Graph, fused: Collection[Node] = ()) -> Ownership:
     return found
 
 
+def left_in_place(graph: Graph) -> set[int]:
+    """Return the inputs of ``graph`` that are given away and hold, without a copy, what is wanted in their memory."""
+    reading = readers(graph)
+    return {k for k, output in graph.donated.items() if _walk(reading, graph.inputs[k], _Marks()) == output}
+
+
 def _worth_a_search(graph: Graph) -> bool:
     pending = [(graph, False)]
     while pending:
