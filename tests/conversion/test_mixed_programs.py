@@ -132,9 +132,20 @@ def loop_that_only_raises(x, p):
     return x
 
 
+def named_by_the_condition_beside_a_side_that_raises(x, p):
+    if x > 2 and (z := x):
+        if x > 3:
+            return nowhere  # noqa: F821
+    else:
+        x = nowhere  # noqa: F821
+    p += 1
+    return x + z
+
+
 FOUND = [
     endless_with_a_break_in_a_branch, both_sides_raise, unset_and_captured, missing_global, missing_item,
     index_out_of_range, divided_by_zero, caught_around_a_branch, loop_that_only_raises,
+    named_by_the_condition_beside_a_side_that_raises,
 ]  # fmt: skip
 
 

@@ -335,7 +335,7 @@ def _link(made: Storage, handles: Iterable[Any]) -> None:
 
 def _is_outer_array(value: Any) -> bool:
     storage = kept(value)
-    return storage is not None and value.shape.rank != 0 and _is_around(storage.graph)
+    return storage is not None and _is_around(storage.graph)
 
 
 def _is_around(graph: Graph | None) -> bool:
