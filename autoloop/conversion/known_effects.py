@@ -42,6 +42,9 @@ WARN: Any = warnings.warn
 _OF_THE_WORLD = frozenset(("posix", "nt", "os", "uuid", "secrets", "subprocess", "shutil", "socket", "tempfile"))
 _OF_THE_WORLD |= {"select", "signal", "getpass", "glob", "sqlite3", "_sqlite3"}
 _NAMED: frozenset[Any] = frozenset((open, input, time.localtime, time.gmtime, time.ctime, time.asctime, time.strftime))
+#: modules whose classes start something, or open it
+_MAKERS = ("subprocess", "socket", "sqlite3", "multiprocessing", "concurrent")
+_THREADS = ("Thread", "Timer")
 _NOW = frozenset(("now", "utcnow", "today"))
 _PURE_OS = frozenset(("fspath", "fsencode", "fsdecode", "cpu_count"))
 #: modules of the standard library whose objects keep nothing that their methods change
@@ -114,7 +117,9 @@ def looks_outside(f: Any) -> bool:
         if owner is not None and not isinstance(owner, types.ModuleType):
             return False
         return f in _NAMED or (str(f.__module__) in _OF_THE_WORLD and f.__name__ not in _PURE_OS)
-    return isinstance(f, type) and f.__module__ in ("subprocess", "socket", "sqlite3")
+    if not isinstance(f, type):
+        return False
+    return f.__module__.partition(".")[0] in _MAKERS or (f.__module__ == "threading" and f.__name__ in _THREADS)
 
 
 #: libraries whose functions show how far a loop is

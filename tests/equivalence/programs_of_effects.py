@@ -147,6 +147,7 @@ LEFT = [
     ("bar_of_array", "s = 0.0\nfor k, v in enumerate(bar(x)):\n    s += v*k\nreturn s", BAR),
     ("generator_that_prints", "s = 0.0\nfor i in track(range(4)):\n    s += i*x[0]\nreturn s",
      "def track(of):\n    print('begin')\n    yield from of\n    print('done')"),
+    ("thread", "t = threading.Thread(target=lambda: L.append(x*2))\nt.start()\nt.join()\nreturn L[-1]", "L = []", "L"),
     ("object_given", "o = O()\no.a = x*2\nreturn o", OBJECT),
     ("object_made", "return O(x*2)", "class O:\n    def __init__(self, a): self.a = a"),
 ]  # fmt: skip
