@@ -50,6 +50,9 @@ _STAGING_FILES = frozenset(
     ]
 )
 _REFUSAL = "__autoloop_refusal__"
+_PROGRAMS = "__autoloop_programs__"
+# The rooms of what says which shapes and values a function takes, as NumPy does.
+_RULES = tuple(os.path.join(folder, "ops", "") for folder in _OWN_FOLDERS[1:3])
 
 
 class ConversionError(NotImplementedError):
@@ -120,6 +123,7 @@ def user_traceback(error: _E) -> _E:
         seen.add(id(one))
         if is_refusal(one):
             setattr(one, _REFUSAL, True)  # its traceback will not tell any more
+        is_programs_own(one)
         one.__traceback__ = _without_own_frames(one.__traceback__, isinstance(one, EndlessRecursionError))
         todo += [one.__cause__, one.__context__]
     return error
@@ -145,9 +149,43 @@ def is_refusal(error: BaseException) -> bool:
     link = error.__traceback__
     if link is None or not isinstance(error, TypeError | ValueError | ConversionError):
         return False
+    return _innermost(link).tb_frame.f_code.co_filename in _STAGING_FILES
+
+
+def is_programs_own(error: BaseException) -> bool:
+    """Return whether the user's program has raised an exception, and not autoloop, which cannot do what it says.
+
+    It has where a line of its own has, with no function in between, where what a function was called with has no tensor
+    in it (see :func:`mark_programs_own`), and where NumPy's rules of shapes and values have said it of tensors.
+    """
+    found = getattr(error, _PROGRAMS, None)
+    link = error.__traceback__
+    if found is None and link is not None:
+        file = _innermost(link).tb_frame.f_code.co_filename
+        is_of_types = os.path.basename(file) == "dtype_rules.py" and isinstance(error, TypeError)
+        is_rule = (is_of_types or isinstance(error, ValueError | OverflowError)) and file.startswith(_RULES)
+        is_lacking = isinstance(error, AttributeError) and isinstance(error.obj, type)  # which a tracer stands for
+        found = is_rule or is_lacking or not is_own_file(file)
+        with suppress(AttributeError, TypeError):  # exceptions with __slots__
+            setattr(error, _PROGRAMS, found)  # its traceback will not tell any more
+    return bool(found)
+
+
+def mark_programs_own(error: BaseException) -> None:
+    """Mark what a function of Python's or NumPy's has raised that was called with values, with no tensor in them."""
+    link = error.__traceback__
+    if link is None:
+        return
+    file = _innermost(link).tb_frame.f_code.co_filename
+    if file == link.tb_frame.f_code.co_filename or not is_own_file(file):
+        with suppress(AttributeError, TypeError):  # exceptions with __slots__
+            setattr(error, _PROGRAMS, True)
+
+
+def _innermost(link: types.TracebackType) -> types.TracebackType:
     while link.tb_next is not None:
         link = link.tb_next
-    return link.tb_frame.f_code.co_filename in _STAGING_FILES
+    return link
 
 
 def passes_handlers(error: BaseException) -> None:

@@ -20,6 +20,7 @@ from autoloop_runtime.ops.exact_numbers import truncated
 
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
 from ...conversion.pipeline import convert_callee
+from ...errors import mark_programs_own
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import is_followed, stays
 from ..staging.growing_list import GrowingList
@@ -95,7 +96,11 @@ def _with_staged(plain: Callable[..., Any], staged: Callable[..., Any]) -> Calla
             return staged(*args, **kwargs)
         if special is not None and args and (method := method_of(args[0], special)) is not None:
             return method(*args[1:], **kwargs)
-        return plain(*args, **kwargs)
+        try:
+            return plain(*args, **kwargs)
+        except Exception as error:
+            mark_programs_own(error)
+            raise
 
     return chosen
 

@@ -13,8 +13,16 @@ from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import raised_at
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import Tracer
 
-from ...errors import ConversionError, EndlessRecursionError, NeverReturnsError, is_refusal, passes_handlers
+from ...errors import (
+    ConversionError,
+    EndlessRecursionError,
+    NeverReturnsError,
+    is_programs_own,
+    is_refusal,
+    passes_handlers,
+)
 from ..staging.staged_values import is_staged, truth
 from ..staging.standins import StandIn, opened
 from .raising import Raising, flat_kinds
@@ -22,6 +30,7 @@ from .raising import Raising, flat_kinds
 Kinds = Callable[[], tuple[Any, ...]] | None
 
 _OF_THE_RUN = (NameError, LookupError, ZeroDivisionError)
+_OF_VALUES = (TypeError, ValueError, AttributeError, ArithmeticError)
 # How many staged loops and branches are being traced around the present point, per thread and task.
 _DEPTH: ContextVar[int] = ContextVar("autoloop_staged_depth", default=0)
 _MAXIMUM_DEPTH = 64
@@ -166,13 +175,27 @@ def _with_cause(make: Callable[..., BaseException], cause: BaseException | None)
 def is_run_time_error(error: BaseException) -> bool:
     """Return whether an exception that left a staged block belongs to the run and not to the trace.
 
-    What Python raises for a missing name, item or divisor it raises only if the block is reached. Any other exception
-    is no business of handlers around the block: they would run whether it is reached or not.
+    What Python raises for a missing name, item or divisor, or for values that an operator or function does not take, it
+    raises only if the block is reached. Any other exception is no business of handlers around the block: they would run
+    whether it is reached or not.
     """
-    belongs = isinstance(error, (StagedRaise, NeverReturnsError, *_OF_THE_RUN)) and not is_refusal(error)
+    belongs = isinstance(error, (StagedRaise, NeverReturnsError, *_OF_THE_RUN)) or (
+        isinstance(error, _OF_VALUES) and is_programs_own(error) and not _speaks_of_tracers(error)
+    )
+    belongs = belongs and not is_refusal(error)
     if not belongs and isinstance(error, Exception):
         passes_handlers(error)
     return belongs or isinstance(error, NeverReturnsError)
+
+
+def _speaks_of_tracers(error: BaseException) -> bool:
+    """Return whether a message names a type of ours: what that lacks the value that it stands for may have."""
+    if isinstance(error, AttributeError) and isinstance(error.obj, Tracer | StandIn):
+        return True
+    kinds, text = [Tracer, StandIn], str(error)
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    return any(f"{kind.__name__!r}" in text for kind in kinds)
 
 
 def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:

@@ -19,6 +19,8 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import ArrayTracer
 
+from ...errors import mark_programs_own
+
 #: functions whose arrays are there to be written to: with one of them all are lifted
 _BUFFERS = {
     np.ndarray, np.zeros, np.empty, np.ones, np.full, np.zeros_like, np.empty_like, np.ones_like, np.full_like, np.copy,
@@ -114,9 +116,13 @@ _MAKING: ContextVar[Making | None] = ContextVar("autoloop_making", default=None)
 def called(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Return what a function of NumPy's gives that converted code calls on values."""
     making = _MAKING.get()
-    if making is None or current_graph() is None:
-        return function(*args, **kwargs)
-    return making.called(function, args, kwargs)
+    try:
+        if making is None or current_graph() is None:
+            return function(*args, **kwargs)
+        return making.called(function, args, kwargs)
+    except Exception as error:
+        mark_programs_own(error)
+        raise
 
 
 def skipped() -> None:

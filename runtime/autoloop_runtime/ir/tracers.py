@@ -200,7 +200,7 @@ _KNOWN: dict[type, int] = {
 def lacking(kind: type, name: str) -> AttributeError:
     """Return what Python raises where a value of a type is asked for what it does not have."""
     where = f"{kind.__module__}." if kind.__module__ == "numpy" else ""
-    return AttributeError(f"'{where}{kind.__name__}' object has no attribute {name!r}", name=name)
+    return AttributeError(f"'{where}{kind.__name__}' object has no attribute {name!r}", name=name, obj=kind)
 
 
 def _place(value: Any) -> int:
