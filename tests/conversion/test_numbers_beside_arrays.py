@@ -155,5 +155,17 @@ def test_a_number_in_one_branch_and_an_array_in_the_other():
                 np.testing.assert_array_equal(other, one)
                 assert other.dtype == one.dtype
         for f in given, given_by_return, given_after_another:
-            with pytest.raises(TypeError, match="a Python number after one branch and an array after the other, which"):
-                al.function(f)(x, n)
+            expected, found = al.nest.flatten(f(x, n))[0], al.nest.flatten(al.function(f)(x, n))[0]
+            assert type(found) is type(expected)
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_number_of_several_types_or_an_array():
+    def f(x, n):
+        y = 0 if n > 0 else x
+        if n > 1:
+            y = 0.5
+        return y
+
+    with pytest.raises(TypeError, match="an array after one branch and a Python number after another, of which only"):
+        al.function(f)(np.ones(2), np.int64(1))

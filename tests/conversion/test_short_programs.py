@@ -30,6 +30,16 @@ OTHERS = [
     "return x[0].__round__(), x[1].__round__(1), x.astype(np.float32)[0].__round__(), x.astype(int)[2].__round__(-1)",
     "return np.roll(x, (1, 1), axis=(0, 0)), np.roll(x.reshape(2, 3), (1, 2, 1), axis=(0, 0, 1))",
 ]
+# Numbers in one run, arrays in another.
+ACCUMULATED = [
+    "y = 0.0\ni = 0\nwhile x[i] < n:\n    y = y + x\n    i += 1\nreturn y",
+    "y = 0.5\nfor i in range(n):\n    y += x\nreturn y, n",
+    "y, z = 1, 0\nfor i in range(n):\n    y *= x.reshape(2, 3)\n    z = z + y\nreturn y, z",
+    "y = 0\nfor i in range(n):\n    y = y + np.outer(x, x)\n    if x[i] > 1:\n        break\nreturn y",
+    "y = 0 if n > 0 else x\nif n > 1:\n    y = 3\nreturn [y]",
+    "return x[:2] if n > 1 else float(x[1])",
+    "y = 2\nfor i in range(2):\n    if n > i:\n        y = y * x\nreturn y",
+]
 PRODUCTS = [
     "return np.dot(x, n), np.dot(n, x.reshape(2, 3)), np.dot(x.reshape(6, 1, 1), n)",
     "return np.inner(n, x.astype(np.float32)), x.reshape(1, 6).dot(n), np.dot(x.astype(np.complex64), n)",
@@ -37,13 +47,14 @@ PRODUCTS = [
 # What a branch computes that may not be taken, and what a loop computes that may not have a turn.
 RAISING = [
     "np.uint64(-7)", "np.int8(200)", "int('a')", "None.foo", "x.foo", "x + np.ones(4)", "np.ones((2, 3)) @ x",
-    "x.reshape(4, 4)", "np.concatenate([x, np.ones((2, 2))])", "len(3)", "np.zeros(-1)", "np.full(2, 1, np.uint8) + 300",
+    "x.reshape(4, 4)", "np.concatenate([x, np.ones((2, 2))])", "len(3)", "np.zeros(-1)", "np.ones(2, 'u1') + 300",
     "10.0**400", "math.exp(1000)", "np.linalg.inv(np.zeros((2, 2)))", "np.linalg.inv(x)", "np.stack([])", "'a' + 1",
     "int(np.nan)", "int(np.inf)", "np.int64(2**70)", "chr(-1)", "(3).foo", "np.sum(x, axis=5)", "x.sum(axis=3)", "~x",
     "np.broadcast_to(x, (4,))", "x.take(20)", "[][0]", "1 // 0", "np.dtype('foo')",
 ]  # fmt: skip
 BLOCKS = ("if x[0] > n:\n    {}\nreturn x", "i = 0\nwhile x[i] > n + i:\n    {}\n    i += 1\nreturn i")
 TABLE = [
+    *((one, X, np.int64(n)) for one in ACCUMULATED for n in (0, 1, 3)),
     *((one, X, 3) for one in (*WITHOUT_ATTRIBUTES, *OTHERS)),
     *((one, ODD, n) for one in PRODUCTS for n in (0, -0.0, -1, np.float64(-2))),
 ]

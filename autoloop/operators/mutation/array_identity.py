@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.array_storage import Block, Storage, kept, refuse_copied, refuse_lost
+from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ..staging.branch_merge import is_return_value
@@ -151,7 +152,7 @@ class HeldArrays:
     def after(self, leaf: Any, array: ArrayTracer) -> Any:
         """Return what a variable holds after the loop; ``array`` has its value."""
         one = self._held[leaf]
-        if not one.is_kept or one.before is None:
+        if not one.is_kept or one.before is None or (one.is_written and number_type(one.before) is not None):
             return self._other(one, array)
         if one.inside.storage.lost:
             self._lose_held(one)

@@ -32,7 +32,7 @@ from ..constructs.effect_statements import is_run_time_error, raise_at_run_time,
 from .growing_list import GrowingList, as_growing, lengths_differ, with_growing
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .moved_lists import Moved
-from .numbers_or_arrays import is_number_beside_array, note
+from .numbers_or_arrays import is_number_beside_array, note, notes_of
 from .optional import MaybeNone
 from .staged_values import cast_where_made
 from .standins import Maybe, opened
@@ -204,7 +204,10 @@ class _Merge:
             self._refuse_values(one, other)
         one, other = self._at_end(0, one), self._at_end(1, other)
         self.numbers[-1] = self.number is NumberTracer and is_number_beside_array(one, other)
+        sides = notes_of(one, other) if self.numbers[-1] else ()
         one, other = self._of_one_type(one, other)
+        if sides:
+            one, other = (one, *sides[0]), (other, *sides[1])
         with undivided():
             from autoloop_runtime.control.while_loop import BranchValues
 
@@ -258,9 +261,12 @@ class _Merge:
         columns = (self.pairs, self.fixed, self.counts, self.kinds, self.handles, self.numbers)
         for pair, fixed, count, kind, handles, may_be_number in zip(*columns, strict=True):
             mine, outputs[:count] = outputs[:count], []
+            made = fixed if pair is None else pair.pack(mine)
             if may_be_number:
-                note(mine)
-            made = fixed if pair is None else marked(join(kind, self.number), pair.pack(mine))
+                made, is_number, number_then = made
+                note(made, is_number, number_then)
+            if pair is not None:
+                made = marked(join(kind, self.number), made)
             if pair is not None and isinstance(made, ArrayTracer) and not self._is_returned:
                 _link(made.storage, handles)
             leaves.append(made)

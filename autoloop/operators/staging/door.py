@@ -22,7 +22,7 @@ from ..constructs.effect_statements import in_staged_block
 from ..mutation.heap_snapshot import has_changed, is_random, put_back, snapshots, stand_ins
 from ..mutation.outside_world import leave
 from ..mutation.side_effects import changed_attributes, has_attributes
-from .numbers_or_arrays import refuse_result
+from .numbers_or_arrays import as_result
 from .standins import StandIn, opened
 
 
@@ -137,7 +137,7 @@ class Threshold:
 
 
 def _as_result(leaf: Any) -> Any:
-    refuse_result(leaf)
+    leaf = as_result(leaf)
     if not isinstance(leaf, StandIn) or composite_of(leaf) is not None:
         return leaf
     return nest.map_structure(_as_result, opened(leaf).leaving())

@@ -1,47 +1,81 @@
-"""Results of branches that are Python numbers in one run and arrays with axes in another.
+"""Python numbers in one run and arrays with axes in another: what branches leave, and loops that may have no turn.
 
-In the function they are arrays: a number beside an array is what an array without axes of its dtype is. The caller
-would get an array where plain Python gives the number, so they are refused as results.
+In the function they are arrays: a number beside an array is what an array without axes of its dtype is. Which it is,
+and which number, is noted beside the array, and the caller gets what plain Python gives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass, field
-from autoloop_runtime.ir.number_operators import number_type
+from autoloop_runtime.ir.composite import Composite, register
+from autoloop_runtime.ir.convert import convert_to_tensor, to_array
+from autoloop_runtime.ir.followers import IN_FORCE
+from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, handed_out
+
+from .standins import StandIn
+
+
+@dataclass(frozen=True, eq=False)
+class Noted:
+    """What is known of an array that may be a number.
+
+    Attributes
+    ----------
+    is_number : Tensor or bool
+        Whether it is one in this run.
+    number : object
+        The number that it is then; None where it may be of several types.
+    """
+
+    is_number: Any
+    number: Any
 
 
 @dataclass(eq=False)
-class _Noted:
+class _Notes:
     """The tensors of a root graph that may be numbers; a trace has one thread."""
 
-    of: set[Tensor] = field(default_factory=set)
+    of: dict[Tensor, Noted] = field(default_factory=dict)
 
-    def copy(self) -> _Noted:
-        return _Noted(set(self.of))
-
-
-def note(tensors: Sequence[Tensor]) -> None:
-    """Note that these may be numbers."""
-    for tensor in tensors:
-        if tensor.node is not None:
-            tensor.node.graph.root.record(_Noted).of.add(tensor.plain)
+    def copy(self) -> _Notes:
+        return _Notes(dict(self.of))
 
 
-def _is_noted(value: Any) -> bool:
+def note(tensor: Tensor, is_number: Any, number: Any) -> None:
+    """Note that a tensor may be a number."""
+    tensor = tensor.plain
+    if tensor.node is not None:
+        number = number if number_type(number) is None else _as_tensor(number)
+        tensor.node.graph.root.record(_Notes).of[tensor] = Noted(is_number, number)
+
+
+def _as_tensor(number: Any) -> Tensor:
+    """Return what carries a Python number."""
+    return (
+        number.plain
+        if isinstance(number, Tensor)
+        else Tensor(to_array(number, CARRIERS[number_type(number) or complex]))
+    )
+
+
+def _noted(value: Any) -> Noted | None:
+    """Return what is noted of a value; of a number that it is one."""
+    if number_type(value) is not None:
+        return Noted(True, _as_tensor(value))
     if not isinstance(value, Tensor) or value.node is None:
-        return False
-    return value.plain in value.node.graph.root.record(_Noted).of
+        return None
+    return value.node.graph.root.record(_Notes).of.get(value.plain)
 
 
 def is_number_beside_array(one: Any, other: Any) -> bool:
     """Return whether what two sides of a branch leave is a number on one and an array with axes on the other."""
-    if _is_noted(one) or _is_noted(other):
+    if any(number_type(side) is None and _noted(side) is not None for side in (one, other)):
         return True
     if (number_type(one) is None) == (number_type(other) is None):
         return False
@@ -50,16 +84,78 @@ def is_number_beside_array(one: Any, other: Any) -> bool:
         array.shape.rank != 0  # fmt: skip
 
 
-def refuse_result(leaf: Any) -> None:
-    """Refuse what a function gives that is a number in one run and an array in another.
+def notes_of(one: Any, other: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """Return for both sides of a branch whether each is a number, and which; None where those are of several types."""
+    sides = [_noted(side) or Noted(False, None) for side in (one, other)]
+    dtypes = {side.number.dtype for side in sides if side.number is not None}
+    unknown = any(side.number is None and side.is_number is not False for side in sides)
+    if len(dtypes) != 1 or unknown:
+        return (sides[0].is_number, None), (sides[1].is_number, None)
+    (dtype,) = dtypes
+    numbers = [convert_to_tensor(dtype.type(0)) if side.number is None else side.number.plain for side in sides]
+    return (sides[0].is_number, numbers[0]), (sides[1].is_number, numbers[1])
+
+
+class NumberOrArray(StandIn):
+    """What a function gives that is a number in one run and an array in another.
+
+    Attributes
+    ----------
+    value : ArrayTracer
+        The array.
+    noted : Noted
+        Whether it is a number, and which.
+    """
+
+    __slots__ = ("noted", "value")
+
+    def __init__(self, value: Any, noted: Noted) -> None:
+        self.value, self.noted = value, noted
+
+    def described(self) -> str:
+        """Return what messages call it."""
+        return "what is a number in one run and an array in another"
+
+    def leaving(self) -> Any:
+        """Return it as an array."""
+        return self.value
+
+
+def as_result(leaf: Any) -> Any:
+    """Return what a function gives so that the caller gets a number where it is one.
 
     Raises
     ------
     TypeError
-        If it is.
+        If the number may be of several types.
     """
-    if isinstance(leaf, ArrayTracer) and _is_noted(leaf):
+    noted = _noted(leaf) if isinstance(leaf, ArrayTracer) else None
+    if noted is None:
+        return leaf
+    if noted.number is None:
         raise TypeError(
-            "what the function gives is a Python number after one branch and an array after the other, which only the "
-            "run tells apart: let the number be an array, np.zeros_like(x) or np.asarray(0.0)"
+            "what the function gives is an array after one branch and a Python number after another, of which only the "
+            "run tells the type: let the number be an array, np.zeros_like(x) or np.asarray(0.0), or make it a float"
         )
+    return NumberOrArray(leaf, noted)
+
+
+class _AsComposite(Composite[NumberOrArray]):
+    """The array, whether it is a number, and which; of a result of a run one of the two."""
+
+    def components(self, value: NumberOrArray) -> Sequence[Any]:
+        return [value.value.plain, convert_to_tensor(value.noted.is_number), value.noted.number.plain]
+
+    def spec(self, value: NumberOrArray) -> Hashable:
+        return None
+
+    def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
+        value, is_number, number = components
+        if not isinstance(value, Tensor) or value.node is not None:
+            return NumberOrArray(value, Noted(is_number, number))
+        if any(follower.tracks(one) for follower in IN_FORCE.get() for one in (value, number)):
+            return value  # as what is differentiated stays
+        return handed_out(NumberTracer, number) if bool(is_number) else handed_out(ArrayTracer, value)
+
+
+register(NumberOrArray, _AsComposite())

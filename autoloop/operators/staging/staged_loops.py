@@ -10,12 +10,15 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import capture
+from autoloop_runtime.base.shapes import SCALAR
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.records import LoopRecord, record_loop
 from autoloop_runtime.ir.structured import (
     LoopOptions,
+    LoopVar,
     body_and_cond,
     check_initial,
     check_maximum,
@@ -23,15 +26,17 @@ from autoloop_runtime.ir.structured import (
     finish_while,
 )
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import Kind, NumberTracer, join, number_of
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, number_of
 
 from ..constructs.boolean_operators import and_, not_
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
 from .branch_merge import copied, written_back
+from .loop_leaves import NAMES, Leaf
 from .loop_variables import Retrace, Variable, check_results, make_variable
 from .mixed_numbers import MixedNumber
+from .numbers_or_arrays import note
 from .staged_values import asked, is_staged, truth
 
 Values = tuple[Any, ...]
@@ -147,6 +152,11 @@ def _settle(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
 
 def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
     declared = [one for variable in variables for one in variable.loop_vars()]
+    # an array that is a number before the first iteration is one to the caller if there is none
+    begun = [] if loop.surely or loop.number is not NumberTracer else _begun_as_numbers(variables)
+    counts = loop.counted and len(variables[0].loop_vars()) > 0
+    if begun and not counts:
+        declared.append(LoopVar("an iteration", convert_to_tensor(np.False_), SCALAR))
     for one in declared:
         check_initial(one)
     scope = graph.unique_name("while")
@@ -154,6 +164,7 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
     arrays = HeldArrays()
     tensors = _trace_body(body_graph, loop, variables, arrays)
     with body_graph.as_default():
+        tensors += [convert_to_tensor(np.True_)] * (len(declared) - len(tensors))
         tensors = check_results(declared, tensors)
     with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
         values = _values(variables, cond_graph.inputs)
@@ -165,11 +176,28 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
         pred = check_predicate(truth(asked(pred)), "the condition of the loop")
         arrays.settle_test(block, loop.outside)
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
+    if number is NumberTracer:
+        for place, leaf in begun:
+            note(outputs[place], ops.equal(outputs[0], 0) if counts else ops.logical_not(outputs[-1]), leaf.init)
     if loop.counted:
         outputs = _told_by_the_count(variables, list(outputs))
     results = _values(variables, outputs, number, arrays.after)
     arrays.lose()
     return nest.map_structure(_known, results) if loop.surely else results
+
+
+def _begun_as_numbers(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
+    """Return the leaves that are Python numbers on entry and arrays with axes later, and where their tensors are."""
+    found, place = [], 0
+    for variable in variables:
+        at = place
+        for leaf in variable.leaves:
+            is_array = leaf.kind == NAMES[ArrayTracer] and leaf.tensors[0].shape.rank != 0
+            if is_array and number_type(leaf.init) is not None and variable.flag is None:
+                found.append((at, leaf))
+            at += len(leaf.loop_vars())
+        place += len(variable.loop_vars())
+    return found
 
 
 def _told_by_the_count(variables: Sequence[Variable], outputs: list[Tensor]) -> list[Tensor]:
