@@ -30,6 +30,8 @@ from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wr
 if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
 
+    from .fresh_results import FreshResults
+
 
 class ConcreteFunction:
     """One trace of a function: a graph, and how arguments and results map to it.
@@ -76,6 +78,8 @@ class ConcreteFunction:
                 else:
                     self._fixed.append((True, leaf))
         self._only_outputs = len(tensors) == len(leaves)
+        #: which of the others are made anew at each call
+        self.fresh: FreshResults | None = None
         #: what makes of each output what the caller gets, see ``_HANDED``
         self._handed = [_HANDED[kind] for kind in kinds]
         for place, one in enumerate(made):
@@ -137,6 +141,8 @@ class ConcreteFunction:
         leaves = [v if fixed else next(made) for fixed, v in self._fixed]
         for place, array in shared.items():
             leaves[place] = array
+        if self.fresh is not None:
+            self.fresh.put_into(leaves)
         return nest.unflatten(self._structure, leaves)
 
     def __call__(self, *args: Any) -> Any:
@@ -148,6 +154,11 @@ class ConcreteFunction:
             if not parameter.shape.matches(value.shape):
                 raise ValueError(f"{self.name}: {parameter.name} has shape {parameter.shape}, got {value.shape}")
         return self.run(values, [v for v in values if isinstance(v, np.ndarray)])
+
+    @property
+    def values(self) -> list[Any]:
+        """The leaves of the result that no run computes, None for the others."""
+        return [value for _, value in self._fixed]
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.name}({', '.join(f'{t.dtype}{t.shape}' for t in self.graph.inputs)})>"

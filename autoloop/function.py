@@ -242,7 +242,8 @@ class Function:
                 symbolic = placeholders(graph, leaves, names, specs, same)
                 args, kwargs = self._parameters.split(nest.unflatten(structure, symbolic))
                 value = traced(target, (*self._receiver(), *args), kwargs)
-            return finished(self.name, graph, symbolic, value, self.executor)
+            roots = (target, *self._receiver(), *args, *kwargs.values())
+            return finished(self.name, graph, symbolic, value, self.executor, roots)
 
         concrete = traced_or_plain(lambda: attempted(attempt), self.name, self.executor, self._needs_graph)
         self._cache[key] = concrete

@@ -21,6 +21,7 @@ from .concrete import ConcreteFunction
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
 from .errors import is_refusal, user_stacklevel
+from .fresh_results import FreshResults
 from .keys import Number, describe_key
 from .operators.constructs.effect_statements import raise_when_run
 from .operators.mutation.lifted_arrays import Lift, Making
@@ -79,7 +80,9 @@ def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:
     return tracer
 
 
-def finished(name: str, graph: Graph, symbolic: Sequence[Any], value: Any, executor: str) -> ConcreteFunction:
+def finished(
+    name: str, graph: Graph, symbolic: Sequence[Any], value: Any, executor: str, roots: Sequence[Any] = ()
+) -> ConcreteFunction:
     """Return a trace as it is called.
 
     Parameters
@@ -93,13 +96,20 @@ def finished(name: str, graph: Graph, symbolic: Sequence[Any], value: Any, execu
         What the converted function gave.
     executor : str
         What runs it.
+    roots : sequence
+        The function and its arguments: what else there is was made while it was traced.
     """
     inputs = [leaf for leaf in symbolic if isinstance(leaf, Tensor)]
     same = {(j, k) for j, one in enumerate(inputs) for k, other in enumerate(inputs) if j < k and one is other}
     references = references_of(graph, inputs, value, frozenset(same))
     if references is None:
-        return ConcreteFunction(name, graph, value, executor)
-    return ReferringFunction(name, graph, value, executor, references)
+        made = ConcreteFunction(name, graph, value, executor)
+    else:
+        made = ReferringFunction(name, graph, value, executor, references)
+    fresh = FreshResults(made.values, roots)
+    if fresh.places:
+        made.fresh = fresh
+    return made
 
 
 def _kind(leaf: Any) -> Kind:

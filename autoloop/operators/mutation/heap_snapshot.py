@@ -12,7 +12,7 @@ import gc
 import operator
 import sys
 import types
-from collections import deque
+from collections import ChainMap, deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -28,7 +28,7 @@ from ..staging.growing_list import GrowingList
 from ..staging.standins import StandIn, opened
 from ..staging.undefined import Undefined
 
-_MOST_OBJECTS = 5_000
+MOST_OBJECTS = 5_000
 _MOST_ELEMENTS = 1_000
 _MOST_NUMBERS = 4_000_000
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
@@ -219,7 +219,7 @@ class _Walker:
         self._todo: deque[tuple[Any, str, Slot | None]] = deque()
 
     def visit(self, value: Any, name: str, slot: Slot | None) -> None:
-        if isinstance(value, _PLAIN) or id(value) in self.seen or len(self.seen) > _MOST_OBJECTS:
+        if isinstance(value, _PLAIN) or id(value) in self.seen or len(self.seen) > MOST_OBJECTS:
             return
         self.seen[id(value)] = value
         self.names[id(value)] = name
@@ -243,6 +243,10 @@ class _Walker:
                 self._elements(old, name, slot if type(value) in (dict, list) else None)
             elif isinstance(value, types.GeneratorType):
                 self._elements(old, name, None)
+            elif isinstance(value, slice):
+                self._elements([value.start, value.stop, value.step], name, None)
+            elif isinstance(value, BaseException | types.SimpleNamespace | ChainMap):
+                self._elements([*getattr(value, "args", ()), *vars(value).values()], name, None)
             elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
                 self._elements(gc.get_referents(value), name, None)
             elif isinstance(value, _FUNCTIONS):
