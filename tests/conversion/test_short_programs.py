@@ -26,6 +26,7 @@ WITHOUT_ATTRIBUTES = [
     "i = 0\nwhile x[i] < n:\n    i += 1\nreturn i.name",
 ]  # fmt: skip
 OTHERS = [
+    "if x[0] > n:\n    y = x.copy()\nelse:\n    y = x.T.copy().T\nreturn y",
     "r = Record()\nr.name = x\nr.op = n\nreturn r.name, r.op",
     "return x[0].__round__(), x[1].__round__(1), x.astype(np.float32)[0].__round__(), x.astype(int)[2].__round__(-1)",
     "return np.roll(x, (1, 1), axis=(0, 0)), np.roll(x.reshape(2, 3), (1, 2, 1), axis=(0, 0, 1))",
@@ -115,3 +116,9 @@ def test_what_is_not_reached_does_not_raise(executor):
         for n in np.float64(3), np.float64(0):
             wanted, found = outcome(f, X, n), outcome(decorated, X, n)
             assert is_same(found, wanted), (one, n, found, wanted)
+
+
+def test_what_a_rule_has_to_know_is_refused_at_once():
+    f = made("for k in range(1, n):\n    x = np.linspace(-n, x == x, 3)\nreturn x[:, [0]]")
+    with pytest.raises(ValueError, match="the rank of the operand must be known"):
+        al.function(f)(X, np.array(3))
