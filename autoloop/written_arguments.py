@@ -6,7 +6,6 @@ of this is paid by functions that do neither.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -173,6 +172,8 @@ class ReferringFunction(ConcreteFunction):
         super().__init__(name, graph, value, executor, references.written, {one.place for one in references.returned})
         self._written = [position for position, _ in references.written]
         self._count = len(self._handed)
+        #: made when it is first wanted; if two threads make it, one is dropped
+        self._made_to_record: Runner | None = None
 
     def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) -> Any:
         """Run on raw values, of which the arrays are the caller's own."""
@@ -193,10 +194,12 @@ class ReferringFunction(ConcreteFunction):
         self._write(leaves, [t.value for t in results[self._count :]])
         return self._given_back(leaves, made)
 
-    @functools.cached_property
+    @property
     def _recorded_runner(self) -> Runner:
         """What leaves the arrays that it is given as they are."""
-        return prepare(self.graph, self.runner.asked)
+        if self._made_to_record is None:
+            self._made_to_record = prepare(self.graph, self.runner.asked)
+        return self._made_to_record
 
     def _check(self, values: Sequence[Any]) -> None:
         """Raise, before anything is done, if what is written to cannot be, or is more than one argument."""

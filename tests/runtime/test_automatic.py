@@ -123,7 +123,8 @@ def test_a_loop_that_writes_to_an_argument_goes_on_in_its_memory(loops_only, giv
         f(ours, N(1000))
     assert np.array_equal(plain, ours)
     handed = [any(value is ours for value in values) for values in given]
-    assert len(handed) > 1 and handed[0] and all(handed) is (width == 0)
+    # on a slow machine the first time is the only one: it goes on to the end, and gives up there
+    assert handed[0] and (len(handed) > 1 and all(handed) if width == 0 else len(handed) == 1 or not all(handed))
 
 
 @needs_native

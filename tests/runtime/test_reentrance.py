@@ -310,7 +310,7 @@ def test_ctrl_c_leaves_no_graph_behind(way):
 def test_a_trace_leaves_the_users_context_variables_as_the_function_does():
     seen = contextvars.ContextVar("seen")
 
-    @al.function
+    @al.function(autograph=False)  # else it is left to plain Python
     def f(x):
         seen.set("traced")
         return x + 1
