@@ -1336,4 +1336,29 @@ return l.index(2), l.count(x)
 ---
 y = sum(a[a > 100])
 return y, y * 2, a * y
+---
+r = []
+for k in itertools.count():
+    if k >= n: break
+    r.append(a[k])
+return r
+---
+r = 0
+for k in itertools.count(2, 3):
+    if a.sum() + k > 25: break
+    r += k
+return r
+---
+r = 0
+for k in itertools.count(5, -1):
+    r += k
+    if a[k] < n: break
+    if k == 4: continue
+    a[k] = r
+return r, k
+---
+for k in itertools.repeat(1, 4):
+    x += k
+    if x > 4: break
+return x
 """.strip().split("\n---\n")

@@ -1,9 +1,10 @@
 """Python's constructs inside decorated functions do the same as plain, or are refused at the line."""
 
+import autoloop as al
 import numpy as np
 import pytest
 from executors import EXECUTORS
-from harness import arguments, difference
+from harness import arguments, compiled, difference
 from programs_of_constructs import BEFORE, PROGRAMS
 
 
@@ -33,3 +34,17 @@ def test_constructs_on_the_scheduler():
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_constructs_under_every_executor(executor):
     assert not wrong(PROGRAMS, [3, np.int64(3)], executor)
+
+
+REFUSED = (
+    ("for e in itertools.cycle(a):\n    x += e\n    if x > 30: break\nreturn x", "which has given 300 elements"),
+    ("for k in itertools.count(0.5):\n    if a.sum() < k: break\nreturn k", "let it count by ints"),
+    ("with np.printoptions(precision=2): s = str(a)\nreturn s", "would hold while it is traced, not when it runs"),
+    ("return [k for k in range(3) for j in range(n)]", "append to a list in a `for` loop"),
+)
+
+
+def test_what_cannot_be_followed_is_refused():
+    for number, (source, words) in enumerate(REFUSED):
+        with pytest.raises(TypeError, match=words):
+            al.function(compiled(source, f"refused construct {number}", BEFORE))(*arguments(np.int64(3)))

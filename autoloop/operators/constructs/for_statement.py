@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,10 +14,12 @@ from ..staging.staged_loops import Loop, any_staged, record, staged_loop
 from ..staging.staged_values import is_staged
 from .boolean_operators import not_, or_
 from .if_statement import if_stmt
-from .iterables import StagedIterable, as_staged
+from .iterables import StagedIterable, as_staged, counting
 from .overloads import method_of
 
 Values = tuple[Any, ...]
+#: so many steps under conditions are written out of what may have no end
+_MOST = 300
 
 
 def for_stmt(
@@ -124,8 +127,16 @@ def _rest_of_python_loop(
     places: Places | None,
 ) -> Values:
     """Go on with a Python loop after a tensor has decided whether to leave it: each step under a condition."""
+    endless = counting(iterator)
+    if endless is not None:
+        return _for_staged(endless, body, values, names, tuple(names[stop] for stop in stops), shared, places, {})
     record("for", names, False, "it iterates over Python values; a tensor decides when it ends")
-    for item in iterator:
+    for count, item in enumerate(iterator):
+        if count > _MOST and operator.length_hint(iterator, -1) < 0:
+            raise TypeError(
+                f"a tensor decides when this loop over a Python {type(iterator).__name__} is left, which has given "
+                f"{_MOST} elements and tells of no end: count in a `while` loop, or loop over an array or a range"
+            )
         flags = [values[stop] for stop in stops]
         stop = or_(flags[0], *(_constant(flag) for flag in flags[1:]))
         if not is_staged(stop) and stop:

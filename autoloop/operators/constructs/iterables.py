@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,6 +21,9 @@ from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
 from .raising import Raising, raise_unless
+
+#: more iterations than a run can make
+_NO_END = 2**62
 
 
 class StagedIterable(StandIn):
@@ -170,6 +174,17 @@ def _at(start: Any, step: Any, k: Any) -> Any:
     """Return the number of a range at a place: it is between the bounds, and so has no more bits."""
     product = ops.multiply(carried(k), carried(step))
     return marked(kind_of((start, step, k)), ops.add(carried(start), product))
+
+
+def counting(iterator: Any) -> StagedIterable | None:
+    """Return what ``itertools.count`` has still to give, if it counts by ints; None of any other iterator."""
+    if not isinstance(iterator, itertools.count):
+        return None
+    first, second = next(iterator), next(iterator)
+    if not (type(first) is int and type(second) is int):
+        raise TypeError("a tensor decides when this loop over itertools.count is left: let it count by ints")
+    get = functools.partial(_at, first, second - first)
+    return StagedIterable(_NO_END, get, "itertools.count", number=NumberTracer)
 
 
 def _largest(length: Any) -> Any:
