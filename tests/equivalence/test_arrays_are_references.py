@@ -14,6 +14,7 @@ from programs_of_control import PROGRAMS as OF_CONTROL
 from programs_of_doubt import PROGRAMS as OF_DOUBT
 from programs_of_doubt import REFUSED as DOUBTFUL
 from programs_of_views import VIEWS, WRITES
+from programs_of_ways import WAYS
 from staged_programs_of_arrays import PROGRAMS, REFUSED
 from straight_programs import PROGRAMS as STRAIGHT
 
@@ -50,6 +51,11 @@ def test_what_is_a_view_and_what_a_copy():
 
 
 @pytest.mark.parametrize("executor", QUICK)
+def test_the_many_ways_to_write(executor):
+    assert not wrong(WAYS if executor == "sequential" else WAYS[::3], [np.int64(3)], executor)
+
+
+@pytest.mark.parametrize("executor", QUICK)
 def test_what_is_hard_to_tell(executor):
     assert not wrong(OF_DOUBT, [3, np.int64(3)], executor)
 
@@ -76,7 +82,7 @@ def test_writes_under_every_executor(executor):
 @pytest.mark.nightly
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_wide_programs_under_every_executor(executor):
-    assert not wrong([*WRITES, *OF_CONTROL], [3, np.int64(3)], executor)
+    assert not wrong([*WRITES, *OF_CONTROL, *WAYS], [3, np.int64(3)], executor)
 
 
 @pytest.mark.parametrize("executor", [one for one in EXECUTORS if one not in QUICK])

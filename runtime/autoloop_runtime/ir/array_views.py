@@ -211,7 +211,7 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
         return new
     if not np.may_share_memory(answer, layout):
         return kind(made)
-    in_order = name in _RESHAPED and _is_reshaped(answer, layout)
+    in_order = _is_whole(answer, layout) or (name in _RESHAPED and _is_reshaped(answer, layout))
     back = _backward(array, name, made, again, in_order)
     real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
     view = View(array, _forward(again), back, writeable=bool(answer.flags.writeable), real=real)
@@ -260,6 +260,12 @@ class _Reshaped:
 def _given_shape(again: Callable[[Any], Any], layout: Any, made: Tensor) -> Any:
     """Return what ``reshape`` makes of an array of this layout, in the order that was asked for."""
     return again(_Reshaped(layout, made.shape.as_tuple()) if made.shape.is_fully_defined() else layout)
+
+
+def _is_whole(answer: Any, layout: Any) -> bool:
+    """Return whether a view has the very elements of an array, as ``np.asarray(x, x.dtype)`` has."""
+    same = (answer.shape, answer.strides, answer.dtype) == (layout.shape, layout.strides, layout.dtype)
+    return bool(same and answer.ctypes.data == layout.ctypes.data)
 
 
 def _is_reshaped(answer: Any, layout: Any) -> bool:

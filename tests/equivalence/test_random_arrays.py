@@ -1,0 +1,178 @@
+"""Random programs of array writes do under the decorator what they do without it, or are refused with nothing done.
+
+What the machine has found stands as programs in ``programs_of_doubt``.
+"""
+
+import linecache
+import random
+import re
+import signal
+import warnings
+from collections import Counter
+from contextlib import contextmanager
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS, needs_native
+from harness import alike
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from random_array_programs import HEAD, arguments, program
+
+#: what a refusal may be; an error of any other type that plain Python does not raise is none
+REFUSALS = (TypeError, ValueError, NotImplementedError)
+COUNTS = (np.int64(3), np.int64(3), 3, np.int64(0))
+
+
+def compiled(text, number):
+    """Return the function of a program, which Python finds again by its lines."""
+    name = f"<random arrays {number}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    namespace = {"np": np}
+    exec(compile(text, name, "exec"), namespace)
+    return namespace["f"]
+
+
+def lies(array):
+    return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype
+
+
+def outcome(f, layout, count):
+    """Return what two calls in a row gave, the exception, the arguments after it, and before the last call."""
+    own = arguments(layout, count)
+    found = []
+    for _ in range(2):
+        before = [np.array(one) for one in own]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                value = f(*own)
+            except Exception as error:
+                return found, error, own, before
+        leaves = value if isinstance(value, tuple) else (value,)
+        arrays = {lies(one): place for place, one in reversed([*enumerate(own)]) if np.size(one) and np.ndim(one)}
+        places = [arrays.get(lies(leaf)) if isinstance(leaf, np.ndarray) else None for leaf in leaves]
+        parts = [place is not None and leaf is not own[place] for leaf, place in zip(leaves, places, strict=True)]
+        found.append(([np.array(leaf) for leaf in leaves], [*map(type, leaves)], places, parts))
+    return found, None, own, before
+
+
+def verdict(text, layout, count, executor, number="program"):
+    """Return "fine", "raises" or "refused", or "wrong", of a program, and why."""
+    f = compiled(text, number)
+    plain, error, wanted, _ = outcome(f, layout, count)
+    ours, refusal, held, before = outcome(al.function(f, executor=executor), layout, count)
+    if refusal is not None:
+        if type(refusal) is type(error) and len(plain) == len(ours):
+            # what was written before is there, or is not
+            kept = all(alike([one], [new]) or alike([one], [old]) for one, new, old in zip(held, wanted, before))
+            return ("raises", "") if kept else ("wrong", f"raises {error!r} and leaves {held}, not {wanted}")
+        why = f"{type(refusal).__name__}: {refusal} (plain Python: {error!r})"
+        return "refused" if isinstance(refusal, REFUSALS) and alike(held, before) else "wrong", why
+    if error is not None:
+        return "wrong", f"does not raise {error!r}"
+    for (values, kinds, places, parts), (results, types, found, _) in zip(plain, ours, strict=True):
+        if kinds != types or not alike(values, results):
+            return "wrong", f"gives {results} of {types}, not {values} of {kinds}"
+        # a part of an argument comes back as a copy, and so may what a loop or branch chooses
+        chosen = re.search(r"\b(if|for|while) ", text[text.index(HEAD) :])
+        copies = [one is None and (is_part or chosen) for one, is_part in zip(found, parts, strict=True)]
+        if any(one != other and not copy for one, other, copy in zip(found, places, copies, strict=True)):
+            return "wrong", f"gives the arguments {found}, not {places}"
+    return ("fine", "") if alike(held, wanted) else ("wrong", f"leaves {held}, not {wanted}")
+
+
+@contextmanager
+def at_most(seconds):
+    """Give up after some time: a program without one of its lines may have no end."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+
+
+def parts_left_out(lines, first):
+    """Yield the lines of a program without one statement, or with the body of one in its place."""
+    depths = [len(line) - len(line.lstrip()) for line in lines]
+    for k in range(first, len(lines)):
+        end = next((j for j in range(k + 1, len(lines)) if depths[j] <= depths[k]), len(lines))
+        yield lines[:k] + lines[end:]
+        if end > k + 1:
+            yield lines[:k] + [line[4:] for line in lines[k + 1 : end]] + lines[end:]
+
+
+def shorter(text, is_wrong):
+    """Return a program, as short as can be found, that is wrong, too."""
+    lines = text.splitlines()
+    first = lines.index(HEAD.strip()) + 1
+    while True:
+        for fewer in parts_left_out(lines, first):
+            try:
+                compile("\n".join(fewer), "", "exec")
+                with at_most(5):
+                    if is_wrong("\n".join(fewer) + "\n"):
+                        break
+            except (SyntaxError, KeyboardInterrupt):
+                continue
+        else:
+            return "\n".join(lines) + "\n"
+        lines = fewer
+
+
+def told(text, layout, count, executor):
+    """Return the message for a program that is wrong: a short one that is, too."""
+    short = shorter(text, lambda t: verdict(t, layout, count, executor)[0] == "wrong")
+    return f"{layout} {count!r} {executor}\n{short[short.index(HEAD) :]}{verdict(short, layout, count, executor)[1]}"
+
+
+def checked(choices, executors):
+    """Check one program; return the reason of a refusal, or what else became of it."""
+    text, layout = program(choices)
+    count, executor = choices.choice(COUNTS), choices.choice(executors)
+    what, why = verdict(text, layout, count, executor)
+    assert what != "wrong", told(text, layout, count, executor)
+    return re.sub(r"'[^']*'|\d+", "_", why)[:100] if what == "refused" else what
+
+
+def test_random_programs():
+    found = Counter()
+
+    @settings(
+        max_examples=200,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=[*HealthCheck],
+    )
+    @given(st.randoms(use_true_random=False))
+    def every(choices):
+        found[checked(choices, ("sequential", "sequential", "dataflow"))] += 1
+
+    every()
+    assert found["fine"] > found.total() * 0.75, found.most_common()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("chunk", range(20))
+def test_many_random_programs(chunk):
+    found = Counter(checked(random.Random(seed), EXECUTORS[:3]) for seed in range(500 * chunk, 500 * chunk + 500))
+    refused = found.total() - found["fine"] - found["raises"]
+    print(f"{refused / found.total():.1%} of {found.total()} programs are refused:", *found.most_common(8), sep="\n")
+    assert refused < found.total() * 0.2
+
+
+@pytest.mark.nightly
+@needs_native
+@pytest.mark.parametrize("chunk", range(4))
+def test_many_random_programs_in_machine_code(chunk):
+    for seed in range(100_000 + 250 * chunk, 100_000 + 250 * chunk + 250):
+        checked(random.Random(seed), ["native"])
