@@ -44,6 +44,6 @@ def explained_arguments(concrete: ConcreteFunction) -> tuple[ArgumentReport, ...
         elif k in graph.donated:
             last = graph.outputs[graph.donated[k]].op.op.name
             use = "written by a copy"
-            why = f"what it held is read later, or it holds in the end an array that {last} makes"
+            why = f"what it held is read later, or it is small, or it holds in the end an array that {last} makes"
         made.append(ArgumentReport(tensor.op.name, str(tensor.dtype), str(tensor.shape), use, why))
     return tuple(made)

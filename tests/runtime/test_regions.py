@@ -91,6 +91,20 @@ def test_a_cheap_loop_is_one():
     assert run_on_threads(graph, [np.float32(2), np.int32(5)]) == [11]
 
 
+def test_one_writes_to_what_nobody_else_sees():
+    def build(x, n):
+        return call("set_item", call("set_item", x, n, x[n + 1] * 2.0), n + 2, 5.0)
+
+    graph = formed(optimized(build, ("x", dtypes.float64, [2000]), N))
+    assert len(ops(graph)) == 1
+    given, expected = np.arange(2000.0), np.arange(2000.0)
+    expected[3], expected[5] = 8.0, 5.0
+    (made,) = run_on_threads(graph, [given, np.int32(3)])  # the caller sees it
+    assert np.array_equal(made, expected) and given[3] == 3.0
+    lent = Executable(lower(graph, graph.outputs, graph.inputs), [0])
+    assert lent.run([given, np.int32(3)])[0] is given and np.array_equal(given, expected)
+
+
 def test_a_heavy_node_is_never_inside_one():
     def build(x):
         y = apply(HEAVY, [x * 2.0 + 1.0])

@@ -22,6 +22,9 @@ from .aliasing import is_fresh, looked_at, looks, only_looks
 from .sizes import is_large
 from .uses import Readers, places, readers
 
+#: as an output in ``Graph.donated``: nobody wants the memory of that input back
+NOWHERE = -1
+
 
 @dataclass
 class Ownership:
@@ -52,12 +55,25 @@ def find_owned(graph: Graph, fused: Collection[Node] = ()) -> Ownership:
     if fused or graph.donated or _worth_a_search(graph):
         reading = readers(graph)
         for position, output in graph.donated.items():
-            _follow(reading, graph.inputs[position], found, output)
+            _follow(reading, graph.inputs[position], found, None if output == NOWHERE else output)
         _search(graph, found, False)
         for node in fused:
             del found.in_place[node]
         _find_reusing(_Inside(graph, readers(graph)), found, fused)
     return found
+
+
+def worth_giving_away(graph: Graph) -> tuple[int, ...]:
+    """Return the inputs of ``graph`` that it would have to copy, to write to them, unless they are given away."""
+    made = []
+    if _worth_a_search(graph):
+        reading = readers(graph)
+        for k, tensor in enumerate(graph.inputs):
+            marks = _Marks()
+            _walk(reading, tensor, marks)
+            if any(node.op is SET_ITEM for node in marks.in_place):
+                made.append(k)
+    return tuple(made)
 
 
 def left_in_place(graph: Graph) -> set[int]:

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ..analysis.cost import HEAVY, estimate, sized
 from ..analysis.inside import loops_inside
@@ -20,7 +23,7 @@ from ..analysis.observable import only_computes
 from ..analysis.uses import Readers, readers
 from ..base.dataclass import dataclass, field
 from ..ir.graph import CONST, PARAMETER, Graph, Node
-from ..ir.op import Op
+from ..ir.op import Op, Taking
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE
@@ -34,7 +37,7 @@ ENDLESS = 1e9
 REGION = "Region"
 
 #: what makes the kernel of a region from its graph, and tells which of its nodes raised an error
-Compile = Callable[[Graph], tuple[Callable[..., Any], Callable[[BaseException], Any]]]
+Compile = Callable[[Graph], tuple[Taking, Callable[[BaseException], Any]]]
 
 
 def form_regions(graph: Graph, compile_region: Compile) -> Graph:
@@ -45,8 +48,8 @@ def form_regions(graph: Graph, compile_region: Compile) -> Graph:
     graph : Graph
         With inputs and outputs.
     compile_region : callable
-        Gives the kernel of a region (which takes its inputs and gives its outputs, a bare value if there is one), and
-        a function that finds the node of the region that raised an error.
+        Gives the kernel of a region (which takes its inputs and gives its outputs, a bare value if there is one) with
+        the inputs that it writes to, and a function that finds the node of the region that raised an error.
     """
     waits = _Waits()
     waits.graph(graph, [0] * len(graph.inputs))
@@ -246,13 +249,14 @@ class _Former:
         inner = gathered(graph, nodes, feeds, fetches)
         inner.prefix = f"{graph.prefix}/region_{serial}" if graph.prefix else f"region_{serial}"
         cost = ENDLESS if any(_loops(node) for node in nodes) else sum(map(_cost, nodes))
-        kernel, culprit = self.compile(inner)
+        taking, culprit = self.compile(inner)
         specs = [(t.dtype, t.shape) for t in fetches]
         inferred = specs[0] if len(specs) == 1 else specs
         op = Op(
             REGION,
             lambda *_: inferred,
-            kernel,
+            taking.kernel if not taking.inputs else partial(_with_copies, taking),
+            taking=taking if taking.inputs else None,
             traits=OPAQUE.but(price=lambda *_: cost),
             culprit=culprit,
             several=len(specs) != 1,
@@ -261,6 +265,11 @@ class _Former:
         made = Node(copy.graph, op, tuple([copy.stands(t) for t in feeds]), {}, specs, inner.prefix, nodes[-1].location)
         copy.graph.nodes.append(made)
         copy.of.update(zip(fetches, made.outputs))
+
+
+def _with_copies(taking: Taking, *args: Any) -> Any:
+    """Return what a kernel gives that must not write to what it is given."""
+    return taking.kernel(*[np.array(arg) if k in taking.inputs else arg for k, arg in enumerate(args)])
 
 
 def _cost(node: Node) -> float:

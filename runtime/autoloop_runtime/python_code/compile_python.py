@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..analysis.inside import nodes_inside
-from ..analysis.ownership import find_owned
+from ..analysis.ownership import NOWHERE, find_owned, worth_giving_away
 from ..base.dataclass import dataclass
 from ..base.forks import undivided
 from ..base.fp_warnings import restore, silence
 from ..base.profiler import Recorder, active
 from ..ir.failures import annotate, annotate_further, is_annotated
 from ..ir.graph import Graph, Node, eager
+from ..ir.op import Taking
 from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
 from ..ops.python_functions import PY_FUNCTION
@@ -135,14 +136,16 @@ def compile_graph(graph: Graph, sites: SiteFactory | None = None) -> Callable[[S
     return run
 
 
-def compile_region(graph: Graph) -> tuple[Callable[..., Any], Callable[[BaseException], Culprit | None]]:
-    """Return a kernel that computes the outputs of ``graph`` from its inputs, and what finds the node that raised an
-    error.
+def compile_region(graph: Graph) -> tuple[Taking, Callable[[BaseException], Culprit | None]]:
+    """Return a kernel that computes the outputs of ``graph`` from its inputs, some of which it may write to, and what
+    finds the node that raised an error.
 
     The code is made when it is first run; if two threads make it, one is dropped.
     """
     made: list[tuple[Callable[..., Any], str, Emitted]] = []
     single = len(graph.outputs) == 1
+    taken = worth_giving_away(graph)
+    graph.donated = dict.fromkeys(taken, NOWHERE)
 
     def kernel(*args: Any) -> Any:
         if not made:
@@ -150,7 +153,8 @@ def compile_region(graph: Graph) -> tuple[Callable[..., Any], Callable[[BaseExce
         results = made[0][0](*args)
         return results[0] if single else results
 
-    return kernel, lambda error: _culprit(error, made[0][1], made[0][2].line_map) if made else None
+    culprit = lambda error: _culprit(error, made[0][1], made[0][2].line_map) if made else None  # noqa: E731
+    return Taking(kernel, taken), culprit
 
 
 def _load(graph: Graph, counted: bool, sites: SiteFactory | None = None) -> tuple[Callable[..., Any], str, Emitted]:

@@ -137,6 +137,7 @@ class Automatic:
                 from ..passes.regions import form_regions
 
             runs = form_regions(graph, compile_region)
+            runs.donated = graph.donated
             self._base = compile_dataflow(runs, runs.outputs, runs.inputs)
         else:
             self._base = compile_graph(graph, self.sites if self._wanted else None)
