@@ -18,7 +18,7 @@ from autoloop_runtime.base.callbacks import CALLS_BACK
 from autoloop_runtime.base.dataclass import dataclass, field
 
 from ..errors import is_own_file
-from .known_effects import has_effect
+from .known_effects import is_watched
 from .nodes import Node
 from .scopes import FRAME_READERS, path_of
 
@@ -162,7 +162,7 @@ def is_plain(target: Any) -> bool:
     """Return whether calling ``target`` never needs an operator: nothing to convert, no staged meaning."""
     if isinstance(target, Hashable) and (target in STAGED_FUNCTIONS or target in _REDUCE or target in _MAKING_ARRAYS):
         return False
-    if asks_nobody(target) or makes_generator(target) or draws(target) or has_effect(target):
+    if asks_nobody(target) or makes_generator(target) or draws(target) or is_watched(target):
         return False
     if looks_at_arguments(target):
         return False

@@ -45,6 +45,8 @@ _NAMED: frozenset[Any] = frozenset((open, input, time.localtime, time.gmtime, ti
 #: modules whose classes start something, or open it
 _MAKERS = ("subprocess", "socket", "sqlite3", "multiprocessing", "concurrent")
 _THREADS = ("Thread", "Timer")
+#: so many functions that call each other are looked into
+_DEEPEST = 8
 _NOW = frozenset(("now", "utcnow", "today"))
 _PURE_OS = frozenset(("fspath", "fsencode", "fsdecode", "cpu_count"))
 #: modules of the standard library whose objects keep nothing that their methods change
@@ -133,15 +135,30 @@ def shows_progress(f: Any) -> bool:
     return isinstance(f, types.FunctionType) and str(f.__module__).partition(".")[0] in _BARS
 
 
-def effect_inside(f: Any) -> str | None:
-    """Return the name of something with an effect that the code of a function uses by a global name."""
-    code, names = f.__code__, set[str]()
-    found = [f.__globals__.get(one, getattr(builtins, one, None)) for one in code.co_names]
-    for one in found:
-        names |= {name for name in code.co_names if isinstance(one, types.ModuleType) and has_effect_in(one, name)}
-        if one is print or (callable(one) and has_effect(one) and one is not next):
-            names.add(getattr(one, "__name__", type(one).__name__))
-    return min(names, default=None)
+def effect_inside(function: Any, kind: type | None = None, seen: frozenset[Any] = frozenset()) -> str | None:
+    """Return the name of something with an effect that a function, or one of the user's that it calls, uses.
+
+    Parameters
+    ----------
+    function : function
+        Of the user's; it is not converted.
+    kind : type, optional
+        The class whose method it is.
+    """
+    if not isinstance(function, types.FunctionType) or function in seen or len(seen) > _DEEPEST:
+        return None
+    names, namespace, seen = function.__code__.co_names, function.__globals__, seen | {function}
+    for name in names:
+        one = namespace.get(name, getattr(builtins, name, None))
+        if one is print or (callable(one) and one is not next and has_effect(one)):
+            return name
+        if isinstance(one, types.ModuleType) and (found := next((n for n in names if has_effect_in(one, n)), None)):
+            return found
+        inner = one if isinstance(one, types.FunctionType) else getattr(kind, name, None)
+        known = isinstance(inner, types.FunctionType) and inner.__globals__ is namespace
+        if known and (found := effect_inside(inner, kind, seen)) is not None:
+            return found
+    return None
 
 
 def has_effect_in(module: types.ModuleType, name: str) -> bool:
@@ -186,6 +203,11 @@ def has_effect(f: Any) -> bool:
         )
     except TypeError:  # not hashable
         return False
+
+
+def is_watched(f: Any) -> bool:
+    """Return whether a call of a global name's value is to be looked at: it, or what it makes, may have an effect."""
+    return has_effect(f) or (isinstance(f, type) and effect_inside(vars(f).get("__init__"), f) is not None)
 
 
 def consumes(f: Any) -> bool:

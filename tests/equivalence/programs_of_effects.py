@@ -24,6 +24,25 @@ class bar:
     def set_description(self, text): print(text)
     def close(self): print('close', self.n)
 """
+TALKING = """
+class Talking:
+    def __init__(self): self.v = 2; self.say('made')
+    def say(self, what): print(what)
+    def items(self):
+        print('items')
+        yield from (1, 2)
+    def __iter__(self):
+        self.say('iter')
+        yield from (1, 2)
+    def __enter__(self): self.say('enter')
+    def __exit__(self, *error): self.say('exit')
+@contextlib.contextmanager
+def cm():
+    print('enter')
+    yield
+    print('exit')
+o = Talking()
+"""
 STREAM = """
 class Stream:
     def __init__(self): self.found = []
@@ -46,6 +65,8 @@ EACH = [
      "for i in range(int(x[0])):\n    sys.stdout.write(f'{i} {x.sum()}\\n')\nsys.stdout.flush()\nreturn x"),
     ("logged", "logging.info('plain')\nlogging.warning('x %s %d', x.sum(), 3)\nreturn x"),
     ("logged_by_logger", "log.info('plain')\nlog.debug('x %.2f', x.sum())\nlog.log(35, 'level %r', x)\nreturn x"),
+    ("logged_by_partial", "P('x %s', x.sum())\nreturn x", "P = functools.partial(log.warning)"),
+    ("printed_wrongly", "print('a', x.sum(), sep=3)"),
     ("logged_extra", "log.info('plain', extra={'key': 5})\nreturn x"),
     ("logged_text", "log.error(f'v {x.sum():.1f}')\nreturn x"),
     ("logged_in_a_loop", LOOP + "log.info('at %d', i)\nreturn i"),
@@ -148,6 +169,12 @@ LEFT = [
     ("generator_that_prints", "s = 0.0\nfor i in track(range(4)):\n    s += i*x[0]\nreturn s",
      "def track(of):\n    print('begin')\n    yield from of\n    print('done')"),
     ("thread", "t = threading.Thread(target=lambda: L.append(x*2))\nt.start()\nt.join()\nreturn L[-1]", "L = []", "L"),
+    ("generator_method", "s = 0.0\nfor v in o.items():\n    s += v*x[0]\nreturn s", TALKING),
+    ("generator_of_a_class", "s = 0.0\nfor v in o:\n    s += v*x[0]\nreturn s", TALKING),
+    ("entered", "with o:\n    y = x*2\nreturn y", TALKING),
+    ("context_manager", "with cm():\n    y = x*2\nreturn y", TALKING),
+    ("made", "o = Talking()\nreturn x*o.v", TALKING),
+    ("logged_list", "l = []\n" + LOOP + "l.append(i*x.sum())\nlog.info('%s', l)\nreturn i"),
     ("object_given", "o = O()\no.a = x*2\nreturn o", OBJECT),
     ("object_made", "return O(x*2)", "class O:\n    def __init__(self, a): self.a = a"),
 ]  # fmt: skip

@@ -258,3 +258,9 @@ def test_explain_lists_what_each_run_does():
     calls = al.explain(f, ONE).calls
     assert [(one.name, one.each) for one in calls] == [("warn", True), ("time", True)]
     assert all(one.line.filename == __file__ for one in calls)
+
+
+def test_print_wants_text_between_and_behind():
+    f = al.function(lambda x, sep: print(x, x, sep=sep))
+    with pytest.raises(TypeError, match="sep must be None or a string, not int"):
+        f(ONE, 3)

@@ -275,6 +275,9 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
 
 
 def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
+    for option, given in (("sep", sep), ("end", end)):
+        if not (given is None or isinstance(given, str) or is_staged(given)):
+            raise TypeError(f"{option} must be None or a string, not {type(given).__name__}")
     if is_followed() and (flush or file not in (None, sys.stdout, sys.stderr)):
         return printed(values, {"sep": sep, "end": end, "file": file, "flush": flush})
     ops.print(

@@ -22,7 +22,6 @@ from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, kind_of, marked, number_of
 
-from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, chosen
 from ..staging.moved_lists import refuse_moved
@@ -35,6 +34,7 @@ from .iterables import StagedIterable, as_staged
 from .overloads import method_of
 from .raising import Raising
 from .sorted_lists import first_of
+from .stateful_calls import iterated
 
 _MOST = 1_000
 _NO_DEFAULT = object()
@@ -54,7 +54,7 @@ def elements(iterable: Any) -> Any:
     """
     if current_graph() is None:
         return iterable
-    refuse_moved(stays(iterable))
+    refuse_moved(iterated(iterable))
     if (method := method_of(iterable, "__iter__")) is not None:
         iterable = method()
     if isinstance(iterable, GrowingList):

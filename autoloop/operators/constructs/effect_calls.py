@@ -7,6 +7,7 @@ frames like those of the plain function: code of the user's file, lines, names a
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 import types
 import warnings
@@ -29,6 +30,8 @@ from autoloop_runtime.ops.python_functions import KNOWN_CALL
 from ...conversion.known_effects import CLOCKS, WARN, is_stream, known_result
 from ...errors import is_own_file, user_stacklevel
 from ..mutation.outside_world import is_followed, leave
+from ..staging.standins import StandIn
+from .effect_statements import in_staged_block
 from .text import shown
 
 _LATER = "of such a value only the run knows what to do; do it before or behind that"
@@ -40,6 +43,8 @@ def known_call(f: Any) -> Callable[..., Any] | None:
     """Return what takes the place of a function with a known effect in a trace; None if it has none."""
     if not is_followed():
         return None
+    if isinstance(f, functools.partial):
+        return None if (inner := known_call(f.func)) is None else functools.partial(inner, *f.args, **f.keywords)
     gives = known_result(f)
     if gives is None:
         return None
@@ -57,6 +62,8 @@ def _called(f: Any, gives: type, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     name = getattr(f, "__name__", "call")
     if name == "exception" or any(kwargs.get(one) for one in ("exc_info", "stack_info")):
         leave(f"{name}() asks for the exception that is handled", _LATER)
+    if not in_staged_block() and any(isinstance(one, StandIn) for one in nest.flatten((args, kwargs))):
+        leave(f"{name}() is given what it would have to look into", _LATER)
     try:
         text = Text(shown((args, kwargs)))
     except TypeError:

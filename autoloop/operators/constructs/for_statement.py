@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..mutation.outside_world import stays
 from ..mutation.side_effects import Outside, Places
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_loops import Loop, any_staged, record, staged_loop
@@ -16,6 +15,7 @@ from .boolean_operators import not_, or_
 from .if_statement import if_stmt
 from .iterables import StagedIterable, as_staged, counting
 from .overloads import method_of
+from .stateful_calls import iterated
 
 Values = tuple[Any, ...]
 #: so many steps under conditions are written out of what may have no end
@@ -51,7 +51,7 @@ def for_stmt(
     """
     __tracebackhide__ = True  # debuggers that know this do not show the frame
     refuse_moved(iterable)
-    stays(iterable)
+    iterated(iterable)
     if (method := method_of(iterable, "__iter__")) is not None:
         iterable = method()
     staged = as_staged(iterable)

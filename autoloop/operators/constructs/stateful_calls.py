@@ -31,6 +31,8 @@ def left_to_python(f: Any) -> Callable[..., Any] | None:
     """Return what takes the place of a call that only plain Python can make again; None if ``f`` may be called."""
     if not is_followed():
         return None
+    if isinstance(f, functools.partial):
+        return None if (inner := left_to_python(f.func)) is None else functools.partial(inner, *f.args, **f.keywords)
     if f is next:
         return _next
     what = _looked_at(f)
@@ -43,13 +45,8 @@ def _looked_at(f: Any) -> str | None:
         return f"{f.__name__}() is called"
     if shows_progress(f):
         return f"{f.__name__}() shows how far a loop is"
-    if (
-        isinstance(f, types.FunctionType)
-        and is_generator_code(f.__code__)
-        and not is_library_file(f.__code__.co_filename)
-    ):
-        inside = effect_inside(f)
-        return None if inside is None else f"the generator {f.__name__!r}, which is not converted, uses {inside!r}"
+    if (inside := _unconverted(f)) is not None:
+        return inside
     if isinstance(f, weakref.ref):
         return "a weak reference is asked" if found_outside(f) is not None else None
     owner = getattr(f, "__self__", None)
@@ -60,6 +57,25 @@ def _looked_at(f: Any) -> str | None:
     if takes_out(f) and not in_staged_block() and found_outside(owner) is not None:
         return f"{_named(owner)} is asked for an element, {f.__name__}(),"
     return state_of(owner, f"{f.__name__}() is called")
+
+
+def _unconverted(f: Any) -> str | None:
+    """Return what effect a generator, or the making of an object, has, whose code is not converted."""
+    if isinstance(f, type):
+        made, kind = vars(f).get("__init__"), f
+    else:
+        made, kind = getattr(f, "__func__", f), type(getattr(f, "__self__", None))
+        if not (isinstance(made, types.FunctionType) and is_generator_code(made.__code__)):
+            return None
+    return _told(made, kind)
+
+
+def _told(function: Any, kind: type) -> str | None:
+    """Return what effect a function of the user's has that runs as it is, in words."""
+    if not isinstance(function, types.FunctionType) or is_library_file(function.__code__.co_filename):
+        return None
+    inside = effect_inside(function, kind)
+    return None if inside is None else f"{function.__qualname__!r}, which is not converted, uses {inside!r}"
 
 
 def state_of(value: Any, doing: str) -> str | None:
@@ -84,6 +100,11 @@ def entered(manager: Any) -> Any:
     """Return the manager of a ``with`` statement that is about to be entered."""
     if is_followed() and holds_for_a_while(manager):
         leave(f"{type(manager).__name__} is entered", _ONCE)
+    if is_followed():
+        kind, generator = type(manager), getattr(manager, "func", None)  # of ``contextlib.contextmanager``
+        for one in (getattr(kind, "__enter__", None), getattr(kind, "__exit__", None), generator):
+            if (told := _told(one, kind)) is not None:
+                leave(told, _ONCE)
     return used(manager, "it is entered")
 
 
@@ -105,6 +126,17 @@ def _next(iterator: Any, default: Any = _NO_DEFAULT) -> Any:
         return method()
     except StopIteration:
         return default
+
+
+def iterated(iterable: Any) -> Any:
+    """Return what a loop is about to run over."""
+    if is_followed():
+        kind = type(iterable)
+        method = getattr(kind, "__iter__", None)
+        made = isinstance(method, types.FunctionType) and is_generator_code(method.__code__)
+        if made and (told := _told(method, kind)) is not None:
+            leave(told, _ONCE)
+    return stays(iterable)
 
 
 def consumed(f: Callable[..., Any]) -> Callable[..., Any]:
