@@ -111,10 +111,25 @@ def both_branches_are_the_same(x, n):
     return y
 
 
+def a_branch_that_gives_nothing(x, n):
+    if x[0] > 0:
+        last = x[n]  # noqa: F841
+    return x
+
+
+def a_branch_in_a_branch_that_gives_nothing(x, n):
+    for k in range(3):
+        if x[k] > 0:
+            if x[2] > 0:
+                x[n]
+    return n
+
+
 PROGRAMS = [
     an_index, an_index_of_several, no_elements, a_negative_power, division_by_zero, an_infinity, in_a_loop,
     first_set_in_a_loop, in_a_branch, in_a_branch_in_a_loop, in_a_test_of_a_loop_that_nobody_needs, nothing_is_returned,
     both_choices_are_the_same, the_other_choice, both_choices_are_the_same_in_a_loop, both_branches_are_the_same,
+    a_branch_that_gives_nothing, a_branch_in_a_branch_that_gives_nothing,
 ]  # fmt: skip
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from autoloop_runtime.analysis.failure import can_fail
+from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.array_storage import Block, Storage, kept
@@ -101,12 +103,19 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
     for index, sub in enumerate(graphs):
         with sub.as_default():
             tensors.append([one for merge in merges for one in merge.tensors(index)])
+    if not tensors[0] and _may_raise(graphs):
+        tensors = [[sub.capture(test.plain)] for sub in graphs]  # a result for what is raised in the branches
     outputs = finish_cond(graph, scope, test, graphs[0], tensors[0], graphs[1], tensors[1])
     remaining = list(outputs)
     results = tuple(merge.value(remaining) for merge in merges)
     for block in blocks:
         block.lose()
     return results
+
+
+def _may_raise(graphs: Sequence[Graph]) -> bool:
+    """Return whether something in these graphs may raise that is no effect, and of which nothing else would be left."""
+    return any(not (node.op.effect or node.subgraphs) and can_fail(node) for node in nodes_inside(*graphs))
 
 
 def _trace(graph: Graph, side: Side, block: Block, ends: Ends) -> Any:

@@ -3,7 +3,7 @@
 A result that is never used is pruned, and an exception that computing it would raise with it. In a graph that is
 ``strict`` each operation that may fail and that no output needs becomes one that is needed: on the top level its result
 is one more output of the graph; in a branch or in the body of a loop a result, or the next value of a variable, waits
-for it. What is left out all the same: a branch that gives nothing at all, and the gradient's own operations.
+for it. What is left out all the same: the gradient's own operations.
 """
 
 from __future__ import annotations
