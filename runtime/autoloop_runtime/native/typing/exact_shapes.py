@@ -117,7 +117,9 @@ class _Typer:
             like = np.broadcast_to(np.zeros((), node.inputs[0].dtype), shapes[node.inputs[0]])
             self.types.know(node.outputs[0], node.op.kernel(like, **node.attrs))
             return True
-        if not node.inputs or any(t not in constants or np.size(constants[t]) > _FOLD for t in node.inputs):
+        if not node.inputs or node.control_inputs:  # what a value waits for may raise
+            return False
+        if any(t not in constants or np.size(constants[t]) > _FOLD for t in node.inputs):
             return False
         sizes = [t.shape.num_elements() for t in node.outputs]
         if any(s is None or s > _FOLD for s in sizes) and not all(t.dtype.kind in "iu" for t in node.inputs):
