@@ -74,6 +74,20 @@ def test_a_first_call_loads_no_more_than_it_needs(tmp_path):
     assert loaded(tmp_path, LATER + AT_FIRST_CALL, FIRST_CALL) == set(AT_FIRST_CALL)
 
 
+def test_calls_of_numpy_and_arrays_made_anew_need_no_optree(tmp_path):
+    code = """
+import numpy as np
+@al.function
+def f(a, most):
+    made, other = np.zeros(a.shape, dtype=a.dtype), np.ndarray((2, 3), np.float64)
+    for k in range(a.shape[0]):
+        made[k] = np.maximum(a[k], most) + np.sum(a[:k])
+    return made
+assert f(np.arange(3.0), np.float64(1)).tolist() == [1, 1, 3]
+"""
+    assert not loaded(tmp_path, ("optree",), code)
+
+
 def test_threads_may_be_the_first_to_need_the_rest(tmp_path):
     """Each begins with another part of what is loaded late."""
     code = """

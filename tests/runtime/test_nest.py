@@ -102,3 +102,23 @@ def test_one_structure_has_one_form_whatever_its_leaves():
     different = [1, (1,), [1], (1, 2), ((1,),), {"a": 1}, [(1,)], ()]
     structures = [nest.structure_of(v) for v in different]
     assert all((a == b) == (i == j) for i, a in enumerate(structures) for j, b in enumerate(structures))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        (), [], 1, None, (1, [2.0, (None, "a")], []), ((np.float64, np.dtype("f4")), [np.arange(2), np.int8(1)]), {},
+        (1, {"b": 2, "a": 3}), [Pair(1, 2), Point(3, 4)], slice(1), ({1, 2},), [(), ((), ())],
+    ],
+)  # fmt: skip
+def test_leaves_are_the_same_before_optree_is_loaded(monkeypatch, value):
+    wanted = nest.flatten(value)
+    monkeypatch.setattr(nest, "_added_plain", with_note(nest._added_plain, noted := []))
+    monkeypatch.setattr(nest, "_loaded", None)
+    monkeypatch.setattr(nest, "_pending", [])
+    found = nest.flatten(value)
+    assert noted and len(found) == len(wanted) and all(one is other for one, other in zip(found, wanted))
+
+
+def with_note(f, noted):
+    return lambda *args: noted.append(args) or f(*args)

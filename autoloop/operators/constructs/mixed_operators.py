@@ -100,7 +100,7 @@ def _what(number: MixedNumber) -> str:
 
 def holds_mixed(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Return whether there is a mixed number among arguments."""
-    return any(isinstance(leaf, MixedNumber) for leaf in nest.flatten((tuple(args), kwargs)))
+    return any(isinstance(leaf, MixedNumber) for leaf in nest.flatten([*args, *kwargs.values()]))
 
 
 #: functions whose first argument becomes an array

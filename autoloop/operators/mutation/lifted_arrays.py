@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import Any, NoReturn
 
 import numpy as np
+from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.ir.array_storage import BLOCK, WHEN_WRITTEN, Block
 from autoloop_runtime.ir.convert import convert_to_tensor
@@ -102,6 +103,9 @@ class Making:
             raise Lift(Making(self.lifted | {found[1]}, True, False, self.attempts + 1))
         if not self.every:
             raise Lift(Making(frozenset(), True, True, self.attempts + 1))
+
+
+nest.opaque(Making)  # which the trace that it ends is told in an exception
 
 
 def _base(array: Any) -> Any:

@@ -29,7 +29,10 @@ EXPANDED = "autoloop.expanded"
 Structure: TypeAlias = "Flat | optree.PyTreeSpec"
 
 #: types that are known to be leaves; ``opaque`` adds to it while modules are imported
-_OPAQUE: set[type] = {bool, int, float, complex, str, bytes, type(None), np.ndarray, *np.sctypeDict.values()}
+_OPAQUE: set[type] = {
+    bool, int, float, complex, str, bytes, type, type(None), np.ndarray, *np.sctypeDict.values(),
+    *[type(np.dtype(one)) for one in np.sctypeDict.values()],
+}  # fmt: skip
 #: held while a type is entered in optree's table, never while flattening
 _lock = Kind("nest", "a fork waits for whoever holds it, as optree has locks of its own").lock()
 #: changed under ``_lock``; to read it needs none
@@ -209,7 +212,20 @@ def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """Return the leaves of ``structure`` in order (dict entries in the order of their sorted keys)."""
+    if _loaded is None:  # which takes longer to load than a small function to trace
+        leaves: list[Any] = []
+        if _added_plain(structure, leaves):
+            return leaves
     return flatten_with_structure(structure, expand_composites)[0]
+
+
+def _added_plain(structure: Any, leaves: list[Any]) -> bool:
+    """Add the leaves of tuples and lists to ``leaves``; return False if there is more in it than those."""
+    kind = type(structure)
+    if kind is tuple or kind is list:
+        return all(_added_plain(part, leaves) for part in structure)
+    leaves.append(structure)
+    return kind in _OPAQUE
 
 
 def is_nested(value: Any) -> bool:
