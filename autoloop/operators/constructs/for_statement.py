@@ -7,17 +7,24 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from autoloop_runtime.ir.array_storage import Block
+from autoloop_runtime.ir.graph import Graph, current_graph
+from autoloop_runtime.ir.tensor import Tensor
+
 from ..mutation.side_effects import Outside, Places
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_loops import Loop, any_staged, record, staged_loop
 from ..staging.staged_values import is_staged
 from .boolean_operators import not_, or_
 from .if_statement import if_stmt
-from .iterables import StagedIterable, as_staged, counting
+from .iterables import StagedIterable, as_staged, counting, known_range
 from .overloads import method_of
 from .stateful_calls import iterated
 
 Values = tuple[Any, ...]
+#: how many nodes a loop over a Python range may be written out as; after how many iterations that is asked
+MOST_NODES = 5_000
+_PEELED = 3
 #: so many steps under conditions are written out of what may have no end
 _MOST = 300
 
@@ -64,15 +71,72 @@ def for_stmt(
         return _for_staged(staged, body, values, names, until, shared, places, options() if options else {})
     stops = [names.index(name) for name in until]
     iterator = iter(iterable)
-    for item in iterator:
+    graph = current_graph()
+    is_range = isinstance(iterable, range) and not shared and places is None
+    for count, item in enumerate(iterator, 1):
+        before, size = values, 0 if graph is None else len(graph.nodes)
         values = body(item, *values) or ()
         flags = [values[stop] for stop in stops]
         if any_staged(flags):
             return _rest_of_python_loop(iterator, body, values, names, stops, shared, places)
         if any(flags):
             break
+        if is_range and count == _PEELED and _is_long(graph, size, len(iterable) - count):
+            rest = _rest_of_long_range(iterable[count:], body, before, values, names, until)
+            if rest is not None:
+                return rest
     record("for", names, False, f"it iterates over a Python {type(iterable).__name__}")
     return values
+
+
+def _is_long(graph: Graph | None, size: int, iterations: int) -> bool:
+    """Return whether what one iteration has added to a graph of ``size`` nodes is too much for all that follow."""
+    return graph is not None and (len(graph.nodes) - size) * iterations > MOST_NODES
+
+
+def _rest_of_long_range(
+    items: range,
+    body: Callable[..., Any],
+    before: Values,
+    values: Values,
+    names: tuple[str, ...],
+    until: tuple[str, ...],
+) -> Values | None:
+    """Return what a long loop over a Python range leaves, as a loop of the graph; None if it has to be written out.
+
+    It has if something that Python knows would be for the run to say then, or lists grow.
+    """
+    if not all(map(_stays, before, values)):
+        return None
+    graph = current_graph()
+    assert graph is not None
+    with Block(graph, every=True) as block:
+        try:
+            staged = known_range(items)
+            made = _for_staged(staged, body, values, names, until, (), None, {})
+        except Exception:  # what the loop of a graph cannot do, written out it can
+            made = None
+        alike = made and [
+            _is_alike(*pair) for name, *pair in zip(names, values, made, strict=True) if name not in until
+        ]
+        if alike is None or not all(alike):
+            block.undo()
+            return None
+    return made
+
+
+def _stays(before: Any, value: Any) -> bool:
+    """Return whether a variable is carried by a graph as it is, or is left alone by a loop."""
+    if is_staged(value):
+        return isinstance(before, Tensor) and before.dtype == value.dtype and before.shape == value.shape
+    return before is value and not isinstance(value, list | dict | set)
+
+
+def _is_alike(value: Any, made: Any) -> bool:
+    """Return whether what a loop has made of a variable can be used as the variable before it."""
+    if is_staged(value):
+        return type(made) is type(value) and made.dtype == value.dtype and made.shape == value.shape
+    return made is value
 
 
 def _for_staged(

@@ -176,6 +176,12 @@ def _at(start: Any, step: Any, k: Any) -> Any:
     return marked(kind_of((start, step, k)), ops.add(carried(start), product))
 
 
+def known_range(items: range) -> StagedIterable:
+    """Return a range of Python's for a loop of the graph."""
+    get = functools.partial(_at, items.start, items.step)
+    return StagedIterable(len(items), get, "a long Python range", number=NumberTracer)
+
+
 def counting(iterator: Any) -> StagedIterable | None:
     """Return what ``itertools.count`` has still to give, if it counts by ints; None of any other iterator."""
     if not isinstance(iterator, itertools.count):
