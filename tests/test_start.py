@@ -88,6 +88,29 @@ assert f(np.arange(3.0), np.float64(1)).tolist() == [1, 1, 3]
     assert not loaded(tmp_path, ("optree",), code)
 
 
+def test_numbers_of_two_types_have_operators_in_the_first_trace_of_all(tmp_path):
+    chosen = """
+import numpy as np
+@al.function
+def f(c):
+    v = 2 if c else 0.5
+    return v + 1
+assert f(np.bool_(True)) == 3
+"""
+    looped = """
+import numpy as np
+@al.function
+def f(n):
+    v, i = 2, 0
+    while i < n:
+        v, i = 0.5, i + 1
+    return v * 2
+assert f(np.int64(0)) == 4
+"""
+    for code in (chosen, looped):
+        assert loaded(tmp_path, ("gast",), code) == {"gast"}
+
+
 def test_threads_may_be_the_first_to_need_the_rest(tmp_path):
     """Each begins with another part of what is loaded late."""
     code = """

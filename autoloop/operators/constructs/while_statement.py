@@ -15,6 +15,7 @@ from autoloop_runtime.ir.rollback import mark, rollback
 from ..mutation.side_effects import Outside, Places
 from ..staging.staged_loops import Loop, any_staged, record, staged_loop
 from ..staging.staged_values import answer, asked, is_staged
+from . import mixed_operators  # noqa: F401  (a number of two types may come out, to which it gives operators)
 from .attempts import Made
 
 Values = tuple[Any, ...]
