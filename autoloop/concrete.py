@@ -44,6 +44,8 @@ class ConcreteFunction:
         The value the Python function gave, symbolic tensors included.
     runner : Runner
         What runs it.
+    places : sequence of (str, str)
+        What it depends on besides its arguments, or changes, and how.
 
     Parameters
     ----------
@@ -59,6 +61,7 @@ class ConcreteFunction:
     ) -> None:  # fmt: skip
         self.name = name
         self.graph = graph
+        self.places: Sequence[tuple[str, str]] = ()
         self.structured_outputs = value
         leaves, self._structure = nest.flatten_with_structure(value, expand_composites=True)
         tensors: list[Tensor] = []
@@ -105,6 +108,11 @@ class ConcreteFunction:
         if self._checked is None:
             self._checked = prepare(self.graph, "dataflow", self._donated)
         return self._checked
+
+    @property
+    def alone(self) -> ConcreteFunction:
+        """This, which needs nothing of the world."""
+        return self
 
     @property
     def inputs(self) -> list[Tensor]:

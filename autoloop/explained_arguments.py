@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from autoloop_runtime.analysis.ownership import left_in_place
 
 from .concrete import ConcreteFunction
+from .state.stateful import StatefulFunction
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class ArgumentReport:
         return f"{self.name} ({self.dtype}{self.shape}): {self.use}" + (f" ({self.why})" if self.why else "")
 
 
-def explained_arguments(concrete: ConcreteFunction) -> tuple[ArgumentReport, ...]:
+def explained_arguments(concrete: ConcreteFunction | StatefulFunction) -> tuple[ArgumentReport, ...]:
     """Return what a trace does to each of its arguments."""
     graph = concrete.runner.graph
     there = left_in_place(graph)

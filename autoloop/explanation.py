@@ -16,7 +16,6 @@ from autoloop_runtime.running.automatic import Standing
 from autoloop_runtime.running.runner import Runner
 
 from .bound_function import BoundFunction
-from .concrete import ConcreteFunction
 from .explained_arguments import ArgumentReport, explained_arguments
 from .function import Function
 from .keys import describe_key
@@ -122,6 +121,9 @@ class Explanation:
         trace has made.
     arguments : tuple of ArgumentReport
         Which arguments are read, written in place, or written by a copy; the report names those that are written to.
+    places : tuple of (str, str)
+        What it finds or leaves outside its arguments, in globals, closures, attributes and items: its name, and
+        ``guarded`` (another value is another trace), ``read`` or ``read by reference`` at each call, or ``written``.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Explanation:
     traces: tuple[str, ...]
     calls: tuple[CallRecord, ...] = ()
     arguments: tuple[ArgumentReport, ...] = ()
+    places: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         lines = [self.name, f"executor: {self.executor} ({self.reason})"]
@@ -146,6 +149,8 @@ class Explanation:
             made = [one for one in self.calls if one.each == each]
             rows = [(one.name, _place(one.line, "somewhere"), _source(one.line)) for one in made]
             lines += ["", title, *[f"  {row}" for row in _table(rows)]] if rows else []
+        if self.places:
+            lines += ["", "state:", *[f"  {row}" for row in _table(self.places)]]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -167,14 +172,15 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         Print it to read the report.
     """
     function = f if isinstance(f, (Function, BoundFunction)) else Function(f)
-    concrete: ConcreteFunction = function.trace_for(*args, **kwargs)
+    concrete = function.trace_for(*args, **kwargs)
     keys = (function.function if isinstance(function, BoundFunction) else function).traced_for
     if isinstance(concrete, PlainPython):
         return Explanation(function.name, PLAIN, what_and_where(concrete), (), tuple(map(_trace, keys)))
     standing = concrete.runner.standing
     loops, calls = _loops(concrete.graph, concrete.runner), call_records(concrete.graph)
     traces, arguments = tuple(map(_trace, keys)), explained_arguments(concrete)
-    return Explanation(function.name, standing.executor, standing.reason, loops, traces, calls, arguments)
+    return Explanation(function.name, standing.executor, standing.reason, loops, traces, calls, arguments,
+                       tuple(concrete.places))  # fmt: skip
 
 
 def _trace(key: Any) -> str:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, overload
 
 import numpy as np
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.collector import NoCollection
 from autoloop_runtime.base.contexts import undisturbed
 from autoloop_runtime.base.forks import Kind, undivided
-from autoloop_runtime.ir.graph import Graph, default_graphs
+from autoloop_runtime.ir.graph import default_graphs
 from autoloop_runtime.ir.recorders import recorders
 from autoloop_runtime.ir.structured import check_gradient_memory
 from autoloop_runtime.ir.tensor import Tensor
@@ -32,6 +32,7 @@ from .keys import Number, leaf_key, quick_key
 from .number_inputs import NumberInputs
 from .parameters import Parameters
 from .plain_python import CalledPlain, traced_or_plain, with_graph
+from .state.stateful import TRACING, OtherWorld, StatefulFunction, with_variant
 from .written_arguments import OtherMemory, in_order, lying_of, same_arrays
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+#: what a call runs
+Trace: TypeAlias = ConcreteFunction | StatefulFunction
 _KIND = Kind("Function._lock", "a trace is added when it is there; one that was being made is made again")
 
 #: how many keys of calls are remembered besides the traces: with an input_signature there is no end to them
@@ -80,10 +83,10 @@ class Function:
         self._parameters = Parameters.of(python_function)
         self._instance: Callable[[], Any] | None = None  # of a method
         #: only added to under _lock; read without (a lookup in a dict is atomic, also without a GIL)
-        self._cache: dict[Any, ConcreteFunction] = {}
+        self._cache: dict[Any, Trace] = {}
         #: ``quick_key`` -> what ``_cache`` has for the same arguments; only added to, by any thread without a lock:
         #: a call that misses an entry finds the same function on the longer way
-        self._quick: dict[Any, ConcreteFunction] = {}
+        self._quick: dict[Any, Trace] = {}
         self._lock = _KIND.lock()  # held while tracing; re-entrant because a trace may trace
         self._converted: Callable[..., Any] | None = None
         #: id of an instance -> (reference to it, its function); entries go when the instance does
@@ -93,8 +96,7 @@ class Function:
         self.tracing_count = 0
         self._needs_graph = False  # true of a gradient: the user's function does something else
         self._numbers = NumberInputs()
-        #: how many traces there were since the last that took changing numbers as inputs
-        self._retraces = 0
+        self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
         self.traced_for: list[Any] = []  # what each trace was made for
         self.entry = entry_point(self._call, python_function)
 
@@ -124,6 +126,8 @@ class Function:
                 return concrete.run(values, arrays)
             except OtherMemory as other:
                 return self._call_with_memory(call, other.exactly)
+            except OtherWorld:
+                return self._call_nested(call)
         except CalledPlain:
             pass
         return self.python_function(*self._receiver(), *args, **kwargs)
@@ -134,8 +138,12 @@ class Function:
         same = same_arrays(leaves)
         key = (structure, tuple(map(leaf_key, leaves)), same, (lying_of if exactly else in_order)(leaves))
         with self._lock:
-            concrete = self._cache.get(key) or undisturbed(self._trace, call, leaves, structure, key, same)
-        return _run_once(concrete, leaves)
+            concrete = _found(self._cache, key, call, leaves)
+            concrete = concrete or undisturbed(self._trace, call, leaves, structure, key, same)
+        try:
+            return _run_once(concrete, leaves, call)
+        except OtherMemory:  # of arrays that are no arguments
+            return _run_once(undisturbed(self._trace, call, leaves, structure, key, same), leaves, call)
 
     def _call_nested(self, call: tuple[Any, ...]) -> Any:
         """Run any call in canonical form; the next of its kind may be quicker."""
@@ -158,9 +166,10 @@ class Function:
             if isinstance(leaf, Tensor) and leaf.node is not None:
                 with leaf.node.graph.as_default():
                     return self._inline(*self._parameters.split(call))
-        if key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
+        is_quick = not (isinstance(concrete, StatefulFunction) and concrete.needs_call)
+        if is_quick and key is not None and all(map(operator.is_, leaves, given)) and len(self._quick) < MOST_QUICK:
             self._quick[key] = concrete
-        return _run_once(concrete, leaves)
+        return _run_once(concrete, leaves, call)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         try:
@@ -168,9 +177,8 @@ class Function:
         except TypeError as error:
             raise TypeError(f"{self.name}: {error}") from None
 
-    def _lookup(self, call: tuple[Any, ...]) -> tuple[ConcreteFunction, list[Any]]:
-        """Return the trace for a call in canonical form, made if need be,
-        and the call's leaves as the trace takes them."""
+    def _lookup(self, call: tuple[Any, ...]) -> tuple[Trace, list[Any]]:
+        """Return the trace for a call in canonical form, made if need be, and the leaves as the trace takes them."""
         if self.input_signature is not None:
             call = self._conform(call, self.input_signature, self._parameters, self.name)
         leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
@@ -179,10 +187,10 @@ class Function:
             key: Any = tuple([_kind_of_leaf(leaf) for leaf in leaves])
         else:
             key = (structure, tuple([leaf_key(leaf) for leaf in leaves]))
-        concrete = self._cache.get(key)
+        concrete = _found(self._cache, key, call, leaves)
         if concrete is None:
             with self._lock:
-                concrete = self._cache.get(key)
+                concrete = _found(self._cache, key, call, leaves)
                 if concrete is None and self.input_signature is None:
                     concrete, leaves = self._of_any_number(call, leaves, structure)
                 if concrete is None:
@@ -192,14 +200,15 @@ class Function:
 
     def _of_any_number(
         self, call: tuple[Any, ...], leaves: list[Any], structure: Any
-    ) -> tuple[ConcreteFunction | None, list[Any]]:
+    ) -> tuple[Trace | None, list[Any]]:
         """Return the trace that takes numbers which keep changing as inputs, if there are such, and its leaves."""
         inputs = self._numbers.inputs(structure, leaves)
         if inputs is None:
             return None, leaves
         key = (structure, tuple([leaf_key(leaf) for leaf in inputs]))
         try:
-            return self._cache.get(key) or undisturbed(self._trace, call, inputs, structure, key), inputs
+            made = _found(self._cache, key, call, inputs)
+            return made or undisturbed(self._trace, call, inputs, structure, key), inputs
         except (TypeError, ValueError, NotImplementedError):  # it asks for what only their values tell
             self._numbers.fix(structure, leaves)
             return None, leaves
@@ -223,29 +232,22 @@ class Function:
         return self._converted
 
     def _trace(
-        self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any, same: Sequence[int] = ()
-    ) -> ConcreteFunction:
+        self, call: tuple[Any, ...], leaves: list[Any], structure: Any, key: Any, same: Sequence[int] | None = None
+    ) -> Trace:
         with undivided(), NoCollection():  # with all of the conversion, which no import of a program needs
-            from .tracing import RETRACE_WARNING, attempted, finished, placeholders, traced, warn_of_retracing
+            from .state.retrials import Request, trace
+            from .tracing import RETRACE_WARNING, warn_of_retracing
 
-        names = self._parameters.leaf_names(call)
+        settings = _settings(leaves, self.tracing_count, self.gradient_memory)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
-        target = self._target()
-
-        def attempt() -> ConcreteFunction:
-            graph = Graph(ordered=True)
-            graph.strict = not any(isinstance(leaf, (Tensor, TensorSpec)) for leaf in leaves)
-            graph.no_new_variables = bool(self.tracing_count)
-            if self.gradient_memory is not None:
-                graph.gradient_memory = self.gradient_memory
-            with graph.as_default():
-                symbolic = placeholders(graph, leaves, names, specs, same)
-                args, kwargs = self._parameters.split(nest.unflatten(structure, symbolic))
-                value = traced(target, (*self._receiver(), *args), kwargs)
-            roots = (target, *self._receiver(), *args, *kwargs.values())
-            return finished(self.name, graph, symbolic, value, self.executor, roots)
-
-        concrete = traced_or_plain(lambda: attempted(attempt), self.name, self.executor, self._needs_graph)
+        known = self._cache.get(key)
+        stateful = known if isinstance(known, StatefulFunction) else None
+        request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
+                          leaves, structure, specs, same or (), self._instance, settings, same is not None)  # fmt: skip
+        made = traced_or_plain(lambda: trace(request, stateful), self.name, self.executor, self._needs_graph)
+        concrete = (
+            made if isinstance(made, ConcreteFunction) else with_variant(stateful, made, self.name, self._instance)
+        )
         self._cache[key] = concrete
         self.tracing_count += 1
         self.traced_for.append(key)
@@ -260,11 +262,11 @@ class Function:
         made._parameters, made._needs_graph = self._parameters, True
         return made
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Trace:
         """Return the trace for these arguments (``TensorSpec`` allowed), made if need be."""
-        return with_graph(self.trace_for(*args, **kwargs))
+        return with_graph(self.trace_for(*args, **kwargs)).alone
 
-    def trace_for(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def trace_for(self, *args: Any, **kwargs: Any) -> Trace:
         """Return the trace for these arguments, or what stands for it where plain Python runs."""
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
@@ -303,12 +305,35 @@ def _kind_of_leaf(leaf: Any) -> str:
     return "scalar" if isinstance(leaf, np.generic) else "tensor"
 
 
-def _run_once(concrete: ConcreteFunction, leaves: list[Any]) -> Any:
-    inputs = [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic, Number))]
+def _found(cache: dict[Any, Trace], key: Any, call: tuple[Any, ...], leaves: list[Any]) -> Trace | None:
+    """Return the trace of a key, if there is one for what the call finds in the world."""
+    concrete = cache.get(key)
+    if isinstance(concrete, StatefulFunction):
+        with TRACING:
+            return concrete if concrete.fits(call, _inputs_of(leaves)) else None
+    return concrete
+
+
+def _settings(leaves: list[Any], traces: int, gradient_memory: str | int | None) -> dict[str, Any]:
+    """Return what a graph is told of the trace that fills it."""
+    settings: dict[str, Any] = {
+        "strict": not any(isinstance(leaf, (Tensor, TensorSpec)) for leaf in leaves), "no_new_variables": bool(traces)
+    }  # fmt: skip
+    return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
+
+
+def _inputs_of(leaves: list[Any]) -> list[Any]:
+    """Return the leaves of a call that are inputs of its graph."""
+    return [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic, Number))]
+
+
+def _run_once(concrete: Trace, leaves: list[Any], call: tuple[Any, ...]) -> Any:
+    inputs = _inputs_of(leaves)
+    more = (call,) if isinstance(concrete, StatefulFunction) else ()
     if recorders():
-        return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs])
+        return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs], *more)
     values = [_raw(leaf) for leaf in inputs]
-    return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)])
+    return concrete.run(values, [leaf for leaf in inputs if isinstance(leaf, np.ndarray)], *more)
 
 
 def _raw(leaf: Any) -> Any:

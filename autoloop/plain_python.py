@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from autoloop_runtime.base.locations import Line
 
 from .concrete import ConcreteFunction
 from .errors import LeftToPython, user_stacklevel
+
+T = TypeVar("T")
 
 
 class CalledPlain(Exception):
@@ -33,6 +35,8 @@ class PlainPython(ConcreteFunction):
         Where.
     """
 
+    places = ()
+
     def __init__(self, name: str, left: LeftToPython) -> None:
         self.name, self.reason, self.line = name, left.reason, left.line
 
@@ -48,9 +52,7 @@ class PlainPython(ConcreteFunction):
         return f"<PlainPython {self.name}: {self.reason}>"
 
 
-def traced_or_plain(
-    trace: Callable[[], ConcreteFunction], name: str, executor: str, needs_graph: bool
-) -> ConcreteFunction:
+def traced_or_plain(trace: Callable[[], T], name: str, executor: str, needs_graph: bool) -> T | PlainPython:
     """Return a trace, or what stands for it if plain Python has to run the function; then it warns.
 
     Raises
@@ -71,7 +73,7 @@ def traced_or_plain(
         return PlainPython(name, left)
 
 
-def with_graph(made: ConcreteFunction) -> ConcreteFunction:
+def with_graph(made: T) -> T:
     """Return a trace; ``TypeError`` if plain Python stands in its place."""
     if isinstance(made, PlainPython):
         raise TypeError(f"{made.name} has no graph: {what_and_where(made)}")

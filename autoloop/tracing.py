@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from autoloop_runtime.base import dtypes, locations
@@ -20,16 +20,16 @@ from . import operators
 from .concrete import ConcreteFunction
 from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
-from .errors import is_refusal, user_stacklevel
+from .errors import user_stacklevel
 from .fresh_results import FreshResults
 from .keys import Number, describe_key
 from .operators.constructs.effect_statements import raise_when_run
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
 from .operators.staging import bytes_of_runs as bytes_of_runs  # enters what arrays ask for
-from .operators.staging.door import Threshold
 from .written_arguments import ReferringFunction, references_of
 
+R = TypeVar("R")
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
 
@@ -118,7 +118,7 @@ def _kind(leaf: Any) -> Kind:
     return ArrayTracer if isinstance(leaf, (np.ndarray, np.generic)) else Tensor
 
 
-def attempted(attempt: Callable[[], ConcreteFunction]) -> ConcreteFunction:
+def attempted(attempt: Callable[[], R]) -> R:
     """Return a trace, begun anew where an array that it makes turns out to be the graph's."""
     making = Making()
     while True:
@@ -130,16 +130,9 @@ def attempted(attempt: Callable[[], ConcreteFunction]) -> ConcreteFunction:
 
 
 def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of a converted function in the default graph; a refusal leaves the world as it was."""
-    threshold = Threshold((target, *args, *kwargs.values()))
-    try:
-        with World((target, *args, *kwargs.values())).in_force():
-            threshold.look()
-            return threshold.result(_trace_entry_(target, args, kwargs))
-    except BaseException as error:
-        if is_refusal(error) or isinstance(error, Lift):
-            threshold.restore()
-        raise
+    """Return the result of a converted function in the default graph, stand-ins included; see ``door.result_of``."""
+    with World((target, *args, *kwargs.values())).in_force():
+        return _trace_entry_(target, args, kwargs)
 
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -24,6 +24,7 @@ NATIVE_ROOMS = ("ir", "toolchain", "kernels", "typing", "writer", "rules")
 LAZY = {
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.runner"),
     ("autoloop.function", "autoloop.tracing"),
+    ("autoloop.function", "autoloop.state.retrials"),
     ("autoloop.function", "autoloop.input_signature"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.dataflow.compile_dataflow"),
     ("autoloop_runtime.running.automatic", "autoloop_runtime.dataflow.compile_dataflow"),

@@ -49,8 +49,8 @@ def call_of(target: Target, options: argparse.Namespace) -> Call:
 def trace_of(target: Target, options: argparse.Namespace) -> ConcreteFunction:
     """Return the trace of the function for the arguments of the command line."""
     function, args, kwargs = call_of(target, options)
-    made: ConcreteFunction = function.get_concrete_function(*args, **kwargs)
-    return made
+    made = function.get_concrete_function(*args, **kwargs)
+    return made if isinstance(made, ConcreteFunction) else made.newest
 
 
 def _values(call: Call) -> Call:

@@ -228,31 +228,6 @@ def test_a_function_that_always_raises_raises_when_it_runs():
 # -- what would have to leave is refused, and all is as it was -----------------------------------------------
 
 
-def growing_in_an_attribute(n):
-    out = []
-    for i in range(n):
-        out.append(i)
-    HOLDER.out = out
-    return n
-
-
-def none_in_an_attribute(x):
-    best = None
-    while x > 0:
-        best = x
-        x = x - 1
-    HOLDER.best = best
-    return x
-
-
-def growing_in_an_item(n):
-    out = []
-    for i in range(n):
-        out.append(i)
-    LOG.append({"out": out})
-    return n
-
-
 def unset_in_a_closure(x):
     def get():
         return y
@@ -394,15 +369,12 @@ def type_of_none_or_not(x):
 
 N, X = (np.int64(3),), (np.float64(3),)
 REFUSED = [
-    (growing_in_an_attribute, N, "'Holder.out' would still hold the list 'out', whose length only the run tells"),
-    (none_in_an_attribute, X, "'Holder.best' would still hold 'best', of which only the run tells whether it is None"),
-    (growing_in_an_item, N, "whose length only the run tells: return it from the decorated function"),
     (unset_in_a_closure, X, "'y' would still hold 'y', of which only the run tells whether it has a value"),
     (none_in_a_default, X, "only the run tells whether it is None"),
     (growing_in_a_generator, N, "whose length only the run tells"),
     (growing_in_a_generator_function, N, "whose length only the run tells"),
     (range_as_a_result, N, "a range with tensor bounds: loop over it with a `for` statement, or make a list of it"),
-    (range_in_an_attribute, N, "'Holder.range' would still hold a range with tensor bounds"),
+    (range_in_an_attribute, N, "'HOLDER.range' would still hold a range with tensor bounds"),
     (locals_with_unset, X, "locals() would give 'y', of which only the run tells whether it has a value"),
     (growing_to_plain, N, "code that is not converted would get the list 'out', whose length only the run tells"),
     (growing_in_a_dict_to_plain, N, "code that is not converted would get the list 'out'"),

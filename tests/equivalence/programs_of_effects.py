@@ -175,8 +175,6 @@ LEFT = [
     ("context_manager", "with cm():\n    y = x*2\nreturn y", TALKING),
     ("made", "o = Talking()\nreturn x*o.v", TALKING),
     ("logged_list", "l = []\n" + LOOP + "l.append(i*x.sum())\nlog.info('%s', l)\nreturn i"),
-    ("object_given", "o = O()\no.a = x*2\nreturn o", OBJECT),
-    ("object_made", "return O(x*2)", "class O:\n    def __init__(self, a): self.a = a"),
 ]  # fmt: skip
 #: what begins anew at each call, and may be done while tracing
 FRESH = [
@@ -186,6 +184,8 @@ FRESH = [
     ("hash", "h = hashlib.sha256()\nh.update(b'abc')\nreturn h.hexdigest()"),
     ("pattern", "return x*len(re.findall('a', 'banana'))"),
     ("zip", "s = 0.0\nfor a, b in zip([1, 2], itertools.count()):\n    s += a*b*x[0]\nreturn s"),
+    ("object_given", "o = O()\no.a = x*2\nreturn o", OBJECT),
+    ("object_made", "return O(x*2)", "class O:\n    def __init__(self, a): self.a = a"),
 ]
 #: the same under a condition that only a run knows: refused, and nothing has moved
 STAGED = [

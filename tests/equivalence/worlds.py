@@ -1,6 +1,7 @@
 """Programs with a world of their own, called three times plain and three times decorated.
 
-A program is a module's text: ``f(x)`` is what is called, ``state()``, if there is one, tells what it has left. What is
+A program is a module's text: ``f(x)`` is what is called, ``state()``, if there is one, tells what it has left, and
+``change(k)`` is called before call number ``k``. What is
 compared besides: what is printed, logged and warned of, with the places that records and warnings name, what ``buf``
 holds, and how far each generator of random numbers is.
 """
@@ -25,10 +26,15 @@ log = logging.getLogger("world")
 PLAIN = "runs as plain Python"
 
 
-def module(body, top="", state=""):
-    """Return the text of a program whose function has ``body``."""
-    lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
-    return f"{HEAD}{top}\ndef f(x):\n{lines}" + (f"\ndef state():\n    return {state}\n" if state else "")
+def module(body, top="", state="", change=""):
+    """Return the text of a program whose function has ``body``; ``change`` is done before each call, number ``k``."""
+    text = f"{HEAD}{top}\n{_defined('f(x)', body)}"
+    text += f"\ndef state():\n    return {state}\n" if state else ""
+    return text + (_defined("change(k)", change) if change else "")
+
+
+def _defined(head, body):
+    return f"def {head}:\n" + "".join(f"    {line}\n" for line in body.strip().splitlines())
 
 
 class Records(logging.Handler):
@@ -95,6 +101,7 @@ def played(name, text, executor=None, calls=3):
     with logged() as records:
         for k in range(calls):
             x = np.array([1.0, 2.0, 0.0]) + k
+            names.get("change", int)(k)
             out, err = io.StringIO(), io.StringIO()
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 with warnings.catch_warnings(record=True) as warned:

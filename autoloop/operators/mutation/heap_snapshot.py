@@ -381,6 +381,11 @@ def _attributes(value: Any) -> dict[str, Any]:
             for name, one in own.items()
             if not isinstance(one, plain) and not hasattr(type(one), "__set__") and not name.startswith("_abc_")
         }
+    return instance_attributes(value)
+
+
+def instance_attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes that an object itself has, those in slots among them."""
     found = dict(getattr(value, "__dict__", ()))
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())

@@ -417,7 +417,7 @@ def written_back(original: Any, value: Any) -> Any:
     if value is original:
         return value
     if type(original) is list and isinstance(value, GrowingList):
-        original[:] = [Moved(value.name)]
+        original[:] = [Moved(value.name, value)]
         return value
     if isinstance(original, GrowingList) and isinstance(value, GrowingList):
         original.arrays = value.arrays

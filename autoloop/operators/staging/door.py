@@ -16,7 +16,6 @@ from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_converted, is_library_file
-from ...conversion.known_effects import BUFFERS
 from ...errors import is_own_file
 from ..constructs.effect_statements import in_staged_block
 from ..mutation.heap_snapshot import has_changed, is_random, put_back, snapshots, stand_ins
@@ -92,30 +91,6 @@ class Threshold:
         self._roots = roots
         self._before, self._variables = snapshots(roots, (), ())
 
-    def look(self) -> None:
-        """Leave a function to Python that finds bytes in memory, which it may read unseen."""
-        for one in self._before:
-            if isinstance(one.value, BUFFERS):
-                leave(f"the {type(one.value).__name__}{f' {one.name!r}' if one.name else ''} is used", "")
-
-    def result(self, value: Any) -> Any:
-        """Return what a decorated function gives; what the run will make a value of may stay.
-
-        Raises
-        ------
-        TypeError
-            With what holds a stand-in that the result, or something that outlives the trace, was left with.
-        """
-        value = nest.map_structure(_as_result, value)
-        kept = [leaf for leaf in nest.flatten(value, True) if not isinstance(leaf, StandIn | Tensor)]
-        for one, name in stand_ins((*self._roots, *kept))[0]:
-            one.refuse_leaving(
-                f"{name!r} would still hold" if name else "what the function gives, or changes, would hold"
-            )
-        for _, name in stand_ins(kept)[1]:
-            leave(f"{repr(name) if name else 'what it gives'} keeps a value that only a run knows", "return the value")
-        return value
-
     def changed(self) -> str | None:
         """Return the name of something that is not what it was; None if there is nothing."""
         for slot, value in self._variables:
@@ -134,6 +109,24 @@ class Threshold:
         for slot, value in self._variables:
             if slot.get() is not value:
                 slot.set(value)
+
+
+def result_of(value: Any) -> Any:
+    """Return what a decorated function gives; what the run will make a value of may stay.
+
+    Raises
+    ------
+    TypeError
+        With what holds a stand-in that the result was left with.
+    """
+    value = nest.map_structure(_as_result, value)
+    kept = [leaf for leaf in nest.flatten(value, True) if not isinstance(leaf, StandIn | Tensor)]
+    held, symbolic = stand_ins(kept)
+    for one, name in held:
+        one.refuse_leaving(f"{name!r} would still hold" if name else "what the function gives, or changes, would hold")
+    for _, name in symbolic:
+        leave(f"{repr(name) if name else 'what it gives'} keeps a value that only a run knows", "return the value")
+    return value
 
 
 def _as_result(leaf: Any) -> Any:

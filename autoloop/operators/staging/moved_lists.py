@@ -13,8 +13,8 @@ class Moved(StandIn):
     The user may still hold the list itself; nothing that is done with it must pass unnoticed.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, grown: Any) -> None:
+        self.name, self.grown = name, grown
 
     def described(self) -> str:
         """Return what messages call it."""

@@ -1,0 +1,102 @@
+"""The names that a function's code uses: only places of these names are looked at."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from opcode import opmap
+from typing import Any
+
+#: who uses one of these may read and write attributes of any name
+_ANY_NAME = frozenset(
+    ("getattr", "setattr", "hasattr", "delattr", "vars", "__dict__", "asdict", "astuple", "replace", "fields")
+    + ("attrgetter", "methodcaller", "globals", "eval", "exec", "copy", "deepcopy", "__slots__")
+)
+#: methods of containers that add to what is there, whatever it is
+_ADDING = frozenset(("append", "extend", "appendleft", "add"))
+
+
+def _codes_of(*names: str) -> frozenset[int]:
+    return frozenset([opmap[name] for name in names if name in opmap])
+
+
+_EXTENDED = opmap["EXTENDED_ARG"]
+_LOAD_GLOBAL = _codes_of("LOAD_GLOBAL")
+_GLOBALS = _codes_of("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME", "DELETE_NAME")
+_ATTRIBUTES = _codes_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+_CELLS = _codes_of("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+_LOADS = _codes_of("LOAD_GLOBAL", "LOAD_NAME") | _ATTRIBUTES | _CELLS
+#: how far the number of a name is shifted in the argument of an instruction
+_SHIFTS = {
+    **dict.fromkeys(_LOAD_GLOBAL, 1),
+    **dict.fromkeys(_codes_of("LOAD_ATTR"), 0 if "LOAD_METHOD" in opmap else 1),
+    **dict.fromkeys(_codes_of("LOAD_SUPER_ATTR"), 2),
+}
+
+
+class Names:
+    """Names in the code that was seen so far.
+
+    Attributes
+    ----------
+    read : set of str
+        Variables and attributes whose values are looked at.
+    every : bool
+        Whether some code may use attributes of any name.
+    """
+
+    def __init__(self) -> None:
+        self.read: set[str] = set()
+        self.every = False
+        self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
+
+    @property
+    def count(self) -> tuple[int, bool]:
+        """Another after names were added."""
+        return len(self.read), self.every
+
+    def __contains__(self, name: str) -> bool:
+        return self.every or name in self.read
+
+    def add(self, code: types.CodeType) -> frozenset[str]:
+        """Take in the names of one function, with those inside it; return the globals among them."""
+        known = self._seen.get(id(code))
+        if known is not None:
+            return known[1]
+        globals_used: set[str] = set()
+        for one in _nested(code):
+            self._scan(one, globals_used)
+        self.every = self.every or not self.read.isdisjoint(_ANY_NAME)
+        found = frozenset(globals_used)
+        self._seen[id(code)] = code, found
+        return found
+
+    def _scan(self, code: types.CodeType, globals_used: set[str]) -> None:
+        raw, names, extended, loaded = code.co_code, code.co_names, 0, ""
+        variables = [*code.co_varnames, *[name for name in code.co_cellvars if name not in code.co_varnames]]
+        variables += code.co_freevars
+        for place in range(0, len(raw), 2):
+            op, argument = raw[place], raw[place + 1] | extended
+            if not op:  # room for caches
+                continue
+            extended = argument << 8 if op == _EXTENDED else 0
+            name = ""
+            if op in _CELLS:
+                name = variables[argument]
+            elif op in _GLOBALS or op in _ATTRIBUTES:
+                name = names[argument >> _SHIFTS.get(op, 0)]
+                if op in _GLOBALS:
+                    globals_used.add(name)
+            if loaded and not (name in _ADDING and op in _ATTRIBUTES):
+                self.read.add(loaded)
+            if op != _EXTENDED:
+                loaded = name if op in _LOADS else ""
+        if loaded:
+            self.read.add(loaded)
+
+
+def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            yield from _nested(one)

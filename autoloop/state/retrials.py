@@ -1,0 +1,314 @@
+"""Tracing in a world: arrays and numbers there are inputs where the trace allows it, and constants where it does not.
+
+The first trace guards the numbers. Those that it changes are inputs of the next, so that a counter makes no trace at
+each call. A trace that asks for what only the values of arrays tell is made again with these as constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base import nest
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_spec import TensorSpec
+
+from ..concrete import ConcreteFunction
+from ..conversion.known_effects import BUFFERS
+from ..errors import is_own_file, is_refusal
+from ..given_arrays import is_same
+from ..keys import Number
+from ..operators.mutation.outside_world import leave
+from ..operators.staging.door import result_of
+from ..parameters import Parameters
+from ..tracing import attempted, finished, placeholders, traced
+from .changes import Changes, changes_of, left_by
+from .guards import Input, input_at, reader
+from .places import RECEIVER, Place
+from .reached import Guard, Reached, reached_from
+from .stateful import TRACING, StatefulFunction, Variant
+from .world import MOST_NUMBERS, World
+
+#: a number of which so many values were traced is an input
+MOST_VALUES = 5
+#: so often numbers that a trace changes become inputs of the next
+_MOST_ROUNDS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What is to be traced.
+
+    Attributes
+    ----------
+    name, executor : str
+    function, target : callable
+        The user's, and what is called in its place.
+    parameters : Parameters
+    call : tuple
+        The arguments.
+    leaves : list
+        The arguments, flat, as the trace takes them.
+    structure : object
+    specs : list or None
+        What an ``input_signature`` says of the leaves.
+    same : sequence of int
+        Which leaf each of them is the same array as.
+    receiver : callable or None
+        Gives the instance of a method.
+    settings : dict
+        Attributes of the graph.
+    exactly : bool
+        Whether arrays of the world have to lie in memory as they do now.
+    """
+
+    name: str
+    executor: str
+    function: Callable[..., Any]
+    target: Callable[..., Any]
+    parameters: Parameters
+    call: tuple[Any, ...]
+    leaves: list[Any]
+    structure: Any
+    specs: Sequence[Any] | None
+    same: Sequence[int]
+    receiver: Callable[[], Any] | None
+    settings: dict[str, Any]
+    exactly: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Attempt:
+    """A trace, what it reads, and what it has changed."""
+
+    concrete: ConcreteFunction
+    reached: Reached
+    guards: list[Guard]
+    inputs: list[Input]
+    same: list[tuple[int, int]]
+    changes: Changes
+    result: Any
+    numbers: dict[Any, Any]
+
+    @property
+    def is_stateless(self) -> bool:
+        return not (self.guards or self.inputs or self.changes.writes or self.result)
+
+
+def trace(request: Request, known: StatefulFunction | None) -> ConcreteFunction | Variant:
+    """Return a trace; a ``Variant`` if it depends on the world, or changes it.
+
+    Parameters
+    ----------
+    request : Request
+    known : StatefulFunction or None
+        The traces for the same kind of arguments.
+    """
+    with TRACING:
+        numbers = _changing(known.variants) if known is not None else frozenset()
+        made = _first(request, numbers)
+        for _ in range(_MOST_ROUNDS):
+            more = frozenset(made.changes.numbers) - numbers
+            if not more:
+                break
+            numbers |= more
+            try:
+                made = _attempt(request, True, numbers)
+            except Exception as error:
+                if not _is_ours(error):
+                    raise
+                break
+        return made.concrete if made.is_stateless else _variant(request, made)
+
+
+def _changing(variants: Sequence[Variant]) -> frozenset[Any]:
+    """Return the numbers of which many values were traced."""
+    values: dict[Any, set[str]] = {}
+    for variant in variants:
+        for path, value in variant.numbers.items():
+            values.setdefault(path, set()).add(repr(value))
+    return frozenset(path for path, every in values.items() if len(every) >= MOST_VALUES)
+
+
+def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
+    """Return a trace with arrays, and these numbers, as inputs; where that is refused with less."""
+    attempts = [(True, numbers), *([(True, frozenset[Any]())] if numbers else []), (False, frozenset[Any]())]
+    for by_reference, inputs in attempts[:-1]:
+        try:
+            return _attempt(request, by_reference, inputs)
+        except Exception as error:
+            if not (_is_ours(error) and _has_inputs(request)):
+                raise
+    return _attempt(request, *attempts[-1])
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Return whether an error may come of a value that is not known while tracing."""
+    if is_refusal(error):
+        return True
+    link = error.__traceback__
+    while link is not None and link.tb_next is not None:
+        link = link.tb_next
+    return link is not None and is_own_file(link.tb_frame.f_code.co_filename)
+
+
+def _has_inputs(request: Request) -> bool:
+    reached = _walk(request)
+    return bool(reached.arrays or reached.numbers)
+
+
+def _walk(request: Request) -> Reached:
+    receiver = None
+    if request.receiver is not None:
+        receiver = RECEIVER, request.receiver()
+    return reached_from(request.function, request.call, receiver)
+
+
+def _attempt(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:
+    return attempted(lambda: _trace_once(request, by_reference, numbers))
+
+
+class _Inputs:
+    """What of a world are the inputs of one trace, and what is guarded instead."""
+
+    def __init__(self, request: Request, world: World, by_reference: bool, numbers: frozenset[Any]) -> None:
+        self.places: list[Place] = []
+        self.leaves: list[Any] = []
+        self.guards = list(world.reached.guards)
+        self.numbers: dict[Any, Any] = {}
+        for place, value in world.reached.numbers:
+            if place.path in numbers and world.is_settable(place) and (number := _number(value)) is not None:
+                self._add(place, number)
+            else:
+                self.guards.append(Guard("equal", place, value))
+                self.numbers[place.path] = value
+        for place, value in world.reached.arrays:
+            if by_reference and _is_native(value) and world.is_settable(place):
+                self._add(place, value)
+            elif isinstance(value, np.ndarray) and value.size <= MOST_NUMBERS:
+                self.guards.append(Guard("contents", place, value.copy()))
+            else:
+                self.guards.append(Guard("is", place, value))
+
+    def _add(self, place: Place, leaf: Any) -> None:
+        self.places.append(place)
+        self.leaves.append(leaf)
+
+    def first_of(self, leaves: Sequence[Any], same: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return which leaf each leaf is the same array as, arguments first, and the pairs of places and arguments."""
+        first, pairs = list(same) if same else list(range(len(leaves))), []
+        every = [*leaves, *self.leaves]
+        for k, (place, leaf) in enumerate(zip(self.places, self.leaves)):
+            here = len(leaves) + k
+            first.append(here)
+            if not isinstance(leaf, np.ndarray):
+                continue
+            for j in range(here):
+                if isinstance(every[j], np.ndarray) and first[j] == j and is_same(every[j], leaf):
+                    first[here] = j
+                    if j < len(leaves):
+                        pairs.append((sum(isinstance(one, _ARRAYS) for one in leaves[:j]), k))
+                    else:
+                        self.guards.append(Guard("memory", place, self.places[j - len(leaves)]))
+                    break
+        return first, pairs
+
+
+_ARRAYS = (Tensor, TensorSpec, np.ndarray, np.generic, Number)
+
+
+def _is_native(value: Any) -> bool:
+    return bool(value.dtype.isnative)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value
+    try:
+        return Number(value)
+    except OverflowError:
+        return None
+
+
+def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:
+    world = World(_walk(request), request.call, request.receiver)
+    found = _Inputs(request, world, by_reference, numbers)
+    first, pairs = found.first_of(request.leaves, request.same)
+    graph = Graph(ordered=True)
+    for name, setting in request.settings.items():
+        setattr(graph, name, setting)
+    names = [*request.parameters.leaf_names(request.call), *[_spoken(place) for place in found.places]]
+    with graph.as_default():
+        symbolic = placeholders(graph, [*request.leaves, *found.leaves], names, request.specs, first)
+        given = nest.unflatten(request.structure, symbolic[: len(request.leaves)])
+        args, kwargs = request.parameters.split(given)
+        receiver = () if request.receiver is None else (request.receiver(),)
+        try:
+            _leave_buffers(world.reached)
+            world.enter(list(zip(found.places, symbolic[len(request.leaves) :])), given)
+            value = traced(request.target, (*receiver, *args), kwargs)
+            changes, result = changes_of(world, value)
+            value = None if result is not None else result_of(value)
+        except Exception as error:
+            leave = None if _is_ours(error) else left_by(world)
+            world.put_back()
+            if leave is not None:
+                leave()
+            raise
+        except BaseException:
+            world.put_back()
+            raise
+    world.put_back()
+    inputs = [input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
+    if changes.writes or result is not None:
+        value = (value, *changes.outputs)
+    roots = (request.target, *receiver, *args, *kwargs.values())
+    concrete = finished(request.name, graph, symbolic, value, request.executor, roots)
+    return _Attempt(concrete, world.reached, found.guards, inputs, pairs, changes, result, found.numbers)
+
+
+def _leave_buffers(reached: Reached) -> None:
+    """Leave a function to Python that finds bytes in memory, which it may read unseen."""
+    for value, place in reached.seen.values():
+        if isinstance(value, BUFFERS):
+            leave(f"the {type(value).__name__}{f' {place.name!r}' if place.name else ''} is used", "")
+
+
+def _spoken(place: Place) -> str:
+    """Return a name for an input of a graph."""
+    return "".join(c if c.isalnum() else "_" for c in place.name) or "state"
+
+
+def _variant(request: Request, made: _Attempt) -> Variant:
+    writes = made.changes.writes
+    places = [(one.place.name, "guarded") for one in made.guards if one.kind in ("equal", "is", "elements", "keys")]
+    places += [(one.place.name, "read by reference" if one.kind != "number" else "read") for one in made.inputs]
+    places += [(name, "written") for name in made.changes.names]
+    read = reader(made.guards, made.inputs, made.changes.owners)
+    has_tensors = any(one.kind == "tensor" for one in made.inputs)
+    made.concrete.places = tuple(dict.fromkeys(places))
+    return Variant(
+        made.concrete,
+        read,
+        reader(made.guards, made.inputs, made.changes.owners, True) if has_tensors else read,
+        writes,
+        made.result,
+        bool(writes) or made.result is not None,
+        made.same,
+        made.numbers,
+        any(_is_of_call(place) for place in _every_place(made)),
+        bool(made.inputs),
+    )
+
+
+def _every_place(made: _Attempt) -> list[Place]:
+    return [*[one.place for one in made.guards], *[one.place for one in made.inputs], *made.changes.owners]
+
+
+def _is_of_call(place: Place) -> bool:
+    while place.parent is not None:
+        place = place.parent
+    return place.kind == "call"

@@ -1,0 +1,224 @@
+"""Traces that depend on the world: those of one key of a call, each with what it needs to find there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.base.forks import Kind
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.tensor import Tensor
+
+from ..concrete import ConcreteFunction
+from ..given_arrays import is_same
+
+if TYPE_CHECKING:
+    from autoloop_runtime.ir.graph import Graph
+    from autoloop_runtime.running.runner import Runner
+
+    from .changes import Recipe, Write
+    from .guards import Reader
+
+_KIND = Kind("state.TRACING", "a trace that was being made is made again; what stood in places then is put back by it")
+#: held while tracers stand in the places of a world; who finds one there waits for it
+TRACING = _KIND.lock()
+#: so many traces of one key are kept, the newest first
+MOST_VARIANTS = 32
+
+
+class OtherWorld(Exception):
+    """No trace fits what a call finds in the world."""
+
+
+class Made:
+    """What one run has given: the outputs, what was found at the places asked for, and what was made already."""
+
+    __slots__ = ("known", "outputs", "owners")
+
+    def __init__(self, outputs: Sequence[Any], owners: Sequence[Any]) -> None:
+        self.outputs, self.owners = outputs, owners
+        self.known: dict[int, Any] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """One trace that depends on the world.
+
+    Attributes
+    ----------
+    concrete : ConcreteFunction
+        Gives the result and what is written.
+    read : callable
+        Tells whether it fits, and gives the inputs, see ``guards.reader``.
+    recorded : callable
+        The same, for those who record: it gives tensors, not their values.
+    writes : sequence of callable
+    result : callable or None
+        Makes the result, where that holds objects of the world.
+    is_pair : bool
+        Whether the graph gives, besides the result, what is written.
+    same : sequence of (int, int)
+        Which arrays of the world are which arguments.
+    numbers : dict
+        The numbers that it was traced for.
+    needs_call : bool
+        Whether it looks into the arguments.
+    has_inputs : bool
+        Whether the graph takes anything besides the arguments.
+    """
+
+    concrete: ConcreteFunction
+    read: Reader
+    recorded: Reader
+    writes: Sequence[Write]
+    result: Recipe | None
+    is_pair: bool
+    same: Sequence[tuple[int, int]]
+    numbers: dict[Any, Any]
+    needs_call: bool
+    has_inputs: bool
+
+    def found(self, call: tuple[Any, ...], receiver: Any, values: Sequence[Any], read: Reader | None = None) -> Any:
+        """Return what its reader gives; None if it does not fit."""
+        found = (read or self.read)(call, receiver)
+        if found is not None and self.same:
+            for argument, place in self.same:
+                array = values[argument]
+                if not isinstance(array, np.ndarray) or not is_same(array, found[0][place]):
+                    return None
+        return found
+
+    def finish(self, made: Any, owners: Sequence[Any]) -> Any:
+        """Write to the world what a run has given, and return the result."""
+        if not self.is_pair:
+            return made
+        result, *outputs = made
+        given = Made(outputs, owners)
+        if self.result is not None:
+            result = self.result(given)
+        for write in self.writes:
+            write(given)
+        return result
+
+
+class StatefulFunction:
+    """The traces of one key of a call; called as a ``ConcreteFunction`` is.
+
+    Parameters
+    ----------
+    name : str
+    receiver : callable or None
+        Gives the instance of a method.
+    """
+
+    def __init__(self, name: str, receiver: Callable[[], Any] | None) -> None:
+        self.name = name
+        self._receiver = receiver
+        #: the newest first; replaced as a whole
+        self.variants: tuple[Variant, ...] = ()
+
+    def add(self, variant: Variant) -> None:
+        """Take in a trace."""
+        self.variants = (variant, *self.variants[: MOST_VARIANTS - 1])
+
+    @property
+    def needs_call(self) -> bool:
+        """Whether a trace looks into the arguments."""
+        return any(variant.needs_call for variant in self.variants)
+
+    def fits(self, call: tuple[Any, ...], values: Sequence[Any]) -> bool:
+        """Return whether a trace fits what it would find now."""
+        receiver = self._receiver() if self._receiver is not None else None
+        return any(variant.found(call, receiver, values) is not None for variant in self.variants)
+
+    def run(self, values: list[Any], arrays: Sequence[np.ndarray[Any, Any]] = (), call: tuple[Any, ...] = ()) -> Any:
+        """Run on raw values and what is found in the world, and write to it."""
+        receiver = self._receiver() if self._receiver is not None else None
+        for variant in self.variants:
+            found = variant.found(call, receiver, values) if variant.same else variant.read(call, receiver)
+            if found is not None:
+                if not variant.has_inputs:
+                    made = variant.concrete.run(values, arrays)
+                else:
+                    made = variant.concrete.run([*values, *found[0]], [*arrays, *found[1]])
+                return variant.finish(made, found[2]) if variant.is_pair else made
+        raise OtherWorld
+
+    def run_recorded(self, leaves: Sequence[Any], call: tuple[Any, ...] = ()) -> Any:
+        """Run on tensors and arrays while somebody records."""
+        receiver = self._receiver() if self._receiver is not None else None
+        for variant in self.variants:
+            found = variant.found(call, receiver, leaves, variant.recorded)
+            if found is not None:
+                return variant.finish(variant.concrete.run_recorded([*leaves, *found[0]]), found[2])
+        raise OtherWorld
+
+    # -- as the newest trace --------------------------------------------------------------------------------
+
+    @property
+    def alone(self) -> ConcreteFunction | StatefulFunction:
+        """The newest trace where that can be called without the world; else this."""
+        newest = self.variants[0]
+        return self if newest.is_pair or newest.has_inputs else newest.concrete
+
+    def __call__(self, *args: Any) -> Any:
+        """Call with one value for each input that is an argument, and what the world holds now."""
+        given = [convert_to_tensor(a, p.dtype).value for a, p in zip(args, self.newest.graph.inputs)]
+        return self.run(given, [one for one in given if isinstance(one, np.ndarray)])
+
+    @property
+    def places(self) -> Sequence[tuple[str, str]]:
+        """What the newest trace depends on besides its arguments, or changes, and how."""
+        return self.newest.places
+
+    @property
+    def newest(self) -> ConcreteFunction:
+        """The newest trace."""
+        return self.variants[0].concrete
+
+    @property
+    def graph(self) -> Graph:
+        """The structured graph of the newest trace."""
+        return self.newest.graph
+
+    @property
+    def runner(self) -> Runner:
+        """What runs the newest trace."""
+        return self.newest.runner
+
+    @property
+    def checked_runner(self) -> Runner:
+        """What computes one operation at a time."""
+        return self.newest.checked_runner
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The parameters of the graph: arguments, and what it finds in the world."""
+        return self.newest.inputs
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """The result tensors of the graph, and what is written."""
+        return self.newest.outputs
+
+    @property
+    def structured_outputs(self) -> Any:
+        """What the Python function gave."""
+        value = self.newest.structured_outputs
+        return value[0] if self.variants[0].is_pair else value
+
+    def __repr__(self) -> str:
+        return repr(self.newest)
+
+
+def with_variant(
+    known: StatefulFunction | None, variant: ConcreteFunction | Variant, name: str, receiver: Callable[[], Any] | None
+) -> ConcreteFunction | StatefulFunction:
+    """Return the traces of a key, with one more; that one if it does not depend on the world."""
+    if isinstance(variant, ConcreteFunction):
+        return variant
+    made = known or StatefulFunction(name, receiver)
+    made.add(variant)
+    return made

@@ -1,0 +1,195 @@
+"""The world of one trace: tracers stand in its places while the function is traced, and everything is put back."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..operators.mutation.heap_snapshot import contents, instance_attributes
+from .places import CALL, Place, put, set_at, take_away
+from .reached import Reached
+
+#: a variable without a value, an attribute that is not there
+NOTHING: Any = object()
+#: arrays of more numbers are not copied to see whether they change
+MOST_NUMBERS = 4_000_000
+
+
+class Holder:
+    """A container, object or class that may change, and what it held: at first, and with tracers in its places."""
+
+    def __init__(self, place: Place, value: Any, traced: Any) -> None:
+        self.place, self.value, self.traced = place, value, traced
+        self.before: Any = None
+        self._first = held(value)
+
+    def begin(self) -> None:
+        """Note what it holds when the trace begins."""
+        self.before = held(self.traced)
+
+    def now(self) -> Any:
+        """Return what it holds now."""
+        return held(self.traced)
+
+    def put_back(self) -> None:
+        """Let it hold what it held at first."""
+        value, now, first = self.value, held(self.value), self._first
+        if isinstance(first, dict) and not isinstance(value, dict):
+            for name in [name for name in now if name not in first]:
+                take_away(value, name)
+            for name, one in first.items():
+                if now.get(name, NOTHING) is not one:
+                    put(value, name, one)
+        elif not _is_unchanged(now, first):
+            fill(value, first)
+
+
+def held(value: Any) -> Any:
+    """Return a copy of what something holds: a list, set or dict, of an object its attributes."""
+    if isinstance(value, types.SimpleNamespace) or hasattr(type(value), "__dataclass_fields__"):
+        return instance_attributes(value)
+    found = contents(value)
+    return instance_attributes(value) if found is None else found
+
+
+def fill(value: Any, elements: Any) -> None:
+    """Let a container hold other elements, and run nothing of the user's."""
+    if isinstance(value, list):
+        list.__setitem__(value, slice(None), elements)
+    elif isinstance(value, bytearray):
+        bytearray.__setitem__(value, slice(None), elements)
+    elif isinstance(value, deque):
+        deque.clear(value)
+        deque.extend(value, elements)
+    elif isinstance(value, dict):
+        dict.clear(value)
+        dict.update(value, elements)
+    elif isinstance(value, set):
+        set.clear(value)
+        set.update(value, elements)
+
+
+def _is_unchanged(now: Any, first: Any) -> bool:
+    if isinstance(now, dict):
+        return list(now) == list(first) and all(one is first[key] for key, one in now.items())
+    if isinstance(now, list):
+        return len(now) == len(first) and all(one is other for one, other in zip(now, first))
+    return bool(now == first)
+
+
+class World:
+    """What stands in the places of a trace before, during and after it.
+
+    Parameters
+    ----------
+    reached : Reached
+    call : tuple
+        The arguments.
+    receiver : callable or None
+        Gives the instance of a method.
+    """
+
+    def __init__(self, reached: Reached, call: tuple[Any, ...], receiver: Callable[[], Any] | None) -> None:
+        self.reached, self.call, self.receiver = reached, call, receiver
+        self.holders: list[Holder] = []
+        self.variables: list[tuple[dict[str, Any], str, Any]] = []
+        self.cells: list[tuple[str, types.CellType, Any]] = []
+        self._first: list[tuple[dict[str, Any], str, Any]] = []
+        self._first_cells: list[tuple[types.CellType, Any]] = []
+        #: where tracers, and tuples of them, were put, and what stood there
+        self._placed: list[tuple[Place, Any, Any]] = []
+        #: what stands for the arguments in the trace
+        self.traced_call: tuple[Any, ...] = ()
+
+    def is_settable(self, place: Place) -> bool:
+        """Return whether another value can stand at a place."""
+        if place.kind in ("global", "cell", "member"):
+            return True
+        owner = place.parent.find(self.call, self.receiver) if place.parent is not None else None
+        if place.kind == "attribute":
+            if isinstance(owner, types.FunctionType):
+                return bool(place.key == "__defaults__")
+            return type(owner).__module__ not in ("functools", "builtins", "autoloop.function")
+        if isinstance(owner, tuple):
+            return place.parent is not None and place.parent is not CALL and self.is_settable(place.parent)
+        return isinstance(owner, (list, dict, deque))
+
+    def enter(self, tracers: Sequence[tuple[Place, Any]], traced_call: tuple[Any, ...]) -> None:
+        """Let tracers stand in their places."""
+        self.traced_call = traced_call
+        self.holders = [Holder(place, one, self._traced(place, one)) for place, one in self.reached.holders]
+        used = list(self.reached.variables.values())
+        self._first = [(namespace, name, namespace.get(name, NOTHING)) for namespace, name in used]
+        self._first_cells = [(cell, _contents(cell)) for _, cell in self.reached.cells]
+        self._place(tracers)
+        self.variables = [(namespace, name, namespace.get(name, NOTHING)) for namespace, name in used]
+        self.cells = [(name, cell, _contents(cell)) for name, cell in self.reached.cells]
+        for one in self.holders:
+            one.begin()
+
+    def _traced(self, place: Place, value: Any) -> Any:
+        """Return what the trace sees in place of a container: of one among the arguments another one."""
+        root = place
+        while root.parent is not None:
+            root = root.parent
+        if root is not CALL:
+            return value
+        return place.find(self.traced_call, self.receiver)
+
+    def _place(self, tracers: Sequence[tuple[Place, Any]]) -> None:
+        pending: dict[tuple[Any, ...], tuple[Place, Any, dict[int, Any]]] = {
+            place.path: (place, tracer, {}) for place, tracer in tracers
+        }
+        owners = {
+            path: place.parent.find(self.call, self.receiver) if place.parent is not None else None
+            for path, (place, _, _) in pending.items()
+        }
+        while pending:
+            path = max(pending, key=len)
+            place, value, parts = pending.pop(path)
+            if parts:
+                elements = [parts.get(k, one) for k, one in enumerate(value)]
+                value = type(value)(*elements) if hasattr(value, "_fields") else type(value)(elements)
+            owner, parent = owners[path], place.parent
+            if isinstance(owner, tuple) and parent is not None:
+                if parent.path not in pending:
+                    owners[parent.path] = (
+                        parent.parent.find(self.call, self.receiver) if parent.parent is not None else None
+                    )
+                    pending[parent.path] = (parent, owner, {})
+                pending[parent.path][2][place.key] = value
+            else:
+                self._placed.append((place, owner, place.step(owner)))
+                set_at(place, owner, value)
+
+    def put_back(self) -> None:
+        """Let everything be as it was before the trace."""
+        for place, owner, first in reversed(self._placed):
+            if place.kind == "attribute":  # of functions too, which are no holders
+                set_at(place, owner, first)
+        for namespace, name, first in self._first:
+            if first is NOTHING:
+                namespace.pop(name, None)
+            elif namespace.get(name, NOTHING) is not first:
+                namespace[name] = first
+        for cell, first in self._first_cells:
+            if first is NOTHING:
+                if _contents(cell) is not NOTHING:
+                    del cell.cell_contents
+            elif _contents(cell) is not first:
+                cell.cell_contents = first
+        for one in self.holders:
+            one.put_back()
+
+    def owner_of(self, place: Place) -> Any:
+        """Return what a place is in the trace."""
+        return self._traced(place, place.find(self.call, self.receiver))
+
+
+def _contents(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return NOTHING
