@@ -26,7 +26,6 @@ WITHOUT_ATTRIBUTES = [
     "i = 0\nwhile x[i] < n:\n    i += 1\nreturn i.name",
 ]  # fmt: skip
 OTHERS = [
-    "if x[0] > n:\n    y = x.copy()\nelse:\n    y = x.T.copy().T\nreturn y",
     "r = Record()\nr.name = x\nr.op = n\nreturn r.name, r.op",
     "return x[0].__round__(), x[1].__round__(1), x.astype(np.float32)[0].__round__(), x.astype(int)[2].__round__(-1)",
     "return np.roll(x, (1, 1), axis=(0, 0)), np.roll(x.reshape(2, 3), (1, 2, 1), axis=(0, 0, 1))",

@@ -321,8 +321,8 @@ def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
 
 def _same(one: Any, other: Any) -> bool:
     """Return whether both sides leave the very same value, so that nothing needs to be chosen."""
-    may_be_alike = isinstance(one, Tensor) and type(one) is type(other) and (kept(one) is None or one.shape.rank == 0)
-    if one is other or (may_be_alike and one.plain is other.plain):
+    alike = isinstance(one, Tensor) and type(one) is type(other) and one.plain is other.plain
+    if one is other or (alike and (kept(one) is None or one.shape.rank == 0)):
         return not isinstance(one, Tensor) or one.node is None or _is_around(one.node.graph)
     if type(one) is type(other) is set:
         return one == other
