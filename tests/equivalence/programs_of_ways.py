@@ -241,6 +241,11 @@ np.put(m, [0, 5, 5], [x, 1, 2]); return m
 np.put(m.T, [1], x); return m
 np.place(m, m > 3, [x, 1]); return m
 np.putmask(m, m > 3, [x, 1, 2]); return m
+z = np.zeros(6, np.float32); z[0] = x; np.putmask(z, a > 2, a); return z
+z = np.zeros(6, np.float32); z[0] = x; np.place(z, a > 2, a); return z
+z = np.zeros(6, np.float32); np.putmask(z, a > 2, x); np.place(z, a > 4, [x, 1]); return z
+np.putmask(i, i > 2, x); return i
+np.place(i, i > 2, a[:2]); return i
 np.fill_diagonal(m[:, 1:], x); return m
 np.fill_diagonal(m, a[:3]); return m
 np.put_along_axis(m, m.argmax(axis=1)[:, None], x, axis=1); return m

@@ -15,6 +15,7 @@ from programs_of_doubt import PROGRAMS as OF_DOUBT
 from programs_of_doubt import REFUSED as DOUBTFUL
 from programs_of_views import VIEWS, WRITES
 from programs_of_ways import WAYS
+from programs_through_loops import THROUGH
 from staged_programs_of_arrays import PROGRAMS, REFUSED
 from straight_programs import PROGRAMS as STRAIGHT
 
@@ -55,6 +56,15 @@ def test_the_many_ways_to_write(executor):
     assert not wrong(WAYS if executor == "sequential" else WAYS[::3], [np.int64(3)], executor)
 
 
+def test_every_way_through_loops_and_branches():
+    assert not wrong(THROUGH[::3], [np.int64(3)], "sequential")
+
+
+def test_there_are_as_many_programs_as_we_say():
+    every = [*STRAIGHT, *VIEWS, *PROGRAMS, *WRITES, *OF_CONTROL, *OF_DOUBT, *DOUBTFUL, *REFUSED, *WAYS, *THROUGH]
+    assert len({str(one) for one in every}) > 900
+
+
 @pytest.mark.parametrize("executor", QUICK)
 def test_what_is_hard_to_tell(executor):
     assert not wrong(OF_DOUBT, [3, np.int64(3)], executor)
@@ -82,7 +92,7 @@ def test_writes_under_every_executor(executor):
 @pytest.mark.nightly
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_wide_programs_under_every_executor(executor):
-    assert not wrong([*WRITES, *OF_CONTROL, *WAYS], [3, np.int64(3)], executor)
+    assert not wrong([*WRITES, *OF_CONTROL, *WAYS, *THROUGH], [3, np.int64(3)], executor)
 
 
 @pytest.mark.parametrize("executor", [one for one in EXECUTORS if one not in QUICK])

@@ -64,7 +64,9 @@ def verdict(text, layout, count, executor, number="program"):
     plain, error, wanted, _ = outcome(f, layout, count)
     ours, refusal, held, before = outcome(al.function(f, executor=executor), layout, count)
     if refusal is not None:
-        if type(refusal) is type(error) and len(plain) == len(ours):
+        # of several failures of a run the scheduler may come upon another one first
+        same = type(refusal) is type(error) or (error is not None and executor == "dataflow")
+        if same and len(plain) == len(ours):
             # what was written before is there, or is not
             kept = all(alike([one], [new]) or alike([one], [old]) for one, new, old in zip(held, wanted, before))
             return ("raises", "") if kept else ("wrong", f"raises {error!r} and leaves {held}, not {wanted}")

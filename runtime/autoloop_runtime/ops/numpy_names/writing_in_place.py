@@ -67,12 +67,20 @@ def _moved_inside(places: Tensor, size: int, mode: Any) -> Tensor:
     return choose(places < 0, 0, choose(places >= size, size - 1, places))
 
 
+def _refuse_unsafe(values: Any, given: Tensor, dtype: Any) -> None:
+    """Raise where NumPy does not cast: an array, other than a scalar or list, is cast where nothing can be lost."""
+    rule = "safe" if given.shape.rank != 0 else "same_kind" if given.dtype.kind == "c" else "unsafe"
+    if isinstance(values, (np.ndarray, np.generic, Tensor)) and not np.can_cast(given.dtype, dtype, rule):
+        raise TypeError(f"Cannot cast array data from {given.dtype!r} to {dtype!r} according to the rule 'safe'")
+
+
 @counterpart(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Do ``np.place``."""
     if not isinstance(arr, References):
         _writes(np.place, arr, "arr[mask] = vals")
     held = arr.current()
+    _refuse_unsafe(vals, as_operand(vals), arr.dtype)
     given = ravel(as_dtype(as_operand(vals), arr.dtype))
     count = _known_size(np.place, given, "the values")
     flags = as_operand(mask) != 0
@@ -89,8 +97,7 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
         _writes(np.putmask, a, "a = numpy.where(mask, values, a)")
     held = a.current()
     given = as_operand(values)
-    if not np.can_cast(given.dtype, a.dtype, "same_kind") and isinstance(values, (np.ndarray, np.generic, Tensor)):
-        raise TypeError(f"Cannot cast array data from {given.dtype!r} to {a.dtype!r} according to the rule 'safe'")
+    _refuse_unsafe(values, given, a.dtype)
     every = _repeated(np.putmask, given, a.dtype, _known_size(np.putmask, held, "the array"))
     a.absorb(choose(as_operand(mask) != 0, reshape(every, shape_of(held)), held))
 
