@@ -69,8 +69,9 @@ def _moved_inside(places: Tensor, size: int, mode: Any) -> Tensor:
 
 def _refuse_unsafe(values: Any, given: Tensor, dtype: Any) -> None:
     """Raise where NumPy does not cast: an array, other than a scalar or list, is cast where nothing can be lost."""
-    rule = "safe" if given.shape.rank != 0 else "same_kind" if given.dtype.kind == "c" else "unsafe"
-    if isinstance(values, (np.ndarray, np.generic, Tensor)) and not np.can_cast(given.dtype, dtype, rule):
+    if not isinstance(values, (np.ndarray, np.generic, Tensor)) or np.can_cast(given.dtype, dtype, "safe"):
+        return
+    if given.shape.rank != 0 or (given.dtype.kind == "c" and dtype.kind != "c"):
         raise TypeError(f"Cannot cast array data from {given.dtype!r} to {dtype!r} according to the rule 'safe'")
 
 
