@@ -188,6 +188,10 @@ class StatefulFunction:
         """What runs the newest trace."""
         return self.newest.runner
 
+    @runner.setter
+    def runner(self, runner: Runner) -> None:
+        self.newest.runner = runner
+
     @property
     def checked_runner(self) -> Runner:
         """What computes one operation at a time."""
