@@ -121,17 +121,17 @@ LONG, FEW = ("jacobian of grad", "jvp of jvp"), ("slices", "gathered", "branch_i
 @cache
 def graph_of_all(name, extent):
     """The graph of all ways for vectors of ``extent`` elements, and their names; one for all executors."""
-    f, chosen = PROGRAMS[name], []
+    f = PROGRAMS[name]
+    chosen = tuple(way for way in ways(f, None) if name in FEW or way not in LONG)
 
     @al.function(autograph=False)
     def everything(x, w, v):
         known = [al.ensure_shape(t, [5]) for t in (x, w, v)]
         asked = ways(lambda x: f(x, known[1]), known[2])
         exact = ("jacobian of grad", "jvp of vjp")  # these want the shapes
-        chosen[:] = [way for way in asked if name in FEW or way not in LONG]
         return [asked[way](known[0] if way in exact else x) for way in chosen]
 
-    return everything.get_concrete_function(*[al.TensorSpec([extent], al.float64)] * 3).graph, tuple(chosen)
+    return everything.get_concrete_function(*[al.TensorSpec([extent], al.float64)] * 3).graph, chosen
 
 
 @cache

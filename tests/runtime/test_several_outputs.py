@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import autoloop as al
 import numpy as np
@@ -56,6 +57,10 @@ SAMPLES = {
     "assert": [lambda v: (al.Assert(v[0] > 0, [v]), v)[1]],
     "raise": [lambda v: al.cond(v[0] > 9, lambda: (al.raise_error(ValueError, v), v)[1], lambda: v)],
     "array_to_file": [lambda v: (FUNCTIONS["array_to_file"](v, "tofile", ("/dev/null", "", "%s"), "C"), v)[1]],
+    "known_call": [
+        al.convert(lambda v: v * (time.sleep(0) is None)),
+        al.convert(lambda v: v * (time.time() > 0)),
+    ],
     "NoOp": [lambda v: (al.compat.v1.no_op(), v)[1]],
 }
 

@@ -164,7 +164,7 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
     arrays = HeldArrays()
     tensors = _trace_body(body_graph, loop, variables, arrays)
     with body_graph.as_default():
-        tensors += [convert_to_tensor(np.True_)] * (len(declared) - len(tensors))
+        tensors += [convert_to_tensor(np.True_) for _ in declared[len(tensors) :]]
         tensors = check_results(declared, tensors)
     with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
         values = _values(variables, cond_graph.inputs)

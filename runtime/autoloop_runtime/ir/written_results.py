@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.parsing import signature_of
 from .array_references import References, refuse_cast
-from .array_storage import array_written
+from .array_storage import array_written, kept
 from .numpy_arguments import SIGNATURES, full_name, refuse
 from .numpy_protocols import counterpart_of
 from .op import call
@@ -82,6 +82,8 @@ def written(
     if isinstance(out, tuple):
         if len(out) == 1:
             return written(what, out[0], made, casting, where, is_method)
+        if len({id(kept(one)) for one in out if one is not None}) < sum(one is not None for one in out):
+            refuse_array(what, *out)  # which of the results stays there is NumPy's own affair
         return tuple(
             [one if to is None else written(what, to, one, casting, where, is_method) for to, one in zip(out, made)]
         )
