@@ -12,6 +12,7 @@ from autoloop_runtime.base import dtypes, locations
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, marked
@@ -26,12 +27,14 @@ from .keys import Number, describe_key
 from .operators.constructs.effect_statements import raise_when_run
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
-from .operators.staging import bytes_of_runs as bytes_of_runs  # enters what arrays ask for
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
+# What arrays ask for in a trace: loaded when one does.
+function("bytes_of", lambda *args, **kwargs: operators.bytes_of(*args, **kwargs))
+function("array_flags", lambda array, flags: operators.FlagsOfArray(array, flags))
 
 
 def converted(f: Callable[..., Any]) -> Callable[..., Any]:

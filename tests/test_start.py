@@ -16,11 +16,14 @@ from each_case import each
 #: costs milliseconds at every start, and most programs do without
 LATER = (
     "autoloop.compat", "autoloop.conversion.advice", "autoloop.conversion.matching", "autoloop.explanation",
+    "autoloop.operators.constructs.attempts", "autoloop.operators.constructs.boolean_operators",
     "autoloop.operators.constructs.builtins", "autoloop.operators.constructs.call_expression",
     "autoloop.operators.constructs.comprehensions", "autoloop.operators.constructs.for_statement",
     "autoloop.operators.constructs.if_statement", "autoloop.operators.constructs.iterables",
     "autoloop.operators.constructs.items",
-    "autoloop.operators.constructs.library_calls", "autoloop.operators.constructs.text",
+    "autoloop.operators.constructs.library_calls", "autoloop.operators.constructs.mixed_operators",
+    "autoloop.operators.constructs.stateful_calls", "autoloop.operators.constructs.text",
+    "autoloop.operators.staging.bytes_of_runs",
     "autoloop_runtime.base.threads", "autoloop_runtime.collections.tensor_array",
     "autoloop_runtime.collections.tensor_array_ops", "autoloop_runtime.collections.variables",
     "autoloop_runtime.control.while_loop",
@@ -109,6 +112,45 @@ assert f(np.int64(0)) == 4
 """
     for code in (chosen, looped):
         assert loaded(tmp_path, ("gast",), code) == {"gast"}
+
+
+#: each needs another part of what is loaded late, and the first trace of a process is of it
+FIRST_TRACES = {
+    "bytes of a run": ("x.tobytes()", "np.arange(3.0)"),
+    "flags": ("x * 2 if x.flags.c_contiguous else x", "np.arange(3.0)"),
+    "a function of a number of two types": ("math.sqrt(2 if x else 0.25)", "np.bool_(False)"),
+    "a ufunc of one": ("np.maximum(2 if x else 0.25, 1)", "np.bool_(False)"),
+    "a comparison of one": ("(2 if x else 0.25) < 1", "np.bool_(False)"),
+    "its absolute": ("abs(-2 if x else 0.25)", "np.bool_(True)"),
+    "a flag that ends a loop": ("stopped(x)", "np.int64(7)"),
+    "a number of two types after a loop": ("looped(x)", "np.int64(3)"),
+}
+
+
+@pytest.mark.parametrize("part", FIRST_TRACES)
+def test_a_first_trace_may_need_any_part(tmp_path, part):
+    expression, given = FIRST_TRACES[part]
+    code = f"""
+import math
+import numpy as np
+def stopped(x):
+    k = 0
+    while k < x:
+        k += 1
+        if k * k > x:
+            break
+    return k
+def looped(x):
+    v = 1
+    while x > 0:
+        v, x = v + 0.5, x - 1
+    return v - 1
+def f(x):
+    return {expression}
+made, expected = al.function(f)({given}), f({given})
+assert type(made) is type(expected) and np.array_equal(made, expected), (made, expected)
+"""
+    loaded(tmp_path, (), code)
 
 
 def test_threads_may_be_the_first_to_need_the_rest(tmp_path):

@@ -62,10 +62,13 @@ if TYPE_CHECKING:
         update_items,
     )
     from .constructs.membership import in_, not_in
+    from .constructs.mixed_operators import by_types as by_types
     from .constructs.options import misplaced_options, set_loop_options
     from .constructs.overloads import binary, compare, unary, update
     from .constructs.text import fstring
     from .constructs.while_statement import while_stmt
+    from .staging.bytes_of_runs import FlagsOfArray as FlagsOfArray
+    from .staging.bytes_of_runs import bytes_of as bytes_of
     from .staging.optional import is_, is_not
     from .staging.staged_values import subject
     from .staging.undefined import Undefined, defined, returned, user_variables
@@ -135,10 +138,12 @@ _MODULES = {
         "update_items",
     ),
     "autoloop.operators.constructs.membership": ("in_", "not_in"),
+    "autoloop.operators.constructs.mixed_operators": ("by_types",),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),
     "autoloop.operators.constructs.overloads": ("binary", "compare", "unary", "update"),
     "autoloop.operators.constructs.text": ("fstring",),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
+    "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),
     "autoloop.operators.staging.optional": ("is_", "is_not"),
     "autoloop.operators.staging.staged_values": ("subject",),
     "autoloop.operators.staging.undefined": ("Undefined", "defined", "returned", "user_variables"),

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 from autoloop_runtime.analysis.failure import can_fail
-from autoloop_runtime.analysis.inside import nodes_inside
-from autoloop_runtime.ir.graph import Node, current_graph
+from autoloop_runtime.analysis.inside import Made
+from autoloop_runtime.ir.graph import Node
 from autoloop_runtime.ops.effects import ASSERT, RAISE
 from autoloop_runtime.ops.gathering import SCATTER
 from autoloop_runtime.ops.python_functions import DRAW, KNOWN_CALL, PY_FUNCTION
@@ -135,25 +135,6 @@ def _is_users(manager: Any) -> bool:
     if isinstance(generator, types.GeneratorType):
         return not is_library_file(generator.gi_code.co_filename)
     return is_users_class(type(manager))
-
-
-class Made:
-    """The nodes that are added to the present graph from now on."""
-
-    def __init__(self) -> None:
-        self._graph = current_graph()
-        self._count = 0 if self._graph is None else len(self._graph.nodes)
-
-    def may_raise(self) -> bool:
-        """Return whether one of them is a ``raise`` or an ``assert``."""
-        return any(node.op.ends_run for node in self.nodes())
-
-    def nodes(self) -> Iterator[Node]:
-        """Yield them, with those in the graphs inside them."""
-        if self._graph is not None and current_graph() is self._graph:
-            for node in self._graph.nodes[self._count :]:
-                yield node
-                yield from nodes_inside(*node.subgraphs)
 
 
 def _raised_by(node: Node) -> type | None:

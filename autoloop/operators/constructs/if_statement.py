@@ -14,7 +14,6 @@ from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import opened
 from ..staging.undefined import MaybeUnset
-from . import mixed_operators  # noqa: F401  (a number of two types may come out, to which it gives operators)
 
 Branch = Callable[..., Any]
 

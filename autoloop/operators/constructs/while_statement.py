@@ -7,6 +7,7 @@ from opcode import opname
 from typing import Any
 
 from autoloop_runtime import ops
+from autoloop_runtime.analysis.inside import Made
 from autoloop_runtime.base.dataclass import replace
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.graph import current_graph
@@ -15,8 +16,6 @@ from autoloop_runtime.ir.rollback import mark, rollback
 from ..mutation.side_effects import Outside, Places
 from ..staging.staged_loops import Loop, any_staged, record, staged_loop
 from ..staging.staged_values import answer, asked, is_staged
-from . import mixed_operators  # noqa: F401  (a number of two types may come out, to which it gives operators)
-from .attempts import Made
 
 Values = tuple[Any, ...]
 _CONSTANT = {"RESUME", "COPY_FREE_VARS", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.ir.composite import Composite, register
-from autoloop_runtime.ir.op import call, function
+from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
 
 from .standins import StandIn
@@ -118,10 +118,9 @@ class _AsComposite(Composite[BytesOfRun]):
         return vector.tobytes() if isinstance(vector, np.ndarray) else BytesOfRun(vector)
 
 
-def _bytes_of(x: Any, method: str, order: str) -> BytesOfRun:
+def bytes_of(x: Any, method: str, order: str) -> BytesOfRun:
+    """Return what an array's ``tobytes`` or ``dumps`` gives."""
     return BytesOfRun(call("bytes_in_run", x, method, order))
 
 
-function("bytes_of", _bytes_of)
-function("array_flags", FlagsOfArray)
 register(BytesOfRun, _AsComposite())

@@ -31,6 +31,7 @@ from autoloop_runtime.ir.tracers import (
     plain_zero_dim,
 )
 
+from ... import operators
 from .standins import StandIn
 
 #: what a number may be: its place in ``TYPES``
@@ -94,6 +95,7 @@ class MixedNumber(StandIn):
     def __init__(self, types: Codes, carrier: Any, value: Any, tag: Any, static: Any = None) -> None:
         self.types, self.carrier, self.value, self.tag, self.static = types, carrier, value, tag, static
         self.given: Codes | None = None
+        _ = operators.by_types  # whose module, loaded with the first number of all, gives the class its operators
 
     def described(self) -> str:
         """Return what messages call it."""

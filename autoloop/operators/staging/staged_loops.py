@@ -28,7 +28,7 @@ from autoloop_runtime.ir.structured import (
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, number_of
 
-from ..constructs.boolean_operators import and_, not_
+from ... import operators
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
@@ -231,7 +231,7 @@ def _nor(stops: list[Any], test: Callable[[], Any]) -> Any:
     """Return whether no flag is raised and the test, asked only then, holds."""
     if not stops:
         return test()
-    return and_(not_(stops[0]), lambda: _nor(stops[1:], test))
+    return operators.and_(operators.not_(stops[0]), lambda: _nor(stops[1:], test))
 
 
 def _trace_body(graph: Graph, loop: Loop, variables: list[Variable], arrays: HeldArrays) -> list[Tensor]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir.graph import Graph, Node
+from ..ir.graph import Graph, Node, current_graph
 from ..ir.structured import WHILE
 
 
@@ -38,3 +38,22 @@ def loops_inside(*graphs: Graph) -> list[Node]:
 def count_nodes(graph: Graph) -> int:
     """Return the number of nodes of ``graph`` and of the graphs inside it."""
     return sum(1 for _ in nodes_inside(graph))
+
+
+class Made:
+    """The nodes that are added to the present graph from now on."""
+
+    def __init__(self) -> None:
+        self._graph = current_graph()
+        self._count = 0 if self._graph is None else len(self._graph.nodes)
+
+    def may_raise(self) -> bool:
+        """Return whether one of them is a ``raise`` or an ``assert``."""
+        return any(node.op.ends_run for node in self.nodes())
+
+    def nodes(self) -> Iterator[Node]:
+        """Yield them, with those in the graphs inside them."""
+        if self._graph is not None and current_graph() is self._graph:
+            for node in self._graph.nodes[self._count :]:
+                yield node
+                yield from nodes_inside(*node.subgraphs)
