@@ -40,6 +40,26 @@ ACCUMULATED = [
     "return x[:2] if n > 1 else float(x[1])",
     "y = 2\nfor i in range(2):\n    if n > i:\n        y = y * x\nreturn y",
 ]
+# What is computed of these.
+OF_EITHER = [
+    "y = 0\nif n > 1:\n    y = x\nreturn y + 1, 2.0 * y, -y, y > 1, y + x, y - y, abs(y), np.sqrt(y)",
+    "y = 0.0\nfor i in range(n):\n    y = y + x\nreturn y * 2 + 1, y + np.float64(3), np.sum(y), y + x, y + x[:, None]",
+    "y = 0.0\nfor i in range(n):\n    y = y + x\nz = y\ny = y / (n + 1)\ny = y + x\nreturn y, z",
+    "y = 0.0\nfor i in range(n):\n    y = y + x\nfor i in range(n):\n    y = y + x\nreturn y",
+    "y = 2\nfor i in range(n):\n    y = y * x\nreturn 8 // y, 1 / y, y ** 2, divmod(y, 2), np.exp(y)",
+    "y = 0.0 if n > 1 else x\nz = x if n > 0 else 3.0\nreturn y + z, y * z, y < z, z - y",
+]
+# What is a number or an array, and nothing is carried that tells, or gives another dtype of each.
+REFUSED = [
+    "y = 0\nif n > 1:\n    y = x\ny += 1\nreturn y", "y = 0.0\nfor i in range(n):\n    y = y + x\ny /= n\nreturn y",
+    "y = 0\nif n > 1:\n    y = x\nreturn np.sum(y)", "y = 0\nif n > 1:\n    y = x\nreturn y + np.float32(1)",
+    "y = 0.0\nif n > 1:\n    y = x\nreturn y + x.astype('f')", "y = 0\nif n > 1:\n    y = x\nreturn np.add(y, 1)",
+    "y = 0.0\nfor i in range(n):\n    if i > 0:\n        y = y + x\nreturn y + 1",
+    "y = 0.0\nfor i in range(n):\n    if i > 0:\n        y = y + x\nreturn -y",
+    "y = 0.0\nfor i in range(n):\n    if i > 0:\n        y = y + x\nreturn np.sqrt(y)",
+    "y = 0.0\nfor i in range(n):\n    if i > 0:\n        y = y + x\nreturn y",
+    "y = 0.0\nif n > 1:\n    y = x\nfor i in range(n):\n    y = y + 1\nreturn y",
+]  # fmt: skip
 PRODUCTS = [
     "return np.dot(x, n), np.dot(n, x.reshape(2, 3)), np.dot(x.reshape(6, 1, 1), n)",
     "return np.inner(n, x.astype(np.float32)), x.reshape(1, 6).dot(n), np.dot(x.astype(np.complex64), n)",
@@ -54,7 +74,7 @@ RAISING = [
 ]  # fmt: skip
 BLOCKS = ("if x[0] > n:\n    {}\nreturn x", "i = 0\nwhile x[i] > n + i:\n    {}\n    i += 1\nreturn i")
 TABLE = [
-    *((one, X, np.int64(n)) for one in ACCUMULATED for n in (0, 1, 3)),
+    *((one, X, np.int64(n)) for one in (*ACCUMULATED, *OF_EITHER) for n in (0, 1, 3)),
     *((one, X, 3) for one in (*WITHOUT_ATTRIBUTES, *OTHERS)),
     *((one, ODD, n) for one in PRODUCTS for n in (0, -0.0, -1, np.float64(-2))),
 ]
@@ -121,3 +141,32 @@ def test_what_a_rule_has_to_know_is_refused_at_once():
     f = made("for k in range(1, n):\n    x = np.linspace(-n, x == x, 3)\nreturn x[:, [0]]")
     with pytest.raises(ValueError, match="the rank of the operand must be known"):
         al.function(f)(X, np.array(3))
+
+
+def test_what_is_a_number_or_an_array_is_refused_where_that_matters():
+    for body in REFUSED:
+        with pytest.raises(TypeError, match="'y' is a Python number in one run and an array in another") as caught:
+            al.function(made(body))(X, np.int64(0))
+        said = str(caught.value)
+        assert "let it be an array" in said or "only arrays are changed in place: write y = y + ..." in said
+        assert any(
+            one in said
+            for one in (", and operator 'add' gives", "changed in place", "a function of arrays gives something else", "np.sum", "np.add",
+                        "gives something else of each: let it be an array from the beginning", "operator 'neg'",
+                        "only its iterations tell: let it be an array before the loop")
+        ), said  # fmt: skip
+
+
+def test_what_a_decorated_function_gives_another_is_a_number_or_an_array():
+    @al.function
+    def inner(x, n):
+        y = 0.0
+        for _ in range(n):
+            y = y + x
+        return y
+
+    def outer(x, n):
+        return inner(x, n) + 1
+
+    for n in np.int64(0), np.int64(2):
+        assert outcome(al.function(outer), X, n) == outcome(outer, X, n)

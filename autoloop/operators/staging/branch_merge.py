@@ -32,9 +32,10 @@ from autoloop_runtime.ops.operands import is_tensor
 from ...errors import NeverReturnsError
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from .growing_list import GrowingList, as_growing, lengths_differ, with_growing
+from .maybe_numbers import as_maybe
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .moved_lists import Moved
-from .numbers_or_arrays import is_number_beside_array, note, notes_of
+from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .optional import MaybeNone
 from .staged_values import cast_where_made
 from .standins import Maybe, opened
@@ -168,6 +169,8 @@ class _Merge:
         self._is_returned = what == RETURN or is_return_value(name)
         #: whether it is a number of Python's on one side and an array with axes on the other
         self.numbers: list[bool] = []
+        #: whether it may be one, and nothing tells
+        self.untold: list[bool] = []
         self.structure: Any = None
         self.counts: list[int] = []
         if all(self.absent):
@@ -198,9 +201,11 @@ class _Merge:
             self.pairs.append(None)
             self.fixed.append(one)
             self.numbers.append(False)
+            self.untold.append(False)
             return
         self.fixed.append(None)
         self.numbers.append(False)
+        self.untold.append(False)
         if any(self.absent):
             if not _is_numeric(one) or _is_outer_array(one):
                 # Only ever read where it is set, and there it has this value.
@@ -213,6 +218,8 @@ class _Merge:
             self._refuse_values(one, other)
         one, other = self._at_end(0, one), self._at_end(1, other)
         self.numbers[-1] = self.number is NumberTracer and is_number_beside_array(one, other)
+        self.untold[-1] = self.numbers[-1] and (is_untold(one) or is_untold(other))
+        self.numbers[-1] &= not self.untold[-1]
         sides = notes_of(one, other) if self.numbers[-1] else ()
         one, other = self._of_one_type(one, other)
         if sides:
@@ -267,15 +274,17 @@ class _Merge:
     def value(self, outputs: list[Tensor]) -> Any:
         """Take this variable's outputs off the list and return its value; a Python number is a ``number``."""
         leaves = []
-        columns = (self.pairs, self.fixed, self.counts, self.kinds, self.handles, self.numbers)
-        for pair, fixed, count, kind, handles, may_be_number in zip(*columns, strict=True):
+        columns = (self.pairs, self.fixed, self.counts, self.kinds, self.handles, self.numbers, self.untold)
+        for pair, fixed, count, kind, handles, may_be_number, is_untold_of in zip(*columns, strict=True):
             mine, outputs[:count] = outputs[:count], []
             made = fixed if pair is None else pair.pack(mine)
             if may_be_number:
                 made, is_number, number_then = made
-                note(made, is_number, number_then)
+                note(made, is_number, number_then, spoken(self.name))
+            if is_untold_of:
+                note(made, None, None, spoken(self.name))
             if pair is not None:
-                made = marked(join(kind, self.number), made)
+                made = as_maybe(marked(join(kind, self.number), made))
             if pair is not None and isinstance(made, ArrayTracer) and not self._is_returned:
                 _link(made.storage, handles)
             leaves.append(made)

@@ -61,6 +61,8 @@ class Leaf:
         Whether it was the body that showed what the invariant is.
     counts : bool
         Whether, if it is an int, it is small on entry and the body may only add small numbers to it.
+    may_stay_number : bool
+        Whether it is an array that the body may leave a Python number.
     """
 
     entry: LoopLeaf
@@ -69,6 +71,7 @@ class Leaf:
     changes: bool = False
     relaxed: bool = False
     counts: bool = True
+    may_stay_number: bool = False
 
     @property
     def name(self) -> str:

@@ -27,6 +27,7 @@ from autoloop_runtime.ir.number_operators import CARRIERS, beside, carried, numb
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
     DecidedNumber,
     Kind,
     NumberTracer,
@@ -40,6 +41,7 @@ from .branch_merge import blank, blank_tensor
 from .growing_list import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
+from .numbers_or_arrays import noted
 from .optional import MaybeNone
 from .standins import opened
 from .undefined import MaybeUnset, Undefined, spoken
@@ -248,6 +250,8 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
         return _accept_number(leaf, value, kind)
     if number_type(value) is not None:
         return _accept_beside(leaf, value)
+    if isinstance(value, ArrayTracer) and noted(value) is not None and not leaf.may_stay_number and kind is not Tensor:
+        return replace(leaf, may_stay_number=True, changes=True), []
     result = convert_to_tensor(value)
     if leaf.is_number:
         return _settled(replace(leaf, kind=NAMES[kind]), leaf, result)

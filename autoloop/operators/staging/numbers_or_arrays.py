@@ -27,14 +27,17 @@ class Noted:
 
     Attributes
     ----------
-    is_number : Tensor or bool
-        Whether it is one in this run.
+    is_number : Tensor, bool or None
+        Whether it is one in this run; None where nothing is carried that tells.
     number : object
         The number that it is then; None where it may be of several types.
+    name : str
+        The variable, for messages.
     """
 
     is_number: Any
     number: Any
+    name: str = ""
 
 
 @dataclass(eq=False)
@@ -47,12 +50,18 @@ class _Notes:
         return _Notes(dict(self.of))
 
 
-def note(tensor: Tensor, is_number: Any, number: Any) -> None:
+def is_untold(value: Any) -> bool:
+    """Return whether a value may be a number, and nothing tells whether it is."""
+    found = noted(value)
+    return found is not None and found.is_number is None
+
+
+def note(tensor: Tensor, is_number: Any, number: Any, name: str) -> None:
     """Note that a tensor may be a number."""
     tensor = tensor.plain
     if tensor.node is not None:
         number = number if number_type(number) is None else _as_tensor(number)
-        tensor.node.graph.root.record(_Notes).of[tensor] = Noted(is_number, number)
+        tensor.node.graph.root.record(_Notes).of[tensor] = Noted(is_number, number, name)
 
 
 def _as_tensor(number: Any) -> Tensor:
@@ -64,7 +73,7 @@ def _as_tensor(number: Any) -> Tensor:
     )
 
 
-def _noted(value: Any) -> Noted | None:
+def noted(value: Any) -> Noted | None:
     """Return what is noted of a value; of a number that it is one."""
     if number_type(value) is not None:
         return Noted(True, _as_tensor(value))
@@ -75,7 +84,7 @@ def _noted(value: Any) -> Noted | None:
 
 def is_number_beside_array(one: Any, other: Any) -> bool:
     """Return whether what two sides of a branch leave is a number on one and an array with axes on the other."""
-    if any(number_type(side) is None and _noted(side) is not None for side in (one, other)):
+    if any(number_type(side) is None and noted(side) is not None for side in (one, other)):
         return True
     if (number_type(one) is None) == (number_type(other) is None):
         return False
@@ -86,7 +95,7 @@ def is_number_beside_array(one: Any, other: Any) -> bool:
 
 def notes_of(one: Any, other: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Return for both sides of a branch whether each is a number, and which; None where those are of several types."""
-    sides = [_noted(side) or Noted(False, None) for side in (one, other)]
+    sides = [noted(side) or Noted(False, None) for side in (one, other)]
     dtypes = {side.number.dtype for side in sides if side.number is not None}
     unknown = any(side.number is None and side.is_number is not False for side in sides)
     if len(dtypes) != 1 or unknown:
@@ -129,15 +138,20 @@ def as_result(leaf: Any) -> Any:
     TypeError
         If the number may be of several types.
     """
-    noted = _noted(leaf) if isinstance(leaf, ArrayTracer) else None
-    if noted is None:
+    found = noted(leaf) if isinstance(leaf, ArrayTracer) else None
+    if found is None:
         return leaf
-    if noted.number is None:
+    if found.is_number is None:
+        raise TypeError(
+            f"{found.name!r} is a Python number in one run and an array in another, and which it is after a loop only "
+            f"its iterations tell: let it be an array before the loop, as np.zeros_like(x) or np.full_like(x, 0.5)"
+        )
+    if found.number is None:
         raise TypeError(
             "what the function gives is an array after one branch and a Python number after another, of which only the "
             "run tells the type: let the number be an array, np.zeros_like(x) or np.asarray(0.0), or make it a float"
         )
-    return NumberOrArray(leaf, noted)
+    return NumberOrArray(leaf, found)
 
 
 class _AsComposite(Composite[NumberOrArray]):

@@ -10,11 +10,10 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.base.locations import capture
-from autoloop_runtime.base.shapes import SCALAR
+from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.ir.array_storage import Block
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
-from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.records import LoopRecord, record_loop
 from autoloop_runtime.ir.structured import (
     LoopOptions,
@@ -35,8 +34,9 @@ from ..mutation.side_effects import NewPlaces, Outside
 from .branch_merge import copied, written_back
 from .loop_leaves import NAMES, Leaf
 from .loop_variables import Retrace, Variable, check_results, make_variable
+from .maybe_numbers import as_maybe
 from .mixed_numbers import MixedNumber
-from .numbers_or_arrays import note
+from .numbers_or_arrays import note, noted
 from .staged_values import asked, is_staged, truth
 
 Values = tuple[Any, ...]
@@ -153,7 +153,8 @@ def _settle(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
 def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
     declared = [one for variable in variables for one in variable.loop_vars()]
     # an array that is a number before the first iteration is one to the caller if there is none
-    begun = [] if loop.surely or loop.number is not NumberTracer else _begun_as_numbers(variables)
+    maybe = [] if loop.number is not NumberTracer else _begun_as_numbers(variables)
+    begun = [(place, leaf) for place, leaf in maybe if leaf.may_stay_number or not loop.surely]
     counts = loop.counted and len(variables[0].loop_vars()) > 0
     if begun and not counts:
         declared.append(LoopVar("an iteration", convert_to_tensor(np.False_), SCALAR))
@@ -162,12 +163,15 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
     scope = graph.unique_name("while")
     cond_graph, body_graph = body_and_cond(graph, scope, declared)
     arrays = HeldArrays()
+    for graph_of in (body_graph, cond_graph):
+        for place, leaf in maybe:
+            note(graph_of.inputs[place], None, _entry(leaf), leaf.name)
     tensors = _trace_body(body_graph, loop, variables, arrays)
     with body_graph.as_default():
         tensors += [convert_to_tensor(np.True_) for _ in declared[len(tensors) :]]
         tensors = check_results(declared, tensors)
     with cond_graph.as_default(), staged_block(), Block(cond_graph) as block:
-        values = _values(variables, cond_graph.inputs)
+        values = nest.map_structure(as_maybe, _values(variables, cond_graph.inputs))
         loop.outside.write(values[len(loop.names) :])
         stops = [values[loop.names.index(name)] for name in loop.until]
         test = loop.outside.around(lambda *mine: (loop.test(*mine),), len(loop.names))
@@ -176,14 +180,16 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
         pred = check_predicate(truth(asked(pred)), "the condition of the loop")
         arrays.settle_test(block, loop.outside)
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
-    if number is NumberTracer:
+    if number is NumberTracer and begun:
+        none_ran = ops.equal(outputs[0], 0) if counts else ops.logical_not(outputs[-1])
         for place, leaf in begun:
-            note(outputs[place], ops.equal(outputs[0], 0) if counts else ops.logical_not(outputs[-1]), leaf.init)
+            note(outputs[place], *_after(leaf, none_ran), leaf.name)
     if loop.counted:
         outputs = _told_by_the_count(variables, list(outputs))
     results = _values(variables, outputs, number, arrays.after)
     arrays.lose()
-    return nest.map_structure(_known, results) if loop.surely else results
+    made: Values = nest.map_structure(_known if loop.surely else as_maybe, results)
+    return made
 
 
 def _begun_as_numbers(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
@@ -192,12 +198,28 @@ def _begun_as_numbers(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
     for variable in variables:
         at = place
         for leaf in variable.leaves:
-            is_array = leaf.kind == NAMES[ArrayTracer] and leaf.tensors[0].shape.rank != 0
-            if is_array and number_type(leaf.init) is not None and variable.flag is None:
+            shape = leaf.tensors[0].shape if leaf.shape is None and leaf.tensors else leaf.shape
+            is_array = leaf.kind == NAMES[ArrayTracer] and TensorShape(shape).rank != 0
+            is_one = leaf.may_stay_number or noted(leaf.init) is not None
+            if is_array and is_one and (variable.flag is None or leaf.may_stay_number):
                 found.append((at, leaf))
             at += len(leaf.loop_vars())
         place += len(variable.loop_vars())
     return found
+
+
+def _entry(leaf: Leaf) -> Any:
+    """Return the number that a variable is before the first iteration; None where it may be others in the loop."""
+    found = noted(leaf.init)
+    return None if leaf.may_stay_number or found is None else found.number
+
+
+def _after(leaf: Leaf, none_ran: Any) -> tuple[Any, Any]:
+    """Return whether a variable is a number after the loop, and which."""
+    found = noted(leaf.init)
+    if leaf.may_stay_number or found is None or found.is_number is None:
+        return None, None
+    return ops.logical_and(none_ran, found.is_number), found.number
 
 
 def _told_by_the_count(variables: Sequence[Variable], outputs: list[Tensor]) -> list[Tensor]:
@@ -238,7 +260,7 @@ def _trace_body(graph: Graph, loop: Loop, variables: list[Variable], arrays: Hel
     params = list(graph.inputs)
     spans = _spans(variables, params)
     with graph.as_default(), staged_block(), Block(graph) as block:
-        values = _values(variables, params, array=arrays.enter)
+        values = nest.map_structure(as_maybe, _values(variables, params, array=arrays.enter))
         body = loop.outside.around(loop.body, len(loop.names))
         try:
             results: Values = body(*map(copied, values))

@@ -1,0 +1,217 @@
+"""What operators and functions give of an array that is a Python number in some runs.
+
+Beside a Python number it may be a number again; beside an array it has the shape and dtype that this gives it in every
+run. Where the two runs differ in the dtype the operation is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autoloop_runtime import ops
+from autoloop_runtime.base import nest
+from autoloop_runtime.control.cond import cond
+from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.number_operators import CARRIERS, number_type, type_of_carrier
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tensor_operators import BINARY, COMPARISONS
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of
+
+from .numbers_or_arrays import Noted, note, noted
+
+_COMPARED = (*COMPARISONS, "eq", "ne")
+
+
+class MaybeNumber(ArrayTracer):
+    """An array of which it is noted that it may be a number."""
+
+    __slots__ = ()
+
+    @property
+    def __autoloop_kind__(self) -> type[ArrayTracer]:
+        return ArrayTracer
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        is_alone = len(inputs) == 1 and method == "__call__" and not kwargs
+        if not (is_alone and _is_alike(ufunc, self)):
+            _check_function(ufunc.__name__, (inputs, kwargs))
+        return getattr(ufunc, method)(*_exact(inputs), **kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        _check_function(func.__name__, (args, kwargs))
+        return func(*_exact(args), **_exact(kwargs))
+
+
+def as_maybe(array: Any) -> Any:
+    """Return an array as one that may be a number, if that is noted of it."""
+    if type(array) is not ArrayTracer or noted(array) is None:
+        return array
+    made = MaybeNumber(array.plain)
+    made.storage = array.storage
+    return made
+
+
+def _refusal(value: MaybeNumber, what: str) -> TypeError:
+    found = noted(value)
+    name = found.name if found is not None else ""
+    return TypeError(
+        f"{name!r} is a Python number in one run and an array in another, and {what} gives something else of each: let "
+        f"it be an array from the beginning, as np.zeros_like(x) or np.full_like(x, 0.5)"
+    )
+
+
+def _changed_in_place(found: Noted) -> TypeError:
+    return TypeError(
+        f"{found.name!r} is a Python number in one run and an array in another, and only arrays are changed in place: "
+        f"write {found.name} = {found.name} + ..., which gives a new one of both"
+    )
+
+
+def _exact(value: Any) -> Any:
+    """Return a structure with arrays in place of what may be numbers: without axes in the runs where they are."""
+    return nest.map_structure(lambda leaf: _in_run(leaf) if type(leaf) is MaybeNumber else leaf, value)
+
+
+def _in_run(value: MaybeNumber) -> ArrayTracer:
+    found, array = noted(value), value.plain
+    if found is None or array.shape.rank is None:
+        return ArrayTracer(array)
+    if found.is_number is None:
+        raise _refusal(value, "a function of arrays")
+    flat = ops.reshape(array, (-1,))
+    return ArrayTracer(cond(found.is_number, lambda: ops.getitem(flat, 0), lambda: array))
+
+
+def _types(found: Noted) -> type[complex] | None:
+    return None if found.number is None else type_of_carrier(found.number.dtype)
+
+
+def _is_alike(ufunc: Any, value: MaybeNumber) -> bool:
+    """Return whether a function gives the same dtype of the array and of the number."""
+    found = noted(value)
+    kind = None if found is None else _types(found)
+    if kind is None:
+        return found is None
+    function: Callable[[Any], Any] = ufunc
+    with np.errstate(all="ignore"):
+        try:
+            made = [
+                np.asarray(one).dtype for one in nest.flatten((function(kind(1)), function(np.ones(1, value.dtype))))
+            ]
+        except TypeError:
+            return True  # which is an error of the function
+    return made[: len(made) // 2] == made[len(made) // 2 :]
+
+
+def _check_function(name: str, given: Any) -> None:
+    """Refuse a function whose dtype depends on whether an argument is a number."""
+    leaves = [leaf for leaf in nest.flatten(given) if isinstance(leaf, (Tensor, np.ndarray, np.generic))]
+    for leaf in leaves:
+        if not isinstance(leaf, MaybeNumber) or (found := noted(leaf)) is None:
+            continue
+        kind = _types(found)
+        others = {one.dtype for one in leaves if number_type(one) is None}
+        if kind is None or CARRIERS[kind] != leaf.dtype or others != {leaf.dtype}:
+            raise _refusal(leaf, f"np.{name}")
+
+
+def _operated(name: str, plain: Callable[[Any, Any], Any], reflected: bool, inplace: bool) -> Callable[[Any, Any], Any]:
+    numbers: Callable[[Any, Any], Any] = getattr(operator, f"{name}_" if name in ("and", "or") else name)
+
+    def operated(self: MaybeNumber, other: Any) -> Any:
+        mine = noted(self)
+        theirs = Noted(True, other, "") if number_type(other) is not None else noted(other)
+        if mine is None or name == "matmul" or not (theirs or isinstance(other, (Tensor, np.ndarray, np.generic))):
+            return plain(self, other)
+        if theirs is None:
+            return _beside_array(self, mine, other)
+        if inplace:
+            raise _changed_in_place(mine)
+        kinds = [_type_of(one) for one in (mine, theirs)]
+        if (
+            None in kinds
+            or None in (mine.is_number, theirs.is_number)
+            or (theirs.is_number is not True and not _agree(self, other, kinds))
+        ):
+            raise _refusal(self, f"operator {name!r}")
+        array = plain(self, other)
+        if array is NotImplemented:
+            return array
+        both = ops.logical_and(mine.is_number, theirs.is_number)
+        one, two = (_number_in_run(both, part) for part in (mine.number, theirs.number))
+        made = numbers(two, one) if reflected else numbers(one, two)
+        note(array, both, made, mine.name)
+        return as_maybe(array)
+
+    def _beside_array(self: MaybeNumber, mine: Noted, other: Any) -> Any:
+        kind = _type_of(mine)
+        is_known = name in _COMPARED or (kind is not None and _gives_same(name, kind, self.dtype, other.dtype))
+        if kind_of((other,)) is Tensor:
+            return plain(self, other)
+        if not is_known:
+            raise _refusal(self, f"operator {name!r}")
+        if _is_around(self, other):
+            return plain(self, other)
+        if inplace:
+            raise _changed_in_place(mine)
+        return getattr(_in_run(self), f"__{'r' if reflected else ''}{name}__")(other)
+
+    return operated
+
+
+def _type_of(found: Noted) -> type[complex] | None:
+    number = found.number
+    return None if number is None else number_type(number) or type_of_carrier(number.dtype)
+
+
+def _gives_same(name: str, kind: type[complex], dtype: Any, other: Any) -> bool:
+    return bool(np.result_type(dtype, other) == np.result_type(kind(1), other))
+
+
+def _agree(one: Any, other: Any, kinds: list[Any]) -> bool:
+    common = np.result_type(one.dtype, other.dtype)
+    return bool(np.result_type(one.dtype, kinds[1](1)) == common == np.result_type(kinds[0](1), other.dtype))
+
+
+def _is_around(one: Any, other: Any) -> bool:
+    """Return whether what both make has the shape of the other, whatever one is."""
+    mine, theirs = (tuple(convert_to_tensor(part).shape.as_list()) if convert_to_tensor(part).shape.rank is not None
+                    else None for part in (one, other))  # fmt: skip
+    if mine is None:
+        return True  # a number has no axes there
+    return theirs is not None and len(mine) <= len(theirs) and all(
+        a == b or a == 1 for a, b in zip(mine[::-1], theirs[::-1], strict=False)
+    )  # fmt: skip
+
+
+def _number_in_run(is_number: Any, number: Any) -> Any:
+    """Return a number, and one that no operator fails for in the runs where nobody asks for it."""
+    tensor = convert_to_tensor(number if isinstance(number, Tensor) else np.asarray(number)[()])
+    return NumberTracer(ops.where(is_number, tensor.plain, tensor.dtype.type(1)))
+
+
+def _unary(name: str, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def operated(self: MaybeNumber) -> Any:
+        mine, array = noted(self), plain(self)
+        if mine is None:
+            return array
+        if mine.number is None or mine.is_number is None:
+            raise _refusal(self, f"operator {name!r}")
+        note(array, mine.is_number, getattr(operator, name)(_number_in_run(mine.is_number, mine.number)), mine.name)
+        return as_maybe(array)
+
+    return operated
+
+
+for _name in (*BINARY, *_COMPARED):
+    setattr(MaybeNumber, f"__{_name}__", _operated(_name, getattr(ArrayTracer, f"__{_name}__"), False, False))
+    if _name not in _COMPARED:
+        setattr(MaybeNumber, f"__r{_name}__", _operated(_name, getattr(ArrayTracer, f"__r{_name}__"), True, False))
+        setattr(MaybeNumber, f"__i{_name}__", _operated(_name, getattr(ArrayTracer, f"__i{_name}__"), False, True))
+for _name in ("neg", "pos", "abs"):
+    setattr(MaybeNumber, f"__{_name}__", _unary(_name, getattr(ArrayTracer, f"__{_name}__")))
+MaybeNumber.__hash__ = ArrayTracer.__hash__  # type: ignore[method-assign]
+nest.opaque(MaybeNumber)
