@@ -1,4 +1,4 @@
-"""The README says the truth: its code runs and prints what it shows, its commands and links are right."""
+"""The README says the truth: its code runs and prints what it shows, its commands and links are right. So do pages."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from children import run_program
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [(ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("arrays.md", "what-the-decorator-keeps.md")]
 #: fenced blocks: ("python", code), and what they print: ("text" or "python output", output)
-BLOCKS = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.M | re.S)
+BLOCKS = re.findall(r"^```([^\n]*)\n(.*?)^```$", "\n".join([README, *PAGES]), re.M | re.S)
 EXAMPLES = [i for i, (kind, _) in enumerate(BLOCKS) if kind == "python"]
 
 
