@@ -22,14 +22,15 @@ from autoloop_runtime.ir.tensor import Tensor
 from ..conversion.callables import is_users_class
 from ..errors import LeftToPython
 from ..operators.mutation.heap_snapshot import instance_attributes, is_random, stand_ins
+from ..operators.mutation.items_of_dicts import dict_class
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
 from ..operators.staging.standins import StandIn, opened
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from .places import Place, put, set_at, take_away
-from .reached import PLAIN, has_state
 from .stateful import Made
+from .unchanging import PLAIN, has_state
 from .world import NOTHING, Holder, World, fill
 
 Recipe = Callable[[Made], Any]
@@ -189,13 +190,14 @@ class _Recipes:
 
     def _dict(self, value: Any, name: str) -> Recipe:
         empty = copy.copy(value)
-        dict.clear(empty)
+        kind = dict_class(empty)
+        kind.clear(empty)
         items = [(key, self.of(one, f"{name}[{key!r}]")) for key, one in value.items()]
 
         def made_dict(made: Made) -> Any:
             new = copy.copy(empty)
             for key, recipe in items:
-                dict.__setitem__(new, key, recipe(made))
+                kind.__setitem__(new, key, recipe(made))
             return new
 
         return made_dict
@@ -379,7 +381,7 @@ def _is(one: Any, other: Any) -> bool:
 
 def _without(value: dict[Any, Any], keys: Sequence[Any]) -> None:
     for key in keys:
-        dict.pop(value, key)
+        dict_class(value).pop(value, key)
 
 
 def _unset(place: Place, owner: Any) -> None:

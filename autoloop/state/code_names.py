@@ -23,7 +23,10 @@ def _codes_of(*names: str) -> frozenset[int]:
 _EXTENDED = opmap["EXTENDED_ARG"]
 _LOAD_GLOBAL = _codes_of("LOAD_GLOBAL")
 _GLOBALS = _codes_of("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME", "DELETE_NAME")
+_GLOBALS |= _codes_of("LOAD_FROM_DICT_OR_GLOBALS")
 _ATTRIBUTES = _codes_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+_MATCH_CLASS = opmap["MATCH_CLASS"]
+_IMPORT_NAME, _IMPORT_FROM = opmap["IMPORT_NAME"], opmap["IMPORT_FROM"]
 _CELLS = _codes_of("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 _LOADS = _codes_of("LOAD_GLOBAL", "LOAD_NAME") | _ATTRIBUTES | _CELLS
 #: how far the number of a name is shifted in the argument of an instruction
@@ -43,11 +46,14 @@ class Names:
         Variables and attributes whose values are looked at.
     every : bool
         Whether some code may use attributes of any name.
+    imported : set of str
+        Modules that code imports when it runs; relative names without their dots.
     """
 
     def __init__(self) -> None:
         self.read: set[str] = set()
         self.every = False
+        self.imported: set[str] = set()
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
 
     @property
@@ -81,7 +87,13 @@ class Names:
                 continue
             extended = argument << 8 if op == _EXTENDED else 0
             name = ""
-            if op in _CELLS:
+            if op == _IMPORT_NAME:
+                self.imported.add(names[argument])
+            elif op == _MATCH_CLASS:  # its names are constants, or stand in the class
+                self.every = True
+            elif op == _IMPORT_FROM:
+                self.read.add(names[argument])
+            elif op in _CELLS:
                 name = variables[argument]
             elif op in _GLOBALS or op in _ATTRIBUTES:
                 name = names[argument >> _SHIFTS.get(op, 0)]

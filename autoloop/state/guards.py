@@ -19,8 +19,9 @@ from autoloop_runtime.ir.tensor import Tensor, value_of
 
 from ..given_arrays import is_same
 from ..keys import Number
+from ..operators.mutation.heap_snapshot import contents
+from .noted import Guard
 from .places import Place
-from .reached import Guard
 
 #: gives the values of a trace's inputs, the arrays among what was found, and owners; None if the trace does not fit
 Reader = Callable[[tuple[Any, ...], Any], tuple[list[Any], list[Any], tuple[Any, ...]] | None]
@@ -77,15 +78,24 @@ def _same_elements(one: Any, known: Any) -> bool:
     """Return whether a container holds what it held."""
     if isinstance(known, dict):
         return len(one) == len(known) and all(map(alike, one, known)) and all(map(alike, one.values(), known.values()))
-    if isinstance(known, (set, frozenset, bytearray)):
+    if isinstance(known, bytearray):
         return bool(one == known)
+    if isinstance(known, (set, frozenset)):
+        return bool(one == known) and set(zip(map(type, one), one)) == set(zip(map(type, known), known))
     return len(one) == len(known) and (all(map(operator.is_, one, known)) or all(map(alike, one, known)))
 
 
-def _same_contents(one: Any, known: np.ndarray[Any, Any]) -> bool:
+def same_contents(one: Any, known: np.ndarray[Any, Any]) -> bool:
     if type(one) is not np.ndarray or (one.dtype, one.shape) != (known.dtype, known.shape):
         return False
-    return bool(np.array_equal(one, known, equal_nan=known.dtype.kind in "fc"))
+    if known.dtype.hasobject:
+        return _same_elements(one.ravel().tolist(), known.ravel().tolist())
+    return one.tobytes() == known.tobytes()
+
+
+def _same_held(one: Any, known: Any) -> bool:
+    """Return whether a container of a user's class holds what it held; none of its own methods is called."""
+    return _same_elements(contents(one), known)
 
 
 class _Source:
@@ -95,8 +105,8 @@ class _Source:
         self._gives_tensors = gives_tensors
         self.lines: list[str] = []
         self.namespace: dict[str, Any] = {
-            "_alike": alike, "_elements": _same_elements, "_contents": _same_contents, "_array": np.ndarray,
-            "_tensor": Tensor, "_value": value_of, "_lying": lying, "_is_same": is_same,
+            "_alike": alike, "_elements": _same_elements, "_contents": same_contents, "_held": _same_held,
+            "_array": np.ndarray, "_tensor": Tensor, "_value": value_of, "_lying": lying, "_is_same": is_same,
         }  # fmt: skip
         self._variables: dict[tuple[Any, ...], str] = {}
 

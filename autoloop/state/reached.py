@@ -2,91 +2,40 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
-import sys
 import types
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import deque
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.array_kinds import is_plain
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..conversion.callables import is_library_file, is_users_class, is_written
 from ..errors import is_own_file
-from ..operators.mutation.heap_snapshot import instance_attributes, is_random
+from ..operators.mutation.heap_snapshot import contents, instance_attributes, is_random
 from .code_names import Names
+from .noted import Reached
 from .places import CALL, Place
+from .reached_code import CodeWalk, is_users_module
+from .unchanging import (
+    DICTS,
+    FUNCTIONS,
+    LISTS,
+    PLAIN,
+    has_state,
+    is_constant,
+    is_constant_inside,
+    is_followed,
+    is_hiding,
+)
 
-#: values that never change, compared by type and value
-PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, np.dtype, type(...))
-#: containers whose elements are places
-DICTS = (dict, OrderedDict, defaultdict, Counter)
-LISTS = (list, deque)
-_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 #: after so many objects nothing more is looked at; that many elements of a container are places of their own
 _MOST_OBJECTS, _MOST_ELEMENTS = 5_000, 1_000
 
 
-@dataclass(frozen=True, eq=False)
-class Guard:
-    """What has to hold at a place for a trace to fit.
-
-    Attributes
-    ----------
-    kind : str
-        ``equal``, ``is``, ``type``, ``same`` (as another place), ``length``, ``keys``, ``elements``, ``missing``
-        (attributes), ``contents`` (of an array), ``unset`` (attribute of a class with slots).
-    place : Place
-    known : object
-        What it is compared with.
-    """
-
-    kind: str
-    place: Place
-    known: Any
-
-
-class Reached:
-    """What a function reaches, besides its arguments.
-
-    Attributes
-    ----------
-    guards : list of Guard
-        Parents before what they hold.
-    arrays, numbers : list of (Place, object)
-        Arrays and tensors, and Python numbers and NumPy scalars, where another value can be put.
-    holders : list of (Place, object)
-        Containers, objects and classes, which may change.
-    variables : dict
-        ``(id of namespace, name)`` -> namespace and name, of the globals that code in reach uses.
-    cells : list of (str, cell)
-        The variables of closures.
-    """
-
-    def __init__(self, names: Names) -> None:
-        self.names = names
-        self.guards: list[Guard] = []
-        self.arrays: list[tuple[Place, Any]] = []
-        self.numbers: list[tuple[Place, Any]] = []
-        self.holders: list[tuple[Place, Any]] = []
-        self.variables: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
-        self.cells: list[tuple[str, types.CellType]] = []
-        #: objects by id, which stay theirs, and where they stand
-        self.seen: dict[int, tuple[Any, Place]] = {}
-        #: the containers, by id, that are only added to, so that what they hold is not guarded
-        self.added_to: set[int] = set()
-
-    def guard(self, kind: str, place: Place, known: Any) -> None:
-        """Note what has to hold."""
-        self.guards.append(Guard(kind, place, known))
-
-
-class _Walk(Reached):
+class _Walk(CodeWalk):
     """The walk that finds it."""
 
     def __init__(self, names: Names) -> None:
@@ -108,10 +57,11 @@ class _Walk(Reached):
         if isinstance(function, types.FunctionType):
             place = Place("value", None, function, function.__name__)
             self.seen[id(function)] = function, place
+            self.attributes_of(place, function)
             if is_own_file(function.__code__.co_filename):
-                self._function(place, function)
+                self.walk_function(place, function)
             else:
-                self._code(function)
+                self.walk_code(function)
         else:
             self.visit(Place("value", None, function, type(function).__name__), function)
 
@@ -133,8 +83,8 @@ class _Walk(Reached):
             else:
                 for name, one in instance_attributes(value).items():
                     self.call(place.attribute(name), one)
-                self._class(kind)
-        elif isinstance(value, _FUNCTIONS) or kind.__module__ == "autoloop.function" or has_state(value):
+                self.walk_class(kind)
+        elif isinstance(value, FUNCTIONS) or kind.__module__ == "autoloop.function" or has_state(value):
             self.visit(place, value)
 
     def run(self) -> None:
@@ -157,12 +107,19 @@ class _Walk(Reached):
                 self.guard("is" if isinstance(value, Enum) else "equal", place, value)
             return
         if isinstance(value, types.ModuleType):
-            return  # of the user's own modules the names that code uses are places, see ``_globals``
+            if id(value) not in self.seen and is_users_module(value):
+                self.seen[id(value)] = value, place
+                self.guard("is", place, value)
+                self.walk_module(value)
+            return
         if isinstance(value, np.ndarray) and is_plain(value):
             self.arrays.append((place, value))
             return
         if type(value) is Tensor and value.node is None:
             self.arrays.append((place, value))
+            return
+        if type(value) is np.ndarray and not is_hiding(value):
+            self.guard("contents", place, value.copy())
             return
         known = self.seen.get(id(value))
         if known is not None:
@@ -173,6 +130,8 @@ class _Walk(Reached):
                 self._elements(place, value)
             return
         if len(self.seen) > _MOST_OBJECTS:
+            if not isinstance(value, (type, *FUNCTIONS)):
+                self.hidden.append(f"more than {_MOST_OBJECTS} objects are in reach, {place.name!r} among them")
             self.guard("is", place, value)
             return
         self.seen[id(value)] = value, place
@@ -190,7 +149,7 @@ class _Walk(Reached):
             else:
                 self._elements(place, value)
         elif isinstance(value, types.FunctionType):
-            self._function(place, value)
+            self.walk_function(place, value)
         elif isinstance(value, types.MethodType):
             self.guard("type", place, kind)
             self.visit(place.attribute("__func__"), value.__func__)
@@ -207,9 +166,12 @@ class _Walk(Reached):
             self.visit(place.attribute("python_function"), value.python_function)
         elif isinstance(value, type):
             self.guard("is", place, value)
-            self._class(value)
+            self.walk_class(value)
+            self.inherited(value)
         elif has_state(value):
             self._object(place, value)
+        elif is_hiding(value):
+            self.hidden.append(f"the {kind.__name__} {place.name!r} is used")
         elif not (place.kind == "global" and is_random(value)):  # which each run looks up
             self.guard("is", place, value)
 
@@ -227,6 +189,8 @@ class _Walk(Reached):
         parts = value.values() if isinstance(value, dict) else value
         plain = all(isinstance(one, PLAIN) for one in parts)
         if len(value) > _MOST_ELEMENTS or (plain and (len(value) > 20 or isinstance(value, tuple))):
+            if not all(map(is_constant, parts)):
+                self.hidden.append(f"{place.name!r} holds more than {_MOST_ELEMENTS} objects")
             self.guard("elements", place, dict(value) if isinstance(value, dict) else tuple(value))
         elif isinstance(value, dict):
             self.guard("keys", place, tuple(value))
@@ -237,67 +201,27 @@ class _Walk(Reached):
             for k, one in enumerate(value):
                 self.visit(place.item(k), one)
 
-    def _function(self, place: Place, value: types.FunctionType) -> None:
-        file = value.__code__.co_filename
-        self.guard("is", place, value)
-        if is_own_file(file):
-            for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
-                inner = getattr(cell, "cell_contents", None)
-                if callable(inner):
-                    self.visit(Place("cell", None, cell, name), inner)
-        elif not is_library_file(file):
-            for name in ("__defaults__", "__kwdefaults__"):
-                if (given := getattr(value, name)) is not None:
-                    self.visit(place.attribute(name), given)
-            self._code(value)
-
-    def _code(self, function: types.FunctionType) -> None:
-        """Look at the variables of a function's code."""
-        used = self.names.add(function.__code__)
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            if id(cell) in self.seen:
-                continue
-            self.seen[id(cell)] = cell, CALL
-            self.cells.append((name, cell))
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                continue
-            place = Place("cell", None, cell, name)
-            if name in self.names or isinstance(value, (*LISTS, set)):
-                self.visit(place, value)
-        namespace = function.__globals__
-        modules = [one for name in used if isinstance(one := namespace.get(name), types.ModuleType)]
-        self._globals(namespace, used)
-        for one in modules:
-            if _is_users_module(one):
-                self._globals(vars(one), frozenset(name for name in self.names.read if name in vars(one)))
-
-    def _globals(self, namespace: dict[str, Any], used: frozenset[str]) -> None:
-        for name in sorted(used):
-            key = id(namespace), name
-            if key in self.variables:
-                continue
-            self.variables[key] = namespace, name
-            value = namespace.get(name, self)
-            if value is self and name in self.names and not hasattr(builtins, name):
-                self.guard("absent", Place("value", None, namespace, name), name)
-            if value is not self and (name in self.names or isinstance(value, (*LISTS, set))):
-                self.visit(Place("global", None, (namespace, name), name), value)
-
     def _object(self, place: Place, value: Any) -> None:
         kind = type(value)
         self.holders.append((place, value))
         self.guard("type", place, kind)
-        self._class(kind)
+        self.walk_class(kind)
+        self.inherited(kind)
         held = instance_attributes(value)
+        if isinstance(value, (list, deque, dict, set, frozenset)):
+            if not held and is_followed(value):
+                self._elements(place, value)
+            elif not held and is_constant_inside(value):
+                self.guard("held", place, contents(value))
+            else:
+                self.hidden.append(f"{place.name!r} is a container of a class of its own")
         for name, one in held.items():
             if name in self.names or isinstance(one, (*LISTS, set)):
                 self.visit(place.attribute(name), one)
         if self.names.every and hasattr(value, "__dict__"):
             self.guard("attributes", place, frozenset(vars(value)))
         elif hasattr(value, "__dict__"):
-            absent = frozenset([name for name in self.names.read - held.keys() if not _is_method(kind, name)])
+            absent = frozenset([name for name in self.names.read - held.keys() if not _is_property(kind, name)])
             if absent:
                 self.guard("missing", place, absent)
         else:
@@ -305,56 +229,15 @@ class _Walk(Reached):
                 if hasattr(getattr(kind, name, None), "__set__"):
                     self.guard("unset", place, name)
 
-    def _class(self, kind: type) -> None:
-        for cls in kind.__mro__:
-            if not is_users_class(cls) or issubclass(cls, Enum) or (id(cls) in self.seen and cls is not kind):
-                continue
-            if any(holder is cls for _, holder in self.holders):
-                continue
-            place = Place("value", None, cls, cls.__name__)
-            self.seen.setdefault(id(cls), (cls, place))
-            self.holders.append((place, cls))
-            for name, one in vars(cls).items():
-                self._member(place.member(name), name, one)
-
-    def _member(self, place: Place, name: str, one: Any) -> None:
-        special = name[:2] == "__" == name[-2:]
-        if isinstance(one, types.FunctionType):
-            if (special or name in self.names) and is_written(one):
-                self.visit(place, one)
-        elif isinstance(one, staticmethod | classmethod | property | functools.cached_property):
-            if name in self.names:
-                self.guard("is", place, one)
-                for inner in ("__func__", "fget", "fset", "func"):
-                    if isinstance(function := getattr(one, inner, None), types.FunctionType):
-                        self.visit(Place("value", None, function, name), function)
-        elif not special and name in self.names and not hasattr(type(one), "__set__"):
-            self.visit(place, one)
-
 
 def _name(place: Place) -> str:
     name: str = place.key[1] if place.kind == "global" else place.name if place.kind == "cell" else place.key
     return name
 
 
-def _is_users_module(module: types.ModuleType) -> bool:
-    if module.__spec__ is None and getattr(module, "__file__", None) is None:
-        return True  # made by a program
-    return not is_library_file(getattr(module, "__file__", None) or "<frozen ")
-
-
-def _is_method(kind: type, name: str) -> bool:
-    one = getattr(kind, name, None)
-    return callable(one) or isinstance(one, property)
-
-
-def has_state(value: Any) -> bool:
-    """Return whether a value is an object whose attributes are places."""
-    kind = type(value)
-    if isinstance(value, (np.ndarray, type)):
-        return False
-    module = sys.modules.get("argparse")
-    return is_users_class(kind) or kind is types.SimpleNamespace or (module is not None and kind is module.Namespace)
+def _is_property(kind: type, name: str) -> bool:
+    """Return whether an attribute of an object's class comes before its own."""
+    return hasattr(type(getattr(kind, name, None)), "__set__")
 
 
 def reached_from(

@@ -26,9 +26,10 @@ from ..operators.staging.door import result_of
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
 from .changes import Changes, changes_of, left_by
-from .guards import Input, input_at, reader
+from .guards import Input, input_at, reader, same_contents
+from .noted import Guard, Reached
 from .places import RECEIVER, Place
-from .reached import Guard, Reached, reached_from
+from .reached import reached_from
 from .stateful import TRACING, StatefulFunction, Variant
 from .world import MOST_NUMBERS, World
 
@@ -247,9 +248,10 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
         args, kwargs = request.parameters.split(given)
         receiver = () if request.receiver is None else (request.receiver(),)
         try:
-            _leave_buffers(world.reached)
+            _leave_hidden(world.reached)
             world.enter(list(zip(found.places, symbolic[len(request.leaves) :])), given)
             value = traced(request.target, (*receiver, *args), kwargs)
+            _leave_written(found.guards, request, receiver)
             changes, result = changes_of(world, value)
             value = None if result is not None else result_of(value)
         except Exception as error:
@@ -270,11 +272,26 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
     return _Attempt(concrete, world.reached, found.guards, inputs, pairs, changes, result, found.numbers)
 
 
-def _leave_buffers(reached: Reached) -> None:
-    """Leave a function to Python that finds bytes in memory, which it may read unseen."""
+def _leave_hidden(reached: Reached) -> None:
+    """Leave a function to Python that finds what it may read, or change, unseen."""
+    for what in reached.hidden:
+        leave(what, "")
+    if "globals" in reached.names.read:
+        leave("globals() is used", "")
     for value, place in reached.seen.values():
         if isinstance(value, BUFFERS):
             leave(f"the {type(value).__name__}{f' {place.name!r}' if place.name else ''} is used", "")
+
+
+def _leave_written(guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> None:
+    """Leave a function to Python that has written to an array that is a constant of its trace."""
+    for one in guards:
+        if one.kind == "contents":
+            array = one.place.find(request.call, lambda: receiver[0])
+            if isinstance(array, np.ndarray) and not same_contents(array, one.known):
+                if array.shape == one.known.shape:
+                    np.copyto(array, one.known)
+                leave(f"{one.place.name!r} is written to", "")
 
 
 def _spoken(place: Place) -> str:

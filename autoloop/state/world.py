@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..operators.mutation.heap_snapshot import contents, instance_attributes
+from ..operators.mutation.items_of_dicts import fill_dict
+from .noted import Reached
 from .places import CALL, Place, put, set_at, take_away
-from .reached import Reached
 
 #: a variable without a value, an attribute that is not there
 NOTHING: Any = object()
@@ -64,8 +65,7 @@ def fill(value: Any, elements: Any) -> None:
         deque.clear(value)
         deque.extend(value, elements)
     elif isinstance(value, dict):
-        dict.clear(value)
-        dict.update(value, elements)
+        fill_dict(value, elements)
     elif isinstance(value, set):
         set.clear(value)
         set.update(value, elements)
@@ -110,7 +110,7 @@ class World:
         owner = place.parent.find(self.call, self.receiver) if place.parent is not None else None
         if place.kind == "attribute":
             if isinstance(owner, types.FunctionType):
-                return bool(place.key == "__defaults__")
+                return str(place.key) != "__kwdefaults__"
             return type(owner).__module__ not in ("functools", "builtins", "autoloop.function")
         if isinstance(owner, tuple):
             return place.parent is not None and place.parent is not CALL and self.is_settable(place.parent)

@@ -95,6 +95,21 @@ WRITES = [
     ("bound_method_kept", "return h(x)", METHODS + "h = m.step", "m"),
     ("returns_object", "o.n += 1\nreturn o", BOX, "o"),
     ("returns_list", "L.append(1)\nreturn L is M, x", "L = []\nM = L", "L"),
+    ("function_number", "h.calls += 1\nreturn x*h.calls", "def h(): pass\nh.calls = 0", "h.calls"),
+    ("function_array", "h.w[0] += 1\nreturn x*h.w", "def h(): pass\nh.w = np.ones(3)", "h.w"),
+    ("function_born", "h.w = x*2\nreturn x", "def h(): pass", "h.w"),
+    ("function_itself", "f.calls = getattr(f, 'calls', 0) + 1\nreturn x*f.calls", "", "f.calls"),
+    ("class_born", "type(o).z = 1 + getattr(type(o), 'z', 0)\nreturn x*o.z", BOX, "O.z"),
+    ("private_slot", "return x*s.step()",
+     "class S:\n    __slots__ = ('__n',)\n    def __init__(self): self.__n = 0\n    def step(self):\n"
+     "        self.__n += 1\n        return self.__n\ns = S()", "s._S__n"),
+    ("descriptor", "o.v = o.v + x\nreturn o.v",
+     "class D:\n    def __set_name__(self, owner, name): self.name = '_' + name\n"
+     "    def __get__(self, o, kind=None): return getattr(o, self.name)\n"
+     "    def __set__(self, o, v): setattr(o, self.name, v)\n"
+     "class K:\n    v = D()\n    def __init__(self): self._v = np.zeros(3)\no = K()", "o._v"),
+    ("context_manager", "with twice():\n    o.u = o.u + x\nreturn o.u",
+     BOX + "@contextlib.contextmanager\ndef twice():\n    o.n += 1\n    yield\n    o.n += 100", "o"),
     ("two_writes_in_order", "o.u[0] = 1\no.u = x\no.u[1] = 5\nreturn x*1", BOX + "kept = o.u", "(o, kept)"),
 ]  # fmt: skip
 CONTAINERS = [
@@ -145,6 +160,14 @@ CONTAINERS = [
     ("deque_bounded", "Q.append(x.sum())\nreturn x", "Q = collections.deque([1, 2], 3)", "(list(Q), Q.maxlen)"),
     ("tuple_of_arrays", "T[0][1] += 1\nreturn x + T[0]*T[1]", "T = (np.zeros(3), np.ones(3))", "T"),
     ("a_function_kept", "L.append(len)\nreturn x", "L = []", "len(L)"),
+    ("ordered_dict", "D.move_to_end('a')\nD['c'] = D.get('c', 0) + 1\nreturn x",
+     "D = collections.OrderedDict(a=1, b=2)", "list(D.items()), list(reversed(D))"),
+    ("ordered_dict_of_arrays", "D[len(D)] = x*2\nreturn x", "D = collections.OrderedDict(a=1)", "list(D.values())"),
+    ("own_list", "L.append(x.sum())\nreturn x*len(L)", "class Own(list): pass\nL = Own()", "list(L)"),
+    ("own_dict", "D['a'] = D['a'] + x\nreturn x*1", "class Own(dict): pass\nD = Own(a=np.zeros(3))", "dict(D)"),
+    ("dict_by_attributes", "D.a = D.a + 1\nreturn x*D.a",
+     "class Own(dict):\n    def __getattr__(self, n): return self[n]\n"
+     "    def __setattr__(self, n, v): self[n] = v\nD = Own(a=1)", "dict(D)"),
     ("cycle_of_objects", "o.me.n += 1\nreturn x*o.n", BOX + "o.me = o", "o.n"),
 ]  # fmt: skip
 STAGED = [
@@ -217,8 +240,46 @@ CHANGED = [
     ("keyword_default", "return h(x)", "def h(x, *, w=2): return x*w", "0", "h.__kwdefaults__['w'] = k"),
     ("module", "return x*cfg.rate",
      "import types\ncfg = types.ModuleType('cfg')\ncfg.rate = 1\nsys.modules['cfg'] = cfg", "0", "cfg.rate = k"),
+    ("method_of_an_instance", "return m.step(x)", METHODS, "m", "if k == 1:\n    m.step = lambda g: g*3"),
+    ("method_of_a_subclass", "return n.step(x)", METHODS + "class N(M): pass\nn = N()", "n",
+     "if k == 1:\n    N.step = lambda self, g: g*3"),
+    ("attribute_of_a_subclass", "return x*n.rate", METHODS + "class N(M): pass\nn = N()", "n",
+     "if k == 1:\n    N.rate = 9"),
+    ("bases", "return x*n.rate",
+     METHODS + "class B: pass\nclass C(B):\n    rate = 1\nclass D(B):\n    rate = 4\nclass N(C): pass\nn = N()", "0",
+     "if k == 1:\n    N.__bases__ = (D,)"),
+    ("attribute_of_a_function", "return x*h.w", "def h(): pass\nh.w = 1", "h.w", "h.w = k"),
+    ("inner_module", "return x*cfg.sub.rate",
+     "import types\ncfg = types.ModuleType('cfg')\ncfg.sub = types.ModuleType('cfg.sub')\ncfg.sub.rate = 1", "0",
+     "cfg.sub.rate = k"),
+    ("imported_inside", "import cfg_inside as c\nfrom cfg_inside import base\nreturn x*c.rate + base",
+     "import types\nc = types.ModuleType('cfg_inside')\nc.rate = c.base = 1\nsys.modules['cfg_inside'] = c", "0",
+     "c.rate, c.base = k, 2*k"),
+    ("array_of_strings", "return x if W[0] == 'a' else -x", "W = np.array(['a', 'b'])", "0", "W[0] = 'aba'[k]"),
+    ("structured_array", "return x*W['a'][0]", "W = np.zeros(2, dtype=[('a', float)])", "0", "W['a'][0] = k"),
+    ("array_of_constants", "return x*W[0]", "W = np.array([1, 2], dtype=object)", "0", "W[0] = k"),
+    ("class_pattern", "match o:\n    case O(n=0):\n        y = x\n    case O(n=n):\n        y = x*n\nreturn y", BOX,
+     "0", "o.n = k"),
+    ("type_in_a_set", "return x*max(type(s)(3) for s in S)", "S = {1}", "S", "S.clear(); S.add([1, 1.0, True][k])"),
+    ("own_list_item", "return x*L[0]", "class Own(list): pass\nL = Own([1])", "list(L)", "L[0] = k"),
     ("enum", "return x if E.A is c else -x", "import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\nc = E.A", "0",
      "global c\nc = E(1 + k % 2)"),
     ("not_a_number", "return np.isnan(x*K)", "K = float('nan')", "0", "pass"),
     ("zero_of_a_sign", "return np.copysign(x, K)", "K = 0.0", "0", "global K\nK = -0.0 if k == 1 else 0.0"),
+]  # fmt: skip
+#: plain Python runs these at each call
+LEFT = [
+    ("array_of_objects", "return x*W[0]", "W = np.array([np.ones(3), 2], dtype=object)", "0", "W[0][0] = k"),
+    ("string_written", "W[0] = 'b'\nreturn x if W[1] == 'a' else -x", "W = np.array(['a', 'b'])", "W", "W[0] = 'a'"),
+    ("structure_written", "W['a'][0] += 1\nreturn x*W['a'][0]", "W = np.zeros(2, dtype=[('a', float)])", "W['a']"),
+    ("user_dict", "W['a'] = W['a'] + 1\nreturn x*W['a']", "W = collections.UserDict(a=1)", "W['a']", "W['a'] += k"),
+    ("chain_map", "return x*W['a']", "W = collections.ChainMap({'a': 1})", "0", "W['a'] = k"),
+    ("mapping_proxy", "return x*W['a']", "D = {'a': 1}\nimport types\nW = types.MappingProxyType(D)", "0",
+     "D['a'] = k"),
+    ("weak_values", "return x*len(W)", BOX + "W = weakref.WeakValueDictionary()", "len(W)", "if k == 1: W['a'] = o"),
+    ("many_objects", "W[0][1] += 1\nreturn x*W[1][1]", "W = [np.ones(2) for _ in range(1001)]", "W[0]", "W[1][1] = k"),
+    ("many_lists", "W[7].append(x.sum())\nreturn x*len(W[7])", "W = {k: [] for k in range(1001)}", "W[7]"),
+    ("own_items", "return x*L[0]", "class Own(list):\n    def __getitem__(self, k): return 2*super().__getitem__(k)\n"
+     "L = Own([np.ones(1)])", "0", "list.__getitem__(L, 0)[0] = k"),
+    ("names_of_globals", "globals()['Z'] = x*2\nreturn x", "", "Z"),
 ]  # fmt: skip

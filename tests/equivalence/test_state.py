@@ -3,7 +3,7 @@
 import itertools
 
 from each_case import each
-from programs_of_state import CHANGED, CONTAINERS, STAGED, WRITES
+from programs_of_state import CHANGED, CONTAINERS, LEFT, STAGED, WRITES
 from worlds import module, played
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
@@ -13,12 +13,12 @@ def first(name, *_):
     return name
 
 
-def check(name, *program):
+def check(name, *program, is_left=False):
     text = module(*program)
     executor = next(INTERPRETED)
     expected, _ = played(name, text)
     found, reasons = played(name, text, executor)
-    assert not reasons
+    assert bool(reasons) == is_left
     for one, other in zip(expected, found, strict=True):
         assert one == other, executor
 
@@ -41,3 +41,8 @@ def test_loops_and_branches_of_the_graph_write_too(name, *program):
 @each(CHANGED, first)
 def test_each_call_finds_what_is_there_now(name, *program):
     check(name, *program)
+
+
+@each(LEFT, first)
+def test_what_no_graph_can_see_change_is_left_to_plain_python(name, *program):
+    check(name, *program, is_left=True)

@@ -27,6 +27,7 @@ from ...conversion.callables import is_library_file, is_users_class
 from ..staging.growing_list import GrowingList
 from ..staging.standins import StandIn, opened
 from ..staging.undefined import Undefined
+from .items_of_dicts import dict_class, fill_dict
 
 MOST_OBJECTS = 5_000
 _MOST_ELEMENTS = 1_000
@@ -338,7 +339,7 @@ def contents(value: Any) -> Any:
     if isinstance(value, list):
         return list.copy(value)
     if isinstance(value, dict):
-        return dict.copy(value)
+        return dict(dict_class(value).items(value))
     if isinstance(value, set):
         return set.copy(value)
     if isinstance(value, deque):
@@ -391,6 +392,8 @@ def instance_attributes(value: Any) -> dict[str, Any]:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             with contextlib.suppress(AttributeError):  # not set
+                if name.startswith("__") and not name.endswith("__"):
+                    name = f"_{cls.__name__.lstrip('_')}{name}"
                 if not name.startswith("__"):
                     found[name] = cls.__dict__[name].__get__(value)
     return found
@@ -421,8 +424,7 @@ def put_back(snapshot: Snapshot) -> None:
     elif isinstance(value, np.ndarray):
         value[...] = old
     elif isinstance(value, dict):
-        dict.clear(value)
-        dict.update(value, old)
+        fill_dict(value, old)
     elif isinstance(value, set):
         set.clear(value)
         set.update(value, old)

@@ -1,0 +1,67 @@
+"""What is noted of the world that a function reaches."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from autoloop_runtime.base.dataclass import dataclass
+
+from .code_names import Names
+from .places import Place
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """What has to hold at a place for a trace to fit.
+
+    Attributes
+    ----------
+    kind : str
+        ``equal``, ``is``, ``type``, ``same`` (as another place), ``length``, ``keys``, ``elements``, ``missing``
+        (attributes), ``contents`` (of an array), ``unset`` (attribute of a class with slots).
+    place : Place
+    known : object
+        What it is compared with.
+    """
+
+    kind: str
+    place: Place
+    known: Any
+
+
+class Reached:
+    """What a function reaches, besides its arguments.
+
+    Attributes
+    ----------
+    guards : list of Guard
+        Parents before what they hold.
+    arrays, numbers : list of (Place, object)
+        Arrays and tensors, and Python numbers and NumPy scalars, where another value can be put.
+    holders : list of (Place, object)
+        Containers, objects and classes, which may change.
+    variables : dict
+        ``(id of namespace, name)`` -> namespace and name, of the globals that code in reach uses.
+    cells : list of (str, cell)
+        The variables of closures.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.guards: list[Guard] = []
+        self.arrays: list[tuple[Place, Any]] = []
+        self.numbers: list[tuple[Place, Any]] = []
+        self.holders: list[tuple[Place, Any]] = []
+        self.variables: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
+        self.cells: list[tuple[str, types.CellType]] = []
+        #: objects by id, which stay theirs, and where they stand
+        self.seen: dict[int, tuple[Any, Place]] = {}
+        #: the containers, by id, that are only added to, so that what they hold is not guarded
+        self.added_to: set[int] = set()
+        #: what cannot be read and written as places, in words
+        self.hidden: list[str] = []
+
+    def guard(self, kind: str, place: Place, known: Any) -> None:
+        """Note what has to hold."""
+        self.guards.append(Guard(kind, place, known))

@@ -1,0 +1,148 @@
+"""The walk over code in reach: variables of functions, what functions and modules hold, and classes."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import importlib.util
+import sys
+import types
+from enum import Enum
+from typing import Any
+
+from ..conversion.callables import is_library_file, is_users_class, is_written
+from ..errors import is_own_file
+from .noted import Reached
+from .places import CALL, Place
+from .unchanging import LISTS, has_state
+
+
+class CodeWalk(Reached):
+    """The part of the walk that looks at functions, modules and classes."""
+
+    def visit(self, place: Place, value: Any) -> None:
+        """Look at a place later, when all before it were."""
+        raise NotImplementedError
+
+    def walk_function(self, place: Place, value: types.FunctionType) -> None:
+        file = value.__code__.co_filename
+        self.guard("is", place, value)
+        if is_library_file(file):  # a decorator's wrapper may hold a function of the user's
+            for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+                inner = getattr(cell, "cell_contents", None)
+                if callable(inner) and (is_own_file(file) or _is_users_function(inner)):
+                    self.visit(Place("cell", None, cell, name), inner)
+        else:
+            for name in ("__defaults__", "__kwdefaults__"):
+                if (given := getattr(value, name)) is not None:
+                    self.visit(place.attribute(name), given)
+            self.attributes_of(place, value)
+            self.walk_code(value)
+
+    def attributes_of(self, place: Place, function: types.FunctionType) -> None:
+        """Look at what a function itself holds."""
+        held = vars(function)
+        self.holders.append((place, function))
+        for name, one in held.items():
+            if name in self.names and name != "__wrapped__":
+                self.visit(place.attribute(name), one)
+        if self.names.every:
+            self.guard("attributes", place, frozenset(held))
+
+    def walk_code(self, function: types.FunctionType) -> None:
+        """Look at the variables of a function's code."""
+        used = self.names.add(function.__code__)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if id(cell) in self.seen:
+                continue
+            self.seen[id(cell)] = cell, CALL
+            self.cells.append((name, cell))
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            place = Place("cell", None, cell, name)
+            if name in self.names or isinstance(value, (*LISTS, set)):
+                self.visit(place, value)
+        namespace = function.__globals__
+        modules = [one for name in used if isinstance(one := namespace.get(name), types.ModuleType)]
+        self._globals(namespace, used)
+        for one in modules:
+            self.walk_module(one)
+        for name in self.names.imported:
+            self._imported(name, namespace.get("__package__") or "")
+
+    def walk_module(self, module: types.ModuleType) -> None:
+        """Look at what code uses of a module, if that is the user's."""
+        if is_users_module(module):
+            self._globals(vars(module), frozenset(name for name in self.names.read if name in vars(module)))
+
+    def _imported(self, name: str, package: str) -> None:
+        """Look at a module that code imports when it runs."""
+        first = name.partition(".")[0]
+        known = [one for one in (name, first, f"{package}.{name}") if one in sys.modules]
+        for one in known:
+            self.walk_module(sys.modules[one])
+        if name not in known and f"{package}.{name}" not in known:
+            with contextlib.suppress(ImportError, ValueError, AttributeError):
+                found = importlib.util.find_spec(first)
+                if found is None or not is_library_file(found.origin or "<frozen "):
+                    self.hidden.append(f"the module {name!r} is imported")
+
+    def _globals(self, namespace: dict[str, Any], used: frozenset[str]) -> None:
+        for name in sorted(used):
+            key = id(namespace), name
+            if key in self.variables:
+                continue
+            self.variables[key] = namespace, name
+            value = namespace.get(name, self)
+            if value is self and name in self.names and not hasattr(builtins, name):
+                self.guard("absent", Place("value", None, namespace, name), name)
+            if value is not self and (name in self.names or isinstance(value, (*LISTS, set))):
+                self.visit(Place("global", None, (namespace, name), name), value)
+
+    def inherited(self, kind: type) -> None:
+        """Guard what decides from which class an attribute comes."""
+        users = [cls for cls in kind.__mro__ if is_users_class(cls)]
+        if len(users) > 1 or (users and self.names.every):
+            for cls in users:
+                place = Place("value", None, cls, cls.__name__)
+                self.guard("is", place.attribute("__mro__"), cls.__mro__)
+                self.guard("length", place.attribute("__dict__"), len(vars(cls)))
+
+    def walk_class(self, kind: type) -> None:
+        for cls in kind.__mro__:
+            if not is_users_class(cls) or issubclass(cls, Enum) or (id(cls) in self.seen and cls is not kind):
+                continue
+            if any(holder is cls for _, holder in self.holders):
+                continue
+            place = Place("value", None, cls, cls.__name__)
+            self.seen.setdefault(id(cls), (cls, place))
+            self.holders.append((place, cls))
+            for name, one in vars(cls).items():
+                self._member(place.member(name), name, one)
+
+    def _member(self, place: Place, name: str, one: Any) -> None:
+        special = name[:2] == "__" == name[-2:]
+        if isinstance(one, types.FunctionType):
+            if (special or name in self.names) and is_written(one):
+                self.visit(place, one)
+        elif isinstance(one, staticmethod | classmethod | property | functools.cached_property):
+            if name in self.names:
+                self.guard("is", place, one)
+                for inner in ("__func__", "fget", "fset", "func"):
+                    if isinstance(function := getattr(one, inner, None), types.FunctionType):
+                        self.visit(Place("value", None, function, name), function)
+        elif not special and name in self.names and (has_state(one) or not hasattr(type(one), "__set__")):
+            self.visit(place, one)
+
+
+def _is_users_function(value: Any) -> bool:
+    return isinstance(value, types.FunctionType) and not is_library_file(value.__code__.co_filename)
+
+
+def is_users_module(module: types.ModuleType) -> bool:
+    if module.__spec__ is None and getattr(module, "__file__", None) is None:
+        return True  # made by a program
+    return not is_library_file(getattr(module, "__file__", None) or "<frozen ")

@@ -1,0 +1,64 @@
+"""What never changes, what is looked into, and what changes where nobody sees it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+import weakref
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ..conversion.callables import is_users_class
+from ..operators.mutation.heap_snapshot import contents
+
+#: values that never change, compared by type and value
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, np.generic, np.dtype, type(...))
+#: containers whose elements are places
+DICTS = (dict, OrderedDict, defaultdict, Counter)
+LISTS = (list, deque)
+FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+#: classes of the library whose objects hold what nobody sees change, and how classes look into their items
+HIDING = (
+    *(UserDict, UserList, ChainMap, types.MappingProxyType),
+    *(weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet),
+)
+ITEMS = ("__getitem__", "__setitem__", "__iter__", "__len__", "__contains__", "__missing__")
+
+
+def is_constant(value: Any) -> bool:
+    """Return whether a value never changes."""
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(is_constant, value))
+    return isinstance(value, (*PLAIN, Enum, type, *FUNCTIONS, types.BuiltinFunctionType, np.ufunc))
+
+
+def has_state(value: Any) -> bool:
+    """Return whether a value is an object whose attributes are places."""
+    kind = type(value)
+    if isinstance(value, (np.ndarray, type)):
+        return False
+    module = sys.modules.get("argparse")
+    return is_users_class(kind) or kind is types.SimpleNamespace or (module is not None and kind is module.Namespace)
+
+
+def is_hiding(value: Any) -> bool:
+    """Return whether an object holds what changes unseen: such a one of a library, or an array of such."""
+    if type(value) is np.ndarray:
+        return value.dtype.kind == "O" and not all(map(is_constant, value.ravel().tolist()))
+    return type(value) in HIDING
+
+
+def is_followed(value: Any) -> bool:
+    """Return whether the items of a container of a user's class are found and set as those of its base class are."""
+    kind = type(value)
+    return not any(name in ITEMS for cls in kind.__mro__ if is_users_class(cls) for name in vars(cls))
+
+
+def is_constant_inside(value: Any) -> bool:
+    """Return whether nothing that a container holds can change; none of its own methods is called."""
+    held = contents(value)
+    return all(map(is_constant, held.values() if isinstance(held, dict) else held))
