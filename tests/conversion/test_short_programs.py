@@ -60,10 +60,19 @@ REFUSED = [
     "y = 0.0\nfor i in range(n):\n    if i > 0:\n        y = y + x\nreturn y",
     "y = 0.0\nif n > 1:\n    y = x\nfor i in range(n):\n    y = y + 1\nreturn y",
 ]  # fmt: skip
+SAID = (
+    ", and operator 'add' gives", "changed in place", "a function of arrays gives something else", "np.sum", "np.add",
+    "gives something else of each: let it be an array from the beginning", "operator 'neg'",
+    "only its iterations tell: let it be an array before the loop",
+)  # fmt: skip
 PRODUCTS = [
     "return np.dot(x, n), np.dot(n, x.reshape(2, 3)), np.dot(x.reshape(6, 1, 1), n)",
     "return np.inner(n, x.astype(np.float32)), x.reshape(1, 6).dot(n), np.dot(x.astype(np.complex64), n)",
 ]
+LIMITS = [
+    "return np.finfo(x).eps", "return np.iinfo(x.astype(int)).max", "return np.finfo(x[0]).eps, np.finfo(x.dtype).max",
+    "return sorted(np.where(x > 2, x, -0.0 * n), reverse=True), sorted(x * 0, reverse=True)",
+]  # fmt: skip
 # What a branch computes that may not be taken, and what a loop computes that may not have a turn.
 RAISING = [
     "np.uint64(-7)", "np.int8(200)", "int('a')", "None.foo", "x.foo", "x + np.ones(4)", "np.ones((2, 3)) @ x",
@@ -76,6 +85,8 @@ BLOCKS = ("if x[0] > n:\n    {}\nreturn x", "i = 0\nwhile x[i] > n + i:\n    {}\
 TABLE = [
     *((one, X, np.int64(n)) for one in (*ACCUMULATED, *OF_EITHER) for n in (0, 1, 3)),
     *((one, X, 3) for one in (*WITHOUT_ATTRIBUTES, *OTHERS)),
+    *((one, X, np.int64(3)) for one in LIMITS),
+    ("return sorted(x, reverse=True)", np.array([0.0, -0.0, 1.0, -0.0, 0.0]), 0),
     *((one, ODD, n) for one in PRODUCTS for n in (0, -0.0, -1, np.float64(-2))),
 ]
 
@@ -149,12 +160,7 @@ def test_what_is_a_number_or_an_array_is_refused_where_that_matters():
             al.function(made(body))(X, np.int64(0))
         said = str(caught.value)
         assert "let it be an array" in said or "only arrays are changed in place: write y = y + ..." in said
-        assert any(
-            one in said
-            for one in (", and operator 'add' gives", "changed in place", "a function of arrays gives something else", "np.sum", "np.add",
-                        "gives something else of each: let it be an array from the beginning", "operator 'neg'",
-                        "only its iterations tell: let it be an array before the loop")
-        ), said  # fmt: skip
+        assert any(one in said for one in SAID), said
 
 
 def test_what_a_decorated_function_gives_another_is_a_number_or_an_array():
@@ -170,3 +176,13 @@ def test_what_a_decorated_function_gives_another_is_a_number_or_an_array():
 
     for n in np.int64(0), np.int64(2):
         assert outcome(al.function(outer), X, n) == outcome(outer, X, n)
+
+
+def test_limits_of_arrays_and_masks_that_are_none_are_refused():
+    with pytest.raises(ValueError, match=r"takes a dtype, not an array: write np.finfo\(x.dtype\)"):
+        al.function(made("return np.finfo(x).eps"))(X, 1)
+    for body in ("return x.sum(where=None)", "return np.sum(x, where=None)", "return x.prod(where=None)"):
+        with pytest.raises(TypeError):
+            al.function(made(body))(X, 1)
+    with pytest.raises(TypeError, match="where=None leaves everything out in NumPy: write where=False for that"):
+        al.function(made("return (x + n).sum(where=None)"))(X, np.int64(1))

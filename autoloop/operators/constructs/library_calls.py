@@ -89,6 +89,17 @@ def as_scalar(of: type[np.generic]) -> Callable[..., Any]:
     return made
 
 
+def _limits(of: Any) -> Callable[..., Any]:
+    """Return ``np.finfo`` or ``np.iinfo`` as what takes a staged number or scalar; of arrays NumPy has none."""
+
+    def made(asked: Any) -> Any:
+        if isinstance(asked, ArrayTracer) and not asked.is_scalar:
+            raise ValueError(f"np.{of.__name__} takes a dtype, not an array: write np.{of.__name__}(x.dtype)")
+        return of(asked.dtype if isinstance(asked, Tensor) else asked)
+
+    return made
+
+
 def new_array(shape: Any, dtype: Any = float, *others: Any, order: Any = None, **more: Any) -> Any:
     """Return ``np.ndarray(shape)``, an array to be filled."""
     if others or more:
@@ -113,6 +124,8 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: lambda *args, **kwargs: _callbacks().apply_along_axis(*args, **kwargs),
     np.apply_over_axes: lambda *args, **kwargs: _callbacks().apply_over_axes(*args, **kwargs),
     np.concatenate: _concatenate,
+    np.finfo: _limits(np.finfo),
+    np.iinfo: _limits(np.iinfo),
     np.isscalar: lambda element: issubclass(stands_for(element), (np.generic, bool, int, float, complex)),
     np.piecewise: lambda *args, **kwargs: _callbacks().piecewise(*args, **kwargs),
     np.stack: _stack,

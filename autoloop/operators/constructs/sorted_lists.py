@@ -107,7 +107,8 @@ def _gathered(made: list[Any], place: Tensor, number: Kind) -> Any:
 
 def sorted_tensor(values: Tensor, kind: Kind, reverse: bool) -> Any:
     """Return ``sorted`` of a tensor: a list where its length is known, of elements that are a ``kind``."""
-    made = ops.sort(values)
-    made = marked(join(kind, ArrayTracer), ops.flip(made) if reverse else made)
+    # equal elements, 0.0 and -0.0, keep their order in both directions
+    made = ops.flip(ops.sort(ops.flip(values))) if reverse else ops.sort(values)
+    made = marked(join(kind, ArrayTracer), made)
     known = made.shape.rank == 1 and made.shape.as_list()[0] is not None
     return [marked(kind, ops.getitem(made, place)) for place in range(made.shape.as_list()[0])] if known else made

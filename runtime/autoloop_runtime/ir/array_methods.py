@@ -273,7 +273,7 @@ class Methods:
 def _given(**arguments: Any) -> dict[str, Any]:
     """Return the arguments that ask for anything: a function's default of ``where`` is not always a method's."""
     return {name: value for name, value in arguments.items() if value is not True and value is not _ABSENT
-            and value is not None}  # fmt: skip
+            and (value is not None or name == "where")}  # fmt: skip
 
 
 def _is_axis(value: Any) -> bool:
