@@ -7,6 +7,7 @@ call with the same kinds of arguments does no tracing at all.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ from .keys import Number, leaf_key, quick_key
 from .number_inputs import NumberInputs
 from .parameters import Parameters
 from .plain_python import CalledPlain, traced_or_plain, with_graph
-from .state.stateful import TRACING, OtherWorld, StatefulFunction, with_variant
+from .state.stateful import TRACING, OtherWorld, StatefulFunction, called_again, with_variant
 from .written_arguments import OtherMemory, in_order, lying_of, same_arrays
 
 if TYPE_CHECKING:
@@ -125,9 +126,9 @@ class Function:
                     return self._call_nested(call)
                 return concrete.run(values, arrays)
             except OtherMemory as other:
-                return self._call_with_memory(call, other.exactly)
+                return called_again(call, self._call_nested, self._call_with_memory, other.exactly)
             except OtherWorld:
-                return self._call_nested(call)
+                return called_again(call, self._call_nested, self._call_with_memory)
         except CalledPlain:
             pass
         return self.python_function(*self._receiver(), *args, **kwargs)
@@ -160,7 +161,8 @@ class Function:
                 key = structure, key
                 concrete = self._quick.get(key)
                 if concrete is not None and not recorders():
-                    return concrete.run(values, arrays)
+                    with contextlib.suppress(OtherWorld):
+                        return concrete.run(values, arrays)
         concrete, leaves = self._lookup(call)
         for leaf in leaves:
             if isinstance(leaf, Tensor) and leaf.node is not None:

@@ -84,6 +84,7 @@ class _Walk(CodeWalk):
                 for name, one in instance_attributes(value).items():
                     self.call(place.attribute(name), one)
                 self.walk_class(kind)
+                self.inherited(kind)
         elif isinstance(value, FUNCTIONS) or kind.__module__ == "autoloop.function" or has_state(value):
             self.visit(place, value)
 

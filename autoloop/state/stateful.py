@@ -13,6 +13,7 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..concrete import ConcreteFunction
 from ..given_arrays import is_same
+from ..written_arguments import OtherMemory
 
 if TYPE_CHECKING:
     from autoloop_runtime.ir.graph import Graph
@@ -26,6 +27,8 @@ _KIND = Kind("state.TRACING", "a trace that was being made is made again; what s
 TRACING = _KIND.lock()
 #: so many traces of one key are kept, the newest first
 MOST_VARIANTS = 32
+#: so often a call looks for a trace that fits what it finds
+MOST_TRIES = 8
 
 
 class OtherWorld(Exception):
@@ -226,3 +229,17 @@ def with_variant(
     made = known or StatefulFunction(name, receiver)
     made.add(variant)
     return made
+
+
+def called_again(
+    call: tuple[Any, ...], nested: Callable[..., Any], with_memory: Callable[..., Any], exactly: bool | None = None
+) -> Any:
+    """Run a call whose trace did not fit the memory of its arrays, or the world, which other threads may change."""
+    for _ in range(MOST_TRIES):
+        try:
+            return nested(call) if exactly is None else with_memory(call, exactly)
+        except OtherMemory as other:
+            exactly = other.exactly
+        except OtherWorld:
+            pass
+    return nested(call)

@@ -1,7 +1,10 @@
 """What a function reads and writes outside its arguments, it reads and writes at each call, as plain Python does."""
 
+import dataclasses
 import itertools
 
+import autoloop as al
+import numpy as np
 from each_case import each
 from programs_of_state import CHANGED, CONTAINERS, LEFT, STAGED, WRITES
 from worlds import module, played
@@ -46,3 +49,35 @@ def test_each_call_finds_what_is_there_now(name, *program):
 @each(LEFT, first)
 def test_what_no_graph_can_see_change_is_left_to_plain_python(name, *program):
     check(name, *program, is_left=True)
+
+
+RATE = 1
+
+
+@dataclasses.dataclass
+class Base:
+    a: object
+
+    def gain(self):
+        return 1
+
+
+class Inner(Base):
+    pass
+
+
+def test_arguments_in_containers_and_a_world_that_changes():
+    global RATE
+
+    @al.function
+    def scaled(pair, inner):
+        return pair[0] * RATE * inner.gain()
+
+    inner = Inner(np.ones(2))
+    for rate in (1, 2, 1, 3, 3):
+        RATE = rate
+        assert scaled([np.ones(2)], inner).tolist() == [rate, rate]
+    Inner.gain = lambda self: 10
+    assert scaled([np.ones(2)], inner).tolist() == [30, 30]
+    del Inner.gain
+    assert scaled([np.ones(2)], inner).tolist() == [3, 3]
