@@ -23,7 +23,7 @@ LATER = (
     "autoloop.operators.constructs.items",
     "autoloop.operators.constructs.library_calls", "autoloop.operators.constructs.mixed_operators",
     "autoloop.operators.constructs.stateful_calls", "autoloop.operators.constructs.text",
-    "autoloop.operators.staging.bytes_of_runs",
+    "autoloop.operators.staging.bytes_of_runs", "autoloop.state.changes", "autoloop.state.guards",
     "autoloop_runtime.base.threads", "autoloop_runtime.collections.tensor_array",
     "autoloop_runtime.collections.tensor_array_ops", "autoloop_runtime.collections.variables",
     "autoloop_runtime.control.while_loop",
@@ -123,6 +123,9 @@ FIRST_TRACES = {
     "a comparison of one": ("(2 if x else 0.25) < 1", "np.bool_(False)"),
     "its absolute": ("abs(-2 if x else 0.25)", "np.bool_(True)"),
     "a flag that ends a loop": ("stopped(x)", "np.int64(7)"),
+    "a number of the world": ("x * FACTOR", "np.arange(3.0)"),
+    "what is written to it": ("written(x)", "np.arange(3.0)"),
+    "what holds one of its objects": ("(x * 2, LIST)[0]", "np.arange(3.0)"),
     "a number of two types after a loop": ("looped(x)", "np.int64(3)"),
 }
 
@@ -133,6 +136,11 @@ def test_a_first_trace_may_need_any_part(tmp_path, part):
     code = f"""
 import math
 import numpy as np
+FACTOR, LIST, last = 2, [1], 0
+def written(x):
+    global last
+    last = last + 1
+    return x + last
 def stopped(x):
     k = 0
     while k < x:
@@ -147,7 +155,10 @@ def looped(x):
     return v - 1
 def f(x):
     return {expression}
-made, expected = al.function(f)({given}), f({given})
+made = al.function(f)({given})
+state, last = (last, LIST), 0
+expected = f({given})
+assert state == (last, LIST)
 assert type(made) is type(expected) and np.array_equal(made, expected), (made, expected)
 """
     loaded(tmp_path, (), code)

@@ -4,3 +4,25 @@ The names of globals, closures, attributes and items are *places*. Before a trac
 walked (``reached``); arrays there become inputs of the graph, everything else is guarded (``guards``). After it the
 places are compared (``changes``): what differs is written at every call, and the world is put back as it was.
 """
+
+from typing import TYPE_CHECKING
+
+from autoloop_runtime.base.doors import door
+
+if TYPE_CHECKING:
+    from .changes import changes_of as changes_of
+    from .changes import left_by as left_by
+    from .guards import input_at as input_at
+    from .guards import reader as reader
+    from .guards import same_contents as same_contents
+
+#: loaded by the first trace that finds or changes something
+_MODULES = {
+    "changes_of": "autoloop.state.changes",
+    "left_by": "autoloop.state.changes",
+    "input_at": "autoloop.state.guards",
+    "reader": "autoloop.state.guards",
+    "same_contents": "autoloop.state.guards",
+}
+if not TYPE_CHECKING:
+    __getattr__ = door(globals(), _MODULES)

@@ -15,7 +15,6 @@ from enum import Enum
 from typing import Any, NoReturn
 
 import numpy as np
-from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -31,35 +30,7 @@ from ..operators.staging.undefined import MaybeUnset, Undefined
 from .places import Place, put, set_at, take_away
 from .stateful import Made
 from .unchanging import PLAIN, has_state
-from .world import NOTHING, Holder, World, fill
-
-Recipe = Callable[[Made], Any]
-Write = Callable[[Made], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Changes:
-    """What is to be done after each run.
-
-    Attributes
-    ----------
-    outputs : list of Tensor
-        What the graph gives for it.
-    owners : list of Place
-        What it needs to be found.
-    writes : list of callable
-        Each takes a ``Made``.
-    names : list of str
-        What messages call the places.
-    numbers : set of tuple
-        The paths of numbers that are given another value.
-    """
-
-    outputs: list[Any]
-    owners: list[Place]
-    writes: list[Write]
-    names: list[str]
-    numbers: set[tuple[Any, ...]]
+from .world import NOTHING, Changes, Holder, Recipe, World, Write, fill
 
 
 class _Recipes:

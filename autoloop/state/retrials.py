@@ -7,7 +7,7 @@ each call. A trace that asks for what only the values of arrays tell is made aga
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -16,6 +16,7 @@ from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
+from .. import state
 from ..concrete import ConcreteFunction
 from ..conversion.known_effects import BUFFERS
 from ..errors import is_own_file, is_refusal
@@ -25,13 +26,15 @@ from ..operators.mutation.outside_world import leave
 from ..operators.staging.door import result_of
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
-from .changes import Changes, changes_of, left_by
-from .guards import Input, input_at, reader, same_contents
 from .noted import Guard, Reached
 from .places import RECEIVER, Place
 from .reached import reached_from
 from .stateful import TRACING, StatefulFunction, Variant
-from .world import MOST_NUMBERS, World
+from .unchanging import PLAIN
+from .world import MOST_NUMBERS, Changes, World
+
+if TYPE_CHECKING:
+    from .guards import Input
 
 #: a number of which so many values were traced is an input
 MOST_VALUES = 5
@@ -252,10 +255,13 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             world.enter(list(zip(found.places, symbolic[len(request.leaves) :])), given)
             value = traced(request.target, (*receiver, *args), kwargs)
             _leave_written(found.guards, request, receiver)
-            changes, result = changes_of(world, value)
+            if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)):
+                changes, result = Changes([], [], [], [], set()), None
+            else:
+                changes, result = state.changes_of(world, value)
             value = None if result is not None else result_of(value)
         except Exception as error:
-            leave = None if _is_ours(error) else left_by(world)
+            leave = None if _is_ours(error) else state.left_by(world)
             world.put_back()
             if leave is not None:
                 leave()
@@ -264,7 +270,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             world.put_back()
             raise
     world.put_back()
-    inputs = [input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
+    inputs = [state.input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
     if changes.writes or result is not None:
         value = (value, *changes.outputs)
     roots = (request.target, *receiver, *args, *kwargs.values())
@@ -288,7 +294,7 @@ def _leave_written(guards: Sequence[Guard], request: Request, receiver: tuple[An
     for one in guards:
         if one.kind == "contents":
             array = one.place.find(request.call, lambda: receiver[0])
-            if isinstance(array, np.ndarray) and not same_contents(array, one.known):
+            if isinstance(array, np.ndarray) and not state.same_contents(array, one.known):
                 if array.shape == one.known.shape:
                     np.copyto(array, one.known)
                 leave(f"{one.place.name!r} is written to", "")
@@ -304,13 +310,13 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     places = [(one.place.name, "guarded") for one in made.guards if one.kind in ("equal", "is", "elements", "keys")]
     places += [(one.place.name, "read by reference" if one.kind != "number" else "read") for one in made.inputs]
     places += [(name, "written") for name in made.changes.names]
-    read = reader(made.guards, made.inputs, made.changes.owners)
+    read = state.reader(made.guards, made.inputs, made.changes.owners)
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
     return Variant(
         made.concrete,
         read,
-        reader(made.guards, made.inputs, made.changes.owners, True) if has_tensors else read,
+        state.reader(made.guards, made.inputs, made.changes.owners, True) if has_tensors else read,
         writes,
         made.result,
         bool(writes) or made.result is not None,

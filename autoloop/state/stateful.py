@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from autoloop_runtime.ir.graph import Graph
     from autoloop_runtime.running.runner import Runner
 
-    from .changes import Recipe, Write
     from .guards import Reader
+    from .world import Recipe, Write
 
 _KIND = Kind("state.TRACING", "a trace that was being made is made again; what stood in places then is put back by it")
 #: held while tracers stand in the places of a world; who finds one there waits for it

@@ -7,15 +7,46 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoloop_runtime.base.dataclass import dataclass
+
 from ..operators.mutation.heap_snapshot import contents, instance_attributes
 from ..operators.mutation.items_of_dicts import fill_dict
 from .noted import Reached
 from .places import CALL, Place, put, set_at, take_away
+from .stateful import Made
 
 #: a variable without a value, an attribute that is not there
 NOTHING: Any = object()
 #: arrays of more numbers are not copied to see whether they change
 MOST_NUMBERS = 4_000_000
+
+Recipe = Callable[[Made], Any]
+Write = Callable[[Made], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """What is to be done after each run.
+
+    Attributes
+    ----------
+    outputs : list of Tensor
+        What the graph gives for it.
+    owners : list of Place
+        What it needs to be found.
+    writes : list of callable
+        Each takes a ``Made``.
+    names : list of str
+        What messages call the places.
+    numbers : set of tuple
+        The paths of numbers that are given another value.
+    """
+
+    outputs: list[Any]
+    owners: list[Place]
+    writes: list[Write]
+    names: list[str]
+    numbers: set[tuple[Any, ...]]
 
 
 class Holder:
@@ -182,6 +213,14 @@ class World:
                 cell.cell_contents = first
         for one in self.holders:
             one.put_back()
+
+    def is_untouched(self) -> bool:
+        """Return whether there is nothing in it but variables that hold what they held when the trace began."""
+        return (
+            not self.holders
+            and all(namespace.get(name, NOTHING) is before for namespace, name, before in self.variables)
+            and all(_contents(cell) is before for _, cell, before in self.cells)
+        )
 
     def owner_of(self, place: Place) -> Any:
         """Return what a place is in the trace."""
