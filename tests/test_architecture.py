@@ -49,6 +49,7 @@ LAZY = {
     ("autoloop.tracing", "autoloop.conversion.advice"),
     ("autoloop.operators.constructs.raising", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.branch_merge", "autoloop_runtime.control.while_loop"),
+    ("autoloop.operators.staging.maybe_numbers", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.growing_list", "autoloop_runtime.collections.tensor_array"),
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.session"),
     ("autoloop_runtime.running.automatic", "autoloop_runtime.passes.regions"),

@@ -65,6 +65,12 @@ class Holder:
         """Return what it holds now."""
         return held(self.traced)
 
+    def is_untouched(self) -> bool:
+        """Return whether it is no container, and its attributes are what they were when the trace began."""
+        if isinstance(self.traced, dict) or not isinstance(self.before, dict):
+            return False
+        return _is_unchanged(self.now(), self.before)
+
     def put_back(self) -> None:
         """Let it hold what it held at first."""
         value, now, first = self.value, held(self.value), self._first
@@ -215,9 +221,9 @@ class World:
             one.put_back()
 
     def is_untouched(self) -> bool:
-        """Return whether there is nothing in it but variables that hold what they held when the trace began."""
+        """Return whether all that is in it, variables and attributes, is what it was when the trace began."""
         return (
-            not self.holders
+            all(one.is_untouched() for one in self.holders)
             and all(namespace.get(name, NOTHING) is before for namespace, name, before in self.variables)
             and all(_contents(cell) is before for _, cell, before in self.cells)
         )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
-from autoloop_runtime.control.cond import cond
+from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type, type_of_carrier
 from autoloop_runtime.ir.tensor import Tensor
@@ -82,6 +82,9 @@ def _in_run(value: MaybeNumber) -> ArrayTracer:
     if found.is_number is None:
         raise _refusal(value, "a function of arrays")
     flat = ops.reshape(array, (-1,))
+    with undivided():
+        from autoloop_runtime.control.while_loop import cond
+
     return ArrayTracer(cond(found.is_number, lambda: ops.getitem(flat, 0), lambda: array))
 
 
