@@ -49,6 +49,12 @@ OF_EITHER = [
     "y = 2\nfor i in range(n):\n    y = y * x\nreturn 8 // y, 1 / y, y ** 2, divmod(y, 2), np.exp(y)",
     "y = 0.0 if n > 1 else x\nz = x if n > 0 else 3.0\nreturn y + z, y * z, y < z, z - y",
 ]
+# What loops make of these while nothing tells which they are.
+IN_LOOPS = [
+    "y = 0.0\ni = 0\nwhile i < n:\n    y = y * 0.5 + x\n    i += 1\nreturn y",
+    "y = 0\nfor i in range(n):\n    y = np.sin(-y) + np.maximum(y, x) + y ** 2 + x\nreturn y",
+    "m = np.inf\nfor i in range(n):\n    m = np.minimum(m, np.where(x > i, m, x))\nreturn m",
+]
 # What is a number or an array, and nothing is carried that tells, or gives another dtype of each.
 REFUSED = [
     "y = 0\nif n > 1:\n    y = x\ny += 1\nreturn y", "y = 0.0\nfor i in range(n):\n    y = y + x\ny /= n\nreturn y",
@@ -83,7 +89,7 @@ RAISING = [
 ]  # fmt: skip
 BLOCKS = ("if x[0] > n:\n    {}\nreturn x", "i = 0\nwhile x[i] > n + i:\n    {}\n    i += 1\nreturn i")
 TABLE = [
-    *((one, X, np.int64(n)) for one in (*ACCUMULATED, *OF_EITHER) for n in (0, 1, 3)),
+    *((one, X, np.int64(n)) for one in (*ACCUMULATED, *OF_EITHER, *IN_LOOPS) for n in (0, 1, 3)),
     *((one, X, 3) for one in (*WITHOUT_ATTRIBUTES, *OTHERS)),
     *((one, X, np.int64(3)) for one in LIMITS),
     ("return sorted(x, reverse=True)", np.array([0.0, -0.0, 1.0, -0.0, 0.0]), 0),

@@ -7,7 +7,7 @@ run. Where the two runs differ in the dtype the operation is refused.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_operators import BINARY, COMPARISONS
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of
 
-from .numbers_or_arrays import Noted, note, noted
+from .numbers_or_arrays import Noted, is_untold, note, noted
 
 _COMPARED = (*COMPARISONS, "eq", "ne")
 
@@ -35,13 +35,18 @@ class MaybeNumber(ArrayTracer):
         return ArrayTracer
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        is_alone = len(inputs) == 1 and method == "__call__" and not kwargs
-        if not (is_alone and _is_alike(ufunc, self)):
+        is_plain = method == "__call__" and not kwargs
+        if not (is_plain and _is_alike(ufunc, inputs)):
             _check_function(ufunc.__name__, (inputs, kwargs))
-        return getattr(ufunc, method)(*_exact(inputs), **kwargs)
+        if not is_plain or not any(map(is_untold, inputs)):
+            return getattr(ufunc, method)(*_exact(inputs), **kwargs)
+        made = ufunc(*_as_arrays(inputs))
+        return made if _is_shaped_by_others(inputs) else _as_untold(self, made)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         _check_function(func.__name__, (args, kwargs))
+        if func is np.where and not kwargs and any(map(is_untold, args)) and _is_shaped_by_others(args):
+            return func(*_as_arrays(args))
         return func(*_exact(args), **_exact(kwargs))
 
 
@@ -92,21 +97,50 @@ def _types(found: Noted) -> type[complex] | None:
     return None if found.number is None else type_of_carrier(found.number.dtype)
 
 
-def _is_alike(ufunc: Any, value: MaybeNumber) -> bool:
-    """Return whether a function gives the same dtype of the array and of the number."""
+def _as_arrays(inputs: Sequence[Any]) -> list[Any]:
+    return [ArrayTracer(one.plain) if isinstance(one, MaybeNumber) else one for one in inputs]
+
+
+def _is_shaped_by_others(inputs: Sequence[Any]) -> bool:
+    """Return whether what is made of arguments has the shape of one that is no number in any run."""
+    maybe = [one for one in inputs if isinstance(one, MaybeNumber)]
+    others = [one for one in inputs if number_type(one) is None and not isinstance(one, MaybeNumber)]
+    return all(any(_is_around(one, other) for other in others) for one in maybe)
+
+
+def _as_untold(value: MaybeNumber, made: Any, number: Any = None) -> Any:
+    """Return what is made of a value of which nothing tells whether it is a number, as such a value."""
     found = noted(value)
-    kind = None if found is None else _types(found)
-    if kind is None:
-        return found is None
-    function: Callable[[Any], Any] = ufunc
+    assert found is not None
+    if not isinstance(made, ArrayTracer):
+        raise _refusal(value, "a function of arrays")
+    note(made, None, type_of_carrier(made.dtype)(1) if number is None else number, found.name)
+    return as_maybe(made)
+
+
+def _sample(value: Any, is_number: bool) -> Any:
+    """Return a value of the dtype of another, or of its type if it is a number."""
+    kind = number_type(value)
+    if kind is not None:
+        return kind(1)
+    found = noted(value) if isinstance(value, MaybeNumber) else None
+    if is_number and found is not None and (kind := _types(found)) is not None:
+        return kind(1)
+    return np.ones(1, value.dtype if hasattr(value, "dtype") else None)
+
+
+def _is_alike(ufunc: Any, inputs: Sequence[Any]) -> bool:
+    """Return whether a function gives the same dtype of the arrays and of the numbers."""
+    if any(isinstance(one, MaybeNumber) and ((found := noted(one)) is None or found.number is None) for one in inputs):
+        return False
+    function: Callable[..., Any] = ufunc
     with np.errstate(all="ignore"):
         try:
-            made = [
-                np.asarray(one).dtype for one in nest.flatten((function(kind(1)), function(np.ones(1, value.dtype))))
-            ]
+            pair = [function(*[_sample(one, is_number) for one in inputs]) for is_number in (False, True)]
         except TypeError:
             return True  # which is an error of the function
-    return made[: len(made) // 2] == made[len(made) // 2 :]
+    array, number = ([np.asarray(one).dtype for one in nest.flatten(made)] for made in pair)
+    return array == number
 
 
 def _check_function(name: str, given: Any) -> None:
@@ -116,7 +150,7 @@ def _check_function(name: str, given: Any) -> None:
         if not isinstance(leaf, MaybeNumber) or (found := noted(leaf)) is None:
             continue
         kind = _types(found)
-        others = {one.dtype for one in leaves if number_type(one) is None}
+        others = {one.dtype for one in leaves if number_type(one) is None and one.dtype.kind != "b"}
         if kind is None or CARRIERS[kind] != leaf.dtype or others != {leaf.dtype}:
             raise _refusal(leaf, f"np.{name}")
 
@@ -134,15 +168,13 @@ def _operated(name: str, plain: Callable[[Any, Any], Any], reflected: bool, inpl
         if inplace:
             raise _changed_in_place(mine)
         kinds = [_type_of(one) for one in (mine, theirs)]
-        if (
-            None in kinds
-            or None in (mine.is_number, theirs.is_number)
-            or (theirs.is_number is not True and not _agree(self, other, kinds))
-        ):
+        if None in kinds or (theirs.is_number is not True and not _agree(self, other, kinds)):
             raise _refusal(self, f"operator {name!r}")
         array = plain(self, other)
         if array is NotImplemented:
             return array
+        if mine.is_number is None or theirs.is_number is None:
+            return _as_untold(self, array, numbers(*[kind(1) for kind in kinds if kind is not None]))
         both = ops.logical_and(mine.is_number, theirs.is_number)
         one, two = (_number_in_run(both, part) for part in (mine.number, theirs.number))
         made = numbers(two, one) if reflected else numbers(one, two)
@@ -201,8 +233,10 @@ def _unary(name: str, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
         mine, array = noted(self), plain(self)
         if mine is None:
             return array
-        if mine.number is None or mine.is_number is None:
+        if mine.number is None:
             raise _refusal(self, f"operator {name!r}")
+        if mine.is_number is None:
+            return _as_untold(self, array, (_type_of(mine) or float)(1))
         note(array, mine.is_number, getattr(operator, name)(_number_in_run(mine.is_number, mine.number)), mine.name)
         return as_maybe(array)
 
