@@ -165,6 +165,10 @@ class _Walk(CodeWalk):
         elif kind.__module__ == "autoloop.function":
             self.guard("type", place, kind)
             self.visit(place.attribute("python_function"), value.python_function)
+            own = type(value).__init__.__code__.co_names
+            for name in vars(value).keys() & self.names.read:
+                if name not in own and name[:2] != "__":
+                    self.hidden.append(f"{name!r}, an attribute of the decorated function {place.name!r}, is used")
         elif isinstance(value, type):
             self.guard("is", place, value)
             self.walk_class(value)

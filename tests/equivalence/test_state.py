@@ -5,6 +5,7 @@ import itertools
 
 import autoloop as al
 import numpy as np
+import pytest
 from each_case import each
 from programs_of_state import CHANGED, CONTAINERS, LEFT, STAGED, WRITES
 from worlds import module, played
@@ -81,3 +82,15 @@ def test_arguments_in_containers_and_a_world_that_changes():
     assert scaled([np.ones(2)], inner).tolist() == [30, 30]
     del Inner.gain
     assert scaled([np.ones(2)], inner).tolist() == [3, 3]
+
+
+def test_attributes_of_the_decorated_function_itself_are_left_to_plain_python():
+    @al.function
+    def counted(x):
+        counted.calls += 1
+        return x * counted.calls
+
+    counted.calls = 0
+    with pytest.warns(UserWarning, match="'calls', an attribute of the decorated function 'counted', is used"):
+        assert [counted(np.ones(1))[0] for _ in range(3)] == [1, 2, 3]
+    assert counted.calls == 3
