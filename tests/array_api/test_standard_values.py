@@ -6,10 +6,12 @@ NumPy is a namespace of the standard itself. What depends on default dtypes is i
 from __future__ import annotations
 
 import operator
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
@@ -72,14 +74,14 @@ BINARY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UNARY)
+@each(UNARY)
 def test_functions_of_one_array(name):
     for dtype in UNARY[name]:
         for shape in SHAPES:
             check(lambda xp, x: getattr(xp, name)(x), sample(dtype, shape))
 
 
-@pytest.mark.parametrize("name", BINARY)
+@each(BINARY)
 def test_functions_of_two_arrays(name):
     for dtype in BINARY[name]:
         for other in BINARY[name]:
@@ -111,8 +113,7 @@ def same_special(ours, theirs):
         assert np.all((np.signbit(one) == np.signbit(other)) | np.isnan(one)) or ours.dtype.kind not in "fc"
 
 
-@pytest.mark.parametrize("name", [n for n in UNARY if set(UNARY[n]) & {*REAL}])
-@pytest.mark.parametrize("dtype", REAL)
+@each(product([n for n in UNARY if set(UNARY[n]) & {*REAL}], REAL))
 def test_special_values_of_one_array(name, dtype):
     values = np.array(SPECIAL, dtype)
     with np.errstate(all="ignore"):
@@ -121,15 +122,14 @@ def test_special_values_of_one_array(name, dtype):
             same_special(getattr(al, name)(al.asarray(value)), getattr(np, name)(np.array([value]))[0])
 
 
-@pytest.mark.parametrize("name", [n for n in UNARY if set(UNARY[n]) & {*COMPLEX}])
+@each([n for n in UNARY if set(UNARY[n]) & {*COMPLEX}])
 def test_special_values_of_one_complex_array(name):
     values = np.array([complex(a, b) for a in SPECIAL for b in SPECIAL])
     with np.errstate(all="ignore"):
         same_special(getattr(al, name)(al.asarray(values)), getattr(np, name)(values))
 
 
-@pytest.mark.parametrize("name", [n for n in BINARY if set(BINARY[n]) & {*REAL}])
-@pytest.mark.parametrize("dtype", REAL)
+@each(product([n for n in BINARY if set(BINARY[n]) & {*REAL}], REAL))
 def test_special_values_of_two_arrays(name, dtype):
     x, y = np.meshgrid(np.array(SPECIAL, dtype), np.array(SPECIAL, dtype))
     with np.errstate(all="ignore"):
@@ -151,7 +151,7 @@ OPERATORS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@each(OPERATORS)
 def test_operators(name):
     f = getattr(operator, name)
     for dtype in OPERATORS[name]:
@@ -167,8 +167,7 @@ def test_operators(name):
 REDUCTIONS = ("any", "all", "count_nonzero", "max", "min", "mean", "std", "var")
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
-@pytest.mark.parametrize("name", [*REDUCTIONS, "sum", "prod", "argmax", "argmin"])
+@each(product([*REDUCTIONS, "sum", "prod", "argmax", "argmin"], [(), (3,), (2, 3)]))
 def test_reductions(name, shape):
     for dtype in REAL + (ALL if name in ("any", "all", "count_nonzero") else ["int64", "uint64"]):
         if name == "mean" and dtype not in REAL:
@@ -191,7 +190,7 @@ def test_reductions_of_nothing():
             check(lambda xp, x: getattr(xp, name)(x, axis=axis), x)
 
 
-@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+@each(["cumulative_sum", "cumulative_prod"])
 def test_running_totals(name):
     ours = getattr(al, name)
     of_numpy = {"cumulative_sum": np.cumsum, "cumulative_prod": np.cumprod}[name]
@@ -231,7 +230,7 @@ ONE_AXIS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*ANY_ARRAY, *ONE_AXIS])
+@each([*ANY_ARRAY, *ONE_AXIS])
 def test_manipulation_along_an_axis(name):
     f = ANY_ARRAY.get(name) or ONE_AXIS[name]
     for dtype in ("bool", "int8", "uint64", "float32"):
@@ -266,7 +265,7 @@ MANIPULATION = {
 }
 
 
-@pytest.mark.parametrize("name", MANIPULATION)
+@each(MANIPULATION)
 def test_manipulation(name):
     for dtype in ALL:
         for shape in SHAPES:
@@ -293,7 +292,7 @@ def test_sorting_downwards_keeps_equal_elements_in_order():
         same(al.searchsorted(x, x, side=side, sorter=al.argsort(x)), theirs)
 
 
-@pytest.mark.parametrize("dtype", INTEGERS + REAL)
+@each(INTEGERS + REAL)
 def test_counting(dtype):
     for bounds in ((5,), (1, 5), (1, 9, 2), (0,), (3, 1)):
         check(lambda xp: xp.arange(*bounds, dtype=getattr(xp, dtype)))
@@ -302,7 +301,7 @@ def test_counting(dtype):
             check(lambda xp: xp.linspace(0, 7, num, dtype=getattr(xp, dtype), endpoint=endpoint))
 
 
-@pytest.mark.parametrize("dtype", ALL)
+@each(ALL)
 def test_filling(dtype):
     check(lambda xp: xp.eye(3, 4, k=1, dtype=getattr(xp, dtype)))
     check(lambda xp: xp.eye(0, 2, dtype=getattr(xp, dtype)))
@@ -344,8 +343,7 @@ MATRICES = {
 }
 
 
-@pytest.mark.parametrize("name", MATRICES)
-@pytest.mark.parametrize("dtype", FLOATS)
+@each(product(MATRICES, FLOATS))
 def test_linear_algebra(name, dtype):
     x = sample(dtype, (2, 3, 3))
     x = (x @ np.conj(np.swapaxes(x, -1, -2)) + 3 * np.eye(3)).astype(dtype)
@@ -384,7 +382,7 @@ def test_matrices_without_elements():
     assert al.linalg.inv(al.zeros((0, 3, 3))).shape == (0, 3, 3)
 
 
-@pytest.mark.parametrize("dtype", NUMBERS)
+@each(NUMBERS)
 def test_products(dtype):
     for a, b in (((3,), (3,)), ((2, 3), (3,)), ((2, 1, 2, 3), (4, 3, 5)), ((0, 3), (3, 0))):
         check(lambda xp, x, y: xp.matmul(x, y), sample(dtype, a), sample(dtype, b))
@@ -397,7 +395,7 @@ def test_products(dtype):
     check(lambda xp, x: xp.linalg.outer(x, x), sample(dtype, (3,)))
 
 
-@pytest.mark.parametrize("name", ["fft", "ifft", "hfft", "ihfft", "rfft", "irfft"])
+@each(["fft", "ifft", "hfft", "ihfft", "rfft", "irfft"])
 def test_transforms_along_an_axis(name):
     for dtype in REAL if name in ("rfft", "ihfft") else COMPLEX:
         for n in (None, 3, 6):
@@ -405,7 +403,7 @@ def test_transforms_along_an_axis(name):
                 check(lambda xp, x: getattr(xp.fft, name)(x, n=n, axis=0, norm=norm), sample(dtype, (4, 5)))
 
 
-@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+@each(["fftn", "ifftn", "rfftn", "irfftn"])
 def test_transforms_along_axes(name):
     for dtype in REAL if name == "rfftn" else COMPLEX:
         for s, axes in ((None, None), ((3, 4), (0, 1)), ((3,), (1,)), (None, (0,)), ((3, 4), None)):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from api import NUMPY_FUNCTIONS, SIGNATURES, Counterpart
 from autoloop.compat import v1
+from each_case import each
 from executors import EXECUTORS, spread
 
 X = np.array([[3.0, -1.0, 2.0], [0.5, 4.0, -2.0]])
@@ -105,7 +106,7 @@ def test_what_numpy_does_not_take_either():
         al.function(lambda x: np.sum(x, axes=0))(X)
 
 
-@pytest.mark.parametrize("name", ["validate_shape", "constraint", "partitioner"])
+@each(["validate_shape", "constraint", "partitioner"])
 def test_variables_of_the_1_x_api(name):
     with v1.Graph().as_default():
         for make in (lambda **more: v1.Variable(1.0, **more), lambda **more: v1.get_variable("v", [], **more)):
@@ -188,7 +189,7 @@ def test_what_is_supported_is_what_numpy_does(f, executor):
 # -- augmented assignment ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_an_array_plus_a_tensor_is_no_out(executor):
     def f(x, n):
         total = np.zeros(3)

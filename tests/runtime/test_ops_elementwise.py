@@ -82,7 +82,7 @@ def between(low, high, shape, seed=0, dtype=np.float64):
     return np.random.default_rng(seed).uniform(low, high, shape).astype(dtype)
 
 
-@pytest.mark.parametrize("name", UNARY)
+@each(UNARY)
 def test_unary(name):
     reference, (low, high) = UNARY[name]
     f = getattr(ops, name)
@@ -97,7 +97,7 @@ def test_unary(name):
     check_gradient(f, between(low, high, (2, 3)))
 
 
-@pytest.mark.parametrize("name", BINARY)
+@each(BINARY)
 def test_binary(name):
     reference, left, right = BINARY[name]
     f = getattr(ops, name)
@@ -111,8 +111,7 @@ def test_binary(name):
         check_gradient(f, between(*left, a_shape, 1), between(*right, b_shape, 2))
 
 
-@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "floor_divide", "mod", "maximum", "minimum", "pow"])
-@pytest.mark.parametrize("dtype", INTS)
+@each(product(["add", "subtract", "multiply", "floor_divide", "mod", "maximum", "minimum", "pow"], INTS))
 def test_integer_arithmetic_keeps_the_dtype(name, dtype):
     info = np.iinfo(dtype)
     rng = np.random.default_rng(0)
@@ -134,7 +133,7 @@ def test_integers_divided_by_zero_are_zero_and_floats_are_silent():
     assert ops.add(constant(np.int8(127)), constant(np.int8(1))).numpy() == -128
 
 
-@pytest.mark.parametrize("dtype", "bool int8 uint8 int16 uint16 int32 int64 uint32 uint64 float16 float32".split())
+@each("bool int8 uint8 int16 uint16 int32 int64 uint32 uint64 float16 float32".split())
 def test_division_and_mathematics_of_integers(dtype):
     x = np.array([0, 1], dtype)
     for f in (np.exp, np.sqrt, np.mean, np.var, np.sin, lambda v: np.divide(v, v), lambda v: v / 2):
@@ -168,7 +167,7 @@ def test_numbers_that_meet_a_tensor(number, dtype):
 OPERATORS = "+ - * / // % ** < <= == != & | << >>".split()
 
 
-@pytest.mark.parametrize("sign", OPERATORS)
+@each(OPERATORS)
 def test_operators_with_numbers_are_numpys(sign):
     f = eval(f"lambda a, b: a {sign} b")
     for dtype in KINDS:
@@ -229,8 +228,11 @@ def test_words_for_dtypes_are_64_bits_wide():
     assert ops.cast(constant(1j), bool).numpy()  # as NumPy: its imaginary part counts
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64", "float32"])
-@pytest.mark.parametrize("number", [300, -1, -300, 2**40, 2**63, 2**64, -(2**63) - 1])
+@each(
+    product(
+        ["int8", "uint8", "int32", "int64", "uint64", "float32"], [300, -1, -300, 2**40, 2**63, 2**64, -(2**63) - 1]
+    )
+)
 def test_comparisons_with_numbers_that_do_not_fit(dtype, number):
     x = np.array([0, 1, 100], dtype)
     for f in (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal):
@@ -386,8 +388,7 @@ def test_templates_of_internal_primitives(op):
 # -- logic ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
-@pytest.mark.parametrize("dtype", ["int32", "float32", "bool"])
+@each(product(["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"], ["int32", "float32", "bool"]))
 def test_comparison(name, dtype):
     a, b = np.array([[0, 1, 2]], dtype), np.array([[0], [2]], dtype)
     (z,) = check_static(getattr(ops, name), a, b)
@@ -395,7 +396,7 @@ def test_comparison(name, dtype):
     np.testing.assert_array_equal(z.numpy(), getattr(np, name)(a, b))
 
 
-@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
+@each(["logical_and", "logical_or", "logical_xor"])
 def test_logic(name):
     a, b = np.array([True, True, False, False]), np.array([True, False, True, False])
     (z,) = check_static(getattr(ops, name), a, b)
@@ -404,7 +405,7 @@ def test_logic(name):
     assert ops.logical_not(Tensor(a)).numpy().tolist() == [False, False, True, True]
 
 
-@pytest.mark.parametrize("name", ["bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"])
+@each(["bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"])
 def test_bits(name):
     a, b = np.array([12, 10, 7], np.int32), np.array([2, 3, 1], np.int32)
     (z,) = check_static(getattr(ops, name), a, b)
@@ -425,8 +426,12 @@ def test_questions():
 # -- casts, selection, parts ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", ["bool", "int8", "int64", "float32", "float64", "complex64"])
-@pytest.mark.parametrize("target", ["bool", "int32", "uint8", "float32", "float64", "complex128"])
+@each(
+    product(
+        ["bool", "int8", "int64", "float32", "float64", "complex64"],
+        ["bool", "int32", "uint8", "float32", "float64", "complex128"],
+    )
+)
 def test_cast(source, target):
     for x in (np.array([0, 1, 2.7]).astype(source), np.array(1.7).astype(source)):
         (y,) = check_static(lambda v: ops.cast(v, target), x)
@@ -539,7 +544,7 @@ def test_string_equality():
     assert not ops.equal("a", constant("bc")).numpy()
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int32", "bool"])
+@each(["float16", "float32", "float64", "complex64", "int32", "bool"])
 def test_nan_to_num_is_finite(dtype):
     x = np.array([np.nan, np.inf, -np.inf, 1.5]).astype(dtype) if dtype[0] in "fc" else np.array([0, 1]).astype(dtype)
     for options in ({}, {"nan": 2.0, "posinf": 3.0, "neginf": -np.inf}):
@@ -555,7 +560,7 @@ def test_erf_grows_to_one():
     assert ops.erf(np.array([6.0]))[0] == 1
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@each(["float16", "float32", "float64"])
 def test_erf_is_that_of_the_c_library(dtype):
     x = np.concatenate(
         [np.linspace(-7, 7, 5001), np.linspace(0.83, 0.86, 503), [5e-324, -0.0, np.inf, -np.inf, np.nan]]

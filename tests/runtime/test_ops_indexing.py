@@ -239,7 +239,7 @@ def test_index_errors_at_run_time():
             t.op.op.kernel(*values, **t.op.attrs)
 
 
-@pytest.mark.parametrize("index", [1.5, "a", constant(1.5), slice(0.5, None), [0.5], slice("a", None), {}])
+@each([1.5, "a", constant(1.5), slice(0.5, None), [0.5], slice("a", None), {}])
 def test_no_index(index):
     plain = index.numpy() if isinstance(index, Tensor) else index
     error = _outcome(lambda: X[plain]) if not isinstance(index, slice) else TypeError
@@ -400,8 +400,7 @@ def test_index_add():
 # -- order ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("axis", [0, -1, None])
+@each(product([0, -1, None], [False, True]))
 def test_sort(axis, descending):
     f = lambda x: ops.sort(x, axis, descending)
     (y,) = check_static(f, X)
