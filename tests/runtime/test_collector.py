@@ -32,7 +32,8 @@ def test_it_is_off_inside_and_then_as_it_was(given_back, on):
             1 / 0  # noqa: B018
         assert not gc.isenabled()
     assert gc.isenabled() is on
-    assert (gc.get_threshold(), gc.get_freeze_count()) == (thresholds, frozen)
+    assert gc.get_threshold() == thresholds
+    assert frozen - 100 < gc.get_freeze_count() <= frozen  # what was frozen may end meanwhile
 
 
 def test_what_a_user_froze_stays_so():
