@@ -149,7 +149,7 @@ def is_refusal(error: BaseException) -> bool:
     link = error.__traceback__
     if link is None or not isinstance(error, TypeError | ValueError | ConversionError):
         return False
-    return _innermost(link).tb_frame.f_code.co_filename in _STAGING_FILES
+    return innermost(link).tb_frame.f_code.co_filename in _STAGING_FILES
 
 
 def is_programs_own(error: BaseException) -> bool:
@@ -161,7 +161,7 @@ def is_programs_own(error: BaseException) -> bool:
     found = getattr(error, _PROGRAMS, None)
     link = error.__traceback__
     if found is None and link is not None:
-        file = _innermost(link).tb_frame.f_code.co_filename
+        file = innermost(link).tb_frame.f_code.co_filename
         is_of_types = os.path.basename(file) == "dtype_rules.py" and isinstance(error, TypeError)
         # a rule that has to know more of a shape says so: NumPy, which always does, would not have raised anything
         is_rule = (is_of_types or isinstance(error, ValueError | OverflowError)) and "known" not in str(error)
@@ -178,13 +178,14 @@ def mark_programs_own(error: BaseException) -> None:
     link = error.__traceback__
     if link is None:
         return
-    file = _innermost(link).tb_frame.f_code.co_filename
+    file = innermost(link).tb_frame.f_code.co_filename
     if file == link.tb_frame.f_code.co_filename or not is_own_file(file):
         with suppress(AttributeError, TypeError):  # exceptions with __slots__
             setattr(error, _PROGRAMS, True)
 
 
-def _innermost(link: types.TracebackType) -> types.TracebackType:
+def innermost(link: types.TracebackType) -> types.TracebackType:
+    """Return the last link of a traceback."""
     while link.tb_next is not None:
         link = link.tb_next
     return link

@@ -32,6 +32,8 @@ from .written_arguments import ReferringFunction, references_of
 R = TypeVar("R")
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
+#: leaves of a call that are inputs of its graph
+INPUTS = Tensor, TensorSpec, np.ndarray, np.generic, Number
 # What arrays ask for in a trace: loaded when one does.
 function("bytes_of", lambda *args, **kwargs: operators.bytes_of(*args, **kwargs))
 function("array_flags", lambda array, flags: operators.FlagsOfArray(array, flags))
@@ -63,7 +65,7 @@ def placeholders(
     """
     symbolic: list[Any] = []
     for position, leaf in enumerate(leaves):
-        if isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, Number)):
+        if isinstance(leaf, INPUTS):
             spec = specs[position] if specs is not None and position < len(specs) else leaf
             made = graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position])
             first = same[position] if same else position

@@ -1,7 +1,7 @@
 """Traces that write to the arrays they are called with, or give them back: the caller's own arrays are meant.
 
-What a run computes for an argument that is written to is copied into the caller's array when the run is over. Nothing
-of this is paid by functions that do neither.
+A run writes to the caller's array where it can; what it has computed elsewhere is copied there when it is over.
+Nothing of this is paid by functions that do neither.
 """
 
 from __future__ import annotations

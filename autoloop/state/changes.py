@@ -20,8 +20,8 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..conversion.callables import is_users_class
 from ..errors import LeftToPython
+from ..operators.mutation.container_contents import dict_class, fill
 from ..operators.mutation.heap_snapshot import instance_attributes, is_random, stand_ins
-from ..operators.mutation.items_of_dicts import dict_class
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
@@ -30,7 +30,7 @@ from ..operators.staging.undefined import MaybeUnset, Undefined
 from .places import Place, put, set_at, take_away
 from .stateful import Made
 from .unchanging import PLAIN, has_state
-from .world import NOTHING, Changes, Holder, Recipe, World, Write, fill
+from .world import NOTHING, Changes, Holder, Recipe, World, Write, is_unchanged
 
 
 class _Recipes:
@@ -278,13 +278,7 @@ class _Finder:
                 self._set(inner, old, new, owner)
 
     def _container(self, place: Place, value: Any, before: Any, now: Any) -> None:
-        if isinstance(before, list):
-            same = len(now) == len(before) and all(map(_is, now, before))
-        elif isinstance(before, dict):
-            same = list(now) == list(before) and all(now[key] is before[key] for key in now)
-        else:
-            same = bool(now == before)
-        if same:
+        if is_unchanged(now, before):
             return
         owner = self.recipes.owner(place)
         if isinstance(value, dict):

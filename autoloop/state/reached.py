@@ -14,7 +14,7 @@ from autoloop_runtime.ir.array_kinds import is_plain
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..errors import is_own_file
-from ..operators.mutation.heap_snapshot import contents, instance_attributes, is_random
+from ..operators.mutation.heap_snapshot import MOST_ELEMENTS, MOST_OBJECTS, contents, instance_attributes, is_random
 from .code_names import Names
 from .noted import Reached
 from .places import CALL, Place
@@ -30,9 +30,6 @@ from .unchanging import (
     is_followed,
     is_hiding,
 )
-
-#: after so many objects nothing more is looked at; that many elements of a container are places of their own
-_MOST_OBJECTS, _MOST_ELEMENTS = 5_000, 1_000
 
 
 class _Walk(CodeWalk):
@@ -130,9 +127,9 @@ class _Walk(CodeWalk):
                 self.added_to.discard(id(value))
                 self._elements(place, value)
             return
-        if len(self.seen) > _MOST_OBJECTS:
+        if len(self.seen) > MOST_OBJECTS:
             if not isinstance(value, (type, *FUNCTIONS)):
-                self.hidden.append(f"more than {_MOST_OBJECTS} objects are in reach, {place.name!r} among them")
+                self.hidden.append(f"more than {MOST_OBJECTS} objects are in reach, {place.name!r} among them")
             self.guard("is", place, value)
             return
         self.seen[id(value)] = value, place
@@ -193,9 +190,9 @@ class _Walk(CodeWalk):
             return
         parts = value.values() if isinstance(value, dict) else value
         plain = all(isinstance(one, PLAIN) for one in parts)
-        if len(value) > _MOST_ELEMENTS or (plain and (len(value) > 20 or isinstance(value, tuple))):
+        if len(value) > MOST_ELEMENTS or (plain and (len(value) > 20 or isinstance(value, tuple))):
             if not all(map(is_constant, parts)):
-                self.hidden.append(f"{place.name!r} holds more than {_MOST_ELEMENTS} objects")
+                self.hidden.append(f"{place.name!r} holds more than {MOST_ELEMENTS} objects")
             self.guard("elements", place, dict(value) if isinstance(value, dict) else tuple(value))
         elif isinstance(value, dict):
             self.guard("keys", place, tuple(value))

@@ -14,24 +14,24 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 from .. import state
 from ..concrete import ConcreteFunction
 from ..conversion.known_effects import BUFFERS
-from ..errors import is_own_file, is_refusal
+from ..errors import innermost, is_own_file, is_refusal
 from ..given_arrays import is_same
 from ..keys import Number
+from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.door import result_of
 from ..parameters import Parameters
-from ..tracing import attempted, finished, placeholders, traced
+from ..tracing import INPUTS, attempted, finished, placeholders, traced
 from .noted import Guard, Reached
 from .places import RECEIVER, Place
 from .reached import reached_from
 from .stateful import TRACING, StatefulFunction, Variant
 from .unchanging import PLAIN
-from .world import MOST_NUMBERS, Changes, World
+from .world import Changes, World
 
 if TYPE_CHECKING:
     from .guards import Input
@@ -154,9 +154,7 @@ def _is_ours(error: BaseException) -> bool:
     if is_refusal(error):
         return True
     link = error.__traceback__
-    while link is not None and link.tb_next is not None:
-        link = link.tb_next
-    return link is not None and is_own_file(link.tb_frame.f_code.co_filename)
+    return link is not None and is_own_file(innermost(link).tb_frame.f_code.co_filename)
 
 
 def _has_inputs(request: Request) -> bool:
@@ -214,14 +212,11 @@ class _Inputs:
                 if isinstance(every[j], np.ndarray) and first[j] == j and is_same(every[j], leaf):
                     first[here] = j
                     if j < len(leaves):
-                        pairs.append((sum(isinstance(one, _ARRAYS) for one in leaves[:j]), k))
+                        pairs.append((sum(isinstance(one, INPUTS) for one in leaves[:j]), k))
                     else:
                         self.guards.append(Guard("memory", place, self.places[j - len(leaves)]))
                     break
         return first, pairs
-
-
-_ARRAYS = (Tensor, TensorSpec, np.ndarray, np.generic, Number)
 
 
 def _is_native(value: Any) -> bool:

@@ -9,16 +9,14 @@ from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 
+from ..operators.mutation.container_contents import fill
 from ..operators.mutation.heap_snapshot import contents, instance_attributes
-from ..operators.mutation.items_of_dicts import fill_dict
 from .noted import Reached
 from .places import CALL, Place, put, set_at, take_away
 from .stateful import Made
 
 #: a variable without a value, an attribute that is not there
 NOTHING: Any = object()
-#: arrays of more numbers are not copied to see whether they change
-MOST_NUMBERS = 4_000_000
 
 Recipe = Callable[[Made], Any]
 Write = Callable[[Made], None]
@@ -69,7 +67,7 @@ class Holder:
         """Return whether it is no container, and its attributes are what they were when the trace began."""
         if isinstance(self.traced, dict) or not isinstance(self.before, dict):
             return False
-        return _is_unchanged(self.now(), self.before)
+        return is_unchanged(self.now(), self.before)
 
     def put_back(self) -> None:
         """Let it hold what it held at first."""
@@ -80,7 +78,7 @@ class Holder:
             for name, one in first.items():
                 if now.get(name, NOTHING) is not one:
                     put(value, name, one)
-        elif not _is_unchanged(now, first):
+        elif not is_unchanged(now, first):
             fill(value, first)
 
 
@@ -92,23 +90,8 @@ def held(value: Any) -> Any:
     return instance_attributes(value) if found is None else found
 
 
-def fill(value: Any, elements: Any) -> None:
-    """Let a container hold other elements, and run nothing of the user's."""
-    if isinstance(value, list):
-        list.__setitem__(value, slice(None), elements)
-    elif isinstance(value, bytearray):
-        bytearray.__setitem__(value, slice(None), elements)
-    elif isinstance(value, deque):
-        deque.clear(value)
-        deque.extend(value, elements)
-    elif isinstance(value, dict):
-        fill_dict(value, elements)
-    elif isinstance(value, set):
-        set.clear(value)
-        set.update(value, elements)
-
-
-def _is_unchanged(now: Any, first: Any) -> bool:
+def is_unchanged(now: Any, first: Any) -> bool:
+    """Return whether something holds the very objects that it held; both are copies of what it holds."""
     if isinstance(now, dict):
         return list(now) == list(first) and all(one is first[key] for key, one in now.items())
     if isinstance(now, list):

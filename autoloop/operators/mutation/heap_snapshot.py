@@ -27,11 +27,14 @@ from ...conversion.callables import is_library_file, is_users_class
 from ..staging.growing_list import GrowingList
 from ..staging.standins import StandIn, opened
 from ..staging.undefined import Undefined
-from .items_of_dicts import dict_class, fill_dict
+from .container_contents import dict_class, fill
 
+#: after so many objects nothing more is looked at
 MOST_OBJECTS = 5_000
-_MOST_ELEMENTS = 1_000
-_MOST_NUMBERS = 4_000_000
+#: that many elements of a container are looked at one by one
+MOST_ELEMENTS = 1_000
+#: the contents of arrays larger than this are not kept
+MOST_NUMBERS = 4_000_000
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 # Generators of random numbers: whoever has one has imported its module, which is not small.
 _RANDOM = (("random", "Random"), ("numpy.random", "Generator"), ("numpy.random", "RandomState"))
@@ -193,20 +196,22 @@ def snapshots(
 def stand_ins(roots: Sequence[Any]) -> tuple[list[tuple[StandIn, str]], list[tuple[Tensor, str]]]:
     """Return the stand-ins and the symbolic tensors that can be got at from some objects, with a name for messages of
     what holds each."""
-    walker = _Walker()
-    for root in roots:
-        walker.visit(root, "", None)
-    walker.run()
+    walker = _walked(roots)
     return walker.stand_ins, walker.symbolic
 
 
 def reached_from(roots: Sequence[Any]) -> dict[int, tuple[Any, str]]:
     """Return by id the objects that can be got at from some, with a name for messages of what holds each."""
+    walker = _walked(roots)
+    return {key: (value, walker.names[key]) for key, value in walker.seen.items()}
+
+
+def _walked(roots: Sequence[Any]) -> _Walker:
     walker = _Walker()
     for root in roots:
         walker.visit(root, "", None)
     walker.run()
-    return {key: (value, walker.names[key]) for key, value in walker.seen.items()}
+    return walker
 
 
 class _Walker:
@@ -258,7 +263,7 @@ class _Walker:
                 self._object(value)
 
     def _elements(self, value: Any, name: str, slot: Slot | None) -> None:
-        if len(value) > _MOST_ELEMENTS:
+        if len(value) > MOST_ELEMENTS:
             return
         for key, element in value.items() if isinstance(value, dict) else enumerate(value):
             self.visit(element, f"{name}[{key!r}]", slot)
@@ -349,7 +354,7 @@ def contents(value: Any) -> Any:
     if isinstance(value, GrowingList):
         return list(value.arrays)
     if isinstance(value, np.ndarray):
-        return value.copy() if value.size <= _MOST_NUMBERS else None
+        return value.copy() if value.size <= MOST_NUMBERS else None
     if isinstance(value, types.GeneratorType):
         return _state_of(value)
     if is_random(value):
@@ -415,22 +420,12 @@ def has_changed(snapshot: Snapshot) -> bool:
 def put_back(snapshot: Snapshot) -> None:
     """Give a container, or an array, what it held before."""
     value, old = snapshot.value, snapshot.old
-    if isinstance(value, list):
-        list.__setitem__(value, slice(None), old)
-    elif isinstance(value, bytearray):
-        bytearray.__setitem__(value, slice(None), old)
-    elif isinstance(value, GrowingList):
+    if isinstance(value, GrowingList):
         value.arrays = old
     elif isinstance(value, np.ndarray):
         value[...] = old
-    elif isinstance(value, dict):
-        fill_dict(value, old)
-    elif isinstance(value, set):
-        set.clear(value)
-        set.update(value, old)
-    elif isinstance(value, deque):
-        deque.clear(value)
-        deque.extend(value, old)
+    else:
+        fill(value, old)
 
 
 def is_cache(snapshot: Snapshot, is_staged: Callable[[Any], bool]) -> bool:
