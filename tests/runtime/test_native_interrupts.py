@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import signal
-import time
+import os
 from functools import cache
 
 import numpy as np
@@ -27,7 +26,7 @@ from api import (
 from api import sorting_rules as sorting
 from native_checks import compile_native, graph_of
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a C library that all share")
 
 RANDOM = np.random.default_rng(3)
 
@@ -96,19 +95,89 @@ def often(monkeypatch):
     monkeypatch.setattr(products, "INTEGERS", 1 << 21)
 
 
-def seconds(run, values, interrupt=0.0):
-    """The processor's time that it takes, and what comes of it: nothing if it is interrupted after so many seconds."""
-    before = signal.signal(signal.SIGPROF, signal.default_int_handler)
-    begin = time.process_time()
-    try:
-        signal.setitimer(signal.ITIMER_PROF, interrupt)  # of the processor's time: whatever else runs is not counted
-        result = run(values)[0]
-    except KeyboardInterrupt:
-        result = None
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-    return time.process_time() - begin, result
+class Questions:
+    """What machine code calls in place of ``PyErr_CheckSignals``: counts, has a look at the clock and passes it on.
+
+    A Python function could not: it would hear of the interrupt itself.
+    """
+
+    MOST = 10_000
+    CODE = """
+        declare i32 @PyErr_CheckSignals()
+        declare void @PyErr_SetInterrupt()
+        declare i64 @clock()
+        define i32 @{name}() {
+          %counts = inttoptr i64 COUNTS to ptr
+          %before = load i64, ptr %counts
+          %count = add i64 %before, 1
+          store i64 %count, ptr %counts
+          %time = call i64 @clock()
+          %place = call i64 @llvm.umin.i64(i64 %count, i64 LAST)
+          %times = getelementptr i64, ptr %counts, i64 2
+          %here = getelementptr i64, ptr %times, i64 %place
+          store i64 %time, ptr %here
+          %wanted_at = getelementptr i64, ptr %counts, i64 1
+          %wanted = load i64, ptr %wanted_at
+          %is_now = icmp eq i64 %count, %wanted
+          br i1 %is_now, label %interrupt, label %ask
+        interrupt:
+          call void @PyErr_SetInterrupt()
+          br label %ask
+        ask:
+          %answer = call i32 @PyErr_CheckSignals()
+          ret i32 %answer
+        }
+        declare i64 @llvm.umin.i64(i64, i64)
+        """
+
+    def __init__(self, compile_ir):
+        self.counts = np.zeros(self.MOST + 2, np.int64)
+        ir = self.CODE.replace("COUNTS", str(self.counts.ctypes.data)).replace("LAST", str(self.MOST - 1))
+        self._code = compile_ir(ir, self._addresses("PyErr_CheckSignals", "PyErr_SetInterrupt", "clock"), None)
+
+    @staticmethod
+    def _addresses(*names):
+        return {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in names}
+
+    @property
+    def address(self):
+        return self._code.address
+
+    @property
+    def count(self):
+        return int(self.counts[0])
+
+    @property
+    def interrupted_at(self):
+        return int(self.counts[1])
+
+    def begin(self, interrupted_at=0):
+        """Count from zero; at this question the user has pressed Ctrl-C."""
+        self.counts[:2] = 0, interrupted_at
+        self.counts[2] = self._clock()
+
+    def stretches(self):
+        """The processor's time between two questions, from the beginning until now."""
+        times = self.counts[2:][: self.count + 1]
+        assert self.count < self.MOST
+        return np.diff(times, append=self._clock())
+
+    @staticmethod
+    def _clock():
+        clock = ctypes.pythonapi.clock
+        clock.restype = ctypes.c_long
+        return clock()
+
+
+@pytest.fixture
+def questions(monkeypatch):
+    make = native_call.compile_ir
+    made = Questions(make)
+    monkeypatch.setattr(
+        native_call, "compile_ir",
+        lambda ir, addresses, cache: make(ir, addresses | {"PyErr_CheckSignals": made.address}, None),
+    )  # fmt: skip
+    return made
 
 
 def assert_same(got, want, is_exact):
@@ -123,16 +192,22 @@ cases = pytest.mark.parametrize("build, made, numpy", CASES.values(), ids=CASES)
 
 
 @cases
-def test_a_long_operation_stops_in_its_middle(often, build, made, numpy):
+def test_a_long_operation_stops_in_its_middle(often, questions, build, made, numpy):
+    """At the question at which the interrupt is there; and no stretch between two questions is half of the whole."""
     values = made()
     run = compile_native(graph_of(build, *values))
-    whole, expected = seconds(run, values)
-    for left in range(4, -1, -1):  # threads that wait for a processor are at work, too, so one try tells little
-        stopped, result = seconds(run, values, whole / 10)
-        assert result is None
-        if stopped < whole / 2:
+    for left in range(4, -1, -1):  # the processor's time, which also depends on who else is at work
+        questions.begin()
+        expected = run(values)[0]
+        stretches = questions.stretches()
+        if stretches.max() < stretches.sum() / 2:
             break
         assert left
+    questions.begin(interrupted_at=questions.count // 2)
+    with pytest.raises(KeyboardInterrupt):
+        run(values)
+    assert questions.count == questions.interrupted_at > 1
+    questions.begin()
     np.testing.assert_array_equal(run(values)[0], expected)
     assert_same(expected, numpy(*values), expected.dtype.kind == "i" or build is sort)
 
@@ -165,27 +240,8 @@ def test_a_long_sort_at_every_edge(monkeypatch, size):
         np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
 
 
-@pytest.fixture
-def asked(monkeypatch):
-    """How often it was asked whether the user wants to stop: a list that grows."""
-    questions: list[None] = []
-
-    @ctypes.PYFUNCTYPE(ctypes.c_int)
-    def check_signals():
-        questions.append(None)
-        return 0
-
-    address = ctypes.cast(check_signals, ctypes.c_void_p).value
-    make = native_call.compile_ir
-    monkeypatch.setattr(
-        native_call, "compile_ir",
-        lambda ir, addresses, cache: make(ir, addresses | {"PyErr_CheckSignals": address}, None),
-    )  # fmt: skip
-    yield questions  # which keeps the function
-
-
 @pytest.mark.parametrize("op", [sort, argsort])
-def test_no_stretch_of_a_sort_goes_unasked(monkeypatch, asked, op):
+def test_no_stretch_of_a_sort_goes_unasked(monkeypatch, questions, op):
     """Not what is only copied, either: on the way in, at the end of a merge, on the way out."""
     n, most = 1 << 15, 1 << 10
     monkeypatch.setattr(sorting, "STEPS", most)
@@ -194,11 +250,11 @@ def test_no_stretch_of_a_sort_goes_unasked(monkeypatch, asked, op):
     copies = 2 if op is sort else 3  # to the keys (with their places), and to the result
     work = n * (2 + passes + copies)
     for kind, values in {"random": line(n), "sorted": np.arange(n) * 1.0, "backwards": np.arange(n) * -1.0}.items():
-        asked.clear()
+        questions.begin()
         result = run([values])[0]
         np.testing.assert_array_equal(result, np.sort(values) if op is sort else np.argsort(values, kind="stable"))
-        assert work / (2 * most) < len(asked), kind
-        assert len(asked) < 2 * work / most, kind  # asking takes time, too
+        assert work / (2 * most) < questions.count, kind
+        assert questions.count < 2 * work / most, kind  # asking takes time, too
 
 
 @pytest.mark.parametrize(
@@ -211,18 +267,20 @@ def test_no_stretch_of_a_sort_goes_unasked(monkeypatch, asked, op):
     ],
     ids=["factors", "Cholesky factor", "right sides", "systems"],
 )
-def test_factors_ask_between_their_pieces(monkeypatch, asked, build, made, least):
+def test_factors_ask_between_their_pieces(monkeypatch, questions, build, made, least):
     pytest.importorskip("scipy")
     monkeypatch.setattr(lapack_calls, "FLOATS", 1)
     monkeypatch.setattr(lapack_calls, "LEAST", 32)
     monkeypatch.setattr(linalg_rules, "INTEGERS", 1 << 14)
     monkeypatch.setattr(linalg_rules, "LARGE_WITH_MANY", 100)
     values = made()
-    compile_native(graph_of(build, values))([values])
-    assert len(asked) >= least
+    run = compile_native(graph_of(build, values))
+    questions.begin()
+    run([values])
+    assert questions.count >= least
 
 
-def test_a_loop_of_sorts_stops_too():
+def test_a_loop_of_sorts_stops_too(questions):
     """It knows how long a sort takes."""
     run = compile_native(
         graph_of(
@@ -230,6 +288,10 @@ def test_a_loop_of_sorts_stops_too():
             line(100_000), np.int32(1),
         )
     )  # fmt: skip
-    once, _ = seconds(run, [line(100_000), np.int32(10)])
-    stopped, result = seconds(run, [line(100_000), np.int32(10_000)], once / 10)
-    assert result is None and stopped < 20 * once  # of a thousand
+    questions.begin()
+    run([line(100_000), np.int32(20)])
+    assert questions.count >= 2
+    questions.begin(interrupted_at=questions.count)
+    with pytest.raises(KeyboardInterrupt):
+        run([line(100_000), np.int32(10_000)])
+    assert questions.count == questions.interrupted_at
