@@ -27,6 +27,8 @@ from autoloop_runtime.ir.tracers import (
 )
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 
+from .returned_views import SharedMemory
+
 if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
 
@@ -69,9 +71,10 @@ class ConcreteFunction:
         made: list[Any] = []
         # per leaf of the result: a Python value to hand back as it is, or None and the next output
         self._fixed: list[tuple[bool, Any]] = []
+        memory = SharedMemory(leaves, shared)
         with graph.as_default():
             for place, leaf in enumerate(leaves):
-                if place in shared:
+                if place in shared or place in memory.first:
                     self._fixed.append((True, None))
                 elif isinstance(leaf, (Tensor, Stored)):
                     tensors.append(convert_to_tensor(leaf))
@@ -80,13 +83,26 @@ class ConcreteFunction:
                     self._fixed.append((False, None))
                 else:
                     self._fixed.append((True, leaf))
+            whole = {place: k for k, place in enumerate(p for p, (fixed, _) in enumerate(self._fixed) if not fixed)}
+            for place, base in memory.bases.items():
+                whole[place] = len(tensors)
+                tensors.append(convert_to_tensor(base))
+                kinds.append(ArrayTracer if base.shape.rank != 0 else ZeroDimArray)
+                made.append(None)
+        #: leaves that are views of outputs, or the outputs themselves again
+        self._views = memory.returned(whole)
         self._only_outputs = len(tensors) == len(leaves)
         #: which of the others are made anew at each call
         self.fresh: FreshResults | None = None
         #: what makes of each output what the caller gets, see ``_HANDED``
         self._handed = [_HANDED[kind] for kind in kinds]
         for place, one in enumerate(made):
-            if kinds[place] in (ArrayTracer, ZeroDimArray) and one.view_of is None and not one.is_writeable:
+            if (
+                one is not None
+                and kinds[place] in (ArrayTracer, ZeroDimArray)
+                and one.view_of is None
+                and not one.is_writeable
+            ):
                 self._handed[place] = plain_read_only
         #: pairs of outputs that are arrays of the caller's: what is changed in one must not change the other
         at = [k for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0]
@@ -149,6 +165,10 @@ class ConcreteFunction:
         leaves = [v if fixed else next(made) for fixed, v in self._fixed]
         for place, array in shared.items():
             leaves[place] = array
+        for same in self._views:
+            array = same[0].of(given[same[0].position])
+            for one in same:
+                leaves[one.place] = array
         if self.fresh is not None:
             self.fresh.put_into(leaves)
         return nest.unflatten(self._structure, leaves)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .operators.mutation.heap_snapshot import MOST_OBJECTS, is_random, is_users_object, reached_from
+from .returned_views import copied, whole_of
 
 _CONTAINERS = (set, bytearray, dict, list, collections.deque)
 
@@ -40,9 +41,7 @@ class FreshResults:
             self.places = [place for place in self.places if is_known and self._is_made_here(leaves[place])]
 
     def _is_made_here(self, leaf: Any) -> bool:
-        owner = leaf
-        while isinstance(owner, np.ndarray) and owner.base is not None:
-            owner = owner.base
+        owner = whole_of(leaf) if isinstance(leaf, np.ndarray) else leaf
         if id(leaf) in self._outside or id(owner) in self._outside:
             return False
         try:
@@ -55,7 +54,8 @@ class FreshResults:
         """Replace these results by new ones; what is one object in several is one object in the new ones."""
         seen = dict(self._outside)
         for place in self.places:
-            leaves[place] = copy.deepcopy(self._leaves[place], seen)
+            leaf = self._leaves[place]
+            leaves[place] = copied(leaf, seen) if type(leaf) is np.ndarray else copy.deepcopy(leaf, seen)
 
 
 def _may_change(leaf: Any) -> bool:

@@ -6,7 +6,7 @@ Nothing of this is paid by functions that do neither.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from autoloop_runtime.running.prepare import prepare, run_graph, wrap
 
 from .concrete import ConcreteFunction, own
 from .given_arrays import COPIED, is_same, overlap
+from .returned_views import Returned, views_of
 
 if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
@@ -34,37 +35,6 @@ class OtherMemory(Exception):
 
     def __init__(self, exactly: bool = False) -> None:
         self.exactly = exactly
-
-
-@dataclass(frozen=True)
-class Returned:
-    """A leaf of the result that is memory of the caller's.
-
-    Attributes
-    ----------
-    place : int
-        Which leaf.
-    position : int
-        Which input it is, or is a view of.
-    views : tuple of callable
-        What makes it of that, one after the other.
-    is_writeable : bool
-        Whether the function lets it be written to.
-    """
-
-    place: int
-    position: int
-    views: tuple[Callable[[Any], Any], ...]
-    is_writeable: bool
-
-    def of(self, array: np.ndarray[Any, Any]) -> Any:
-        """Return it for the caller's array."""
-        for view in self.views:
-            array = view(array)
-        if array.flags.writeable and not self.is_writeable:
-            array = array.view()
-            array.flags.writeable = False
-        return array
 
 
 @dataclass(frozen=True)
@@ -134,7 +104,7 @@ def references_of(
             asked_of.append((position, storage.lying))
     returned = []
     for place, leaf in enumerate(nest.flatten(value, True)):
-        storage, views = kept(leaf), _views_of(leaf)
+        storage, views = kept(leaf), views_of(leaf)
         if storage is not None and storage.argument is not None and views is not None:
             returned.append(Returned(place, storage.argument, views, leaf.is_writeable))
     if not written and not returned and not asked_of:
@@ -144,18 +114,6 @@ def references_of(
     return References(
         tuple(written), tuple(returned), names, same, tuple(ordered) if written else (), without_axes, tuple(asked_of)
     )
-
-
-def _views_of(leaf: Any) -> tuple[Callable[[Any], Any], ...] | None:
-    """Return what makes a view of the array that it is a part of; None if only a run knows."""
-    made: list[Callable[[Any], Any]] = []
-    view = getattr(leaf, "view_of", None)
-    while view is not None:
-        if view.real is None:
-            return None
-        made.append(view.real)
-        view = view.parent.view_of
-    return tuple(made[::-1])
 
 
 class ReferringFunction(ConcreteFunction):

@@ -27,6 +27,7 @@ from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
 from ..operators.staging.standins import StandIn, opened
 from ..operators.staging.undefined import MaybeUnset, Undefined
+from ..returned_views import copied, whole_of
 from .places import Place, put, set_at, take_away
 from .stateful import Made
 from .unchanging import PLAIN, has_state
@@ -50,6 +51,8 @@ class _Recipes:
         self._known.update((id(one.traced), one.place) for one in world.holders)
         self._paths: dict[tuple[Any, ...], int] = {}
         self._made: dict[int, tuple[Any, Recipe]] = {}
+        #: arrays of the trace's own by id, and copies of them
+        self._copies: dict[int, Any] = {}
 
     def owner(self, place: Place) -> int:
         """Return which of the owners stands at a place."""
@@ -97,8 +100,8 @@ class _Recipes:
             number = self.output(as_result(value))
             return lambda made: made.outputs[number]
         if isinstance(value, np.ndarray):
-            kept = value.copy()
-            return lambda made: kept.copy()
+            kept = copied(value, self._copies)
+            return lambda made: copied(kept, made.known)
         return self._structure(value, name)
 
     @staticmethod
@@ -109,17 +112,30 @@ class _Recipes:
         except TypeError:
             opened(value).refuse_leaving(f"{name!r} would still hold")
 
-    def holds(self, value: Any) -> bool:
-        """Return whether a result holds objects of the world, or new objects that hold anything."""
+    def holds(self, value: Any, seen: set[int]) -> bool:
+        """Return whether a result holds objects of the world, new objects that hold anything, or one object twice.
+
+        Parameters
+        ----------
+        value : object
+        seen : set of int
+            The containers of the result that were looked at.
+        """
         if isinstance(value, (Tensor, *PLAIN)):
             return False
+        if id(value) in self._made:
+            return True
+        if isinstance(value, np.ndarray):
+            return id(whole_of(value)) in self._copies
         if isinstance(value, (tuple, list, dict, set, deque)) or hasattr(type(value), "__dataclass_fields__"):
-            if id(value) in self._known:
+            if id(value) in self._known or id(value) in seen:
                 return True
+            if not isinstance(value, tuple):
+                seen.add(id(value))
             parts = value.values() if isinstance(value, dict) else value
             if hasattr(type(value), "__dataclass_fields__"):
                 parts = instance_attributes(value).values()
-            return any(map(self.holds, parts))
+            return any(self.holds(one, seen) for one in parts)
         return (id(value) in self._known and not callable(value)) or has_state(value)
 
     def grown(self, holder: Holder) -> Any:
@@ -374,7 +390,7 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     recipes.know_grown()
     finder = _Finder(world, recipes)
     finder.find()
-    result = recipes.of(value, "what the function gives") if recipes.holds(value) else None
+    result = recipes.of(value, "what the function gives") if recipes.holds(value, set()) else None
     return Changes(recipes.outputs, recipes.owners, finder.writes, finder.names, finder.numbers), result
 
 

@@ -18,7 +18,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from .. import state
 from ..concrete import ConcreteFunction
 from ..conversion.known_effects import BUFFERS
-from ..errors import innermost, is_own_file, is_refusal
+from ..errors import innermost, is_own_file, is_programs_own, is_refusal
 from ..given_arrays import is_same
 from ..keys import Number
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
@@ -151,7 +151,7 @@ def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
 
 def _is_ours(error: BaseException) -> bool:
     """Return whether an error may come of a value that is not known while tracing."""
-    if is_refusal(error):
+    if is_refusal(error) or not is_programs_own(error):
         return True
     link = error.__traceback__
     return link is not None and is_own_file(innermost(link).tb_frame.f_code.co_filename)

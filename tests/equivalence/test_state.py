@@ -7,6 +7,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from programs_of_sharing import BOX, GIVEN_TOGETHER, LEFT_TOGETHER, SAME, TELL
 from programs_of_state import CHANGED, CONTAINERS, LEFT, STAGED, WRITES
 from worlds import module, played
 
@@ -50,6 +51,23 @@ def test_each_call_finds_what_is_there_now(name, *program):
 @each(LEFT, first)
 def test_what_no_graph_can_see_change_is_left_to_plain_python(name, *program):
     check(name, *program, is_left=True)
+
+
+@each(LEFT_TOGETHER, first)
+def test_what_is_left_shares_memory_as_in_plain_python(name, *program):
+    check(name, *program)
+
+
+@each(GIVEN_TOGETHER, first)
+def test_results_share_memory_as_in_plain_python(name, body):
+    """What is called again after the decorated function tells: it is plain in both."""
+    lines = body.strip().splitlines()
+    check(name, "\n".join(lines), BOX + TELL, "", "", "tell(*r), [one.flags.writeable for one in r]")
+
+
+@each(SAME, first)
+def test_objects_are_one_object_as_in_plain_python(name, body, told):
+    check(name, body, BOX, "", "", told)
 
 
 RATE = 1

@@ -26,10 +26,14 @@ log = logging.getLogger("world")
 PLAIN = "runs as plain Python"
 
 
-def module(body, top="", state="", change=""):
-    """Return the text of a program whose function has ``body``; ``change`` is done before each call, number ``k``."""
+def module(body, top="", state="", change="", told=""):
+    """Return the text of a program whose function has ``body``; ``change`` is done before each call, number ``k``.
+
+    ``told`` is an expression of ``r``, what the function gives.
+    """
     text = f"{HEAD}{top}\n{_defined('f(x)', body)}"
     text += f"\ndef state():\n    return {state}\n" if state else ""
+    text += f"\ndef told(r):\n    return {told}\n" if told else ""
     return text + (_defined("change(k)", change) if change else "")
 
 
@@ -107,7 +111,8 @@ def played(name, text, executor=None, calls=3):
                 with warnings.catch_warnings(record=True) as warned:
                     warnings.simplefilter("always")
                     try:
-                        result = described(function(x))
+                        result = function(x)
+                        result = described(result), names.get("told", described)(result)
                     except Exception as error:
                         result = type(error), str(error)
                     left = described(names["state"]()) if "state" in names else None

@@ -1,0 +1,144 @@
+"""Results that are memory of another array, of the caller's or of the run's: the array, and views of it.
+
+A graph gives values; which of them share memory a trace knows. So one value of an array is enough, and the others are
+made of it by the very views that NumPy would have made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.array_storage import kept
+from autoloop_runtime.ir.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A leaf of the result that is memory of another array.
+
+    Attributes
+    ----------
+    place : int
+        Which leaf.
+    position : int
+        Which input, or which output, it is, or is a view of.
+    views : tuple of callable
+        What makes it of that, one after the other.
+    is_writeable : bool
+        Whether the function lets it be written to.
+    """
+
+    place: int
+    position: int
+    views: tuple[Callable[[Any], Any], ...]
+    is_writeable: bool
+
+    def of(self, array: np.ndarray[Any, Any]) -> Any:
+        """Return it for an array."""
+        for view in self.views:
+            array = view(array)
+        if array.flags.writeable and not self.is_writeable:
+            array = array.view()
+            array.flags.writeable = False
+        return array
+
+
+def views_of(leaf: Any) -> tuple[Callable[[Any], Any], ...] | None:
+    """Return what makes a view of the array that it is a part of; None if only a run knows."""
+    made: list[Callable[[Any], Any]] = []
+    view = getattr(leaf, "view_of", None)
+    while view is not None:
+        if view.real is None:
+            return None
+        made.append(view.real)
+        view = view.parent.view_of
+    return tuple(made[::-1])
+
+
+def whole_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the array of which another is a view; itself if it is none."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def copied(array: np.ndarray[Any, Any], seen: dict[int, Any]) -> Any:
+    """Return a copy of an array, which shares memory with the copies of arrays that share memory with it.
+
+    Parameters
+    ----------
+    array : ndarray
+    seen : dict
+        The copies so far, by the identity of what they were made of.
+    """
+    if id(array) not in seen:
+        whole = whole_of(array)
+        base = seen.get(id(whole))
+        if base is None:
+            base = seen[id(whole)] = whole.copy(order="K")
+        if array is whole:
+            return base
+        if base.flags.c_contiguous and whole.flags.c_contiguous and not array.dtype.hasobject:
+            offset = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+            made = np.ndarray(array.shape, array.dtype, base, offset, array.strides)
+        else:
+            made = array.copy()
+        made.flags.writeable = array.flags.writeable
+        seen[id(array)] = made
+    return seen[id(array)]
+
+
+class SharedMemory:
+    """Which results are one array that a run makes, or views of it.
+
+    Parameters
+    ----------
+    leaves : sequence
+        The results, flat.
+    others : collection of int
+        Leaves that are memory of the caller's.
+
+    Attributes
+    ----------
+    first : dict
+        Leaf -> the leaf of which it is, or is a view of, the array.
+    bases : dict
+        Such leaves -> the whole array, where they are a view themselves.
+    """
+
+    def __init__(self, leaves: Sequence[Any], others: Collection[int]) -> None:
+        self._leaves = leaves
+        self.first: dict[int, int] = {}
+        self.bases: dict[int, Tensor] = {}
+        together: dict[int, list[int]] = {}
+        for place, leaf in enumerate(leaves):
+            storage = kept(leaf)
+            if storage is not None and storage.argument is None and place not in others and views_of(leaf) is not None:
+                together.setdefault(id(storage), []).append(place)
+        for places in together.values():
+            if len(places) > 1:
+                whole = [place for place in places if leaves[place].view_of is None]
+                first = (whole or places)[0]
+                self.first.update(dict.fromkeys(places, first))
+                if whole:
+                    del self.first[first]
+                else:
+                    self.bases[first] = leaves[first].storage.tensor
+
+    def returned(self, outputs: dict[int, int]) -> list[list[Returned]]:
+        """Return the leaves that are made of outputs; those of one list are one object.
+
+        Parameters
+        ----------
+        outputs : dict
+            Leaf of ``first`` -> the output that is its array.
+        """
+        objects: dict[int, list[Returned]] = {}
+        for place, first in self.first.items():
+            leaf = self._leaves[place]
+            one = Returned(place, outputs[first], views_of(leaf) or (), leaf.is_writeable)
+            objects.setdefault(id(leaf), []).append(one)
+        return list(objects.values())

@@ -1,0 +1,51 @@
+"""Programs whose results, and what they leave, share memory or are one object."""
+
+BOX = "class O:\n    def __init__(self): self.a, self.n, self.v, self.log = np.zeros(4), 0, None, []\no = O()\n"
+BOX += "sh = np.shares_memory\n"
+Y = "y = np.zeros(4)\ny[:3] = x\n"
+TELL = "def tell(*every):\n    return [[sh(p, q), p is q] for p in every for q in every]\n"
+
+LEFT_TOGETHER = [
+    ("views_of_a_new_array", "global V, W\n" + Y + "V, W = y[:2], y[1:]\nreturn x", BOX, "(V, W, sh(V, W))"),
+    ("an_array_and_its_view", Y + "o.a = y\no.b = y[::2]\nreturn x", BOX, "(o, sh(o.a, o.b))"),
+    ("a_constant_and_its_view", "y = np.arange(6.)\no.a, o.b = y, y.reshape(2, 3)\nreturn o.b.T", BOX,
+     "(o, sh(o.a, o.b))"),
+    ("a_constant_reversed", "y = np.arange(6.)\no.a, o.b = y[::-2], y[1:]\nreturn y", BOX, "(o, sh(o.a, o.b))"),
+    ("written_in_a_loop", "y = np.zeros(3)\ni = 0\nwhile x.sum() > i:\n    y[i % 3] += i\n    i += 1\n"
+     "o.a, o.b = y, y[1:]\nreturn y", BOX, "(o, sh(o.a, o.b))"),
+    ("in_a_dict", "d = {'k': np.ones(3)*x}\nd['v'] = d['k'][1:]\nd['k'][1] = 9\no.d = d\nreturn d['k']", BOX,
+     "(o, sh(o.d['k'], o.d['v']))"),
+    ("in_a_new_object", "p = O()\np.a = x*2\np.v = p.a[1:]\no.p = p\nreturn p.v", BOX, "(o.p, sh(o.p.a, o.p.v))"),
+    ("no_view", "y = x*2\no.a = y\no.b = y[x > 1]\nreturn y", BOX, "(o, sh(o.a, o.b))"),
+    ("a_view_of_the_argument", "o.x, o.v = x, x[1:]\nx[1] += 1\nreturn o.v*1", BOX, "(o, sh(o.x, o.v))"),
+]  # fmt: skip
+
+#: what ``f`` gives is ``results``; the program gives what shares memory and what is one object
+GIVEN_TOGETHER = [
+    ("two_views", Y + "return y[:2], y[1:], y[::2]"),
+    ("array_and_view_twice", Y + "v = y[1:]\nreturn y, v, y, v"),
+    ("one_view_twice", Y + "v = y[1:]\nreturn v, v"),
+    ("a_constant", "y = np.ones(3)\nreturn y, y[1:], y"),
+    ("of_two_axes", "y = np.zeros((3, 3))\ny[0] = x\nreturn y.T, y[0], y[:, 1], y.reshape(-1), y.ravel()"),
+    ("diagonal", "y = np.outer(x, x)\nreturn y, y.diagonal()"),
+    ("read_only", "y = x.copy()\ny.setflags(write=False)\nreturn y, y[1:]"),
+    ("of_a_branch", "y = np.zeros(3)\nif x.sum() > 4:\n    y[0] = 1\nelse:\n    y[1] = 2\nreturn y[:2], y"),
+    ("written_through_a_view", "y = np.zeros(3)\nv = y[1:]\ni = 0\nwhile x.sum() > i:\n    v[i % 2] += i\n    i += 1\n"
+     "return v, y"),
+    ("without_axes", "y = np.array(x.sum())\nreturn y[...], y[None], y"),
+    ("parts_of_complex", "y = x*(1 + 2j)\nreturn y.real, y.imag, y"),
+    ("split", "y = np.zeros(3) + x\na, b = np.split(y, [1])\nreturn a, b, y"),
+    ("in_attributes_too", "y = x*2\no.w, o.v = y, y[1:]\nreturn y, o.w, o.v"),
+    ("a_constant_in_attributes_too", "y = np.ones(3)\no.w = y\nreturn y, y[1:], o.w"),
+]  # fmt: skip
+
+SAME = [
+    ("a_list_twice", "l = [x*2]\nreturn l, l", "r[0] is r[1]"),
+    ("a_list_left_too", "l = [x*2]\no.l = l\nreturn l", "r is o.l"),
+    ("an_array_appended_too", "y = x*2\no.log.append(y)\nreturn y", "r is o.log[-1]"),
+    ("a_dict_in_a_dict", "d = {'a': x*2}\nreturn {'p': d, 'q': d, 'v': d['a'][1:]}",
+     "r['p'] is r['q'], sh(r['p']['a'], r['v'])"),
+    ("a_set", "s = {1}\nreturn [s, s, x*1]", "r[0] is r[1]"),
+    ("an_object", "p = O()\np.a = x*2\nreturn p, [p]", "r[0] is r[1][0]"),
+    ("an_object_left_too", "p = O()\np.a = x*2\no.p = p\nreturn p, p.a", "r[0] is o.p, r[1] is o.p.a"),
+]  # fmt: skip
