@@ -6,6 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Graph, Tensor, TensorShape, constant, dtypes, known_int, ops
+from executors import EXECUTORS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -269,3 +270,18 @@ def test_tensors_in_lists():
     assert ops.stack([a, 2]).dtype == "float32"
     assert ops.concat([constant([1]), constant([2.5])]).dtype == "float64"
     assert ops.concat(ops.ones([2, 3])).shape == [6]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_filled_tensors_begin_at_a_line_of_the_cache_and_arrays_own_their_memory(executor):
+    def count(zeros):
+        x = zeros((1000, 100), np.int32)
+        for i in range(al.constant(3)):
+            x += i
+        return x
+
+    tensors = [al.function(lambda: count(al.zeros), executor=executor)().numpy() for _ in range(4)]
+    aligned = all(t.ctypes.data % 64 == 0 for t in tensors) or executor == "dataflow"
+    assert aligned and tensors[0].tolist() == [[3] * 100] * 1000
+    made = al.function(lambda: count(np.zeros), executor=executor)()
+    assert made.base is None and made.tolist() == [[3] * 100] * 1000

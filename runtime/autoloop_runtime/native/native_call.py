@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.aligned_memory import aligned_empty
 from ..base.config import get_num_threads
 from ..base.forks import Kind, generation
 from ..collections import saved_stacks as saved_ops
@@ -121,12 +122,15 @@ class _Runnable:
         self._code = code
         self._call = callable_of(code)
         self._arrays = tuple([(k, p.dtype, p.shape) for k, p in enumerate(function.inputs) if p.is_array])
-        #: of each output array the input in whose memory it is, or what it is made as
+        #: of each output array the input in whose memory it is, or what it is made by, and as
         self._outputs = tuple(
-            [(function.placed.get(j), p.dtype, p.shape) for j, p in enumerate(function.outputs) if p.is_array]
-        )
+            [
+                (function.placed.get(j), aligned_empty if j in function.aligned else np.empty, p.dtype, p.shape)
+                for j, p in enumerate(function.outputs) if p.is_array
+            ]
+        )  # fmt: skip
         formats = ["q" if p.is_array else _PACKED[p.dtype.char] for p in function.inputs]
-        formats += ["q"] * sum(placed is None for placed, _, _ in self._outputs)
+        formats += ["q"] * sum(placed is None for placed, *_ in self._outputs)
         self._pack = struct.Struct("=" + "".join(formats)).pack
         ports = [p for p in function.outputs if not p.is_array]
         self._unpack = struct.Struct(
@@ -172,9 +176,9 @@ class _Runnable:
         # what is looked at only by address must live until the call is over: ``values``, ``kept`` and ``made`` do
         kept = self._put_arrays(args) if self._arrays else {}
         made = []
-        for placed, dtype, shape in self._outputs:
+        for placed, make, dtype, shape in self._outputs:
             if placed is None:
-                made.append(np.empty(shape, dtype))
+                made.append(make(shape, dtype))
                 args.append(_address(made[-1]))
             else:
                 made.append(kept.get(placed, values[placed]))

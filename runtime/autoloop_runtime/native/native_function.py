@@ -24,7 +24,9 @@ from ..base.dataclass import dataclass
 from ..base.dtypes import variant
 from ..collections.variables import Variable
 from ..ir.graph import Graph
+from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
+from ..ops.filled import FILL
 from .ir.elements import TYPES
 from .ir.helpers import text as helper_text
 from .ir.writer import Module
@@ -115,6 +117,8 @@ class Function:
         Some of its work is for several threads; it calls ``pool.SHARE``.
     placed : dict of int to int
         Outputs that are left in the memory of an input -> which.
+    aligned : frozenset of int
+        Outputs that are tensors, of which nobody asks who owns their memory.
     """
 
     ir: str
@@ -130,6 +134,7 @@ class Function:
     stacks: bool
     shares: bool
     placed: dict[int, int]
+    aligned: frozenset[int]
 
     @property
     def scalars_start(self) -> int:
@@ -204,7 +209,16 @@ def _written(graph: Graph, types: Types, features: frozenset[str], placed: dict[
         _assemble(ctx, outputs, libraries), inputs, outputs, tuple(ctx.table), ctx.arena.size + ALIGNMENT, 8 * words,
         tuple(ctx.checks), libraries.addresses, tuple(variables), tuple(assigned),
         stacks.uses_stacks(ctx), ctx.module.declares(SHARE), placed,
+        frozenset([j for j, t in enumerate(graph.outputs) if _is_filled(t)]),
     )  # fmt: skip
+
+
+def _is_filled(tensor: Tensor) -> bool:
+    """Return whether a result is, or begins a loop as, what ``ops.filled`` aligns."""
+    node = tensor.op
+    if node.op is WHILE and tensor.index < node.attrs["n_vars"]:
+        node = node.inputs[tensor.index].op
+    return node.op is FILL and bool(node.attrs.get("aligned"))
 
 
 def _port(types: Types, tensor: Tensor) -> Port:

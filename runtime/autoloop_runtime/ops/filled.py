@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.aligned_memory import MOST, aligned_empty
 from ..base.dtypes import as_dtype, complex_of, float32
 from ..base.shapes import TensorShape
 from ..ir.apply import apply
@@ -27,14 +28,18 @@ __all__ = ["full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
 CONSTANT_LIMIT = 1 << 16
 
 
-def _fill_infer(value: Tensor, *dims: Tensor, known: Any) -> Any:
+def _fill_infer(value: Tensor, *dims: Tensor, known: Any, aligned: bool = False) -> Any:
     if value.shape.rank not in (0, None):
         raise ValueError(f"full: the value must be a scalar, got shape {value.shape}")
     return value.dtype, TensorShape(known)
 
 
-def _fill_kernel(value: Any, dims: Any = None, *, known: Any) -> Any:
+def _fill_kernel(value: Any, dims: Any = None, *, known: Any, aligned: bool = False) -> Any:
     shape = tuple(known if dims is None else dims.tolist())
+    if aligned and shape:
+        made = aligned_empty(shape, value.dtype)
+        made.fill(value)
+        return made
     if not value:
         return np.zeros(shape, value.dtype)[()]
     return np.full(shape, value, value.dtype)[()]
@@ -88,7 +93,10 @@ def full(
         if array.ndim:
             array.flags.writeable = False
         return as_constant(array, name)
-    return apply(FILL, [value, *dims.inputs], {"known": dims.known}, name)
+    attrs = {"known": dims.known}
+    if is_number(fill_value) and (dims.inputs or math.prod(dims.known) * value.dtype.itemsize <= MOST):
+        attrs["aligned"] = True  # a tensor to its end, of which nobody asks who owns its memory
+    return apply(FILL, [value, *dims.inputs], attrs, name)
 
 
 @public()
