@@ -33,7 +33,14 @@ class BoundFunction:
         method: Callable[..., Any] = self.function.python_function.__get__(self.__self__)
         return method
 
+    __wrapped__ = python_function  # whose signature has no ``self``
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.__self__, self.function.python_function.__name__)  # as of a method
+
     def __getattr__(self, name: str) -> Any:
+        if name == "__deepcopy__":  # which is the function's, not a method's
+            raise AttributeError(name)
         return getattr(self.function, name)
 
     def __repr__(self) -> str:

@@ -33,6 +33,7 @@ from .keys import Number, leaf_key, quick_key
 from .number_inputs import NumberInputs
 from .parameters import Parameters
 from .plain_python import CalledPlain, traced_or_plain, with_graph
+from .sent_by_name import SentByName
 from .state.stateful import TRACING, OtherWorld, StatefulFunction, called_again, with_variant
 from .written_arguments import OtherMemory, in_order, lying_of, same_arrays
 
@@ -49,7 +50,7 @@ _KIND = Kind("Function._lock", "a trace is added when it is there; one that was 
 MOST_QUICK = 256
 
 
-class Function:
+class Function(SentByName):
     """What ``function`` makes of a Python function.
 
     Attributes
@@ -291,9 +292,7 @@ class Function:
 
     def _of(self, instance: Callable[[], Any]) -> Function:
         """Return a method with the traces of one instance."""
-        made = Function(
-            self.python_function, self.input_signature, self.autograph, self.executor, self.name, self.gradient_memory
-        )  # fmt: skip
+        made = Function(self.python_function, **self.options())
         made._instance, made._parameters, made._converted = instance, self._parameters.without_first(), self._target()
         return made
 

@@ -24,6 +24,8 @@ def publish(name: str, f: _F, doc: str | None = None, numpy: Any = None, aliases
     ``aliases`` are what it is called besides, at top level and in ``compat.v1``.
     """
     ALIASES.update(dict.fromkeys(aliases, name))
+    if "<locals>" in f.__qualname__:
+        f.__module__ = __package__ or ""  # where pickle finds what a maker has made
     f.__name__ = f.__qualname__ = name
     if doc is not None:
         f.__doc__ = doc

@@ -204,6 +204,9 @@ def format_string(template: str, *values: object, name: str | None = None) -> Te
     return apply(FORMAT, text.take_tensors(), {"template": template, "text": text}, name)
 
 
+format_string.__name__ = format_string.__qualname__ = "format_string"  # where pickle finds it: ``format`` is the op
+
+
 # -- the 1.x Print ----------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,47 @@
+"""Decorated functions are copied and pickled as functions are: by their name, so that processes may be sent them."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_S = TypeVar("_S")
+
+
+class SentByName:
+    """What ``copy`` and ``pickle`` do with a decorated function."""
+
+    python_function: Callable[..., Any]
+    input_signature: tuple[Any, ...] | None
+    autograph: bool
+    executor: str
+    name: str
+    gradient_memory: str | int | None
+
+    def options(self) -> dict[str, Any]:
+        """Return what it was decorated with."""
+        names = ("input_signature", "autograph", "executor", "name", "gradient_memory")
+        return {name: getattr(self, name) for name in names}
+
+    def __copy__(self: _S) -> _S:
+        return self
+
+    def __deepcopy__(self: _S, memo: Any) -> _S:
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        f = self.python_function
+        name = getattr(f, "__qualname__", "")
+        try:
+            if operator.attrgetter(name)(sys.modules[f.__module__]) is self:
+                return name
+        except (AttributeError, KeyError):
+            pass  # as for a lambda, where pickle says what is missing
+        return decorated_again, (type(self), f, self.options())  # ``g = function(f)``, where ``f`` is what has a name
+
+
+def decorated_again(kind: Callable[..., Any], f: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return a decorated function that has no name of its own."""
+    return kind(f, **options)
