@@ -251,10 +251,13 @@ def test_a_clock_reads_the_end_of_work_without_effects():
             i += 1
         return x, time.perf_counter() - begun
 
-    f(ONE, np.int64(2))
-    begun = time.perf_counter()
-    _, told = f(ONE, np.int64(300))
-    assert told > 0.3 * (time.perf_counter() - begun)
+    def share(n):
+        begun = time.perf_counter()
+        _, told = f(ONE, np.int64(n))
+        return told / (time.perf_counter() - begun)
+
+    share(2)
+    assert any(share(300) > 0.3 for _ in range(5))  # others may be at work before the first clock and after the last
 
 
 def test_explain_lists_what_each_run_does():
