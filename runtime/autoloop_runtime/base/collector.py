@@ -20,6 +20,8 @@ _waiting_for: dict[int, int] = {}
 _was_on = False
 #: how many modules it found; written under ``_LOCK``
 _modules = 0
+#: whether something was found frozen: it stays so, and to look goes through all of it
+_is_frozen = False
 
 
 class NoCollection:
@@ -60,7 +62,9 @@ def _age() -> None:
     The next visit would else walk everything young at once, which costs half of what was saved. Only two lists change
     hands here; what the user has frozen stays so.
     """
-    if not gc.get_freeze_count():
+    global _is_frozen
+    _is_frozen = _is_frozen or bool(gc.get_freeze_count())
+    if not _is_frozen:
         try:
             gc.freeze()
         finally:
