@@ -245,12 +245,14 @@ class Environment:
         return target is not _MISSING and is_plain(target)
 
     def looks_into_lists(self, call: Node, local_names: frozenset[str]) -> bool:
-        """Return whether a function of NumPy's may be given a list, whose elements it does not ask what it means."""
+        """Return whether a function of NumPy's may be given what it does not ask what it means: a list's elements, an
+        argument that is not its first."""
         given = [*call.args, *[k.value for k in call.keywords]]
         displays = [leaf for one in given if isinstance(one, _DISPLAYS) for leaf in getattr(one, "elts", [one])]
         held = any(not isinstance(leaf, gast.Constant) for leaf in displays)
         named = any(isinstance(one, _MAY_BE_LISTS) for one in given)
-        function = self.resolve(call.func, local_names) if held or named else None
+        later = any(not isinstance(one, (gast.Constant, *_DISPLAYS)) for one in given[1:])
+        function = self.resolve(call.func, local_names) if held or named or later else None
         return is_numpys(function) and (held or not isinstance(function, np.ufunc))
 
     def is_options(self, function: Node, local_names: frozenset[str]) -> bool:

@@ -237,7 +237,7 @@ def test_results_are_arrays_of_the_callers_own():
     @al.function
     def f(x):
         y = x * 2
-        return y, y + 0, x * 2, np.broadcast_to(x[0], (3,)), x
+        return y, y + 0, x * 2, np.full(3, x[0]), x
 
     x = X.copy()
     for _ in range(2):

@@ -54,7 +54,6 @@ from .iterables import (
     staged_reversed,
     staged_zip,
 )
-from .library_calls import holds_staged
 from .math_functions import modular_power, of_number, one_element, tried
 from .membership import in_
 from .mixed_operators import holds_mixed, of_mixed
@@ -394,13 +393,15 @@ def staged_for(f: Any) -> Any:
         return _library(f, libraries.vectorized(f))
     if found is None and asks_nobody(f):
         return _library(f, libraries.by_numpy(f))
-    return (
-        _library(f, libraries.by_numpy(f), libraries.holds_staged_inside) if found is None and is_numpys(f) else found
-    )
+    if found is None and libraries.of_ufunc(f):
+        return _library(f, libraries.by_numpy(f), libraries.elements_not_asked)
+    return _library(f, libraries.by_numpy(f), libraries.not_asked) if found is None and is_numpys(f) else found
 
 
 def _library(
-    plain: Callable[..., Any], staged: Callable[..., Any], unasked: Callable[[Any], bool] = holds_staged
+    plain: Callable[..., Any],
+    staged: Callable[..., Any],
+    unasked: Callable[[tuple[Any, ...], dict[str, Any]], bool] = libraries.any_staged,
 ) -> Any:
     """Return a library function that takes another way when an argument is staged, which it does not ask itself."""
 
@@ -408,7 +409,7 @@ def _library(
         given = (*args, *kwargs.values())
         if holds_mixed(given, {}):
             return of_mixed(plain, chosen, args, kwargs)
-        if builtins.any(map(unasked, given)):
+        if unasked(args, kwargs):
             lifted_arrays.skipped()
             return staged(*args, **kwargs)
         for one in given:

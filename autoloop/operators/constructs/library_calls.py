@@ -16,7 +16,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, as_numpy_gives, kind_of, marked
-from autoloop_runtime.ir.written_results import is_reference, place_of_out, without_out, written
+from autoloop_runtime.ir.written_results import is_reference, place_of_out, refuse_array, without_out, written
 from autoloop_runtime.ops.operands import fitted
 
 from ..staging.growing_list import GrowingList
@@ -54,20 +54,46 @@ def _counterpart(function: Any) -> Callable[..., Any]:
     return counterpart_of(function) or function
 
 
+def _as_array(value: Any) -> Any:
+    """Return the array that NumPy makes of a list which holds tensors."""
+    return marked(kind_of((value,), ArrayTracer), _counterpart(np.asarray)(value))
+
+
 def by_numpy(function: Any) -> Callable[..., Any]:
     """Return what takes a staged argument in place of a function of NumPy's that would not ask it."""
 
     def of_staged(*args: Any, **kwargs: Any) -> Any:
+        if of_ufunc(function):  # which asks arrays, but not the elements of lists
+            return function(*[_as_array(one) if holds_staged_inside(one) else one for one in args], **kwargs)
         out, others, named = without_out(place_of_out(function), args, kwargs)
-        if is_reference(out):
+        if is_reference(out, function):
             return written(function, out, of_staged(*others, **named))
-        if isinstance(function, np.ufunc):
-            made = function(*[_counterpart(np.asarray)(one) if holds_staged(one) else one for one in args], **kwargs)
-        else:
-            made = _counterpart(function)(*args, **kwargs)
-        return as_numpy_gives(function, args, kwargs, made)
+        if out is not None:
+            refuse_array(function, out)
+        return as_numpy_gives(function, args, kwargs, _counterpart(function)(*args, **kwargs))
 
     return of_staged
+
+
+def of_ufunc(function: Any) -> bool:
+    """Return whether a callable is a ufunc, or a method of one."""
+    return isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc)
+
+
+def not_asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return whether a function of NumPy's may overlook what is staged: it asks its first argument, not all others."""
+    first, *others = (*args, *kwargs.values()) or (None,)
+    return holds_staged_inside(first) or (not isinstance(first, Tensor) and any(map(holds_staged, others)))
+
+
+def elements_not_asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return whether a list among the arguments holds what is staged."""
+    return any(map(holds_staged_inside, (*args, *kwargs.values())))
+
+
+def any_staged(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return whether an argument is staged."""
+    return any(map(holds_staged, (*args, *kwargs.values())))
 
 
 def holds_staged_inside(value: Any) -> bool:

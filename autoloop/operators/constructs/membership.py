@@ -27,7 +27,8 @@ def in_(item: Any, container: Any) -> Any:
     if isinstance(item, MixedNumber):
         return in_(item.leaving(), container)
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
-        return answer(ops.any(ops.equal(container, item)), container, item)
+        same = ops.equal(container, item) if isinstance(container, GrowingList) else container == item
+        return answer(ops.any(same), container, item) if is_staged(same) else bool(np.any(same))
     if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
         elements = list(container)
         if not elements:
@@ -41,7 +42,10 @@ def _is_array(container: Any) -> bool:
 
 
 def _equal(item: Any, element: Any) -> Any:
-    return True if element is item else answer(ops.equal(item, element), item, element)
+    if element is item:
+        return True
+    same = item == element
+    return answer(same, item, element) if is_staged(same) else bool(same)
 
 
 def _later(item: Any, element: Any) -> Callable[[], Any]:

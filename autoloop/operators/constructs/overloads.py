@@ -16,7 +16,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, ZeroDimArray, marked
+from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, Tracer, ZeroDimArray, marked
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...conversion.callables import is_convertible_function, is_written
@@ -88,7 +88,8 @@ def binary(left: Any, sign: str, right: Any) -> Any:
 
 
 def _repeats(sequence: Any, count: Any) -> bool:
-    return type(sequence) is list and isinstance(count, Tensor) and count.shape.rank == 0
+    is_tensor = isinstance(count, Tensor) and not isinstance(count, Tracer)  # those say themselves what is wrong
+    return type(sequence) is list and is_tensor and count.shape.rank == 0
 
 
 def _is_later(value: Any) -> bool:

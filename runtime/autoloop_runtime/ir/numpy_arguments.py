@@ -25,6 +25,8 @@ _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "casting": ("same_kind",), "dtype": (None,), "keepdims": (False,), "order": ("K",), "out": (None, (None,)),
     "signature": (None,), "subok": (True,), "where": (True,),
 }  # fmt: skip
+#: NumPy's names of operands, of which those that are lists or Python numbers are arrays of its own dtypes
+_OPERANDS = frozenset(("A", "a", "array", "b", "m", "v"))
 #: what changes how a result is found, not which it is: equal elements keep their order here, whatever the kind of sort
 _MEANINGLESS = frozenset({"optimize", "kind", "stable"})
 _ADVICE = {
@@ -73,6 +75,19 @@ def is_augmented(frame: FrameType | None) -> bool:
 
 
 _BINARY = dis.opmap["BINARY_OP"]
+
+
+def as_in_numpy(operand: Any) -> Any:
+    """Return an operand that is a list as NumPy takes it: an array with a dtype of its own, int64 or float64."""
+    if not isinstance(operand, (list, tuple)):
+        return np.asarray(operand) if isinstance(operand, (int, float, complex)) else operand
+    if any(isinstance(part, (list, tuple)) or _stands_for_array(part) for part in operand):
+        return [as_in_numpy(part) for part in operand]
+    return np.asarray(operand)
+
+
+def _stands_for_array(value: Any) -> bool:
+    return hasattr(type(value), "__array_function__") and not isinstance(value, np.ndarray)
 
 
 class Counterpart:
@@ -160,6 +175,6 @@ class Counterpart:
         as_default = value is default or (type(value) is type(default) and value == default)
         if ours is not None:
             if value is not getattr(np, "_NoValue", None):
-                named[ours] = value
+                named[ours] = as_in_numpy(value) if theirs in _OPERANDS else value
         elif not (as_default or theirs in _MEANINGLESS or is_neutral(theirs, value)):
             refuse(full_name(self.theirs), theirs)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .followers import refuse_leaving
-from .numpy_arguments import full_name, is_augmented, is_neutral, refuse
+from .numpy_arguments import as_in_numpy, full_name, is_augmented, is_neutral, refuse
 from .python_protocols import INSTEAD, refuse_symbolic
 
 #: ufunc of NumPy's -> our public function of its operands; filled while the ops floor is imported, as are the others
@@ -71,7 +71,7 @@ class NumpyProtocols:
             if ours is not None:
                 for x in inputs:
                     if isinstance(x, (list, tuple)):
-                        return ours(*[_as_in_numpy(x) if isinstance(x, (list, tuple)) else x for x in inputs])
+                        return ours(*[as_in_numpy(x) if isinstance(x, (list, tuple)) else x for x in inputs])
                 return ours(*inputs)
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         out = kwargs.pop("out", None)
@@ -90,15 +90,6 @@ class NumpyProtocols:
                 refuse(full_name(func), "out")
             return _without_counterpart(func.__name__, func, args, kwargs)
         return ours(*args, **kwargs)
-
-
-def _as_in_numpy(operand: Any) -> Any:
-    """Return an operand that is a list as NumPy takes it: an array with a dtype of its own, int64 or float64."""
-    if not isinstance(operand, (list, tuple)):
-        return np.asarray(operand) if isinstance(operand, (int, float, complex)) else operand
-    if any(isinstance(part, (list, tuple, NumpyProtocols)) for part in operand):
-        return [_as_in_numpy(part) for part in operand]
-    return np.asarray(operand)
 
 
 def _without_counterpart(name: str, func: Any, args: Any, kwargs: Any) -> Any:

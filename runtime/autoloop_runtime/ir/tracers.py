@@ -239,9 +239,18 @@ def own_kind(value: Any) -> Kind:
 
 def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any) -> Any:
     """Return what a function of NumPy's made of arguments as values of the kind that it gives."""
-    values = (*args, *kwargs.values())
     if theirs in OWN_KINDS:
         return made
+    if theirs is np.broadcast_to:  # which is read-only, whether it is a view or, of a scalar or list, a copy here
+        given = _array_numpy_gives(theirs, args, kwargs, made)
+        if isinstance(given, ArrayTracer):
+            given.freeze(True)
+        return given
+    return _array_numpy_gives(theirs, args, kwargs, made)
+
+
+def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any) -> Any:
+    values = (*args, *kwargs.values())
     if gives_number(theirs, args):
         return marked(number_of(values), made)
     kind = kind_of(values, ArrayTracer)

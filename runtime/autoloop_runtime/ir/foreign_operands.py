@@ -1,0 +1,76 @@
+"""What Python's operators give of an array or number in a trace and of what is neither: text, ``None``, a sequence.
+
+NumPy compares its arrays with anything, element by element, and what is no number equals none of them. All else Python
+and NumPy refuse, in words that depend on the types only: so a 1 is asked in place of what the run will compute. But its
+scalars and Python's numbers repeat sequences, ``[0] * n``, and how often only the run knows.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .number_operators import type_of_carrier
+from .op import call
+from .tensor_operators import BINARY, COMPARISONS
+from .tracers import ArrayTracer, NumberTracer, ZeroDimArray
+
+_TEXTS = (str, bytes, bytearray)
+_SEQUENCES = frozenset((list, tuple, *_TEXTS))
+#: types of operands that no array is made of
+_NO_NUMBERS = frozenset(
+    (*_TEXTS, type(None), type, dict, set, frozenset, types.FunctionType, types.BuiltinFunctionType)
+)
+
+
+def _example(of: Any) -> Any:
+    """Return what has the type of a value that is computed by a run."""
+    if isinstance(of, NumberTracer):
+        return type_of_carrier(of.dtype)(1)
+    return np.ones((), of.dtype)[()] if of.is_scalar else np.ones(1, of.dtype)
+
+
+def _answer(number: Any, other: Any, plain: Callable[[Any, Any], Any], reflected: bool) -> Any:
+    """Return what an operator gives of a number or array and of what is none.
+
+    Raises
+    ------
+    TypeError
+        If Python or NumPy refuses it; if it is a sequence that is to be repeated.
+    """
+    example = _example(number)
+    made = plain(other, example) if reflected else plain(example, other)
+    if type(other) in _SEQUENCES and type(made) is type(other):
+        instead = "" if type(other) in _TEXTS else ": use np.zeros(n), np.full(n, value) or np.tile(values, n)"
+        raise TypeError(f"a {type(other).__name__} cannot be repeated as often as only the run knows{instead}")
+    if not isinstance(made, np.ndarray):
+        return made
+    same = call("full", call("shape", number.plain), made[0])
+    return (ZeroDimArray if number.shape.rank == 0 else ArrayTracer)(same)
+
+
+def _operator(kind: type, name: str, reflected: bool) -> None:
+    of_numbers, plain = getattr(kind, name), _PLAIN[name.replace("__r", "__", 1) if reflected else name]
+    repeats = plain is operator.mul
+
+    def operated(self: Any, other: Any) -> Any:
+        if type(other) in _NO_NUMBERS and self.dtype.kind in "biufc":
+            return _answer(self, other, plain, reflected)
+        if type(other) in _SEQUENCES and (kind is NumberTracer or (repeats and self.is_scalar)):
+            return _answer(self, other, plain, reflected)
+        return of_numbers(self, other)
+
+    setattr(kind, name, operated)
+
+
+_NAMES = {name: name if name not in ("and", "or") else f"{name}_" for name in (*BINARY, *COMPARISONS, "eq", "ne")}
+_PLAIN: dict[str, Callable[[Any, Any], Any]] = {f"__{one}__": getattr(operator, name) for one, name in _NAMES.items()}
+for _kind in (ArrayTracer, NumberTracer):
+    for _name in _NAMES:
+        _operator(_kind, f"__{_name}__", False)
+        if _name in BINARY:
+            _operator(_kind, f"__r{_name}__", True)
