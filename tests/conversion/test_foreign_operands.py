@@ -15,9 +15,9 @@ n == "a"; n != "a"; n == None; n == {}; n == print; x[0] == "a"; n == L; n != (3
 x + {}; x[0] * L; L * x[0]; k + L; L + k; k + (1,); k < L; k == L; k != L; k / L; k @ L; k == print; k == "a"
 np.bool_(n) * L; None in x; "a" in x; x[0] in [None, 0.5]; n in ["a", 2]; n in (None,); k in [None, "a"]; (k, None)
 np.tile(L, n); np.tile([1.5], n); np.tile(3, n); np.tile([1, x[0]], n); np.repeat(L, n); np.repeat(2.5, n)
-k * .5 * L; np.roll(L, n); np.take(L, n - 2); np.take([0.5, 1.5], m[0].astype(int) % 2); np.full_like(L, n); np.roll([1, x[0]], 1)
+k * .5 * L; np.roll(L, n); np.take(L, n - 2); np.take([0.5, 1.5], m[0].astype(int) % 2); np.full_like(L, n)
 np.add.reduce([n, 1]); np.add.outer([n, 1], L); np.multiply.accumulate([n, 2, 3]); np.add.reduceat([n, 1], [0, 1])
-np.add.reduce([x, x], axis=1); np.expand_dims([1, n], 0)
+np.roll([1, x[0]], 1); np.add.reduce([x, x], axis=1); np.expand_dims([1, n], 0)
 np.broadcast_to([1, n], (2, 2)).__setitem__(0, 1)
 """
 REPEATED = 'L * n; n * L; (0,) * n; [0.5] * n; "ab" * n; b"a" * n; k * L; L * k; [x] * n; "ab" * k; k * (1,)'
