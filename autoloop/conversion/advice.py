@@ -13,8 +13,9 @@ from autoloop_runtime.base.parsing import parse
 
 from ..errors import is_own_file
 from .callables import is_converted, is_generator_code, is_library_file
+from .frame_readers import is_frame_reader, reads_frame
 from .nodes import Node, children, walk
-from .scopes import COMPREHENSIONS, FRAME_READERS
+from .scopes import COMPREHENSIONS
 from .translation import to_gast
 from .unfolding import binds_in, may_leave_out
 from .unsupported import must_stay_python
@@ -98,6 +99,8 @@ def _advice(code: types.CodeType, position: Position) -> str:
             return f"This {kind} stays Python, because it holds {_reason(node)}: move that to a function of its own."
         if isinstance(node, gast.Try) and must_stay_python(node, {}):
             return f"What follows {_reason(node)} stays Python: put the jumps behind the `try` statement."
+        if isinstance(node, gast.BoolOp | gast.IfExp | gast.Compare) and reads_frame(node):
+            return f"This expression stays Python: it holds {_reason(node)}. Move that to a function of its own."
         if may_leave_out(node):
             return "An expression that sets a name by `:=` in a part that may be left out stays Python: use `if`."
         if isinstance(node, gast.FunctionDef | gast.Lambda):
@@ -120,7 +123,7 @@ def _reason(statement: Node) -> str:
     for node in walk(statement):
         if isinstance(node, gast.TryStar):
             return "`except*`"
-        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_READERS:
+        if is_frame_reader(node):
             return f"`{node.func.id}()`"
     return "a jump out of `finally`"
 

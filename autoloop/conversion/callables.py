@@ -18,9 +18,10 @@ from autoloop_runtime.base.callbacks import CALLS_BACK
 from autoloop_runtime.base.dataclass import dataclass, field
 
 from ..errors import is_own_file
+from .frame_readers import FRAME_READERS
 from .known_effects import is_watched
 from .nodes import Node
-from .scopes import FRAME_READERS, path_of
+from .scopes import path_of
 
 OPTIONS = "set_loop_options"
 # Libraries whose functions take anything and look at none of it, or know what to do with it, or look at their caller.
@@ -57,7 +58,7 @@ _GENERATORS = frozenset(
     (("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "default_rng"))
 )
 # Builtins that must be called by the user's own frame.
-_FRAME_CALLS = FRAME_READERS | {"breakpoint", "globals", "super", "__import__"}
+_FRAME_CALLS = set(FRAME_READERS) | {"breakpoint", "globals", "super", "__import__"}
 # Builtins that always give a Python bool.
 _TRUTHS: tuple[Any, ...] = (isinstance, issubclass, callable, hasattr)
 _GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator

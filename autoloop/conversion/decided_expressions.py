@@ -10,6 +10,7 @@ import gast
 from autoloop_runtime.base.dataclass import replace
 
 from .expression_walk import ExpressionWalk, Surroundings
+from .frame_readers import reads_frame
 from .nodes import SIMPLE, Maker, Node
 from .unfolding import may_leave_out
 
@@ -30,11 +31,16 @@ _UNARY = {gast.USub: ("-", "__neg__"), gast.UAdd: ("+", "__pos__"), gast.Invert:
 _NAMED_COMPARISONS = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
 
 
+def stays_in_frame(node: Node) -> bool:
+    """Return whether what may be left out of an expression sets or looks at the variables around it."""
+    return may_leave_out(node) or reads_frame(node)
+
+
 class DecidedExpressions(ExpressionWalk):
     """Rewrites logic, comparisons, and operators with overloads."""
 
     def _boolop(self, node: Node, around: Surroundings) -> Node:
-        if may_leave_out(node) or self.environment.is_static_test(node, around.local_names):
+        if stays_in_frame(node) or self.environment.is_static_test(node, around.local_names):
             return self.parts(node, around)
         make = Maker(node)
         first = self.rewrite(node.values[0], around)
@@ -56,7 +62,7 @@ class DecidedExpressions(ExpressionWalk):
 
     def _ifexp(self, node: Node, around: Surroundings) -> Node:
         static = self.environment.is_static_test(node.test, around.local_names)
-        if static or may_leave_out(node):
+        if static or stays_in_frame(node):
             return self.parts(node, around)
         make = Maker(node)
         test = self.rewrite(node.test, around)
@@ -64,7 +70,7 @@ class DecidedExpressions(ExpressionWalk):
         return make.call(self.operator(make, "if_exp"), test, *branches)
 
     def _compare(self, node: Node, around: Surroundings) -> Node:
-        if len(node.ops) == 1 or may_leave_out(node):
+        if len(node.ops) == 1 or stays_in_frame(node):
             return self._single_compare(node, around)
         if all(isinstance(op, gast.Is | gast.IsNot) for op in node.ops):
             return self.parts(node, around)

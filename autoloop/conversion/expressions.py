@@ -9,10 +9,10 @@ from autoloop_runtime.base.dataclass import replace
 
 from .decided_expressions import DecidedExpressions
 from .expression_walk import Surroundings
+from .frame_readers import reads_frame
 from .inner_scopes import InnerScopes
 from .item_targets import as_index
 from .nodes import Maker, Node, children, walk
-from .scopes import FRAME_READERS
 from .unfolding import binds_in
 
 # Builtins that use up a generator expression before they return.
@@ -53,10 +53,10 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         if name == "super" and around.nested and around.self_name is not None:
             node.args = [make.load("__class__"), make.load(around.self_name)]
             return node
-        if name in FRAME_READERS & {"locals", "vars"} and self.environment.is_builtin(
-            node.func, name, around.local_names
-        ):
-            return make.call(self.operator(make, "user_variables"), node, make.strings(around.own_names))
+        if name in ("locals", "vars", "dir") and self.environment.is_builtin(node.func, name, around.local_names):
+            only_names = [make.constant(True)] if name == "dir" else []
+            node.func.id = "locals" if only_names else name
+            return make.call(self.operator(make, "user_variables"), node, make.strings(around.own_names), *only_names)
         return None
 
     def _consumed(self, node: Node, around: Surroundings) -> str:
@@ -69,6 +69,8 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         generator = node.args[0] if node.args else None
         name = getattr(node.func, "id", "")
         if not isinstance(generator, gast.GeneratorExp) or name not in _TAKE_ALL:
+            return ""
+        if any(map(reads_frame, children(generator))):
             return ""
         if any(map(binds_in, children(generator))):
             if name in ("any", "all") and self.environment.is_builtin(node.func, name, around.local_names):
@@ -103,7 +105,8 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         make = Maker(node)
         values: list[Node] = []
         template = self._template(node, values, replace(around, nested=True))
-        if any(map(binds_in, values[1:])) or all(map(_shows_only, values[1:])):
+        in_frame = any(binds_in(value) or reads_frame(value) for value in values[1:])
+        if in_frame or all(map(_shows_only, values[1:])):
             return make.call(self.operator(make, "fstring"), make.constant(template), *values)
         later = make.tuple([make.lambda_(value) for value in values[1:]])
         return make.call(self.operator(make, "fstring"), make.constant(template), values[0], later=later)

@@ -9,6 +9,7 @@ import gast
 from autoloop_runtime.base.dataclass import replace
 
 from .expression_walk import ExpressionWalk, Surroundings
+from .frame_readers import reads_frame
 from .item_targets import nested_targets
 from .nodes import Maker, Node, children, walk
 from .scopes import parameter_names
@@ -59,9 +60,10 @@ class InnerScopes(ExpressionWalk):
     def _comprehension(self, node: Node, around: Surroundings) -> Node:
         """Let a comprehension run over the rows of tensors, and its conditions and logic be for the graph to decide.
 
-        One that sets names by ``:=`` does so in its own frame: of that only the calls are rewritten.
+        One that sets names by ``:=``, or looks at its variables, does so in its own frame: of that only the calls are
+        rewritten.
         """
-        binds = any(map(binds_in, children(node)))
+        binds = any(binds_in(part) or reads_frame(part) for part in children(node))
         targets = {
             one.id for generator in node.generators for one in walk(generator.target)
             if isinstance(one, gast.Name)
@@ -69,6 +71,7 @@ class InnerScopes(ExpressionWalk):
         inside = replace(
             around,
             local_names=around.local_names | targets,
+            own_names=(*around.own_names, *sorted(targets), ".0"),  # the last is what a comprehension runs over
             checked=around.checked - targets,
             in_frame=around.in_frame or binds,
         )

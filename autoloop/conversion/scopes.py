@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import gast
 from autoloop_runtime.base.dataclass import dataclass, field
 
+from .frame_readers import is_frame_reader
 from .nodes import Node, children, method_name, walk
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
@@ -26,8 +27,6 @@ MUTATORS = frozenset(
     ("add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse")
     + ("setdefault", "sort", "update")
 )
-# Calls that see the variables of the function they stand in.
-FRAME_READERS = frozenset(("locals", "vars", "dir", "eval", "exec"))
 # Builtins that use up a generator expression before they return.
 CONSUMERS = frozenset(
     ("all", "any", "bytes", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
@@ -331,8 +330,7 @@ class _EffectWalker:
 
     def _call(self, node: Node, certain: bool) -> None:
         self.effects.calls = True
-        function = node.func
-        if isinstance(function, gast.Name) and function.id in FRAME_READERS:
+        if is_frame_reader(node):
             self.effects.reads_frame = True
         self._children(node, certain)
         changed = mutated_by(node)

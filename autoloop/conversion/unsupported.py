@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import gast
 
 from ..errors import ConversionError
+from .frame_readers import is_frame_reader
 from .leaving import can_follow, is_left_by_a_jump
 from .nodes import Node, children
-from .scopes import FRAME_READERS, FUNCTIONS
+from .scopes import FUNCTIONS
 from .source import FunctionSource, place_of
 
 _ASYNC = (gast.AsyncFor, gast.AsyncWith, gast.Await)
@@ -75,13 +76,9 @@ def must_stay_python(node: Node, known: dict[Node, bool]) -> bool:
     """
     if node not in known:
         known[node] = (
-            _reads_frame(node)
+            is_frame_reader(node)
             or isinstance(node, gast.TryStar)
             or (is_left_by_a_jump(node) and not can_follow(node))
             or any(must_stay_python(child, known) for child in children(node) if not isinstance(child, _SCOPES))
         )
     return known[node]
-
-
-def _reads_frame(node: Node) -> bool:
-    return isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_READERS

@@ -211,6 +211,10 @@ def generator(x):
     return s
 
 
+def expression_with_locals(x):
+    return x[0] > 0 and locals()
+
+
 def walrus_in_and(x):
     return {"a": x[0] > 5 and (y := x[0]) > 6 and y}
 
@@ -255,6 +259,7 @@ ADVICE = [
     (guarded, "`match` stays Python"),
     (loop_around_a_group, "This `while` loop stays Python, because it holds `except*`: move that to a function"),
     (branch_with_locals, "This `if` stays Python, because it holds `locals()`"),
+    (expression_with_locals, "This expression stays Python: it holds `locals()`"),
     (walrus_in_and, "An expression that sets a name by `:=` in a part that may be left out stays Python"),
     (two_jumps_and_a_finally, "stays Python: put the jumps behind the `try` statement"),
     (generator, "A generator stays Python: let 'count' return a list"),

@@ -1361,4 +1361,16 @@ for k in itertools.repeat(1, 4):
     x += k
     if x > 4: break
 return x
+---
+y = 5
+return y and sorted(locals()), 'y' in locals() if y > 2 else False, 1 < y < len(locals()) < 100
+---
+y = 5
+return max(1, eval('y')) if y < 10 else dir(), f"{y} {len(str(y))} {eval('y')}", dir(), vars(Box(x))['u']
+---
+y = 5
+return [dir() for k in range(1)], [eval('k') for k in range(2) if eval('k')], list(eval('k') for k in range(2))
+---
+for k in range(n): x += len(dir(Box)) * 0 + vars(Box(k))['u'] + eval('q', {'q': 2})
+return x
 """.strip().split("\n---\n")

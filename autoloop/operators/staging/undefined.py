@@ -133,8 +133,8 @@ def returned(value: Any) -> Any:
     return opened(value).value if type(value) is MaybeUnset else value
 
 
-def user_variables(variables: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return what ``locals()`` gives in the user's own function, without what conversion added.
+def user_variables(variables: dict[str, Any], names: tuple[str, ...], only_names: bool = False) -> Any:
+    """Return what ``locals()`` gives in the user's own function, or ``dir()``, without what conversion added.
 
     Raises
     ------
@@ -145,4 +145,4 @@ def user_variables(variables: dict[str, Any], names: tuple[str, ...]) -> dict[st
     for value in mine.values():
         if type(value) is MaybeUnset:
             opened(value).refuse_leaving("locals() would give")
-    return mine
+    return sorted(mine) if only_names else mine

@@ -1,0 +1,25 @@
+"""Calls that see the variables of the function they stand in: what holds one cannot move into a function of ours."""
+
+from __future__ import annotations
+
+import gast
+
+from .nodes import Node, children
+
+#: such calls, and how many arguments tell one what to look at instead
+FRAME_READERS = {"locals": 1, "vars": 1, "dir": 1, "eval": 2, "exec": 2}
+
+
+def is_frame_reader(node: Node) -> bool:
+    """Return whether a node is such a call."""
+    if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name) or node.func.id not in FRAME_READERS:
+        return False
+    given = [one for one in node.args if not isinstance(one, gast.Starred)]
+    return len(given) < FRAME_READERS[node.func.id]
+
+
+def reads_frame(expression: Node) -> bool:
+    """Return whether an expression holds such a call (functions inside it have variables of their own)."""
+    if is_frame_reader(expression):
+        return True
+    return not isinstance(expression, gast.Lambda) and any(map(reads_frame, children(expression)))
