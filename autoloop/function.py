@@ -34,7 +34,7 @@ from .number_inputs import NumberInputs
 from .parameters import Parameters
 from .plain_python import CalledPlain, traced_or_plain, with_graph
 from .sent_by_name import SentByName
-from .state.stateful import TRACING, OtherWorld, StatefulFunction, called_again, with_variant
+from .state.stateful import TRACING, OtherWorld, StatefulFunction, called_again, run_or_refused, with_variant
 from .written_arguments import OtherMemory, in_order, lying_of, same_arrays
 
 if TYPE_CHECKING:
@@ -142,10 +142,8 @@ class Function(SentByName):
         with self._lock:
             concrete = _found(self._cache, key, call, leaves)
             concrete = concrete or undisturbed(self._trace, call, leaves, structure, key, same)
-        try:
-            return _run_once(concrete, leaves, call)
-        except OtherMemory:  # of arrays that are no arguments
-            return _run_once(undisturbed(self._trace, call, leaves, structure, key, same), leaves, call)
+        again = functools.partial(undisturbed, self._trace, call, leaves, structure, key, same)
+        return run_or_refused(concrete, lambda one: _run_once(one, leaves, call), again)
 
     def _call_nested(self, call: tuple[Any, ...]) -> Any:
         """Run any call in canonical form; the next of its kind may be quicker."""

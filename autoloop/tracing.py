@@ -11,6 +11,7 @@ import numpy as np
 from autoloop_runtime.base import dtypes, locations
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
+from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
@@ -86,8 +87,9 @@ def _argument(graph: Graph, tracer: Any, leaf: Any) -> Any:
 
 
 def finished(
-    name: str, graph: Graph, symbolic: Sequence[Any], value: Any, executor: str, roots: Sequence[Any] = ()
-) -> ConcreteFunction:
+    name: str, graph: Graph, symbolic: Sequence[Any], value: Any, executor: str, roots: Sequence[Any] = (),
+    arguments: int | None = None,
+) -> ConcreteFunction:  # fmt: skip
     """Return a trace as it is called.
 
     Parameters
@@ -103,10 +105,13 @@ def finished(
         What runs it.
     roots : sequence
         The function and its arguments: what else there is was made while it was traced.
+    arguments : int, optional
+        How many of the inputs are arguments.
     """
     inputs = [leaf for leaf in symbolic if isinstance(leaf, Tensor)]
-    same = {(j, k) for j, one in enumerate(inputs) for k, other in enumerate(inputs) if j < k and one is other}
-    references = references_of(graph, inputs, value, frozenset(same))
+    memory = [kept(one) for one in inputs]
+    same = {(j, k) for j, one in enumerate(memory) for k, other in enumerate(memory) if j < k and one is other and one}
+    references = references_of(graph, inputs, value, frozenset(same), len(inputs) if arguments is None else arguments)
     if references is None:
         made = ConcreteFunction(name, graph, value, executor)
     else:

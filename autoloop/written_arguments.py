@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 class OtherMemory(Exception):
     """Arrays lie otherwise in memory than the trace was made for: one is given as several arguments, elements are not
-    in C order, or, *exactly*, have other strides or flags."""
+    in C order, or, *exactly*, have other strides or flags, or overlap with what is no argument. The *refusal* is what
+    is said if no trace can be made for that."""
 
-    def __init__(self, exactly: bool = False) -> None:
-        self.exactly = exactly
+    def __init__(self, exactly: bool = False, refusal: str = "") -> None:
+        self.exactly, self.refusal = exactly, refusal
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,15 @@ class References:
     names : tuple of str
         The inputs' names.
     same : frozenset of (int, int)
-        Pairs of inputs that are known to be one array.
+        Pairs of inputs that are known to be one array, or parts of one.
     ordered : tuple of int
         Inputs whose elements must lie in C order.
     without_axes : bool
         Whether some are arrays without axes.
     lying : tuple of (int, Lying)
         How inputs must lie in memory that were asked how they do.
+    world_from : int
+        From which input on there are no arguments.
     """
 
     written: tuple[tuple[int, Tensor], ...]
@@ -66,10 +69,11 @@ class References:
     ordered: tuple[int, ...] = ()
     without_axes: bool = False
     lying: tuple[tuple[int, Lying], ...] = ()
+    world_from: int = 0
 
 
 def references_of(
-    graph: Graph, arguments: Sequence[Any], value: Any, same: frozenset[tuple[int, int]]
+    graph: Graph, arguments: Sequence[Any], value: Any, same: frozenset[tuple[int, int]], world_from: int
 ) -> References | None:
     """Return what a trace does to its arguments; None if it only reads them.
 
@@ -81,7 +85,9 @@ def references_of(
     value : object
         What the function gave.
     same : frozenset of (int, int)
-        Pairs of inputs that are one array.
+        Pairs of inputs that are one array, or parts of one.
+    world_from : int
+        See ``References``.
 
     Raises
     ------
@@ -106,13 +112,22 @@ def references_of(
     for place, leaf in enumerate(nest.flatten(value, True)):
         storage, views = kept(leaf), views_of(leaf)
         if storage is not None and storage.argument is not None and views is not None:
-            returned.append(Returned(place, storage.argument, views, leaf.is_writeable))
+            itself = next((k for k, one in enumerate(arguments) if one is leaf), None)
+            position, views = (storage.argument, views) if itself is None else (itself, ())
+            returned.append(Returned(place, position, views, leaf.is_writeable))
     if not written and not returned and not asked_of:
         return None
     storages = map(kept, arguments)
     without_axes = any(storage is not None and storage.is_without_axes for storage in storages)
     return References(
-        tuple(written), tuple(returned), names, same, tuple(ordered) if written else (), without_axes, tuple(asked_of)
+        tuple(written),
+        tuple(returned),
+        names,
+        same,
+        tuple(ordered) if written else (),
+        without_axes,
+        tuple(asked_of),
+        world_from,
     )
 
 
@@ -191,10 +206,13 @@ class ReferringFunction(ConcreteFunction):
                     continue
                 if is_same(array, value):
                     raise OtherMemory
-                raise TypeError(
+                refusal = (
                     f"{self.name}: the arguments {names[position]!r} and {names[other]!r} overlap in memory, and "
                     f"{names[position]!r} is written to; give a copy of one"
                 )
+                if max(position, other) >= self.references.world_from:
+                    raise OtherMemory(True, refusal)
+                raise TypeError(refusal)
 
     def _check_without_axes(self, values: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         """Raise if an array without axes, of which the run has the value, is a part of what is written to."""

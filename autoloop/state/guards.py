@@ -125,11 +125,11 @@ class _Source:
         known = self._variables.get(place.path)
         if known is not None:
             return known
-        name = f"v{len(self._variables)}"
         if place.kind == "value":
             self._variables[place.path] = name = self.bind(place.key)
             return name
         owner = "" if place.parent is None else self.read(place.parent)
+        name = f"v{len(self._variables)}"
         if place.kind == "global":
             expression = f"{self.bind(place.key[0])}[{place.key[1]!r}]"
         elif place.kind == "cell":
@@ -150,6 +150,10 @@ class _Source:
         if one.kind in ("same", "memory"):
             other = self.read(one.known)
             self.need(f"{here} is {other}" if one.kind == "same" else f"_is_same({here}, {other})")
+            return
+        if one.kind == "part":
+            whole, part = one.known
+            self.need(f"{self.bind(part)}.is_of({self.read(whole)}, {here})")
             return
         if one.kind == "is" and not isinstance(one.known, type):
             self._identity(here, one.known)

@@ -19,7 +19,8 @@ class Guard:
     ----------
     kind : str
         ``equal``, ``is``, ``type``, ``same`` (as another place), ``length``, ``keys``, ``elements``, ``missing``
-        (attributes), ``contents`` (of an array), ``unset`` (attribute of a class with slots).
+        (attributes), ``memory`` (the same as of another place), ``part`` (of another place, and which), ``contents``
+        (of an array), ``unset`` (attribute of a class with slots).
     place : Place
     known : object
         What it is compared with.

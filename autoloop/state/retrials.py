@@ -19,7 +19,6 @@ from .. import state
 from ..concrete import ConcreteFunction
 from ..conversion.known_effects import BUFFERS
 from ..errors import innermost, is_own_file, is_programs_own, is_refusal
-from ..given_arrays import is_same
 from ..keys import Number
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
@@ -27,6 +26,7 @@ from ..operators.staging.door import result_of
 from ..parameters import Parameters
 from ..tracing import INPUTS, attempted, finished, placeholders, traced
 from .noted import Guard, Reached
+from .overlaps import Related, Relations
 from .places import RECEIVER, Place
 from .reached import reached_from
 from .stateful import TRACING, StatefulFunction, Variant
@@ -92,7 +92,7 @@ class _Attempt:
     reached: Reached
     guards: list[Guard]
     inputs: list[Input]
-    same: list[tuple[int, int]]
+    same: list[Related]
     changes: Changes
     result: Any
     numbers: dict[Any, Any]
@@ -199,24 +199,24 @@ class _Inputs:
         self.places.append(place)
         self.leaves.append(leaf)
 
-    def first_of(self, leaves: Sequence[Any], same: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return which leaf each leaf is the same array as, arguments first, and the pairs of places and arguments."""
-        first, pairs = list(same) if same else list(range(len(leaves))), []
-        every = [*leaves, *self.leaves]
-        for k, (place, leaf) in enumerate(zip(self.places, self.leaves)):
-            here = len(leaves) + k
-            first.append(here)
-            if not isinstance(leaf, np.ndarray):
-                continue
-            for j in range(here):
-                if isinstance(every[j], np.ndarray) and first[j] == j and is_same(every[j], leaf):
-                    first[here] = j
-                    if j < len(leaves):
-                        pairs.append((sum(isinstance(one, INPUTS) for one in leaves[:j]), k))
-                    else:
-                        self.guards.append(Guard("memory", place, self.places[j - len(leaves)]))
-                    break
-        return first, pairs
+    def related(self, request: Request) -> tuple[Relations, list[Related]]:
+        """Return how the arrays of a call and of the world share memory, and what of that has to be seen at a call."""
+        every, count = [*request.leaves, *self.leaves], len(request.leaves)
+        found = Relations(every, count, list(request.same), self.places)
+        self.leaves = every[count:]
+        parts = {**{k: (first, None) for k, first in enumerate(found.first) if first != k}, **found.parts}
+        related = []
+        for k, (whole, part) in parts.items():
+            if k >= count and whole >= count:
+                place, other = self.places[k - count], self.places[whole - count]
+                self.guards.append(
+                    Guard("memory", place, other) if part is None else Guard("part", place, (other, part))
+                )
+            elif k >= count or whole >= count:
+                argument, place_of = min(k, whole), max(k, whole) - count
+                inputs = sum(isinstance(one, INPUTS) for one in every[:argument])
+                related.append(Related(inputs, place_of, part, whole < count))
+        return found, related
 
 
 def _is_native(value: Any) -> bool:
@@ -235,19 +235,21 @@ def _number(value: Any) -> Any:
 def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:
     world = World(_walk(request), request.call, request.receiver)
     found = _Inputs(request, world, by_reference, numbers)
-    first, pairs = found.first_of(request.leaves, request.same)
+    placed = len(found.places)
+    relations, related = found.related(request)
     graph = Graph(ordered=True)
     for name, setting in request.settings.items():
         setattr(graph, name, setting)
     names = [*request.parameters.leaf_names(request.call), *[_spoken(place) for place in found.places]]
     with graph.as_default():
-        symbolic = placeholders(graph, [*request.leaves, *found.leaves], names, request.specs, first)
+        symbolic = placeholders(graph, [*request.leaves, *found.leaves], names, request.specs, relations.earlier)
+        relations.make_parts(symbolic)
         given = nest.unflatten(request.structure, symbolic[: len(request.leaves)])
         args, kwargs = request.parameters.split(given)
         receiver = () if request.receiver is None else (request.receiver(),)
         try:
             _leave_hidden(world.reached)
-            world.enter(list(zip(found.places, symbolic[len(request.leaves) :])), given)
+            world.enter(list(zip(found.places[:placed], symbolic[len(request.leaves) :])), given)
             value = traced(request.target, (*receiver, *args), kwargs)
             _leave_written(found.guards, request, receiver)
             if world.is_untouched() and isinstance(value, (Tensor, *PLAIN)):
@@ -268,9 +270,10 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
     inputs = [state.input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
     if changes.writes or result is not None:
         value = (value, *changes.outputs)
+    arguments = sum(isinstance(one, INPUTS) for one in request.leaves)
     roots = (request.target, *receiver, *args, *kwargs.values())
-    concrete = finished(request.name, graph, symbolic, value, request.executor, roots)
-    return _Attempt(concrete, world.reached, found.guards, inputs, pairs, changes, result, found.numbers)
+    concrete = finished(request.name, graph, symbolic, value, request.executor, roots, arguments)
+    return _Attempt(concrete, world.reached, found.guards, inputs, related, changes, result, found.numbers)
 
 
 def _leave_hidden(reached: Reached) -> None:

@@ -12,7 +12,6 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..concrete import ConcreteFunction
-from ..given_arrays import is_same
 from ..written_arguments import OtherMemory
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from autoloop_runtime.running.runner import Runner
 
     from .guards import Reader
+    from .overlaps import Related
     from .world import Recipe, Write
 
 _KIND = Kind("state.TRACING", "a trace that was being made is made again; what stood in places then is put back by it")
@@ -62,8 +62,8 @@ class Variant:
         Makes the result, where that holds objects of the world.
     is_pair : bool
         Whether the graph gives, besides the result, what is written.
-    same : sequence of (int, int)
-        Which arrays of the world are which arguments.
+    same : sequence of Related
+        Which arrays of the world share memory with which arguments.
     numbers : dict
         The numbers that it was traced for.
     needs_call : bool
@@ -78,7 +78,7 @@ class Variant:
     writes: Sequence[Write]
     result: Recipe | None
     is_pair: bool
-    same: Sequence[tuple[int, int]]
+    same: Sequence[Related]
     numbers: dict[Any, Any]
     needs_call: bool
     has_inputs: bool
@@ -86,11 +86,8 @@ class Variant:
     def found(self, call: tuple[Any, ...], receiver: Any, values: Sequence[Any], read: Reader | None = None) -> Any:
         """Return what its reader gives; None if it does not fit."""
         found = (read or self.read)(call, receiver)
-        if found is not None and self.same:
-            for argument, place in self.same:
-                array = values[argument]
-                if not isinstance(array, np.ndarray) or not is_same(array, found[0][place]):
-                    return None
+        if found is not None and not all(one.holds(values, found[0]) for one in self.same):
+            return None
         return found
 
     def finish(self, made: Any, owners: Sequence[Any]) -> Any:
@@ -243,3 +240,17 @@ def called_again(
         except OtherWorld:
             pass
     return nested(call)
+
+
+def run_or_refused(concrete: Any, run: Callable[[Any], Any], again: Callable[[], Any]) -> Any:
+    """Run a trace that is made for how arrays lie in memory, made anew if those that are no arguments lie otherwise."""
+    try:
+        return run(concrete)
+    except OtherMemory:
+        concrete = again()
+    try:
+        return run(concrete)
+    except OtherMemory as other:
+        if other.refusal:
+            raise TypeError(other.refusal) from None
+        raise

@@ -49,3 +49,44 @@ SAME = [
     ("an_object", "p = O()\np.a = x*2\nreturn p, [p]", "r[0] is r[1][0]"),
     ("an_object_left_too", "p = O()\np.a = x*2\no.p = p\nreturn p, p.a", "r[0] is o.p, r[1] is o.p.a"),
 ]  # fmt: skip
+
+BASE = BOX + "b = np.arange(12.)\no.m = np.zeros((3, 4))\n"
+FLAT = BOX + "o.flat, o.slopes = np.zeros(6), np.ones(6)\no.d = {'w': o.flat[:4].reshape(2, 2), 'b': o.flat[4:]}\n"
+FLAT += "o.g = {'w': o.slopes[:4].reshape(2, 2), 'b': o.slopes[4:]}\n"
+
+KEPT_VIEWS = [
+    ("a_view_kept", "o.a[0] += x[0]\nif o.v is None: o.v = o.a[1:]\no.a[1] += 1\no.v[1] += 5\nreturn o.v*1", BOX,
+     "(o, sh(o.a, o.v))"),
+    ("a_view_kept_anew", "o.v = o.a[1:]\no.a[1] += 1\nreturn o.v*1", BOX, "(o, sh(o.a, o.v))"),
+    ("array_and_view_of_a_branch", "if o.n == 0:\n    y = np.zeros(3)\n    o.a, o.v = y, y[1:]\no.n += 1\n"
+     "o.a[1:] += x[1]\no.v[0] += 1\nreturn o.v*1", BOX, "(o, sh(o.a, o.v))"),
+    ("rows", "o.rows = [r for r in o.m]\no.m[0, :3] += x\nreturn o.rows[0]*1", BASE, "(o.m, o.rows)"),
+    ("another_after_a_while", "o.v[0] += 1\no.a[1:3] += x[1]\nreturn o.v*1", BOX + "o.v = np.zeros(3)\n",
+     "(o, sh(o.a, o.v))", "o.v = np.zeros(3) if k == 0 else o.a[k - 1:k + 2]"),
+    ("a_column", "o.c[0] += 1\no.m[:, 1] *= 2\no.m[1] += x[0]\nreturn o.c*1", BASE + "o.c = o.m[:, 1]\n", "(o.m, o.c)"),
+    ("reversed", "o.c[0] += 1\no.m[1, 0] = x[0]\nreturn o.c*1", BASE + "o.c = o.m[1, ::-1]\n", "(o.m, o.c)"),
+    ("flat", "o.c[3] += 1\no.m[0] += x[0]\nreturn o.c*1", BASE + "o.c = o.m.ravel()\n", "(o.m, o.c)"),
+    ("transposed", "o.c[0] += 1\no.m[0] += x[0]\nreturn o.c*1", BASE + "o.c = o.m.T\n", "(o.m, o.c)"),
+    ("a_part_transposed", "o.c[0] += 1\no.m[0] += x[0]\nreturn o.c*1", BASE + "o.c = o.m[:2, 1:].T\n", "(o.m, o.c)"),
+    ("three_that_overlap", "o.p[0] += 1\no.q[0] += 2\no.r[-1] += 3\nreturn o.p.sum() + o.q.sum()*10 + o.r.sum()",
+     BASE + "o.p, o.q, o.r = b[:5], b[3:7], b[4:]\n", "(o.p, o.q, o.r, b)"),
+    ("two_and_the_whole", "o.p[0] += 1\no.q[0] += 2\no.z[4] += x[1]\nreturn o.p.sum() + o.q.sum()*10",
+     BASE + "o.p, o.q, o.z = b[:5], b[3:7], b\n", "(o.p, o.q, o.z)"),
+    ("one_view_twice", "o.p[0] += 1\no.q[0] += 2\no.z[1] += x[1]\nreturn o.p.sum() + o.q.sum()*10",
+     BASE + "o.p, o.q, o.z = b[1:5], b[1:5], b\n", "(o.p, o.q, o.z)"),
+    ("in_a_loop", "i = 0\nwhile x.sum() > i:\n    o.p[i % 3] += i\n    o.z[2] += 1\n    i += 1\nreturn o.p*1",
+     BASE + "o.p, o.z = b[1:5], b\n", "(o.p, o.z)"),
+    ("swapped", "o.p, o.q = o.q, o.p\no.p[0] += 1\nreturn o.q*1", BASE + "o.p, o.q = b[:4], b[2:6]\n", "(o.p, o.q, b)"),
+    ("results", "o.a[0] += 1\nreturn o.v, o.a, o.v[1:]", BOX + "o.v = o.a[1:]\n", "o", "",
+     "(r[0] is o.v, r[1] is o.a, sh(r[2], o.a))"),
+    ("globals", "W[0] += 1\nV[0] += x[0]\nreturn V*1", BOX + "W = np.zeros(5)\nV = W[::2]\n", "(W, V)"),
+    ("a_list_of_rows", "for r in o.rows: r += x[0]\no.m[0, 0] = 5\nreturn o.m*1", BASE + "o.rows = list(o.m)\n",
+     "(o.m, o.rows)"),
+    ("parameters_of_one_array", "for k in o.d: o.d[k] -= 0.1*o.g[k]\no.slopes[:] = x.sum()\nreturn o.flat*1", FLAT,
+     "(o.d, o.g, o.flat, o.slopes)"),
+]  # fmt: skip
+
+#: what gives ``f(x, o)`` its arguments at call number ``k``
+ARGUMENTS = [
+    "o.a[1:]", "o.a[1:] if k % 2 else np.zeros(4)", "np.zeros(4) if k % 2 else o.a[1:]", "o.a", "o.a[:3] if k else o.a",
+]  # fmt: skip

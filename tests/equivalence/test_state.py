@@ -2,12 +2,13 @@
 
 import dataclasses
 import itertools
+import types
 
 import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
-from programs_of_sharing import BOX, GIVEN_TOGETHER, LEFT_TOGETHER, SAME, TELL
+from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
 from programs_of_state import CHANGED, CONTAINERS, LEFT, STAGED, WRITES
 from worlds import module, played
 
@@ -68,6 +69,42 @@ def test_results_share_memory_as_in_plain_python(name, body):
 @each(SAME, first)
 def test_objects_are_one_object_as_in_plain_python(name, body, told):
     check(name, body, BOX, "", "", told)
+
+
+@each(KEPT_VIEWS, first)
+def test_views_that_are_kept_are_views_at_the_next_call(name, *program):
+    check(name, *program)
+
+
+def summed(x, o):
+    x[0] += 1
+    o.a[1] += 2
+    return x.sum() + o.a.sum()
+
+
+def test_arguments_may_be_parts_of_what_objects_hold():
+    for given in ARGUMENTS:
+        found = []
+        for function in (summed, al.function(summed)):
+            o = types.SimpleNamespace(a=np.arange(5.0))
+            argument = eval(f"lambda o, k: {given}", {"np": np})
+            found.append([[float(function(argument(o, k), o)) for k in range(4)], o.a.tolist()])
+        assert found[0] == found[1], given
+
+
+def test_overlaps_that_no_trace_can_follow_are_refused():
+    o = types.SimpleNamespace(z=np.zeros(3, complex))
+    o.r = o.z.real
+
+    @al.function
+    def both(x):
+        o.r[0] += x
+        o.z[1] += x
+        return o.z * 1
+
+    with pytest.raises(TypeError, match="'o_z' and 'o_r' overlap in memory, and 'o_z' is written to; give a copy"):
+        both(np.float64(1))
+    assert not o.z.any()
 
 
 RATE = 1

@@ -1,0 +1,241 @@
+"""Arrays of a call and of the world that share memory: which are one array, and which are parts of which.
+
+A trace knows one storage for such arrays: the others are views of the whole, by a basic index or in another shape. Two
+arrays that overlap, neither of which is a part of the other, are parts of the array that both are views of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base.dataclass import dataclass
+
+from ..given_arrays import is_same, overlap
+from ..returned_views import whole_of
+from .places import Place
+
+
+@dataclass(frozen=True)
+class Part:
+    """How an array is a part of another; called with that it gives the view.
+
+    Attributes
+    ----------
+    index : tuple
+    shape : tuple of int or None
+        Its shape, if it is made of the elements in order.
+    axes : tuple of int or None
+        How its axes are put in another order.
+    """
+
+    index: tuple[Any, ...]
+    shape: tuple[int, ...] | None = None
+    axes: tuple[int, ...] | None = None
+
+    def __call__(self, whole: Any) -> Any:
+        """Return the view of an array, or of what stands for one."""
+        if self.axes is not None:
+            return whole[self.index].transpose(self.axes)
+        if self.shape is None:
+            return whole[self.index]
+        return whole.reshape(-1)[self.index].reshape(self.shape)
+
+    def is_of(self, whole: Any, part: Any) -> bool:
+        """Return whether one array is this part of another."""
+        try:
+            return is_same(self(whole), part)
+        except (IndexError, ValueError):
+            return False
+
+
+def part_of(whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> Part | None:
+    """Return how an array is a part of another; None if it is none that a trace can follow."""
+    if whole.dtype != part.dtype or not part.size:
+        return None
+    order = sorted(range(part.ndim), key=lambda axis: -abs(part.strides[axis]))
+    axes = None if order == sorted(order) else tuple(map(order.index, range(part.ndim)))
+    for index in _indices(whole, part.transpose(order)):
+        found = Part(index, axes=axes)
+        if found.is_of(whole, part):
+            return found
+    if whole.flags.c_contiguous and part.flags.c_contiguous:
+        begin = _distance(whole, part) // whole.itemsize
+        found = Part((slice(begin, begin + part.size),), part.shape)
+        return found if begin >= 0 and begin + part.size <= whole.size and found.is_of(whole, part) else None
+    return None
+
+
+def _distance(whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> int:
+    found: int = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    return found
+
+
+def _indices(whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> Iterator[tuple[Any, ...]]:
+    """Give the basic indices that may name a part of an array: slices for its axes, numbers for the others."""
+    starts, rest = {}, _distance(whole, part)
+    for axis in sorted(range(whole.ndim), key=lambda axis: -abs(whole.strides[axis])):
+        stride = whole.strides[axis]
+        starts[axis] = min(max(rest // stride, 0), whole.shape[axis] - 1) if stride else 0
+        rest -= starts[axis] * stride
+    if rest or whole.ndim > 8:
+        return
+
+    def chosen(axis: int, other: int) -> Iterator[tuple[Any, ...]]:
+        if axis == whole.ndim:
+            if other == part.ndim:
+                yield ()
+            return
+        start = starts[axis]
+        if other < part.ndim and (piece := _slice(start, whole, axis, part, other)) is not None:
+            for others in chosen(axis + 1, other + 1):
+                yield (piece, *others)
+        for others in chosen(axis + 1, other):
+            yield (start, *others)
+
+    yield from chosen(0, 0)
+
+
+def _slice(start: int, whole: np.ndarray[Any, Any], axis: int, part: np.ndarray[Any, Any], other: int) -> slice | None:
+    """Return the slice of an axis of ``whole`` that an axis of ``part`` may be."""
+    count, stride = part.shape[other], whole.strides[axis]
+    if count == 1:
+        return slice(start, start + 1)
+    if not stride or part.strides[other] % stride:
+        return None
+    step = part.strides[other] // stride
+    last = start + step * (count - 1)
+    if not step or not 0 <= last < whole.shape[axis]:
+        return None
+    stop = last + (1 if step > 0 else -1)
+    return slice(start, None if stop < 0 else stop, step)
+
+
+@dataclass(frozen=True)
+class Related:
+    """An argument and an array of the world that share memory.
+
+    Attributes
+    ----------
+    argument, place : int
+        Which input, and which of the places that are inputs.
+    part : Part or None
+        How one is a part of the other; None if they are one array.
+    is_of_argument : bool
+        Whether it is the argument that has the other as a part.
+    """
+
+    argument: int
+    place: int
+    part: Part | None
+    is_of_argument: bool
+
+    def holds(self, values: Sequence[Any], found: Sequence[Any]) -> bool:
+        """Return whether they share memory so in a call."""
+        one, other = values[self.argument], found[self.place]
+        if type(one) is not np.ndarray or type(other) is not np.ndarray:
+            return False
+        if self.part is None:
+            return is_same(one, other)
+        return self.part.is_of(one, other) if self.is_of_argument else self.part.is_of(other, one)
+
+
+class Relations:
+    """How the arrays among leaves share memory.
+
+    Parameters
+    ----------
+    leaves : list
+        Arguments, and then what stands at ``places``; what the others are parts of may be added to both.
+    count : int
+        How many arguments there are.
+    same : sequence of int
+        Which leaf each argument is the same array as.
+    places : list of Place
+
+    Attributes
+    ----------
+    first : list of int
+        Which leaf each is the same array as: the first, or itself.
+    parts : dict
+        Leaf -> of which leaf it is a part, and how.
+    """
+
+    def __init__(self, leaves: list[Any], count: int, same: list[int], places: list[Place]) -> None:
+        self._leaves, self._count, self._places = leaves, count, places
+        self.first = [*(same or range(count)), *range(count, len(leaves))]
+        self.parts: dict[int, tuple[int, Part]] = {}
+        #: the arrays that are no parts
+        self._roots = [k for k in range(count) if isinstance(leaves[k], np.ndarray) and self.first[k] == k]
+        for here in range(count, len(leaves)):
+            if isinstance(leaves[here], np.ndarray) and not self._is_known(here):
+                self._compare(here)
+
+    def _is_known(self, here: int) -> bool:
+        """Return whether an array is the same as one before it, which is noted."""
+        leaf = self._leaves[here]
+        for other in (*self._roots, *self.parts):
+            if is_same(self._leaves[other], leaf):
+                self.first[here] = other
+                return True
+        return False
+
+    def _compare(self, here: int) -> None:
+        """Note how one array shares memory with those before it, of which none is a part of another."""
+        leaf = self._leaves[here]
+        for other in list(self._roots):
+            one = self._leaves[other]
+            if leaf.flags.owndata and one.flags.owndata:
+                continue
+            if not (np.may_share_memory(leaf, one) and overlap(leaf, one)):
+                continue
+            if (part := part_of(one, leaf)) is not None:
+                self.parts[here] = other, part
+                return
+            if (part := part_of(leaf, one)) is not None:
+                self._take(other, here, part)
+            else:
+                self._of_one_base(here, other)
+                if here in self.parts:
+                    return
+        self._roots.append(here)
+
+    def _take(self, other: int, whole: int, part: Part) -> None:
+        """Note that an array, with its parts, is a part of another."""
+        self._roots.remove(other)
+        self.parts[other] = whole, part
+        for inner, (outer, _) in list(self.parts.items()):
+            if outer == other:
+                found = part_of(self._leaves[whole], self._leaves[inner])
+                if found is not None:
+                    self.parts[inner] = whole, found
+
+    def _of_one_base(self, here: int, other: int) -> None:
+        """Let the array that two are views of be an input too."""
+        base = whole_of(self._leaves[here])
+        mine, its = part_of(base, self._leaves[here]), part_of(base, self._leaves[other])
+        if base is not whole_of(self._leaves[other]) or mine is None or its is None or not base.dtype.isnative:
+            return
+        place, array = self._places[here - self._count], self._leaves[here]
+        while array is not base:
+            place, array = place.attribute("base"), array.base
+        self._places.append(place)
+        self._leaves.append(base)
+        self.first.append(len(self._leaves) - 1)
+        self._roots.append(len(self._leaves) - 1)
+        self.parts[here] = len(self._leaves) - 1, mine
+        self._take(other, len(self._leaves) - 1, its)
+
+    @property
+    def earlier(self) -> list[int]:
+        """Which leaf before it each is the same array as; itself where it is none, or that comes later."""
+        return [min(first, here) for here, first in enumerate(self.first)]
+
+    def make_parts(self, symbolic: list[Any]) -> None:
+        """Put, among what stands for the leaves, views in place of those that are parts."""
+        for here, (whole, part) in self.parts.items():
+            symbolic[here] = part(symbolic[whole])
+        for here, first in enumerate(self.first):
+            if first != here:
+                symbolic[here] = symbolic[first]
