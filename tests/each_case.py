@@ -17,17 +17,31 @@ def _shown(*case: Any) -> str:
 
 
 def each(
-    cases: Iterable[Any], name: Callable[..., str] = _shown
-) -> Callable[[Callable[..., None]], Callable[[], None]]:
-    """Let a test be called with each of ``cases``, a tuple as several arguments; ``name`` says which it is."""
+    cases: Iterable[Any], name: Callable[..., str] = _shown, parts: int = 1
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a test be called with each of ``cases``, a tuple as several arguments; ``name`` says which it is.
+
+    What takes seconds is several tests, in as many ``parts``.
+    """
     given = [case if isinstance(case, tuple) else (case,) for case in cases]
 
-    def made_of(test: Callable[..., None]) -> Callable[[], None]:
-        def test_each() -> None:
-            failed = [error for case in given if (error := _failure(test, case, name)) is not None]
-            assertions.reached = bool(given)
+    def made_of(test: Callable[..., None]) -> Callable[..., None]:
+        def run(mine: list[tuple[Any, ...]]) -> None:
+            failed = [error for case in mine if (error := _failure(test, case, name)) is not None]
+            assertions.reached = bool(mine)
             if failed:
-                raise BaseExceptionGroup(f"{len(failed)} of {len(given)} cases", failed)
+                raise BaseExceptionGroup(f"{len(failed)} of {len(mine)} cases", failed)
+
+        if parts == 1:
+
+            def test_each() -> None:
+                run(given)
+
+        else:
+
+            @pytest.mark.parametrize("part", range(parts))
+            def test_each(part: int) -> None:
+                run(given[part::parts])
 
         test_each.__name__, test_each.__doc__ = test.__name__, test.__doc__
         test_each.__module__, test_each.__qualname__ = test.__module__, test.__qualname__

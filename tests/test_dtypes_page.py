@@ -8,6 +8,7 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 PAGE = (Path(__file__).parent.parent / "docs" / "dtypes.md").read_text()
 ROWS = re.findall(r"^\| `(.+?)` \| (\w+) \|", PAGE, re.MULTILINE)
@@ -18,8 +19,7 @@ NAMES = {
 REFUSED = {"OverflowError": OverflowError, "TypeError": TypeError}
 
 
-@pytest.mark.parametrize(("expression", "wanted"), ROWS)
-@pytest.mark.parametrize("traced", [False, True])
+@each([(*row, traced) for row in ROWS for traced in (False, True)])
 def test_each_row(expression, wanted, traced):
     values = [al.constant(np.ones(2, dtype)) for dtype in NAMES.values()]
 

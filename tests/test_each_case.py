@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from each_case import each
+from executors import spread_each
 
 
 def test_a_case_that_fails_is_named_and_the_others_run():
@@ -35,3 +36,27 @@ def test_cases_that_hold_pass():
         assert letter in "abc"
 
     assert test_letters() is None
+
+
+def test_parts_and_turns_leave_nothing_out():
+    ran = []
+
+    @each(range(5), parts=2)
+    def test_number(number):
+        ran.append(number)
+        assert number < 5
+
+    test_number(0), test_number(1)
+    assert ran == [0, 2, 4, 1, 3]
+    found = {"by day": [], "at night": []}
+    for when, some in found.items():
+
+        @spread_each(
+            [("a",), ("b",), ("c",)], ["x", "y", "native"], but=lambda case, executor: case + executor == "cnative"
+        )
+        def test_spread(case, executor):
+            some.append(case + executor)
+            assert case
+
+        test_spread(when)
+    assert found == {"by day": ["ax", "anative", "by", "bnative", "cx"], "at night": ["ay", "bx", "cy"]}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
 from autoloop.compat import v1
+from each_case import each
 
 EXECUTORS = ("auto", "dataflow", "sequential")
 X = np.float32([1, -2, 3])
@@ -84,8 +86,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("call", CALLS)
+@each(product(CALLS, EXECUTORS))
 def test_named_functions_are_converted_where_they_are_handed_on(call, executor):
     f, expected = CALLS[call]
     np.testing.assert_array_equal(al.function(f, executor=executor)(al.constant(X)), expected)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from executors import INTERPRETED, spread
+from each_case import each
+from executors import INTERPRETED, spread_each
 
 V = np.array([1.0, 2.5, 3.0])
 LOG: list = []
@@ -109,7 +110,7 @@ def plain(value):
     return np.asarray(value).tolist()
 
 
-@spread("name", [(name,) for name in SAME], SAME)
+@spread_each([(name,) for name in SAME])
 def test_it_is_pythons_answer(name, executor):
     with np.errstate(all="ignore"):
         np.testing.assert_equal(plain(al.function(SAME[name], executor=executor)(V)), plain(SAME[name](V)))
@@ -121,7 +122,7 @@ def test_it_is_pythons_answer_of_unknown_length(name, executor):
     assert plain(al.function(GROW[name], executor=executor)(V)) == plain(GROW[name](V))
 
 
-@pytest.mark.parametrize("name", [*SAME, *GROW])
+@each([*SAME, *GROW])
 def test_converted_but_not_staged_it_is_python(name):
     f = (SAME | GROW)[name]
     np.testing.assert_equal(plain(al.convert(f)(V)), plain(f(V)))

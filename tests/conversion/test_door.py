@@ -13,7 +13,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop import nest
-from executors import EXECUTORS, INTERPRETED, spread
+from executors import EXECUTORS, INTERPRETED, spread_each
 
 LOG: list = []
 SEEN: list = []
@@ -199,7 +199,7 @@ def outcome(f, args):
     return [one if one is None else float(one) for one in flat], out.getvalue()
 
 
-@spread("f, args", SAME, [f"{f.__name__}-{i}" for i, (f, _) in enumerate(SAME)])
+@spread_each(SAME)
 def test_results_are_pythons(f, args, executor):
     assert outcome(al.function(f, executor=executor), args) == outcome(f, args)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
-from executors import INTERPRETED, spread
+from executors import INTERPRETED, spread_each
 
 X = np.array([1.5, -2.0, 3.0], np.float32)
 W = np.array([[1, 2, 3], [4, 5, 6]])
@@ -188,8 +189,10 @@ def alike(found, expected):
     return np.allclose(found, expected, rtol=1e-6)
 
 
-@spread("program", [(one,) for one in PROGRAMS], [one.__name__ for one in PROGRAMS], always=("auto",))
-@pytest.mark.parametrize("count", [np.int64(3), np.int32(2)])
+@spread_each(
+    product(PROGRAMS, [np.int64(3), np.int32(2)]), always=("auto",),
+    name=lambda program, count, executor: f"{program.__name__}, {count!r}, {executor}",
+)  # fmt: skip
 def test_results_are_of_the_kind_that_plain_python_gives(program, count, executor):
     expected = program(X.copy(), count)
     found = al.function(program, executor=executor)(X.copy(), count)

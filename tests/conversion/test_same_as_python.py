@@ -5,14 +5,10 @@ from __future__ import annotations
 import copy
 
 import programs
-import pytest
 from autoloop.conversion.pipeline import convert, to_code
+from each_case import each
 
-ALL = [
-    pytest.param(function, arguments, id=f"{function.__name__}-{index}")
-    for function, tries in programs.CASES
-    for index, arguments in enumerate(tries or [()])
-]
+ALL = [(function, arguments) for function, tries in programs.CASES for arguments in tries or [()]]
 
 
 def outcome(function, arguments):
@@ -22,12 +18,12 @@ def outcome(function, arguments):
         return "error", type(error), str(error)
 
 
-@pytest.mark.parametrize(("function", "arguments"), ALL)
+@each(ALL)
 def test_same_outcome(function, arguments):
     assert outcome(convert(function), arguments) == outcome(function, arguments)
 
 
-@pytest.mark.parametrize("function", [function for function, _ in programs.CASES], ids=lambda f: f.__name__)
+@each(function for function, _ in programs.CASES)
 def test_text_compiles(function):
     text = to_code(function)
     compile(text, "<text>", "exec")

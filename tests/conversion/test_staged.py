@@ -16,7 +16,7 @@ import overloaded_programs
 import pytest
 import staged_programs
 import state_programs
-from executors import INTERPRETED, spread
+from executors import INTERPRETED, spread_each
 
 CASES = [
     *staged_programs.CASES,
@@ -66,8 +66,9 @@ def staged(function, executor):
     return al.function(function, executor=executor)
 
 
-@spread("function, arguments", ALL.values(), ALL, INTERPRETED, always=("auto",))
-def test_same_on_tensors(function, arguments, executor):
+@spread_each([(name,) for name in ALL], INTERPRETED, always=("auto",))
+def test_same_on_tensors(name, executor):
+    function, arguments = ALL[name]
     expected = outcome(function, copy.deepcopy(arguments))
     tensors = [al.constant(one) for one in arguments]
     result = outcome(staged(function, executor), tensors)

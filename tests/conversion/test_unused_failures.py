@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
 from api import count_nodes
+from each_case import each
 from executors import EXECUTORS, INTERPRETED
 
 X = np.array([1.5, -0.5, 2.0])
@@ -150,8 +153,7 @@ def outcome(f, *args):
         return type(error)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", [f for f in PROGRAMS if f is not no_elements])
+@each(product([f for f in PROGRAMS if f is not no_elements], EXECUTORS))
 def test_it_is_raised(f, executor):
     decorated = al.function(f, executor=executor)
     wanted = [outcome(f, X, np.array(n)) for n in (7, 2, 7)]

@@ -6,6 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import direct_calls, emit
+from each_case import each
 
 X = np.random.default_rng(0).uniform(0.5, 1.0, (3, 4))
 V, W = X[0].copy(), X[1].copy()
@@ -61,7 +62,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize("call, f, x", ALL, ids=[call for call, _, _ in ALL])
+@each(ALL, lambda call, f, x: call)
 def test_numpys_function_is_called_by_generated_code(call, f, x):
     ours = al.function(lambda x: f(x), executor="sequential")
     found, wanted = ours(x), f(x)

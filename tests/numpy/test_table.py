@@ -29,7 +29,7 @@ from table import (
 BY_FUNCTION = {name: list(group) for name, group in groupby(samples(), key=lambda one: one.function)}
 
 
-@pytest.mark.parametrize("function", BY_FUNCTION)
+@each(BY_FUNCTION, parts=4)
 def test_a_function_is_as_in_numpy_or_refused_with_words(function):
     made = row(function, BY_FUNCTION[function][:6], most=1)
     assert made.status not in (WRONG, UNCLEAR), made.others

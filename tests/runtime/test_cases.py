@@ -5,6 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import pytest
 from autoloop.compat import v1 as tf
+from each_case import each
 from executors import EXECUTORS
 
 TWO, NONE = "more than one predicate is true", "no predicate is true"
@@ -57,8 +58,7 @@ WAYS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("default, exclusive, preds, expected", CASES)
-@pytest.mark.parametrize("way", WAYS)
+@each([(way, *case) for way in WAYS for case in CASES])
 def test_case_gives_the_value_of_the_one_true_predicate_or_says_what_is_wrong(way, default, exclusive, preds, expected):
     if isinstance(expected, int):
         assert WAYS[way](*preds, default, exclusive) == expected

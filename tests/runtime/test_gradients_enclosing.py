@@ -6,11 +6,14 @@ The expected numbers are by hand. Those of ``PROGRAMS`` are what TensorFlow 2.x 
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
 from autoloop.differentiation import GradientTape, grad, gradients, jvp, vjp
+from each_case import each
 from executors import EXECUTORS
 
 while_loop, constant = al.while_loop, al.constant
@@ -114,8 +117,7 @@ PROGRAMS = {f.__name__: (f, x, value) for f, x, value in (
 )}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(product(PROGRAMS, EXECUTORS))
 def test_the_path_goes_through_what_lies_outside(name, executor):
     f, x, value = PROGRAMS[name]
     assert float(al.function(f, autograph=False, executor=executor)(constant(x))) == pytest.approx(value)

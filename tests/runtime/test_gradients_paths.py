@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
 import pytest
 from autoloop.differentiation import GradientTape, grad, gradients
+from each_case import each
 from executors import EXECUTORS
 
 while_loop = al.while_loop
@@ -135,8 +138,7 @@ def slope(f):
     return (up - down) / 2e-6
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(product(PROGRAMS, WAYS))
 def test_none_where_no_differentiable_path_leads(name, way):
     found = WAYS[way](PROGRAMS[name], "sequential")
     np.testing.assert_allclose(found[0], slope(PROGRAMS[name]), rtol=1e-6)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 from api import (
     FIXED,
     SCALAR,
@@ -31,6 +31,7 @@ from api import (
     while_loop,
 )
 from api import ops as al
+from each_case import each
 from executors import needs_native
 
 TESTS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne}
@@ -243,12 +244,12 @@ ANSWERS: dict[str, tuple[Any, ...]] = {
 EDGES = (-128, -127, -126, -2, 0, 1, 2, 3, 100, 125, 126, 127)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each(CASES)
 def test_the_one_answer(name: str) -> None:
     assert said(CASES[name]) == ANSWERS[name]
 
 
-@pytest.mark.parametrize("name", CASES)
+@each(CASES)
 def test_the_answer_is_what_a_run_does(name: str) -> None:
     case = CASES[name]
     _, trips, most, _ = ANSWERS[name]
@@ -262,8 +263,7 @@ def _ways(case: Case, ends: bool) -> list[Callable[..., Any]]:
     return [compile_graph(graph), Executable(lower(graph, graph.outputs, graph.inputs)).run]
 
 
-@pytest.mark.parametrize("ends", [False, True])
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.trips() is not None])
+@each(product([name for name, case in CASES.items() if case.trips() is not None], [False, True]))
 def test_all_run_as_often(name: str, ends: bool) -> None:
     case = CASES[name]
     want = [case.trips(), case.end()][: 1 + ends]
@@ -274,7 +274,7 @@ def test_all_run_as_often(name: str, ends: bool) -> None:
 
 
 @needs_native
-@pytest.mark.parametrize("name", CASES)
+@each(CASES)
 def test_machine_code_runs_as_often_and_asks_where_a_loop_may_not_end(name: str) -> None:
     case = CASES[name]
     graph = optimize(case.graph(True))
@@ -301,8 +301,7 @@ def _leaves(by: Induction, start: int, count: int) -> bool:
     return not -128 <= start + count * by.step <= 127
 
 
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("step", [1, 2, 3, 100, -1, -2, -3, -100])
+@each(product(TESTS, [1, 2, 3, 100, -1, -2, -3, -100]))
 def test_every_answer_is_true_up_to_the_ends_of_the_dtype(test: str, step: int) -> None:
     unknown = {}
     for start in EDGES:

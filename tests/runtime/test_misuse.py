@@ -8,6 +8,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Graph
+from each_case import each
 
 tf = al.compat.v1
 KEEP = lambda i: i + 1
@@ -345,8 +346,9 @@ MISUSES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("misuse, error, words", MISUSES.values(), ids=MISUSES)
-def test_misuse_is_refused_with_a_sentence_that_mends_it(misuse, error, words):
+@each(MISUSES)
+def test_misuse_is_refused_with_a_sentence_that_mends_it(name):
+    misuse, error, words = MISUSES[name]
     with pytest.raises(error) as caught:
         misuse()
     assert re.search(words, str(caught.value), re.DOTALL), str(caught.value)

@@ -14,9 +14,7 @@ X = np.random.default_rng(0).normal(size=(2, 3, 4))
 AXES = [None, 0, -1, (0, 2), (), (0, 1, 2)]
 
 
-@pytest.mark.parametrize("axis", AXES)
-@pytest.mark.parametrize("keepdims", [False, True])
-@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var", "std", "logsumexp", "norm"])
+@each(product(["sum", "prod", "max", "min", "mean", "var", "std", "logsumexp", "norm"], AXES, [False, True]))
 def test_reduction(name, axis, keepdims):
     reference = {
         "logsumexp": lambda x, axis, keepdims: np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims)),

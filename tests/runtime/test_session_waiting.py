@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from api import Graph, Node, Tensor, nest, ops
 from autoloop.compat import v1 as tf
+from each_case import each
 from executors import EXECUTORS
 
 X = np.float32([1, 2, 3])
@@ -62,8 +63,7 @@ def _in_branch(make):
     return tf.cond(tf.constant(True), branch, lambda: tf.constant(2))
 
 
-@pytest.mark.parametrize("place, times", [(_at_top, 1), (_in_loop, 3), (_in_branch, 1)])
-@pytest.mark.parametrize("what", MADE)
+@each([(what, *case) for what in MADE for case in ((_at_top, 1), (_in_loop, 3), (_in_branch, 1))])
 def test_what_is_made_under_control_dependencies_waits_for_them(what, place, times):
     with tf.Graph().as_default(), tf.Session() as sess:
         v = tf.Variable(0)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import time
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
 from api import FUNCTIONS, OPS, SCALAR, Executable, Graph, Op, apply, apply_several, compile_graph, dtypes, lower
 from api import fold_pass as fold
+from each_case import each
 from executors import EXECUTORS
 
 V, W = np.array([3.0, 4.0], np.float32), np.array([[3.0], [4.0]], np.float32)
@@ -74,16 +76,16 @@ def test_every_op_with_a_list_of_outputs_has_a_sample():
     assert {op.name for op in ours if op.several and not op.graphs} == SAMPLES.keys()
 
 
-_CASES = [pytest.param(f, id=f"{name}-{i}") for name, fs in SAMPLES.items() for i, f in enumerate(fs)]
+_CASES = {f"{name}-{i}": f for name, fs in SAMPLES.items() for i, f in enumerate(fs)}
 
 
 def _arrays(value):
     return [np.asarray(v) for v in al.nest.flatten(value)]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", _CASES)
-def test_one_or_none_or_several_are_the_same_everywhere(f, executor):
+@each(product(_CASES, EXECUTORS))
+def test_one_or_none_or_several_are_the_same_everywhere(case, executor):
+    f = _CASES[case]
     wanted = _arrays(f(al.constant(V)))
     try:
         results = _arrays(al.function(f, autograph=False, executor=executor)(al.constant(V)))
