@@ -131,6 +131,11 @@ class ConcreteFunction:
         return self
 
     @property
+    def written(self) -> list[int]:
+        """Which inputs are written to."""
+        return list(self._donated)
+
+    @property
     def inputs(self) -> list[Tensor]:
         """The parameters of the graph."""
         return list(self.graph.inputs)

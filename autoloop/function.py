@@ -244,7 +244,8 @@ class Function(SentByName):
         known = self._cache.get(key)
         stateful = known if isinstance(known, StatefulFunction) else None
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
-                          leaves, structure, specs, same or (), self._instance, settings, same is not None)  # fmt: skip
+                          leaves, structure, specs, same or (), self._instance, settings, same is not None,
+                          self._needs_graph)  # fmt: skip
         made = traced_or_plain(lambda: trace(request, stateful), self.name, self.executor, self._needs_graph)
         concrete = (
             made if isinstance(made, ConcreteFunction) else with_variant(stateful, made, self.name, self._instance)
@@ -271,7 +272,10 @@ class Function(SentByName):
         """Return the trace for these arguments, or what stands for it where plain Python runs."""
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
-        return self._lookup(self._bind(args, kwargs))[0]
+        try:
+            return self._lookup(self._bind(args, kwargs))[0]
+        except CalledPlain as plain:
+            raise plain.__cause__ or plain from None
 
     # -- as a method --------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class CalledPlain(Exception):
-    """A call has to be one of the undecorated function."""
+    """A call has to be one of the undecorated function; its cause is what the decorated one has raised, if it has."""
 
 
 class PlainPython(ConcreteFunction):

@@ -10,7 +10,7 @@ import contextlib
 import copy
 import types
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any, NoReturn
 
@@ -394,19 +394,31 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     return Changes(recipes.outputs, recipes.owners, finder.writes, finder.names, finder.numbers), result
 
 
-def left_by(world: World) -> Callable[[], None]:
-    """Return what does the changes, of those made before an exception, that need no run."""
+class Left:
+    """The changes that a trace has made before an exception; called it does those that need no run.
+
+    Attributes
+    ----------
+    writes : sequence of callable
+    """
+
+    def __init__(self, writes: Sequence[Write], owners: Sequence[Any]) -> None:
+        self.writes = writes
+        self._owners = owners
+
+    def __call__(self) -> None:
+        """Make the changes."""
+        for write in self.writes:
+            with contextlib.suppress(IndexError):  # it would need what the graph gives
+                write(Made((), self._owners))
+
+
+def left_by(world: World) -> Left:
+    """Return the changes made before an exception."""
     recipes = _Recipes(world)
     finder = _Finder(world, recipes)
     try:
         finder.find()
     except (Exception, LeftToPython):  # something cannot be written
-        return lambda: None
-    owners = [world.owner_of(place) for place in recipes.owners]
-
-    def leave() -> None:
-        for write in finder.writes:
-            with contextlib.suppress(IndexError):  # it would need what the graph gives
-                write(Made((), owners))
-
-    return leave
+        return Left((), ())
+    return Left(finder.writes, [world.owner_of(place) for place in recipes.owners])

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from autoloop_runtime.analysis.observable import may_repeat
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
+from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -24,11 +26,13 @@ from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.door import result_of
 from ..parameters import Parameters
+from ..plain_python import CalledPlain
 from ..tracing import INPUTS, attempted, finished, placeholders, traced
 from .noted import Guard, Reached
 from .overlaps import Related, Relations
 from .places import RECEIVER, Place
 from .reached import reached_from
+from .replays import has_loops, may_raise
 from .stateful import TRACING, StatefulFunction, Variant
 from .unchanging import PLAIN
 from .world import Changes, World
@@ -67,6 +71,8 @@ class Request:
         Attributes of the graph.
     exactly : bool
         Whether arrays of the world have to lie in memory as they do now.
+    needs_graph : bool
+        Whether the undecorated function would not do the same.
     """
 
     name: str
@@ -82,6 +88,7 @@ class Request:
     receiver: Callable[[], Any] | None
     settings: dict[str, Any]
     exactly: bool
+    needs_graph: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +128,13 @@ def trace(request: Request, known: StatefulFunction | None) -> ConcreteFunction 
             numbers |= more
             try:
                 made = _attempt(request, True, numbers)
+            except CalledPlain:
+                raise
             except Exception as error:
                 if not _is_ours(error):
                     raise
                 break
-        return made.concrete if made.is_stateless else _variant(request, made)
+        return made.concrete if made.is_stateless else _variant(made, request.needs_graph)
 
 
 def _changing(variants: Sequence[Variant]) -> frozenset[Any]:
@@ -143,6 +152,8 @@ def _first(request: Request, numbers: frozenset[Any]) -> _Attempt:
     for by_reference, inputs in attempts[:-1]:
         try:
             return _attempt(request, by_reference, inputs)
+        except CalledPlain:
+            raise
         except Exception as error:
             if not (_is_ours(error) and _has_inputs(request)):
                 raise
@@ -259,9 +270,14 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             value = None if result is not None else result_of(value)
         except Exception as error:
             leave = None if _is_ours(error) else state.left_by(world)
+            is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))
             world.put_back()
-            if leave is not None:
-                leave()
+            if leave is None:
+                raise
+            is_noticed = leave.writes or is_written or not may_repeat(graph)
+            if is_noticed and not request.needs_graph and not has_loops(graph):
+                raise CalledPlain from error
+            leave()
             raise
         except BaseException:
             world.put_back()
@@ -303,7 +319,7 @@ def _spoken(place: Place) -> str:
     return "".join(c if c.isalnum() else "_" for c in place.name) or "state"
 
 
-def _variant(request: Request, made: _Attempt) -> Variant:
+def _variant(made: _Attempt, needs_graph: bool) -> Variant:
     writes = made.changes.writes
     places = [(one.place.name, "guarded") for one in made.guards if one.kind in ("equal", "is", "elements", "keys")]
     places += [(one.place.name, "read by reference" if one.kind != "number" else "read") for one in made.inputs]
@@ -311,6 +327,9 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     read = state.reader(made.guards, made.inputs, made.changes.owners)
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
+    written = None
+    if writes and not needs_graph and may_raise(made.concrete.graph):
+        written = made.concrete.written
     return Variant(
         made.concrete,
         read,
@@ -322,6 +341,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         made.numbers,
         any(_is_of_call(place) for place in _every_place(made)),
         bool(made.inputs),
+        written,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..concrete import ConcreteFunction
+from ..plain_python import CalledPlain
 from ..written_arguments import OtherMemory
+from .replays import replayed
 
 if TYPE_CHECKING:
     from autoloop_runtime.ir.graph import Graph
@@ -70,6 +73,8 @@ class Variant:
         Whether it looks into the arguments.
     has_inputs : bool
         Whether the graph takes anything besides the arguments.
+    written : sequence of int or None
+        Which inputs a run may have written to when it raises, if plain Python is called then; None if it is not.
     """
 
     concrete: ConcreteFunction
@@ -82,6 +87,7 @@ class Variant:
     numbers: dict[Any, Any]
     needs_call: bool
     has_inputs: bool
+    written: Sequence[int] | None
 
     def found(self, call: tuple[Any, ...], receiver: Any, values: Sequence[Any], read: Reader | None = None) -> Any:
         """Return what its reader gives; None if it does not fit."""
@@ -139,10 +145,12 @@ class StatefulFunction:
         for variant in self.variants:
             found = variant.found(call, receiver, values) if variant.same else variant.read(call, receiver)
             if found is not None:
-                if not variant.has_inputs:
+                if variant.has_inputs:
+                    values, arrays = [*values, *found[0]], [*arrays, *found[1]]
+                if variant.written is None:
                     made = variant.concrete.run(values, arrays)
                 else:
-                    made = variant.concrete.run([*values, *found[0]], [*arrays, *found[1]])
+                    made = replayed(functools.partial(variant.concrete.run, values, arrays), values, variant.written)
                 return variant.finish(made, found[2]) if variant.is_pair else made
         raise OtherWorld
 
@@ -166,7 +174,10 @@ class StatefulFunction:
     def __call__(self, *args: Any) -> Any:
         """Call with one value for each input that is an argument, and what the world holds now."""
         given = [convert_to_tensor(a, p.dtype).value for a, p in zip(args, self.newest.graph.inputs)]
-        return self.run(given, [one for one in given if isinstance(one, np.ndarray)])
+        try:
+            return self.run(given, [one for one in given if isinstance(one, np.ndarray)])
+        except CalledPlain as plain:
+            raise plain.__cause__ or plain from None
 
     @property
     def places(self) -> Sequence[tuple[str, str]]:

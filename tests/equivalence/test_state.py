@@ -8,6 +8,8 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from programs_of_exceptions import ALL, RAISING, TOP
+from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
 from programs_of_state import CHANGED, CONTAINERS, LEFT, STAGED, WRITES
 from worlds import module, played
@@ -105,6 +107,56 @@ def test_overlaps_that_no_trace_can_follow_are_refused():
     with pytest.raises(TypeError, match="'o_z' and 'o_r' overlap in memory, and 'o_z' is written to; give a copy"):
         both(np.float64(1))
     assert not o.z.any()
+
+
+@each(RAISING, first)
+def test_exceptions_leave_what_plain_python_leaves(name, body):
+    check(name, body, TOP, ALL)
+
+
+@each(RAISING_IN_LOOPS, first)
+def test_exceptions_after_loops_and_prints_leave_what_was_before_the_call(name, body):
+    text = module(body, TOP, ALL)
+    for executor in ("auto", "dataflow"):
+        expected, found = played(name, text)[0], played(name, text, executor)[0]
+        assert expected[:2] == found[:2]
+        assert found[2][0][0] is AssertionError and found[2][2] == found[1][2]
+
+
+def test_large_arrays_hold_what_was_written_before_an_exception():
+    o = types.SimpleNamespace(a=np.zeros(1 << 14), n=0)
+
+    @al.function
+    def step(k):
+        o.a[0] += 1
+        o.n += 1
+        return o.a[k]
+
+    assert step(np.int64(0)) == 1
+    with pytest.raises(IndexError):
+        step(np.int64(1 << 15))
+    assert o.n == 1
+
+
+def test_who_asks_for_a_graph_gets_the_exception_of_the_trace():
+    o = types.SimpleNamespace(n=0)
+
+    @al.function
+    def step(x):
+        o.n += 1
+        raise KeyError("no")
+
+    with pytest.raises(KeyError, match="no"):
+        step.get_concrete_function(np.ones(2))
+
+    @al.function
+    def checked(x):
+        o.n += 1
+        assert x[0] > 0
+        return x
+
+    with pytest.raises(AssertionError):
+        checked.get_concrete_function(np.ones(2))(np.zeros(2))
 
 
 RATE = 1

@@ -1,0 +1,36 @@
+"""Programs that raise in some calls, or in all, after they have changed what is outside: what is left is compared."""
+
+TOP = "class O:\n    def __init__(self): self.a, self.n, self.log = np.zeros(4), 0, []\n"
+TOP += "o, M, g, L, D = O(), np.zeros((3, 3)), 0, [], {}\n"
+ALL = "(o, g, L, D)"
+
+RAISING = [
+    ("an_operation", "o.n += 1\nL.append(x.sum())\no.q = x*2\ny = np.linalg.solve(M, x)\no.n += 10\nreturn y"),
+    ("after_a_global", "global g\ng += 1\nD['a'] = x.sum()\ny = np.linalg.inv(M)\ng += 10\nreturn y"),
+    ("an_index", "o.n += 1\no.log.append(x[0])\no.a[int(x[1]) + 2] = 5\no.n += 100\nreturn x"),
+    ("after_a_write", "o.a[0] += 1\no.n += 1\no.a[int(x.sum()) + 9] = 1\no.n += 100\nreturn x"),
+    ("a_division", "o.n += 1\nk = int(x[2])\no.s = x[0]\nr = 1 // (k - k)\no.n += 100\nreturn x"),
+    ("a_branch", "global g\ng += 1\nL.append(x.sum())\nif x.sum() > 4:\n    o.n += 5\n    raise ValueError('big')\n"
+     "o.n += 100\nreturn x"),
+    ("an_assertion", "o.n += 1\nL.append(x.sum())\nassert x.sum() < 4, 'no'\no.n += 100\nreturn x"),
+    ("several", "o.n += 1\nassert x[0] < 3, 'a'\no.n += 10\nassert x.sum() < 100\nL.append(1)\nassert x[1] < 4, 'c'\n"
+     "o.n += 1000\nreturn x"),
+    ("after_arrays", "o.a[0] += 1\no.b = o.a + 1\nx[0] += 1\nif x.sum() > 4: raise ValueError('big')\n"
+     "o.a[1] += 100\nreturn x"),
+    ("caught", "o.n += 1\ntry:\n    y = np.linalg.inv(M)\n    o.n += 1000\nexcept np.linalg.LinAlgError:\n"
+     "    o.n += 10\nreturn x"),
+    ("finally", "o.n += 1\ntry:\n    if x.sum() > 4: raise ValueError('b')\nfinally:\n    o.n += 10\nreturn x"),
+    ("always", "x[0] += 1\no.n += 1\no.q = x*2\nL.append(x.sum())\no.a[1] += 2\nraise ValueError('always')"),
+    ("a_name", "x[0] += 1\no.n += 1\no.q = x*2\no.a[1] += 2\nunknown"),
+    ("shapes", "x[0] += 1\no.n += 1\no.q = x*2\nreturn x + np.zeros(7)"),
+    ("a_key", "o.n += 1\no.k = x[0]\nreturn D['missing']"),
+    ("printed_before_it_is_traced", "print(x.sum())\no.n += 1\nreturn D['missing']"),
+    ("a_negative_shape", "o.n += 1\nn = int(x[0]) - 5\nreturn np.zeros(n)"),
+    ("not_definite", "o.n += 1\no.hist = [x[0], x]\nreturn np.linalg.cholesky(np.outer(x, x) - 5)"),
+]  # fmt: skip
+
+#: where the state is what it was before the call, or before the loop: the first two calls leave what they leave
+STAGED = [
+    ("a_loop", "o.n += 1\ni = 0\nwhile i < x.sum():\n    assert i < 7, i\n    i += 1\no.n += 100\nreturn x"),
+    ("after_a_print", "print(x.sum())\no.n += 1\nassert x.sum() < 7\nreturn x"),
+]  # fmt: skip
