@@ -28,6 +28,7 @@ from ..operators.staging.numbers_or_arrays import as_result
 from ..operators.staging.standins import StandIn, opened
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from ..returned_views import copied, whole_of
+from .doubtful_arrays import leave_doubtful
 from .places import Place, put, set_at, take_away
 from .stateful import Made
 from .unchanging import PLAIN, has_state
@@ -44,6 +45,9 @@ class _Recipes:
 
     def __init__(self, world: World) -> None:
         self.outputs: list[Any] = []
+        #: what of the graph is left in the world, the names of the places, and what stood there
+        self.arrays: list[tuple[Any, str, Any]] = []
+        self.before: dict[int, Any] = {}
         self.owners: list[Place] = []
         self._world = world
         #: objects of the world by id: what the trace sees, and where it stands
@@ -98,6 +102,7 @@ class _Recipes:
             return lambda made: value
         if isinstance(value, Tensor) or composite_of(value) is not None:
             number = self.output(as_result(value))
+            self.arrays.append((value, name, self.before.get(id(value))))
             return lambda made: made.outputs[number]
         if isinstance(value, np.ndarray):
             kept = copied(value, self._copies)
@@ -107,6 +112,8 @@ class _Recipes:
     @staticmethod
     def _leaving(value: StandIn, name: str) -> Any:
         """Return what the world gets in place of a stand-in."""
+        if isinstance(value, Moved):
+            leave(f"whether {name!r} is the list that a loop or branch changes, or another one, only the run knows", "")
         try:
             return opened(value).leaving()
         except TypeError:
@@ -268,6 +275,7 @@ class _Finder:
 
             self.writes.append(perhaps)
             return
+        self.recipes.before[id(now)] = before
         recipe = self.recipes.of(now, place.name)
         self.writes.append(lambda made: set_at(place, made.owners[owner] if owner >= 0 else None, recipe(made)))
 
@@ -390,6 +398,7 @@ def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:
     recipes.know_grown()
     finder = _Finder(world, recipes)
     finder.find()
+    leave_doubtful(world, recipes.arrays)
     result = recipes.of(value, "what the function gives") if recipes.holds(value, set()) else None
     return Changes(recipes.outputs, recipes.owners, finder.writes, finder.names, finder.numbers), result
 

@@ -44,6 +44,9 @@ class Names:
     ----------
     read : set of str
         Variables and attributes whose values are looked at.
+    added_to : set of str
+        Variables and attributes that are asked for a method of the name of one that adds to a container: of a container
+        nothing but its end matters then, of any other object everything.
     every : bool
         Whether some code may use attributes of any name.
     imported : set of str
@@ -52,17 +55,22 @@ class Names:
 
     def __init__(self) -> None:
         self.read: set[str] = set()
+        self.added_to: set[str] = set()
         self.every = False
         self.imported: set[str] = set()
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
 
     @property
-    def count(self) -> tuple[int, bool]:
+    def count(self) -> tuple[int, int, bool]:
         """Another after names were added."""
-        return len(self.read), self.every
+        return len(self.read), len(self.added_to), self.every
 
     def __contains__(self, name: str) -> bool:
         return self.every or name in self.read
+
+    def use(self, name: str) -> bool:
+        """Return whether something of this name is used, be it that it is added to."""
+        return name in self or name in self.added_to
 
     def add(self, code: types.CodeType) -> frozenset[str]:
         """Take in the names of one function, with those inside it; return the globals among them."""
@@ -99,8 +107,8 @@ class Names:
                 name = names[argument >> _SHIFTS.get(op, 0)]
                 if op in _GLOBALS:
                     globals_used.add(name)
-            if loaded and not (name in _ADDING and op in _ATTRIBUTES):
-                self.read.add(loaded)
+            if loaded:
+                (self.added_to if name in _ADDING and op in _ATTRIBUTES else self.read).add(loaded)
             if op != _EXTENDED:
                 loaded = name if op in _LOADS else ""
         if loaded:

@@ -218,7 +218,7 @@ class _Walk(CodeWalk):
             else:
                 self.hidden.append(f"{place.name!r} is a container of a class of its own")
         for name, one in held.items():
-            if name in self.names or isinstance(one, (*LISTS, set)):
+            if self.names.use(name) or isinstance(one, (*LISTS, set)):
                 self.visit(place.attribute(name), one)
         if self.names.every and hasattr(value, "__dict__"):
             self.guard("attributes", place, frozenset(vars(value)))

@@ -45,7 +45,7 @@ class CodeWalk(Reached):
         held = vars(function)
         self.holders.append((place, function))
         for name, one in held.items():
-            if name in self.names and name != "__wrapped__":
+            if self.names.use(name) and name != "__wrapped__":
                 self.visit(place.attribute(name), one)
         if self.names.every:
             self.guard("attributes", place, frozenset(held))
@@ -63,7 +63,7 @@ class CodeWalk(Reached):
             except ValueError:
                 continue
             place = Place("cell", None, cell, name)
-            if name in self.names or isinstance(value, (*LISTS, set)):
+            if self.names.use(name) or isinstance(value, (*LISTS, set)):
                 self.visit(place, value)
         namespace = function.__globals__
         modules = [one for name in used if isinstance(one := namespace.get(name), types.ModuleType)]
@@ -99,7 +99,7 @@ class CodeWalk(Reached):
             value = namespace.get(name, self)
             if value is self and name in self.names and not hasattr(builtins, name):
                 self.guard("absent", Place("value", None, namespace, name), name)
-            if value is not self and (name in self.names or isinstance(value, (*LISTS, set))):
+            if value is not self and (self.names.use(name) or isinstance(value, (*LISTS, set))):
                 self.visit(Place("global", None, (namespace, name), name), value)
 
     def inherited(self, kind: type) -> None:
@@ -134,7 +134,7 @@ class CodeWalk(Reached):
                 for inner in ("__func__", "fget", "fset", "func"):
                     if isinstance(function := getattr(one, inner, None), types.FunctionType):
                         self.visit(Place("value", None, function, name), function)
-        elif not special and name in self.names and (has_state(one) or not hasattr(type(one), "__set__")):
+        elif not special and self.names.use(name) and (has_state(one) or not hasattr(type(one), "__set__")):
             self.visit(place, one)
 
 

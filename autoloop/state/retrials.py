@@ -273,6 +273,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))
             world.put_back()
             if leave is None:
+                _put_back_constants(found.guards, request, receiver)
                 raise
             is_noticed = leave.writes or is_written or not may_repeat(graph)
             if is_noticed and not request.needs_graph and not has_loops(graph):
@@ -281,6 +282,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             raise
         except BaseException:
             world.put_back()
+            _put_back_constants(found.guards, request, receiver)
             raise
     world.put_back()
     inputs = [state.input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
@@ -305,13 +307,21 @@ def _leave_hidden(reached: Reached) -> None:
 
 def _leave_written(guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> None:
     """Leave a function to Python that has written to an array that is a constant of its trace."""
+    for name in _put_back_constants(guards, request, receiver):
+        leave(f"{name!r} is written to", "")
+
+
+def _put_back_constants(guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...]) -> list[str]:
+    """Let the arrays that are constants of a trace hold what they held; return the names of those written to."""
+    written = []
     for one in guards:
         if one.kind == "contents":
             array = one.place.find(request.call, lambda: receiver[0])
             if isinstance(array, np.ndarray) and not state.same_contents(array, one.known):
                 if array.shape == one.known.shape:
                     np.copyto(array, one.known)
-                leave(f"{one.place.name!r} is written to", "")
+                written.append(one.place.name)
+    return written
 
 
 def _spoken(place: Place) -> str:

@@ -11,7 +11,8 @@ from each_case import each
 from programs_of_exceptions import ALL, RAISING, TOP
 from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
-from programs_of_state import CHANGED, CONTAINERS, LEFT, STAGED, WRITES
+from programs_of_state import BOX as OBJECT
+from programs_of_state import CHANGED, CONTAINERS, LEFT, LOOP, STAGED, WRITES
 from worlds import module, played
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
@@ -201,3 +202,26 @@ def test_attributes_of_the_decorated_function_itself_are_left_to_plain_python():
     with pytest.warns(UserWarning, match="'calls', an attribute of the decorated function 'counted', is used"):
         assert [counted(np.ones(1))[0] for _ in range(3)] == [1, 2, 3]
     assert counted.calls == 3
+
+
+#: why, the body, what stands above it, and the state
+REFUSED = [
+    ("the ndarray 'W' is changed in place",
+     "global V\nfor k in range(x.astype(int)[1]):\n    w = 0\n    while w < x.sum() and k == 1:\n        w += 1\n"
+     "        V = W[1:]\n        V[:2] -= 0.5\nreturn x", "W = np.ones(4)\nV = W.copy()", "(W, V)"),
+    ("the keys of the dict 'D' stand in another order", "if x.sum() > 0:\n    del D['a']\n    D['a'] = 2.0\nreturn x",
+     "D = {'a': 1.0, 'b': 2.0}", "D"),
+    ("the keys of the dict 'D' stand in another order", "for v in x:\n    del D['a']\n    D['a'] = v\nreturn x*D['b']",
+     "D = {'a': 1.0, 'b': 2.0}", "D"),
+    ("'d' is changed in place, and set to another dict", "d = {'a': x[0]}\nb = d\n" + LOOP
+     + "i += 1\n    d['a'] = x*i\n    d = {'a': x}\nreturn b", OBJECT, "o"),
+]  # fmt: skip
+
+
+@each(REFUSED, first)
+def test_a_refusal_leaves_the_world_as_it_was(reason, body, top, state):
+    found, _ = played("refused", module(body, top, state), "auto", 1)
+    before, _ = played("refused", module("return x", top, state), None, 1)
+    ((kind, message), _, left, *_), (_, _, untouched, *_) = found[0], before[0]
+    assert kind in (TypeError, ValueError) and reason in message, message
+    assert left == untouched

@@ -9,7 +9,8 @@ from autoloop_runtime.ir.array_storage import kept
 
 from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
-from ..staging.branch_merge import RETURN, Grown, Side, copied, staged_branch, written_back
+from ..staging.branch_merge import RETURN, Grown, Side, staged_branch
+from ..staging.containers_of_blocks import Rebound, copied
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import opened
@@ -68,13 +69,16 @@ def if_stmt(
 
 
 def _staged_statement(
-    test: Any, branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...], outside: Outside
-) -> tuple[Any, ...]:
+    test: Any, branches: tuple[Branch | None, ...], names: tuple[str, ...], values: tuple[Any, ...], outside: Outside,
+    rebound: Rebound | None = None,
+) -> tuple[Any, ...]:  # fmt: skip
     params = _parameters(branches, names, values)
+    rebound = Rebound() if rebound is None else rebound
 
     def sides(before: tuple[Any, ...]) -> list[Side]:
+        rebound.begin()
         return [
-            _side(branch, len(names), values, before, outside, known)
+            _side(branch, names, params, values, before, outside, known, rebound)
             for branch, known in zip(branches, told_by(test), strict=True)
         ]
 
@@ -90,18 +94,22 @@ def _staged_statement(
             grown.longer(value) if name == grown.name else value
             for name, value in zip(outside.names, before, strict=True)
         )
-        changed = [(old, new) for old, new in zip((*values, *before), (*longer, *grown_before)) if old is not new]
+        every_name = (*params, *outside.names)
+        pairs = zip(every_name, (*values, *before), (*longer, *grown_before), strict=True)
+        changed = [(name, old, new) for name, old, new in pairs if old is not new]
         if not changed:
             raise TypeError(str(grown)) from None
         outside.write(grown_before)
-        results = _staged_statement(test, branches, names, longer, outside)
-        for old, new in changed:
-            written_back(old, new)
+        results = _staged_statement(test, branches, names, longer, outside, rebound)
+        for name, old, new in changed:
+            rebound.written_back(name, old, old if rebound.is_rebound(name) else new)
         return results
-    outside.write(map(written_back, before, every[len(names) :]))
+    outside.write(map(rebound.written_back, outside.names, before, every[len(names) :]))
     renew(every)
     originals = dict(zip(params, values, strict=True))
-    return tuple(written_back(originals.get(name), value) for name, value in zip(names, every, strict=False))
+    return tuple(
+        rebound.written_back(name, originals.get(name), value) for name, value in zip(names, every, strict=False)
+    )
 
 
 def _traced(
@@ -133,18 +141,24 @@ def _parameters(
 
 def _side(
     branch: Branch | None,
-    count: int,
+    names: tuple[str, ...],
+    params: tuple[str, ...],
     values: tuple[Any, ...],
     before: tuple[Any, ...],
     outside: Outside,
     known: Ids,
+    rebound: Rebound,
 ) -> Callable[[], tuple[Any, ...]]:
     def trace() -> tuple[Any, ...]:
-        outside.write(map(copied, before))
-        mine = tuple(map(copied, values))
+        given, mine = tuple(map(copied, before)), tuple(map(copied, values))
+        outside.write(given)
         with knowing(known):
-            results = mine[:count] if branch is None else outside.watch(branch)(*mine) or ()
-        return (*results, *outside.read())
+            results = mine[: len(names)] if branch is None else outside.watch(branch)(*mine) or ()
+        left = outside.read()
+        rebound.compare(outside.names[: len(given)], before, given, left[: len(given)])
+        now = dict(zip(names, results, strict=False))
+        rebound.compare(params, values, mine, [now.get(name, one) for name, one in zip(params, mine, strict=True)])
+        return (*results, *left)
 
     return trace
 
@@ -180,9 +194,12 @@ def _nothing(*_: Any) -> None:
 def _staged_return(
     test: Any, branches: tuple[Branch, ...], values: tuple[Any, ...], outside: Outside, what: str = RETURN
 ) -> Any:
+    rebound = Rebound()
+
     def sides(before: tuple[Any, ...]) -> list[Side]:
+        rebound.begin()
         return [
-            _return_side(branch, values, before, outside, known)
+            _return_side(branch, values, before, outside, known, rebound)
             for branch, known in zip(branches, told_by(test), strict=True)
         ]
 
@@ -190,21 +207,24 @@ def _staged_return(
         before, every = _traced(test, sides, ("return value",), outside, what)
     except Grown as grown:
         raise TypeError(str(grown)) from None
-    outside.write(map(written_back, before, every[1:]))
+    outside.write(map(rebound.written_back, outside.names, before, every[1:]))
     renew(every)
     return every[0]
 
 
 def _return_side(
-    branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside, known: Ids
+    branch: Branch, values: tuple[Any, ...], before: tuple[Any, ...], outside: Outside, known: Ids, rebound: Rebound
 ) -> Callable[[], tuple[Any, ...]]:
     def trace() -> tuple[Any, ...]:
-        outside.write(map(copied, before))
+        given = tuple(map(copied, before))
+        outside.write(given)
         with knowing(known):
             result = outside.watch(branch)(*map(copied, values))
             if type(result) is MaybeNone and is_(result, None) is False:
                 result = opened(result).value
-        return (opened(result).value if type(result) is MaybeUnset else result, *outside.read())
+        left = outside.read()
+        rebound.compare(outside.names[: len(given)], before, given, left[: len(given)])
+        return (opened(result).value if type(result) is MaybeUnset else result, *left)
 
     return trace
 

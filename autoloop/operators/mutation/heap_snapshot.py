@@ -104,6 +104,8 @@ class Attribute:
         kind = owner if isinstance(owner, type) else type(owner)
         self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
         self.key = (id(owner), attribute)
+        #: whether the owner has no such attribute of its own: what it finds is its class's
+        self._is_inherited = attribute not in getattr(owner, "__dict__", ())
 
     def get(self) -> Any:
         """Return the value, or a marker if there is none."""
@@ -116,6 +118,10 @@ class Attribute:
             if type(current) is not Undefined:
                 delattr(self.owner, self.attribute)
         elif value is not current:
+            if self._is_inherited and self.attribute in getattr(self.owner, "__dict__", ()):
+                delattr(self.owner, self.attribute)
+                if self.get() is value:
+                    return
             setattr(self.owner, self.attribute, value)
 
 

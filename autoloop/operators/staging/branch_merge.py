@@ -31,10 +31,9 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
-from .growing_list import GrowingList, as_growing, lengths_differ, with_growing
+from .growing_list import as_growing, lengths_differ, with_growing
 from .maybe_numbers import as_maybe
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
-from .moved_lists import Moved
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .optional import MaybeNone
 from .staged_values import cast_where_made
@@ -409,33 +408,3 @@ def blank_tensor(dtype: Any, shape: Any) -> Tensor:
     """Return zeros that fit a partly known shape."""
     dims = () if shape.rank is None else tuple(dim or 0 for dim in shape.as_list())
     return Tensor(np.zeros(dims, dtype)[()])
-
-
-def copied(value: Any) -> Any:
-    """Return a structure with containers of its own, so that tracing one side does not change the other."""
-    if isinstance(value, GrowingList):
-        return value.copy()
-    if isinstance(value, list | dict | tuple) or nest.is_nested(value):
-        leaves, structure = nest.flatten_with_structure(value)
-        return nest.unflatten(structure, [one.copy() if isinstance(one, GrowingList | set) else one for one in leaves])
-    return value.copy() if type(value) is set else value
-
-
-def written_back(original: Any, value: Any) -> Any:
-    """Return ``value`` in the container ``original``, so that other names for it see the change."""
-    if value is original:
-        return value
-    if type(original) is list and isinstance(value, GrowingList):
-        original[:] = [Moved(value.name, value)]
-        return value
-    if isinstance(original, GrowingList) and isinstance(value, GrowingList):
-        original.arrays = value.arrays
-        return original
-    if type(original) is list and type(value) is list:
-        original[:] = value
-        return original
-    if type(original) is type(value) and type(original) in (dict, set):
-        original.clear()
-        original.update(value)
-        return original
-    return value

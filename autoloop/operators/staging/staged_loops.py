@@ -31,7 +31,7 @@ from ... import operators
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from ..mutation.array_identity import HeldArrays, renew
 from ..mutation.side_effects import NewPlaces, Outside
-from .branch_merge import copied, written_back
+from .containers_of_blocks import Rebound, copied
 from .loop_leaves import NAMES, Leaf
 from .loop_variables import Retrace, Variable, check_results, make_variable
 from .maybe_numbers import as_maybe
@@ -65,6 +65,8 @@ class Loop:
         Whether the body is known to run at least once.
     counted : bool
         Whether the first variable counts its iterations, from 0 on.
+    rebound : Rebound
+        Which containers the body replaces by others.
     """
 
     test: Callable[..., Any]
@@ -76,6 +78,7 @@ class Loop:
     number: Kind = NumberTracer
     surely: bool = False
     counted: bool = False
+    rebound: Rebound = field(default_factory=Rebound)
 
 
 def record(kind: Literal["while", "for"], names: Sequence[str], converted: bool, reason: str) -> None:
@@ -120,7 +123,7 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
         except BaseException:
             loop.outside.write((*before, *loop.outside.read()[len(before) :]))
             raise
-    results = tuple(map(written_back, every, results))
+    results = tuple(map(loop.rebound.written_back, names, every, results))
     loop.outside.write(results[len(loop.names) :])
     renew(results)
     return results[: len(loop.names)]
@@ -262,13 +265,16 @@ def _trace_body(graph: Graph, loop: Loop, variables: list[Variable], arrays: Hel
     with graph.as_default(), staged_block(), Block(graph) as block:
         values = nest.map_structure(as_maybe, _values(variables, params, array=arrays.enter))
         body = loop.outside.around(loop.body, len(loop.names))
+        copies = tuple(map(copied, values))
         try:
-            results: Values = body(*map(copied, values))
+            results: Values = body(*copies)
         except BaseException as error:
             if not is_run_time_error(error):
                 raise
             raise_at_run_time(error)
             results = values
+        loop.rebound.begin()
+        loop.rebound.compare((*loop.names, *loop.outside.names), values, copies, results)
         news, tensors = [], []
         for variable, result, mine in zip(variables, results, spans, strict=True):
             new, given = variable.accept(result, mine, arrays.leave)

@@ -1,0 +1,130 @@
+"""Lists, dicts and sets that a staged block takes: it works on copies, and the originals change when it is done.
+
+A block may change a container in place, which every name for it sees, or let the name stand for another one, which
+leaves the first as it is. What comes out of the block has the values of either; which it was, comparing objects tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoloop_runtime.base import nest
+
+from .growing_list import GrowingList
+from .moved_lists import Moved
+
+_CONTAINERS = (list, dict, set, GrowingList)
+
+
+def copied(value: Any) -> Any:
+    """Return a structure with containers of its own, so that tracing one side does not change the other."""
+    if isinstance(value, GrowingList):
+        return value.copy()
+    if isinstance(value, list | dict | tuple) or nest.is_nested(value):
+        leaves, structure = nest.flatten_with_structure(value)
+        return nest.unflatten(structure, [one.copy() if isinstance(one, GrowingList | set) else one for one in leaves])
+    return value.copy() if type(value) is set else value
+
+
+class Rebound:
+    """Names that stand for another container after a block, or after one of its sides, than before."""
+
+    def __init__(self) -> None:
+        self._rebound: set[str] = set()
+        self._changed: set[str] = set()
+
+    def begin(self) -> None:
+        """Forget what an earlier trace of the block has shown."""
+        self._rebound.clear()
+        self._changed.clear()
+
+    def compare(self, names: Sequence[str], before: Sequence[Any], given: Sequence[Any], left: Sequence[Any]) -> None:
+        """Note what became of containers.
+
+        Parameters
+        ----------
+        names : sequence of str
+        before, given, left : sequence
+            The values, the copies that the block took, and what it left under the names.
+
+        Raises
+        ------
+        TypeError
+            If the keys of a dict stand in another order, which a graph does not know of.
+        """
+        for name, original, copy, now in zip(names, before, given, left, strict=True):
+            if isinstance(now, dict) and isinstance(original, dict):
+                _check_order(name, original, now)
+            if isinstance(copy, _CONTAINERS):
+                if isinstance(now, _CONTAINERS) and now is not copy:
+                    self._rebound.add(name)
+                if not _is_as(copy, original):
+                    self._changed.add(name)
+
+    def is_rebound(self, name: str) -> bool:
+        """Return whether a name may stand for another container."""
+        return name in self._rebound
+
+    def written_back(self, name: str, original: Any, value: Any) -> Any:
+        """Return ``value`` in the container ``original``, so that other names for it see the change.
+
+        Raises
+        ------
+        TypeError
+            If nobody can tell whether ``original`` has changed, and no marker can stand in it.
+        """
+        if not self.is_rebound(name):
+            return written_back(original, value)
+        if name in self._changed:
+            if type(original) is list:
+                original[:] = [Moved(name, None)]
+            elif isinstance(original, dict | set):
+                raise TypeError(
+                    f"{name!r} is changed in place, and set to another {type(original).__name__}, in a loop or branch "
+                    f"on tensors: change a copy of it, {name}.copy()"
+                )
+        return value
+
+
+def _check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None:
+    if before.keys() == now.keys() and list(before) != list(now):
+        raise TypeError(
+            f"the keys of the dict {name!r} stand in another order after a loop or branch on tensors, which may not "
+            f"have run: set {name}[key] without deleting the key before"
+        )
+
+
+def _is_as(copy: Any, original: Any) -> bool:
+    """Return whether a copy still holds what it was made of."""
+    if isinstance(copy, GrowingList):
+        return isinstance(original, GrowingList) and all(map(_is, copy.arrays, original.arrays))
+    if isinstance(copy, set):
+        return bool(copy == original)
+    mine, structure = nest.flatten_with_structure(copy)
+    others, other = nest.flatten_with_structure(original)
+    return bool(structure == other) and all(map(_is, mine, others))
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def written_back(original: Any, value: Any) -> Any:
+    """Return ``value`` in the container ``original``, so that other names for it see the change."""
+    if value is original:
+        return value
+    if type(original) is list and isinstance(value, GrowingList):
+        original[:] = [Moved(value.name, value)]
+        return value
+    if isinstance(original, GrowingList) and isinstance(value, GrowingList):
+        original.arrays = value.arrays
+        return original
+    if type(original) is list and type(value) is list:
+        original[:] = value
+        return original
+    if type(original) is type(value) and type(original) in (dict, set):
+        original.clear()
+        original.update(value)
+        return original
+    return value

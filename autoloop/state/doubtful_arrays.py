@@ -1,0 +1,86 @@
+"""Arrays that a trace leaves in the world without knowing which they are.
+
+After a staged loop or branch a name may hold one array or another, as the run decides, as after ``self.u, self.v =
+self.v, self.u``. A graph gives the values. As long as nobody else has a name for any of the arrays in question that
+is all there is to see; where somebody has, what is written through one name later would not be seen through the
+other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.array_storage import Storage, kept
+from autoloop_runtime.ir.tensor import Tensor
+
+from ..operators.mutation.outside_world import leave
+from ..operators.staging.standins import Maybe, opened
+from ..returned_views import whole_of
+from .world import World
+
+
+def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any]]) -> None:
+    """Leave a function to plain Python that leaves an array behind which may be one that others may know.
+
+    Parameters
+    ----------
+    world : World
+        With what the trace has left in it.
+    left : sequence of (Tensor, str, object)
+        What the trace leaves in it, the names of the places, and what stood there.
+    """
+    doubtful = [(one, name, kept(before)) for one, name, before in left if _others(one) or _sources(one)]
+    if not doubtful:
+        return
+    storages, arrays = _held(world)
+    for one, name, before in doubtful:
+        is_held = any(other in storages or not (other.argument is None or other is before) for other in _others(one))
+        if is_held or any(id(whole_of(array)) in arrays for array in _sources(one)):
+            leave(
+                f"which array {name!r} is left holding depends on a loop or branch, and others may hold it",
+                "assign a copy, x.copy()",
+            )
+
+
+def _others(value: Any) -> list[Storage]:
+    """Return the memory that an array may be, beside its own."""
+    storage = _memory(value)
+    return storage.origins()[1:] if storage is not None else []
+
+
+def _sources(value: Any) -> list[Any]:
+    storage = _memory(value)
+    return storage.sources if storage is not None else []
+
+
+def _memory(value: Any) -> Storage | None:
+    while isinstance(value, Maybe):
+        value = opened(value).value
+    return kept(value)
+
+
+def _held(world: World) -> tuple[set[Storage], set[int]]:
+    """Return the memory that names of the world and the arguments hold for sure: of tracers, and of real arrays."""
+    storages: set[Storage] = set()
+    arrays: set[int] = set()
+    for value in _values(world):
+        if isinstance(value, Tensor):
+            if (storage := kept(value)) is not None and not _others(value):
+                storages.add(storage)
+        elif isinstance(value, np.ndarray):
+            arrays.add(id(whole_of(value)))
+    return storages, arrays
+
+
+def _values(world: World) -> Iterator[Any]:
+    yield from nest.flatten(world.traced_call)
+    for namespace, name, _ in world.variables:
+        yield namespace.get(name)
+    for _, cell, _ in world.cells:
+        yield getattr(cell, "cell_contents", None)
+    for holder in world.holders:
+        now = holder.now()
+        yield from now.values() if isinstance(now, dict) else now if isinstance(now, (list, set)) else ()
