@@ -11,7 +11,9 @@ loop variable; any result that is an array of its own will do, and so will an in
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Protocol
 
 from ..base.dataclass import dataclass, field
 from ..ir.graph import Graph, Node
@@ -24,6 +26,18 @@ from .uses import Readers, places, readers
 
 #: as an output in ``Graph.donated``: nobody wants the memory of that input back
 NOWHERE = -1
+
+
+class Fused(Protocol):
+    """Element by element operations that are computed together, where the last of them stands."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """In order."""
+
+    @property
+    def results(self) -> Sequence[Tensor]:
+        """What others read of them."""
 
 
 @dataclass
@@ -40,22 +54,25 @@ class Ownership:
         While and loop variable whose array is the loop's own in every iteration.
     reusing : set of Node
         Nodes in loops whose results, large arrays, nobody holds on to for long.
+    over : dict
+        Result of a group that is computed together -> the array that the group reads and may put it into.
     """
 
     in_place: dict[Node, int] = field(default_factory=dict)
+    over: dict[Tensor, Tensor] = field(default_factory=dict)
     copied: set[tuple[Node, int]] = field(default_factory=set)
     entered: set[tuple[Node, int]] = field(default_factory=set)
     reusing: set[Node] = field(default_factory=set)
 
 
-def find_owned(graph: Graph, fused: Collection[Node] = ()) -> Ownership:
-    """Return the chains of ``graph`` and of the graphs inside it;
-    the nodes ``fused`` write to nothing that they read."""
+def find_owned(graph: Graph, fused: Mapping[Node, Fused] = MappingProxyType({})) -> Ownership:
+    """Return the chains of ``graph`` and of the graphs inside it; the nodes ``fused`` are computed with others, and
+    write only to arrays that the caller gives away."""
     found = Ownership(dict.fromkeys(fused, -1))
     if fused or graph.donated or _worth_a_search(graph):
         reading = readers(graph)
         for position, output in graph.donated.items():
-            _follow(reading, graph.inputs[position], found, None if output == NOWHERE else output)
+            _follow(reading, graph.inputs[position], found, None if output == NOWHERE else output, fused)
         _search(graph, found, False)
         for node in fused:
             del found.in_place[node]
@@ -108,6 +125,7 @@ def _find_reusing(here: _Inside, found: Ownership, fused: Collection[Node]) -> N
     """Find the nodes, here and further inside, whose results are soon let go of."""
     for node in here.graph.nodes:
         candidate = here.in_loop and node not in found.in_place and (node in fused or _gives_large(node))
+        candidate = candidate and node.outputs[0] not in found.over
         if candidate and _let_go(here, node.outputs[0], found):
             found.reusing.add(node)
         for sub in node.subgraphs:
@@ -164,7 +182,8 @@ def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
     for node in graph.nodes:
         if node.op is WHILE:
             for k in range(node.attrs["n_vars"]):
-                marks = _through_loop(node, k, found.in_place) if (node, k) not in found.entered else None
+                free = (node, k) not in found.entered
+                marks = _through_loop(node, k, _Marks(taken=found.in_place)) if free else None
                 if marks is None or not marks.in_place:
                     continue
                 found.in_place |= marks.in_place
@@ -179,23 +198,37 @@ def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
             _search(sub, found, in_loop or node.op is WHILE)
 
 
-def _follow(reading: Readers, tensor: Tensor, found: Ownership, output: int | None = None) -> None:
+def _follow(
+    reading: Readers, tensor: Tensor, found: Ownership, output: int | None = None,
+    fused: Mapping[Node, Fused] = MappingProxyType({}),
+) -> None:  # fmt: skip
     """Mark what comes after a value that is owned where it is made; the chain need not lead anywhere but to ``output``:
     after an exception nobody finds anything in the caller's array that would never have been put there."""
-    marks = _Marks(taken=found.in_place)
+    marks = _Marks(taken=found.in_place, fused=fused, over=dict(found.over), wanted=output)
     end = _walk(reading, tensor, marks)
     if output is None or end == output:
         found.in_place |= marks.in_place
         found.entered |= marks.entered
+        found.over |= marks.over
 
 
 @dataclass
 class _Marks:
-    """One chain; ``taken``: nodes that write to another one, where this one ends."""
+    """One chain; ``taken``: nodes that write to another one, where this one ends; ``wanted``: the output it should lead
+    to, if that is known."""
 
     in_place: dict[Node, int] = field(default_factory=dict)
     entered: set[tuple[Node, int]] = field(default_factory=set)
     taken: Mapping[Node, int] = field(default_factory=dict)
+    fused: Mapping[Node, Fused] = field(default_factory=dict)
+    over: dict[Tensor, Tensor] = field(default_factory=dict)
+    wanted: int | None = None
+
+    def inner(self, wanted: int | None = None) -> _Marks:
+        """Return marks for a part of the chain that may yet be given up."""
+        return _Marks(
+            taken={**self.taken, **self.in_place}, fused=self.fused, over=dict(self.over), wanted=wanted
+        )  # fmt: skip
 
 
 def _walk(reading: Readers, tensor: Tensor, marks: _Marks) -> int | None:
@@ -204,6 +237,8 @@ def _walk(reading: Readers, tensor: Tensor, marks: _Marks) -> int | None:
         if tensor not in reading:
             return None
         *before, (last, index) = reading.of(tensor)
+        if last is not None and last in marks.fused:
+            return _walk_over(reading, tensor, marks.fused[last], marks)
         if last is not None and _writes(last):
             before = [(n, i) for n, i in before if n is not last]  # it reads before it writes
         end = len(reading.place) if last is None else reading.place[last] - bool(last.subgraphs)
@@ -215,6 +250,34 @@ def _walk(reading: Readers, tensor: Tensor, marks: _Marks) -> int | None:
         if following is None:
             return None
         tensor = following
+
+
+def _walk_over(reading: Readers, tensor: Tensor, group: Fused, marks: _Marks) -> int | None:
+    """Follow the chain on through a result of ``group``, the last to read ``tensor``, that may be put into its array:
+    of each element all is read that is wanted of it before the result is written there."""
+    members, end = set(group.nodes), reading.place[group.nodes[-1]]
+    others = [(n, i) for n, i in reading.of(tensor) if n not in members]
+    if not all(n is not None and looks(reading, n, i, end) and _apart(reading, n, i, members) for n, i in others):
+        return None
+    last = max(place for place, node in enumerate(group.nodes) if places(node.inputs, tensor))
+    for result in group.results:
+        if result in marks.over or group.nodes.index(result.op) < last or not _same_form(tensor, result):
+            continue
+        inner = marks.inner(marks.wanted)
+        inner.over[result] = tensor
+        reached = _walk(reading, result, inner)
+        if marks.wanted is None or reached == marks.wanted:
+            _merge(marks, inner)
+            return reached
+    return None
+
+
+def _apart(reading: Readers, node: Node, index: int, members: Collection[Node]) -> bool:
+    """Return whether no views that ``node`` makes of its input ``index`` are read by ``members``."""
+    if only_looks(node, index):
+        return True
+    following = [one for t in node.outputs for one in reading.of(t)]
+    return all(n is not None and n not in members and _apart(reading, n, i, members) for n, i in following)
 
 
 def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
@@ -230,7 +293,7 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
         marks.in_place[node] = index
         return node.outputs[0]
     if node.op is COND and index > 0:
-        inner = _Marks(taken={**marks.taken, **marks.in_place})
+        inner = marks.inner()
         ends = []
         for sub in (node.attrs["then"], node.attrs["else"]):
             ends.append(_walk(readers(sub), sub.inputs[index - 1], inner))
@@ -239,7 +302,7 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
         _merge(marks, inner)
         return node.outputs[ends[0]]
     if node.op is WHILE and index < node.attrs["n_vars"] and len(places(node.inputs, node.inputs[index])) == 1:
-        through = _through_loop(node, index, {**marks.taken, **marks.in_place})
+        through = _through_loop(node, index, marks.inner(index))
         if through is None or index in node.declared:
             return None
         _merge(marks, through)
@@ -255,13 +318,13 @@ def _same_form(a: Tensor, b: Tensor) -> bool:
 def _merge(marks: _Marks, inner: _Marks) -> None:
     marks.in_place |= inner.in_place
     marks.entered |= inner.entered
+    marks.over |= inner.over
 
 
-def _through_loop(node: Node, k: int, taken: Mapping[Node, int]) -> _Marks | None:
+def _through_loop(node: Node, k: int, marks: _Marks) -> _Marks | None:
     """Return the chain through variable ``k`` of a loop, if it leads from the body's parameter to its next value."""
     cond, body = node.attrs["cond"], node.attrs["body"]
     if not looked_at(readers(cond), cond.inputs[k]):
         return None
-    marks = _Marks(taken=taken)
     end = _walk(readers(body), body.inputs[k], marks)
     return marks if end == k else None

@@ -66,7 +66,7 @@ def in_blocks(
     scalars : sequence of numbers
         Handed over as they are.
     results : sequence of array
-        Of the same shape, written to; none of them is among ``arrays``.
+        Of the same shape, written to; one that is among ``arrays`` is written after it was read, element by element.
     between : Between
         Gives further arrays that the function writes to, each as long as a block.
 
@@ -75,7 +75,8 @@ def in_blocks(
     array, or tuple of them
         ``results``; the bare array if there is one.
     """
-    flat = [a.reshape(-1) for a in (*arrays, *results)]
+    places = [r if r.flags.c_contiguous else np.empty(r.shape, r.dtype) for r in results]
+    flat = [a.reshape(-1) for a in (*arrays, *places)]
     step = max(1, BLOCK_BYTES // max(a.itemsize for a in flat))
     blocks = _Blocks(function, flat[: len(arrays)], scalars, flat[len(arrays) :], between, step)
     threads = min(config.get_num_threads(), len(blocks.starts) // BLOCKS_PER_THREAD)
@@ -83,6 +84,9 @@ def in_blocks(
         blocks.work()
     else:
         blocks.share(threads)
+    for result, place in zip(results, places):
+        if place is not result:
+            result[...] = place
     return results[0] if len(results) == 1 else tuple(results)
 
 

@@ -48,15 +48,35 @@ def write_chain(out: Output, chain: Chain, position: int, scope: Scope) -> None:
     function = _block_function(chain, out.names, out.expressions, scope.env)
     out.functions.append(function.lines)
     arrays = [scope.env[t] for t in chain.arrays]
-    results = [
-        out.reused(t) if t.op in out.decided.owned.reusing else out.expressions.empty(t.shape.as_tuple(), t.dtype)
-        for t in chain.results
-    ]
+    results = [_place_of(out, t, scope) for t in chain.results]
     between, made = out.names.new_local("between"), ", ".join(map(dtype_name, function.between))
     maker = out.expressions.known(("between",), "Between", Between, "blocks for the values between others")
     out.prologue.append(Line(f"{between} = {maker}({made})", 1))
     call = _call_of(function, chain, out.expressions, arrays, results, between)
-    out.lines.assign([out.target(t.op, t, position, scope) or "_" for t in chain.results], call)
+    out.lines.assign([_target(out, t, position, scope) for t in chain.results], call)
+
+
+def _place_of(out: Output, tensor: Tensor, scope: Scope) -> Expr:
+    """Return the array that a result goes into."""
+    owned = out.decided.owned
+    if tensor in owned.over:
+        return scope.env[owned.over[tensor]]
+    if tensor.op in owned.reusing:
+        return out.reused(tensor)
+    return out.expressions.empty(tensor.shape.as_tuple(), tensor.dtype)
+
+
+def _target(out: Output, tensor: Tensor, position: int, scope: Scope) -> str:
+    """Return the variable for a result: that of the array it was put into if it was put into one that is read."""
+    over = out.decided.owned.over.get(tensor)
+    if over is None:
+        return out.target(tensor.op, tensor, position, scope) or "_"
+    held = scope.env[over]
+    assert held.name is not None
+    scope.env[tensor] = held
+    if held.name in scope.owner:
+        scope.owner[held.name] = tensor
+    return held.name
 
 
 def _block_function(

@@ -48,6 +48,7 @@ def analyse(
     in_place: Mapping[Node, int] = MappingProxyType({}),
     chains: Mapping[Node, Chain] = MappingProxyType({}),
     predicate: bool = False,
+    over: Mapping[Tensor, Tensor] = MappingProxyType({}),
 ) -> Uses:
     """Return the uses of ``graph``.
 
@@ -59,11 +60,15 @@ def analyse(
         Nodes that are computed together, where the last of them stands.
     predicate : bool
         The first output is a loop's condition.
+    over : mapping
+        Results of chains that overwrite an array -> that.
     """
     uses, reading = Uses(), readers(graph)
     epochs = _epochs(graph, is_barrier)
-    writes = _epochs(graph, in_place.__contains__) if in_place else epochs
     overwritten = {n.inputs[in_place[n]] for n in graph.nodes if n in in_place}
+    writing = {chains[t.op].nodes[-1] for t in over} | in_place.keys()
+    writes = _epochs(graph, writing.__contains__) if writing else epochs
+    overwritten.update(over.values())
     changing = with_views(graph, overwritten)
     asked = {graph.outputs[0]} if predicate else set()
     ends: dict[Chain, int] = {}

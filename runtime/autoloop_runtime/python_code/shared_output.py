@@ -91,7 +91,7 @@ class Output:
 
     def uses(self, graph: Graph, predicate: bool = False) -> Uses:
         """Return who reads what in ``graph``; ``predicate``: its first output is a loop's condition."""
-        return analyse(graph, self.in_place, self.decided.chains, predicate)
+        return analyse(graph, self.in_place, self.decided.chains, predicate, self.decided.owned.over)
 
     # -- variables ----------------------------------------------------------------------------------------
 
