@@ -281,7 +281,6 @@ def test_filled_tensors_begin_at_a_line_of_the_cache_and_arrays_own_their_memory
         return x
 
     tensors = [al.function(lambda: count(al.zeros), executor=executor)().numpy() for _ in range(4)]
-    aligned = all(t.ctypes.data % 64 == 0 for t in tensors) or executor == "dataflow"
-    assert aligned and tensors[0].tolist() == [[3] * 100] * 1000
+    assert all(t.ctypes.data % 64 == 0 for t in tensors) and tensors[0].tolist() == [[3] * 100] * 1000
     made = al.function(lambda: count(np.zeros), executor=executor)()
     assert made.base is None and made.tolist() == [[3] * 100] * 1000

@@ -19,7 +19,6 @@ from ..base.dataclass import dataclass, field
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
-from ..ops.indexing import SET_ITEM
 from .aliasing import is_fresh, looked_at, looks, only_looks
 from .sizes import is_large
 from .uses import Readers, places, readers
@@ -88,7 +87,7 @@ def worth_giving_away(graph: Graph) -> tuple[int, ...]:
         for k, tensor in enumerate(graph.inputs):
             marks = _Marks()
             _walk(reading, tensor, marks)
-            if any(node.op is SET_ITEM for node in marks.in_place):
+            if any(map(_updates, marks.in_place)):
                 made.append(k)
     return tuple(made)
 
@@ -104,7 +103,7 @@ def _worth_a_search(graph: Graph) -> bool:
     while pending:
         current, in_loop = pending.pop()
         for node in current.nodes:
-            if node.op is SET_ITEM or (in_loop and _writes(node)):
+            if _updates(node) or (in_loop and _writes(node)):
                 return True
             pending += [(sub, in_loop or node.op is WHILE) for sub in node.subgraphs]
     return False
@@ -168,7 +167,21 @@ def _let_go(here: _Inside, tensor: Tensor, found: Ownership) -> bool:
 
 def may_overwrite(node: Node) -> bool:
     """Return whether ``node`` may be found to write to an array that it reads."""
-    return node.op is SET_ITEM or _writes(node)
+    return _updates(node) or _writes(node)
+
+
+def overwritten(node: Node) -> tuple[int, ...]:
+    """Return the inputs of an element by element operation on large arrays that have the form of its result, which
+    may be put into one of them."""
+    if not _writes(node):
+        return ()
+    return tuple([k for k, t in enumerate(node.inputs) if _same_form(t, node.outputs[0])])
+
+
+def _updates(node: Node) -> bool:
+    """Return true for ``x[i] = value`` and its like: the new value of an array, which is the old one's array if nobody
+    else has that."""
+    return node.op.taking is not None and node.op.taking.is_update
 
 
 def _writes(node: Node) -> bool:
@@ -191,7 +204,7 @@ def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
                 found.entered |= marks.entered | {(node, k)}
                 _follow(reading, node.outputs[k], found)
         elif node not in found.in_place and (
-            node.op is SET_ITEM or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
+            _updates(node) or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
         ):
             _follow(reading, node.outputs[0], found)
         for sub in node.subgraphs:
@@ -282,7 +295,7 @@ def _apart(reading: Readers, node: Node, index: int, members: Collection[Node]) 
 
 def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
     """Return the tensor that continues the chain after ``node`` read its last link as input ``index``."""
-    if node.op is SET_ITEM and index == 0:
+    if _updates(node) and index == 0:
         if not node.inputs[0].shape.rank or node.declared:
             return None
         marks.in_place[node] = 0

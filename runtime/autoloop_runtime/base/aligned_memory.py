@@ -18,10 +18,14 @@ LINE = 64
 FEWEST, MOST = 1 << 16, 1 << 22
 
 
+class Block(np.ndarray[tuple[int], np.dtype[np.uint8]]):
+    """Memory that one array has: of another class than that, so that views of the array hold the array, not this."""
+
+
 def aligned_empty(shape: tuple[int, ...], dtype: DType) -> np.ndarray[tuple[int, ...], DType]:
     """Return ``np.empty``, as a part of a larger array where that is worth it: for what nobody asks who owns it."""
     size = math.prod(shape) * dtype.itemsize
     if not FEWEST <= size <= MOST:
         return np.empty(shape, dtype)
-    block = np.empty(size + LINE, np.uint8)
+    block = Block((size + LINE,), np.uint8)
     return np.ndarray(shape, dtype, block, -block.__array_interface__["data"][0] % LINE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..analysis.ownership import find_owned
 from ..ir.graph import Graph
 from ..ir.tensor import Tensor
 from .executable import Executable
@@ -19,4 +20,5 @@ def compile_dataflow(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Te
     ValueError
         See ``lowering.lower``.
     """
-    return Executable(lower(graph, fetches, feeds), graph.donated).run
+    wanted = find_owned(graph).in_place if graph.donated else {}
+    return Executable(lower(graph, fetches, feeds), graph.donated, wanted).run

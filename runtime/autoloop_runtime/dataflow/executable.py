@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
+from types import MappingProxyType
 from typing import Any
 
 from ..base import config
 from ..base.deadlines import DEADLINE
 from ..base.fp_warnings import guarded, unguarded
-from ..ir.graph import current_graph, eager
+from ..ir.graph import Node, current_graph, eager
 from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
 from .flat_graph import Lowered
@@ -29,12 +30,16 @@ class Executable:
         See ``lowering.lower``.
     donated : collection of int
         Feeds that a run may write to.
+    wanted : mapping
+        Element by element operations that may put their result into one of those -> the input that it is.
     """
 
-    def __init__(self, lowered: Lowered, donated: Collection[int] = ()) -> None:
+    def __init__(
+        self, lowered: Lowered, donated: Collection[int] = (), wanted: Mapping[Node, int] = MappingProxyType({})
+    ) -> None:
         self.lowered = lowered
         self.donated = donated
-        self.plan = Plan(lowered)
+        self.plan = Plan(lowered, wanted)
 
     def run(
         self,

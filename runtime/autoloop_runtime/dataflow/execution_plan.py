@@ -12,15 +12,19 @@ value at rest costs nothing per iteration.
 from __future__ import annotations
 
 import functools
+import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
+from ..analysis.ownership import overwritten
 from ..analysis.sizes import may_hold_memory
 from ..analysis.weight import Weight, holds_memory, weigh
 from ..ir.graph import Node
+from ..ir.op import Op
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
 from .overlap import overlapping
 
@@ -56,6 +60,10 @@ class Step:
         The kernel wants ``state=``.
     takes : tuple of int
         Inputs that the kernel writes to: see ``sole_holders.taken``.
+    over : callable or None
+        The kernel with one argument more, an array that its result is put into.
+    offered : tuple of (int, bool)
+        Inputs whose arrays may be that, and whether the caller's own: see ``sole_holders.offered``.
     is_special : bool
         It is called in another way than with what is in its slots.
     weight : Weight
@@ -65,11 +73,11 @@ class Step:
     """
 
     __slots__ = (
-        "blank", "call", "count", "edges", "first", "flat", "frame", "is_special", "last", "otherwise", "outs",
-        "stateful", "takes", "weight", "width",
+        "blank", "call", "count", "edges", "first", "flat", "frame", "is_special", "last", "offered", "otherwise",
+        "outs", "over", "stateful", "takes", "weight", "width",
     )  # fmt: skip
 
-    def __init__(self, flat: FlatNode, frame: FramePlan) -> None:
+    def __init__(self, flat: FlatNode, frame: FramePlan, wanted: Mapping[Node, int]) -> None:
         self.flat = flat
         self.frame = frame
         self.width = len(flat.inputs)
@@ -81,7 +89,9 @@ class Step:
         self.takes = _taken(flat)
         self.call = _kernel(flat, bool(self.takes))
         self.stateful = flat.op is not None and flat.op.stateful
-        self.is_special = self.stateful or bool(self.takes)
+        self.offered = () if node is None or flat.op is not node.op else _offered(node, wanted)
+        self.over = _over(node.op) if node is not None and self.offered else None
+        self.is_special = self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
         self.blank: tuple[Any, ...] = ()
         if flat.op is not None and node is not None and node.op is flat.op:
@@ -144,6 +154,12 @@ class FramePlan:
 class Plan:
     """A ``Lowered`` made ready to run; immutable, shared by all runs.
 
+    Parameters
+    ----------
+    lowered : Lowered
+    wanted : mapping
+        Nodes that may write to an array of the caller's -> the input that it is.
+
     Attributes
     ----------
     root : FramePlan
@@ -160,7 +176,8 @@ class Plan:
         One of those calls BLAS.
     """
 
-    def __init__(self, lowered: Lowered) -> None:
+    def __init__(self, lowered: Lowered, wanted: Mapping[Node, int] = MappingProxyType({})) -> None:
+        self._wanted = wanted
         self.frames = [FramePlan(info) for info in lowered.frames]
         self.root = self.frames[0]
         self.steps: dict[int, Step] = {}
@@ -190,7 +207,7 @@ class Plan:
         """Make the step of a node and note who consumes what."""
         if flat.kind in (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY):
             frame = self.frames[flat.frame]
-            step = self.steps[flat.index] = Step(flat, frame)
+            step = self.steps[flat.index] = Step(flat, frame, self._wanted)
             frame.steps.append(step)
         elif flat.kind is Kind.ENTER and self.nodes[flat.inputs[0][0]].kind is not Kind.CONST:
             self.frames[flat.frame].entering += 1
@@ -280,6 +297,23 @@ def _taken(flat: FlatNode) -> tuple[int, ...]:
     inputs = flat.source.inputs
     worth = all(inputs[k].shape.rank not in (0, None) and may_hold_memory(inputs[k]) for k in flat.op.taking.inputs)
     return flat.op.taking.inputs if worth else ()
+
+
+def _offered(node: Node, wanted: Mapping[Node, int]) -> tuple[tuple[int, bool], ...]:
+    """Return the inputs of a node that its result may be put into, and whether arrays of the caller's may be."""
+    return tuple([(k, wanted.get(node) == k) for k in overwritten(node)])
+
+
+@functools.cache
+def _over(op: Op) -> Callable[..., Any]:
+    """Return the kernel of an op that takes the array for its result as the last argument."""
+    assert op.into is not None
+    names = re.findall(r"\{(\d)\}", op.into)
+    parameters = [f"x{k}" for k in range(1 + max(map(int, names)))]
+    made: Callable[..., Any] = eval(
+        f"lambda {', '.join(parameters)}, out: {op.into.replace('{out}', 'out').format(*parameters)}", {"np": np}
+    )
+    return made
 
 
 def _kernel(flat: FlatNode, takes: bool) -> Callable[..., Any] | None:

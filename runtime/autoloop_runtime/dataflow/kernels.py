@@ -10,7 +10,7 @@ from ..ir.failures import annotate
 from ..ir.run_state import RunState
 from .execution_plan import Step
 from .frames import Iteration, State, loops_around
-from .sole_holders import taken
+from .sole_holders import offered, taken
 
 
 class Watch:
@@ -60,15 +60,22 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None) -> Any
     """
     assert step.call is not None
     args = it.values[step.first : step.last]
-    if step.takes:
+    kernel = step.call
+    if step.offered:
+        it.values[step.first : step.last] = [None] * len(args)
+        array = offered(args, step.offered)
+        if array is not None:
+            assert step.over is not None
+            kernel, args = step.over, [*args, array]
+    elif step.takes:
         it.values[step.first : step.last] = [None] * len(args)
         args = taken(args, step.takes)
     recorder = None if watch is None else watch.recorder
     if recorder is None:
-        return step.call(*args, state=state) if step.stateful else step.call(*args)
+        return kernel(*args, state=state) if step.stateful else kernel(*args)
     start = time.perf_counter_ns()
     try:
-        return step.call(*args, state=state) if step.stateful else step.call(*args)
+        return kernel(*args, state=state) if step.stateful else kernel(*args)
     finally:
         flat = step.flat
         recorder.record(flat.name, "" if flat.op is None else flat.op.name, start, loops_around(it))

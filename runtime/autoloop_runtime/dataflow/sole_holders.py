@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.aligned_memory import Block
+
 
 class Lent:
     """An array of the caller's that a run may write to."""
@@ -49,6 +51,25 @@ def taken(args: list[Any], which: Iterable[int]) -> list[Any]:
     return args
 
 
+def offered(args: list[Any], which: Sequence[tuple[int, bool]]) -> Any:
+    """Return one of ``args``, which nobody else has, that nobody else sees, None if there is none.
+
+    Parameters
+    ----------
+    args : list
+    which : sequence of (int, bool)
+        Those it may be, and whether it may be an array of the caller's.
+    """
+    for k, callers in which:
+        array = args[k]
+        args[k] = None
+        alone = _references(array) <= _ALONE and _is_whole(array) and (callers or type(array.base) is not Lent)
+        args[k] = array
+        if alone:
+            return array
+    return None
+
+
 def _references(array: Any) -> int:
     return getrefcount(array)
 
@@ -58,7 +79,7 @@ def _is_whole(array: Any) -> bool:
     if type(array) is not np.ndarray or not array.flags.writeable:
         return False
     owner: Any = array.base
-    return owner is None or type(owner) is Lent
+    return owner is None or type(owner) in (Lent, Block)
 
 
 def _alone(args: list[Any]) -> int:

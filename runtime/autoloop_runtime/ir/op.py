@@ -203,10 +203,13 @@ class Taking:
         Gives what the kernel of the op gives.
     inputs : tuple of int
         Those that it may write to: nobody else sees them.
+    is_update : bool
+        There is one, and it is the result.
     """
 
     kernel: Callable[..., Any]
     inputs: tuple[int, ...]
+    is_update: bool = False
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ SET_ITEM = primitive(
     _set_item_vjp,
     positions=slice(2, None),
     traits=UPDATING.but(price=Price.PART),
-    taking=Taking(assign_in_place, (0,)),
+    taking=Taking(assign_in_place, (0,), is_update=True),
 )
 
 

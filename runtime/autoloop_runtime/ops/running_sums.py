@@ -11,6 +11,7 @@ import numpy as np
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
+from ..ir.op import Taking
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE
 from .array import reshape
@@ -40,10 +41,24 @@ def _scan_kernel(ufunc: Any) -> Function:
     return kernel
 
 
+def _scan_in_place(ufunc: Any) -> Function:
+    plain = _scan_kernel(ufunc)
+
+    def kernel(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+        if exclusive or reverse:
+            x[...] = plain(x, axis, exclusive, reverse)
+        else:
+            ufunc.accumulate(x, axis=axis, dtype=x.dtype, out=x)
+        return x
+
+    return kernel
+
+
 def _scan(name: str, ufunc: Any, grad: Function, doc: str) -> RunningSum:
     op = primitive(
         name, lambda x, axis, exclusive, reverse: (x.dtype, x.shape), _scan_kernel(ufunc),
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], inputs[0], attrs)], doc=doc, traits=MADE,
+        taking=Taking(_scan_in_place(ufunc), (0,), is_update=True),
     )  # fmt: skip
 
     def f(

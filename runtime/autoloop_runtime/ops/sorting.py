@@ -16,6 +16,7 @@ from ..base.shapes import TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axis
 from ..ir.convert import convert_to_tensor
+from ..ir.op import Taking
 from ..ir.prices import Price
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, NO_RULE, OPAQUE
@@ -33,6 +34,13 @@ __all__ = ["argsort", "bincount", "searchsorted", "sort", "top_k", "unique"]
 def _sort_kernel(x: Any, axis: int, descending: bool, kind: Any) -> Any:
     out = np.sort(x, axis, kind)
     return np.flip(out, axis) if descending else out
+
+
+def _sort_in_place(x: Any, axis: int, descending: bool, kind: Any) -> Any:
+    x.sort(axis, kind)
+    if descending:
+        x[...] = np.flip(x, axis)
+    return x
 
 
 def _argsort_kernel(x: Any, axis: int, descending: bool, kind: Any) -> Any:
@@ -61,6 +69,7 @@ SORT = primitive(
     _sort_vjp,
     traits=MADE.but(price=Price.FUNCTION),
     code_of=_code("np.sort"),
+    taking=Taking(_sort_in_place, (0,), is_update=True),
 )
 ARGSORT = primitive(
     "argsort",

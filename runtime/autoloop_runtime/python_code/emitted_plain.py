@@ -54,6 +54,8 @@ def _write_in_place(out: Output, node: Node, scope: Scope) -> None:
             out.lines.add(held, ".add(", place, ", ", value, ")", indent=1, node=node)
         else:
             out.lines.add(held, ".append(", value, ")", node=node)
+    elif node.op.taking is not None:
+        out.lines.add(out.expressions.update(node, scope.env), node=node)
     else:
         out.lines.add(out.expressions.into(node, scope.env, held), node=node)
     scope.env[output] = held

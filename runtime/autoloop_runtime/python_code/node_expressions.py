@@ -105,6 +105,12 @@ class Expressions:
         target = parse(source).fill([array, *inputs], node)
         return [target, " = ", value]
 
+    def update(self, node: Node, env: Mapping[Tensor, Expr]) -> Expr:
+        """Return the expression that changes an array itself to what ``node`` would make of it."""
+        assert node.op.taking is not None
+        op = Op(f"{node.op.name}_in_place", node.op.infer, node.op.taking.kernel)
+        return self._kernel_call(op, [env[t] for t in node.inputs], node.attrs, node, False)
+
     def copy(self, value: Expr, node: Node) -> Expr:
         """Return an array of its own."""
         return Expr.make(("np.array(", value, ")"), ATOM, node, [value])
