@@ -18,6 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.parsing import parse
 
@@ -165,12 +166,17 @@ def is_programs_own(error: BaseException) -> bool:
         is_of_types = os.path.basename(file) == "dtype_rules.py" and isinstance(error, TypeError)
         # a rule that has to know more of a shape says so: NumPy, which always does, would not have raised anything
         is_rule = (is_of_types or isinstance(error, ValueError | OverflowError)) and "known" not in str(error)
-        is_rule = is_rule and file.startswith(_RULES)
+        is_rule = is_rule and (file.startswith(_RULES) or _is_of_bounds(error, file))
         is_lacking = isinstance(error, AttributeError) and isinstance(error.obj, type)  # which a tracer stands for
         found = is_rule or is_lacking or not is_own_file(file)
         with suppress(AttributeError, TypeError):  # exceptions with __slots__
             setattr(error, _PROGRAMS, found)  # its traceback will not tell any more
     return bool(found)
+
+
+def _is_of_bounds(error: BaseException, file: str) -> bool:
+    """Return whether a Python int does not fit a dtype that it meets."""
+    return isinstance(error, OverflowError) and file == dtypes.__file__
 
 
 def mark_programs_own(error: BaseException) -> None:

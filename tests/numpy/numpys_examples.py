@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import autoloop as al
 import numpy as np
 import table
+from sample_calls import REFUSED, SAME_ERROR, UNCLEAR, WORKS, WRONG, Outcome
 
 #: what a number or an array is: it becomes an argument
 VALUES = (np.ndarray, np.generic, bool, int, float, complex)
@@ -258,7 +259,7 @@ def _state(generator: Any, state: Any = None) -> Any:
     return generator.bit_generator.state
 
 
-def outcome(example: Example, executor: str = "auto") -> table.Outcome:
+def outcome(example: Example, executor: str = "auto") -> Outcome:
     """Return what an example is, plain against decorated."""
     plain = run(example, example.function)
     decorated = al.function(example.function, executor=executor)
@@ -266,18 +267,18 @@ def outcome(example: Example, executor: str = "auto") -> table.Outcome:
     if isinstance(ours.result, Exception):
         words = f"{type(ours.result).__name__}: {ours.result}"
         if not isinstance(plain.result, Exception):
-            return table.Outcome(table.REFUSED if _at_the_line(example, ours.result) else table.UNCLEAR, words)
+            return Outcome(REFUSED if _at_the_line(example, ours.result) else UNCLEAR, words)
         if isinstance(plain.result, type(ours.result)) or isinstance(ours.result, type(plain.result)):
-            return table.Outcome(table.SAME_ERROR)
-        return table.Outcome(table.REFUSED, f"{words}, not {type(plain.result).__name__}: {plain.result}")
+            return Outcome(SAME_ERROR)
+        return Outcome(REFUSED, f"{words}, not {type(plain.result).__name__}: {plain.result}")
     if isinstance(plain.result, Exception):
-        return table.Outcome(table.WRONG, f"gives {ours.result!r}, not {type(plain.result).__name__}: {plain.result}")
+        return Outcome(WRONG, f"gives {ours.result!r}, not {type(plain.result).__name__}: {plain.result}")
     found = difference(plain.result, ours.result) or difference(plain.given, ours.given, " in an argument")
     if not found and plain.printed != ours.printed:
         found = f"prints {ours.printed!r}, not {plain.printed!r}"
     if not found and plain.streams != ours.streams:
         found = "leaves a random stream elsewhere"
-    return table.Outcome(table.WRONG, found) if found else table.Outcome(table.WORKS)
+    return Outcome(WRONG, found) if found else Outcome(WORKS)
 
 
 def _at_the_line(example: Example, error: Exception) -> bool:
@@ -323,10 +324,10 @@ def main() -> None:
             try:
                 found = outcome(example, given.executor)
             except Exception as error:
-                found = table.Outcome("BROKEN", repr(error))
+                found = Outcome("BROKEN", repr(error))
             counted[found.status] += 1
-            shown = found.status not in (table.WORKS, table.SAME_ERROR) or found.words
-            if shown and (given.refused or found.status in (table.WRONG, table.UNCLEAR, "BROKEN")):
+            shown = found.status not in (WORKS, SAME_ERROR) or found.words
+            if shown and (given.refused or found.status in (WRONG, UNCLEAR, "BROKEN")):
                 print(f"## {found.status} {owner}\n{example.text.rstrip()}\n   {found.words[:600]}", flush=True)
     print(dict(counted))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import autoloop as al
 import numpy as np
 from api import NUMPY_FUNCTIONS
 
@@ -300,7 +301,14 @@ NOT_APPLICABLE = {
     **dict.fromkeys(("np.frombuffer", "np.from_dlpack"), "memory of others"),
 }
 
+
+@al.convert
+def _windows(x, y):
+    return [np.kaiser(5, x * 9), np.kaiser(4, y), np.i0(x), np.i0(x * 30) * 1e-9, np.i0(-y)]
+
+
 GRADIENTS = {
+    "numpy, windows": (_windows, np.array(0.7), np.array(1.4)),
     "numpy, spaced": (
         lambda x, y: [
             np.linspace(x, y, 3),

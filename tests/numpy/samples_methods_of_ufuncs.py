@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 _REDUCED = (
     "{f}(x)",
     "{f}(x, 1)",
@@ -51,3 +53,23 @@ SAMPLES = {
     ],
     "ufunc.at": ["np.add.at(x, (0, 1), 2)", "np.add.at(v, i, v[:3])"],
 }
+
+_X = np.random.default_rng(17).uniform(0.3, 0.8, (2, 3))
+_PLACES = np.array([0, 1, 0])
+
+
+def _reduced(x):
+    return [
+        np.subtract.reduce(x, 1), np.divide.reduce(x, keepdims=True), np.hypot.reduce(x, axis=None),
+        np.logaddexp.reduce(x, (0, 1)), np.logaddexp2.reduce(x, -1), np.fmax.reduce(x), np.fmin.reduce(x, 1),
+    ]  # fmt: skip
+
+
+GRADIENTS = {
+    "methods of ufuncs, reduced": (_reduced, _X),
+    "methods of ufuncs, running": (lambda x: [
+        np.subtract.accumulate(x, 1), np.maximum.accumulate(x, 1), np.minimum.accumulate(x),
+        np.fmax.accumulate(x, 0) * x,
+    ], _X),
+    "methods of ufuncs, in parts": (lambda x: np.add.reduceat(x, _PLACES, 1) * x, _X),
+}  # fmt: skip

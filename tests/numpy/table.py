@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import argparse
 import ast
-import linecache
 import sys
 import types
 import warnings
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,97 +25,30 @@ import autoloop as al
 import numpy as np
 
 sys.path.append(str(Path(__file__).parent.parent / "runtime"))  # `api`
+from derivatives import FLAT, gradient  # noqa: E402
+from sample_calls import (  # noqa: E402
+    DTYPES,
+    REFUSED,
+    SAME_ERROR,
+    UNCLEAR,
+    WORKS,
+    WRONG,
+    Outcome,
+    Sample,
+    compiled,
+    pool,
+    samples,
+)
 from sample_files import gathered  # noqa: E402
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "numpy.md"
-#: the first is what samples are tried with by day
-DTYPES = ("float64", "int32", "bool", "float32", "int64", "uint8", "complex128", "float16")
 #: how many of them the page is made with
 MANY = 3
-TYPED = frozenset(("x", "y", "v", "w", "cube"))
-WORKS, SAME_ERROR, REFUSED, WRONG, UNCLEAR = "works", "same error", "refused", "WRONG", "UNCLEAR"
 #: what is said of arguments before NumPy would look at them
 REFUSALS = ("does not take the argument", "must be known while the graph is built", "has no counterpart for")
 #: classes that are called as functions are, and objects that are indexed
 CALLED = ("vectorize", "ndindex", "ndenumerate", "nditer", "broadcast")
 INDEXED = ("r_", "c_", "s_", "index_exp", "mgrid", "ogrid")
-
-
-@cache
-def _values() -> dict[str, np.ndarray[Any, Any]]:
-    rng = np.random.default_rng(12)
-    return {
-        "x": np.array([[3.0, -1.0, 2.5], [0.5, 4.0, -2.0]]),
-        "y": np.array([[1.5, 2.0, 1.0], [3.0, 1.0, 0.5]]),
-        "v": np.array([2.0, 0.5, 3.0, 1.0]),
-        "w": np.array([1.0, 2.0, 4.0, 0.5]),
-        "cube": rng.uniform(0.5, 5.0, (2, 3, 4)).round(1),
-    }
-
-
-@cache
-def pool(dtype: str = "float64") -> dict[str, Any]:
-    """Return what the names in samples stand for; who hands it to a sample makes copies.
-
-    ``x``, ``y``: matrices of 2 x 3; ``v``, ``w``: vectors of 4; ``cube``: 2 x 3 x 4; all of ``dtype``. ``m``: a matrix
-    of 3 x 3 that has an inverse, ``s``: a symmetric positive one, ``z``: complex, 2 x 3; ``i``: the integers 2, 0, 1;
-    ``j``: 2 x 3 integers; ``b``: 2 x 3 booleans; ``n``: an integer array of no dimensions, 3; ``t``: a float of no
-    dimensions, 0.5; ``empty``: 0 x 3.
-    """
-    typed = {name: _as(value, dtype) for name, value in _values().items()}
-    m = np.array([[2.0, -1.0, 0.5], [0.3, 3.0, 1.0], [-0.7, 0.2, 1.5]])
-    return {
-        **typed, "m": m, "s": m @ m.T + np.eye(3), "z": _values()["x"] + 1j * _values()["y"], "i": np.array([2, 0, 1]),
-        "j": np.array([[5, 3, 2], [7, 1, 4]]), "b": np.array([[True, False, True], [False, False, True]]),
-        "n": np.array(3), "t": np.array(0.5), "empty": np.zeros((0, 3)),
-    }  # fmt: skip
-
-
-def _as(value: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]:
-    if dtype == "bool":
-        return value > 1
-    return np.abs(value).astype(dtype) if dtype.startswith("u") else value.astype(dtype)
-
-
-class Sample(NamedTuple):
-    """A call of ``function`` as an expression, and the names it uses."""
-
-    function: str
-    text: str
-    names: tuple[str, ...]
-
-    @property
-    def dtypes(self) -> tuple[str, ...]:
-        return DTYPES if TYPED & set(self.names) else DTYPES[:1]
-
-
-def samples() -> list[Sample]:
-    """Return all samples, of each function the first one first."""
-    known = pool()
-    made = []
-    for function, texts in gathered("SAMPLES").items():
-        for text in texts:
-            used = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
-            made.append(Sample(function, text, tuple([name for name in known if name in used])))
-    return made
-
-
-@cache
-def compiled(sample: Sample) -> Any:
-    """Return the function whose body is the sample, with a source that can be read."""
-    source = f"def sample({', '.join(sample.names)}):\n    return {sample.text}\n"
-    filename = f"<sample {sample.text}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    namespace: dict[str, Any] = {"np": np, "__name__": "sample"}
-    exec(compile(source, filename, "exec"), namespace)
-    return namespace["sample"]
-
-
-class Outcome(NamedTuple):
-    """What became of a sample: its status, and the words that say why."""
-
-    status: str
-    words: str = ""
 
 
 def outcome(sample: Sample, dtype: str, executor: str = "sequential", kinds: bool = True) -> Outcome:
@@ -230,31 +161,56 @@ def public_functions() -> Iterator[str]:
 
 
 class Row(NamedTuple):
-    """A function: its status, and the calls that are not as in NumPy, with the words of each."""
+    """A function: its status, and the calls that are not as in NumPy, with the words of each; the same of gradients."""
 
     function: str
     status: str
     others: tuple[tuple[str, str, Outcome], ...]
+    gradient: str = ""
+    no_gradients: tuple[tuple[str, Outcome], ...] = ()
 
 
-def row(function: str, tried: list[Sample], executor: str = "sequential", most: int = len(DTYPES)) -> Row:
-    """Return what a function's samples come to, with the first ``most`` dtypes."""
+def row(
+    function: str, tried: list[Sample], executor: str = "sequential", most: int = len(DTYPES), gradients: bool = False
+) -> Row:
+    """Return what a function's samples come to, with the first ``most`` dtypes, and their gradients."""
     outcomes = [(s.text, d, outcome(s, d, executor)) for s in tried for d in s.dtypes[:most]]
     statuses = {made.status for _, _, made in outcomes}
     status = next((s for s in (WRONG, UNCLEAR) if s in statuses), None)
     if status is None:
         status = WORKS if WORKS in statuses else REFUSED if REFUSED in statuses else "no sample"
-    return Row(function, status, tuple([one for one in outcomes if one[2].status not in (WORKS, SAME_ERROR)]))
+    others = tuple([one for one in outcomes if one[2].status not in (WORKS, SAME_ERROR)])
+    if not gradients:
+        return Row(function, status, others)
+    as_numpy = {text for text, dtype, made in outcomes if dtype == DTYPES[0] and made.status == WORKS}
+    of_each = [(s.text, gradient_outcome(s, executor)) for s in tried if s.text in as_numpy]
+    found = {made.status for _, made in of_each}
+    first = next((s for s in (WRONG, UNCLEAR, WORKS, FLAT, REFUSED) if s in found), "")
+    return Row(function, status, others, first, tuple([one for one in of_each if one[1].status in NOT_GIVEN]))
 
 
-def rows(executor: str = "sequential", wanted: tuple[str, ...] = (), most: int = len(DTYPES)) -> list[Row]:
+#: of gradients
+NOT_GIVEN = (WRONG, UNCLEAR, REFUSED)
+
+
+def gradient_outcome(sample: Sample, executor: str = "sequential", order: int = 1) -> Outcome:
+    """Return what the gradient of a sample is; one that is refused says of what."""
+    made = gradient(sample, DTYPES[0], order, executor)
+    if made.status != REFUSED or "has no gradient" in made.words or _is_clear(sample, made.words):
+        return made
+    return Outcome(UNCLEAR, made.words)
+
+
+def rows(
+    executor: str = "sequential", wanted: tuple[str, ...] = (), most: int = len(DTYPES), gradients: bool = False
+) -> list[Row]:
     """Return the rows of all functions, or of those whose names begin with one of ``wanted``."""
     every: dict[str, list[Sample]] = {name: [] for name in public_functions()}
     for sample in samples():
         every.setdefault(sample.function, []).append(sample)
-    same = {_named(name): tried for name, tried in every.items() if tried}
+    same = {named(name): tried for name, tried in every.items() if tried}
     for name, tried in every.items():
-        every[name] = tried or same.get(_named(name), [])
+        every[name] = tried or same.get(named(name), [])
     absent = gathered("NOT_APPLICABLE")
     made = []
     for function, tried in every.items():
@@ -263,11 +219,11 @@ def rows(executor: str = "sequential", wanted: tuple[str, ...] = (), most: int =
         if function in absent:
             made.append(Row(function, "not applicable", ((function, "", Outcome("not applicable", absent[function])),)))
         else:
-            made.append(row(function, tried, executor, most))
+            made.append(row(function, tried, executor, most, gradients))
     return made
 
 
-def _named(name: str) -> Any:
+def named(name: str) -> Any:
     """Return what a dotted name stands for: several may be one function."""
     found: Any = {"np": np, "ufunc": np.ufunc}.get(name.partition(".")[0])
     for part in name.split(".")[1:]:
@@ -278,14 +234,24 @@ def _named(name: str) -> Any:
 STATUSES = (WORKS, REFUSED, "not applicable", "no sample", UNCLEAR, WRONG)
 
 
+GRADIENTS = {"gradient": WORKS, "zero gradient": FLAT, "gradient refused": REFUSED, "WRONG gradient": WRONG}
+
+
 def totals(made: list[Row]) -> str:
-    """Return the table of how many functions of each namespace have each status."""
+    """Return the table of how many functions of each namespace have each status, and how many have gradients."""
     spaces = sorted({one.function.rpartition(".")[0] for one in made}, key=lambda s: (not s.startswith("np"), s))
-    lines = ["| namespace | " + " | ".join(STATUSES) + " |", "| --- |" + " ---: |" * len(STATUSES)]
+    heads = [*STATUSES, *GRADIENTS]
+    lines = ["| namespace | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * len(heads)]
     for space in spaces:
-        found = [one.status for one in made if one.function.rpartition(".")[0] == space]
-        lines.append(f"| `{space}` | " + " | ".join(str(found.count(status)) for status in STATUSES) + " |")
+        here = [one for one in made if one.function.rpartition(".")[0] == space]
+        counts = [[one.status for one in here].count(status) for status in STATUSES]
+        counts += [[one.gradient for one in here].count(status) for status in GRADIENTS.values()]
+        lines.append(f"| `{space}` | " + " | ".join(map(str, counts)) + " |")
     return "\n".join(lines)
+
+
+#: what the page says of a gradient
+SAID = {WORKS: "yes", FLAT: "zero"}
 
 
 def page(made: list[Row]) -> str:
@@ -295,17 +261,21 @@ def page(made: list[Row]) -> str:
         "",
         "Made by `python tests/numpy/table.py --update` out of calls with keywords and by position, over dtypes, plain",
         "against decorated: values, dtypes, shapes, exceptions, what became of the arguments. *Works*: all calls are",
-        "as in NumPy, but for those in the last column, which are refused with words. `tests/numpy` compares the page.",
+        "as in NumPy, but for those in the last column, which are refused with words. *Gradient*: reverse mode against",
+        "differences of NumPy's results; empty where no floats go in, or none come out. `tests/numpy`",
+        "compares the page.",
         "",
         totals(made),
         "",
-        "| function | status | refused |",
-        "| --- | --- | --- |",
+        "| function | status | gradient | refused |",
+        "| --- | --- | --- | --- |",
     ]
     for one in sorted(made):
-        refused = dict.fromkeys(call for call, _, _ in one.others if call != one.function)
+        refused = [f"`{call}`" for call in dict.fromkeys(call for call, _, _ in one.others if call != one.function)]
+        refused += [f"the gradient of `{call}`" for call, _ in one.no_gradients]
         reason = one.others[0][2].words if one.status == "not applicable" else ""
-        text.append(f"| `{one.function}` | {one.status} | {reason or ', '.join(f'`{call}`' for call in refused)} |")
+        slope = SAID.get(one.gradient, one.gradient)
+        text.append(f"| `{one.function}` | {one.status} | {slope} | {reason or ', '.join(refused)} |")
     return "\n".join(text) + "\n"
 
 
@@ -316,19 +286,24 @@ def main() -> None:
     parser.add_argument("--update", action="store_true", help="write docs/numpy.md")
     parser.add_argument("--executor", default="sequential")
     parser.add_argument("--dtypes", type=int, default=len(DTYPES), help="how many of them")
+    parser.add_argument("--values", action="store_true", help="no gradients")
     parser.add_argument("--refused", action="store_true", help="show what is refused, too")
     given = parser.parse_args()
-    made = rows(given.executor, tuple(given.wanted), MANY if given.update else given.dtypes)
+    most = MANY if given.update else given.dtypes
+    made = rows(given.executor, tuple(given.wanted), most, given.update or not given.values)
     for one in made:
         for call, dtype, found in one.others:
             if found.status in (WRONG, UNCLEAR) or (found.status == REFUSED and given.refused):
                 print(f"{found.status} {call} [{dtype}]: {found.words[:200]}")
+        for call, found in one.no_gradients:
+            if found.status in (WRONG, UNCLEAR) or given.refused:
+                print(f"{found.status} gradient of {call}: {found.words[:200]}")
         if one.status == "no sample":
             print(f"no sample: {one.function}")
     print(totals(made))
     if given.update:
         PAGE.write_text(page(made))
-    sys.exit(any(one.status in (WRONG, UNCLEAR) for one in made))
+    sys.exit(any({one.status, one.gradient} & {WRONG, UNCLEAR} for one in made))
 
 
 if __name__ == "__main__":

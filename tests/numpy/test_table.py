@@ -8,23 +8,8 @@ import numpy as np
 import pytest
 from each_case import each
 from executors import needs_native
-from table import (
-    DTYPES,
-    MANY,
-    PAGE,
-    UNCLEAR,
-    WORKS,
-    WRONG,
-    Sample,
-    difference,
-    eager_outcome,
-    outcome,
-    page,
-    pool,
-    row,
-    rows,
-    samples,
-)
+from sample_calls import DTYPES, UNCLEAR, WORKS, WRONG, Sample, pool, samples
+from table import MANY, PAGE, difference, eager_outcome, outcome, page, row, rows
 
 BY_FUNCTION = {name: list(group) for name, group in groupby(samples(), key=lambda one: one.function)}
 
@@ -38,8 +23,8 @@ def test_a_function_is_as_in_numpy_or_refused_with_words(function):
 @pytest.mark.nightly
 @pytest.mark.parametrize("executor", ["sequential", "auto", "dataflow"])
 def test_the_whole_table_is_the_page(executor):
-    made = rows(executor, most=MANY)
-    assert [one for one in made if one.status in (WRONG, UNCLEAR)] == []
+    made = rows(executor, most=MANY, gradients=True)
+    assert [one for one in made if {one.status, one.gradient} & {WRONG, UNCLEAR}] == []
     assert page(made) == PAGE.read_text()
 
 
@@ -68,9 +53,19 @@ OF_ARRAYS = {
 @each(BY_FUNCTION)
 def test_of_tensors_that_have_values_it_is_the_same(function):
     """Where NumPy's function is not refused; functions that ask nobody see arrays."""
-    for sample in BY_FUNCTION[function][:3]:
-        made = eager_outcome(sample, "float64")
-        assert made.status != WRONG or function in OF_ARRAYS, (sample.text, made.words)
+    _is_the_same_of_tensors(function, ["float64"])
+
+
+@pytest.mark.nightly
+@each(BY_FUNCTION)
+def test_of_tensors_of_other_dtypes_it_is_the_same(function):
+    _is_the_same_of_tensors(function, DTYPES[1:], most=len(DTYPES))
+
+
+def _is_the_same_of_tensors(function, dtypes, most=3):
+    tried = [(sample, dtype) for sample in BY_FUNCTION[function][:most] for dtype in dtypes if dtype in sample.dtypes]
+    made = [(sample.text, dtype, eager_outcome(sample, dtype)) for sample, dtype in tried]
+    assert function in OF_ARRAYS or [one for one in made if one[2].status == WRONG] == []
 
 
 def test_the_pool_has_the_same_names_for_every_dtype():

@@ -97,6 +97,7 @@ OTHERS = {
     "scatter": (lambda v: al.scatter([[1], [0], [1]], v, [2]), ROW),
     "scatter_update": (lambda x, v: [al.scatter_update(x, [[1]], [v]), al.scatter_add(x, [[1]], [v])], A, ROW),
     "matmul": (lambda x, y: [x @ al.transpose(y), x @ y[0], y[1] @ al.transpose(x), x[0] @ y[0]], A, B),
+    "extremes, complex": (lambda x: [np.max(z(x), 1), np.min(z(x))], A),
     "matmul, complex": (lambda x, y: z(x) @ al.transpose(z(y)), A, B),
     "einsum": (lambda x, y: [
         al.einsum("ij,kj->ik", x, y), al.einsum("ij->", x), al.einsum("ij,ij,j->i", x, y, x[0]),

@@ -80,6 +80,7 @@ class Memory:
         """Return one element as a Python number: of ``x.item()`` the only one, of ``x.item(3)`` and ``x.item(1, 2)``
         that at a place."""
         if self.node is None:
+            refuse_leaving(self, "a Python number (item)", INSTEAD)
             return self.numpy().item(*args)
         at = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
         if not at:
@@ -96,6 +97,7 @@ class Memory:
     def tolist(self) -> Any:
         """Return the value as nested lists of Python numbers, which a graph computes if its shape is known."""
         if self.node is None:
+            refuse_leaving(self, "a list (tolist)", INSTEAD)
             return self.numpy().tolist()
         if not self.shape.is_fully_defined():
             raise TypeError(f"tolist() needs a known shape, but tensor {self.name!r} has shape {self.shape}")

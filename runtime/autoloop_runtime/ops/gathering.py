@@ -111,13 +111,14 @@ def _put_along_kernel(shape: Any, indices: Any, values: Any, axis: int, static: 
 TAKE_ALONG = primitive(
     "take_along_axis", lambda x, indices, axis: (x.dtype, indices.shape), _along_kernel,
     lambda g, outputs, inputs, attrs: [
-        _put_along(inputs[0], inputs[1], g, attrs["axis"]),
+        put_along(inputs[0], inputs[1], g, attrs["axis"]),
         None,
     ], traits=PICKING,
 )  # fmt: skip
 
 
-def _put_along(x: Tensor, indices: Tensor, g: Tensor, axis: int) -> Any:
+def put_along(x: Tensor, indices: Tensor, g: Tensor, axis: int) -> Any:
+    """Return zeros of the shape of ``x`` with what is added at the indices along an axis."""
     return apply(PUT_ALONG, [shape(x), indices, g], {"axis": axis, "static": x.shape})
 
 

@@ -16,6 +16,7 @@ from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from .rewrite import Copy
+from .strictness import may_raise
 
 #: per output, which inputs it needs
 Relation = list[int]
@@ -103,9 +104,17 @@ class _Pruner:
         pairs = zip(self._graph(node.attrs["then"]), self._graph(node.attrs["else"]))
         out = []
         for j, (a, b) in enumerate(pairs):
-            passed = self.origins.source(node, j)
+            passed = self._passed(node, j)
             out.append(1 | (a | b) << 1 if passed is None else 1 << passed)
         return out
+
+    def _passed(self, node: Node, j: int) -> int | None:
+        """Return the input that output ``j`` of a conditional always equals, unless the predicate would be lost, which
+        may raise."""
+        passed = self.origins.source(node, j)
+        if j or passed is None or any(self.origins.source(node, k) is None for k in range(1, len(node.outputs))):
+            return passed
+        return None if may_raise(node.inputs[0]) else passed
 
     # -- copying what is needed ---------------------------------------------------------------------------
 
@@ -189,7 +198,7 @@ class _Pruner:
     def _keep_cond(self, copy: Copy, node: Node, mask: int) -> None:
         outputs = []
         for j in self._wanted[node]:
-            passed = self.origins.source(node, j)
+            passed = self._passed(node, j)
             if passed is None:
                 outputs.append(j)
             else:

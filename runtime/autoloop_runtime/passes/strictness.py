@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 
 from ..analysis.failure import can_fail
 from ..analysis.inside import nodes_inside
-from ..analysis.passed_on import is_fixed
+from ..analysis.passed_on import Origins, is_fixed
 from ..ir.graph import PARAMETER, Graph, Node
-from ..ir.structured import WHILE
+from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from ..ops.creation import RANGE
 from ..ops.identities import IDENTITY
@@ -145,6 +145,10 @@ def _reached(graph: Graph, outputs: Iterable[Tensor]) -> tuple[set[Node], set[Te
 def _of_node(node: Node, wanted: Sequence[int]) -> tuple[set[Node], set[int]]:
     """Return the nodes inside a loop or branch that may raise and are needed for some results, and which inputs are."""
     if node.op is not WHILE:
+        origins = Origins()
+        passed = [origins.source(node, j) for j in wanted] if node.op is COND else [None]
+        if None not in passed:
+            return set(), {i for i in passed if i is not None}
         found, places = set(), {0}
         for key in node.op.graphs:
             sub = node.attrs[key]

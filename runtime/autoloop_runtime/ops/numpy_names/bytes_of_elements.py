@@ -9,7 +9,7 @@ import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
-from ...ir.traits import NO_GRADIENT, NO_RULE
+from ...ir.traits import NO_RULE
 from .counterparts import as_operand, counterpart, refused, unsupported
 from .library_rows import library
 
@@ -34,9 +34,9 @@ _view = library(
     "view", lambda x, to: np.ascontiguousarray(x).reshape(np.shape(x)).view(to), lambda x, to: _extents(x, to),
     NO_RULE, dtype=lambda x, to: to,
 )  # fmt: skip
-_byteswap = library("byteswap", lambda x: np.asarray(x).byteswap(), "same", NO_GRADIENT, dtype=lambda x: x.dtype)
+_byteswap = library("byteswap", lambda x: np.asarray(x).byteswap(), "same", NO_RULE, dtype=lambda x: x.dtype)
 _getfield = library(
-    "getfield", lambda x, to, offset: np.asarray(x).getfield(to, offset).copy(), "same", NO_GRADIENT,
+    "getfield", lambda x, to, offset: np.asarray(x).getfield(to, offset).copy(), "same", NO_RULE,
     dtype=lambda x, to, offset: to,
 )  # fmt: skip
 

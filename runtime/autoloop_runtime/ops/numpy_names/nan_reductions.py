@@ -151,7 +151,7 @@ def nanstd(
 ) -> Any:  # fmt: skip
     """Return ``np.nanstd``."""
     unsupported(np.nanstd, out=out)
-    return _spread(np.std, powers.sqrt, a, axis, dtype, ddof, keepdims, where, mean, correction)
+    return _spread(np.std, powers.length, a, axis, dtype, ddof, keepdims, where, mean, correction)
 
 
 def _extreme(a: Any, axis: Any, keepdims: Any, initial: Any, where: Any, sign: float) -> Any:

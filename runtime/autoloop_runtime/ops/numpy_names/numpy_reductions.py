@@ -147,6 +147,13 @@ def _share(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: A
     return [broadcast_like(hits * share, x), as_dtype(reducing.sum(at_first * share), first.dtype)]
 
 
+def _share_alone(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+    """Return the gradient of a largest complex number: equal ones share."""
+    x = inputs[0]
+    hits = cast(equal(x, restore(outputs[0], x, attrs)), x.dtype)
+    return [hits * (restore(g, x, attrs) / reducing.sum(hits, attrs["axis"], keepdims=True))]
+
+
 def _from(ufunc: Any) -> Any:
     return lambda x, first, axis, keepdims: ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=first)
 
@@ -157,8 +164,8 @@ def _of_any_dtype(ufunc: Any) -> Any:
 
 _MAX = library("max_from", _from(np.maximum), "reduced", _share)
 _MIN = library("min_from", _from(np.minimum), "reduced", _share)
-_MAX_COMPLEX = library("max_complex", _of_any_dtype(np.maximum), "reduced", NO_GRADIENT)
-_MIN_COMPLEX = library("min_complex", _of_any_dtype(np.minimum), "reduced", NO_GRADIENT)
+_MAX_COMPLEX = library("max_complex", _of_any_dtype(np.maximum), "reduced", _share_alone)
+_MIN_COMPLEX = library("min_complex", _of_any_dtype(np.minimum), "reduced", _share_alone)
 
 
 def _extreme(

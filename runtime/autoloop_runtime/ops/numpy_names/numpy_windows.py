@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.shapes import TensorShape
 from ...ir.tensor import Tensor
-from ...ir.traits import NO_GRADIENT, NO_RULE
-from .. import rounding
+from ...ir.traits import NO_GRADIENT
+from .. import creation, reducing, rounding
+from ..bounds import maximum
 from ..complex_numbers import complex, imag, real
 from ..extents import known_int
 from ..logic import equal
 from ..operands import as_dtype
+from ..powers import sqrt
 from ..rounding import trunc
 from ..selection import where
 from ..trigonometry import sin
@@ -27,8 +30,38 @@ def _length(points: Tensor, *others: Tensor) -> Any:
     return TensorShape([None if found is None else max(found, 0)])
 
 
-_i0 = library("i0", np.i0, "same", NO_RULE)
-_kaiser = library("kaiser", np.kaiser, _length, NO_RULE)
+def _bessel_kernel(x: Any, order: int) -> Any:
+    """Return the modified Bessel function of an order: an integral of a periodic function, which few points give."""
+    largest = float(np.max(np.abs(x), initial=0.0, where=np.isfinite(x)))
+    count = 2 * (20 + order + int(2 * largest) if largest < 20 else 40 + order + int(6 * largest**0.5))
+    angles = np.arange(count) * (2 * np.pi / count)
+    made = np.zeros(np.shape(x), np.result_type(x, np.float64))
+    for c, weight in zip(np.cos(angles), np.cos(order * angles) / count):
+        made += weight * np.exp(x * c)
+    return made.astype(x.dtype)
+
+
+def _bessel_vjp(g: Any, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> Any:
+    order, x = attrs["order"], inputs[0]
+    return [g * (_bessel(x, order=abs(order - 1)) + _bessel(x, order=order + 1)) * 0.5]
+
+
+_bessel: Any = library("modified_bessel", _bessel_kernel, "same", _bessel_vjp, dtype=lambda x, order: x.dtype)
+_i0: Any = library("i0", np.i0, "same", lambda g, outputs, inputs, attrs: [g * _bessel(inputs[0], order=1)])
+
+
+def _kaiser_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
+    """Return the gradient by the shape of the window: that of ``i0(beta * r) / i0(beta)``."""
+    points, beta = inputs
+    y, beta = outputs[0], as_dtype(beta, np.dtype(np.float64))
+    middle = (as_dtype(points, y.dtype) - 1.0) * 0.5
+    away = (as_dtype(creation.range(points), y.dtype) - middle) / where(equal(middle, 0.0), 1.0, middle)
+    r = sqrt(maximum(1.0 - away * away, 0.0))
+    slope = (_bessel(beta * r, order=1) * r - y * _bessel(beta, order=1)) / _i0(beta)
+    return [None, as_dtype(reducing.sum(g * slope), inputs[1].dtype)]
+
+
+_kaiser = library("kaiser", np.kaiser, _length, _kaiser_vjp)
 
 
 def _window(theirs: Any) -> Library:

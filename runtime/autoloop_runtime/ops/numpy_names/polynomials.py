@@ -13,6 +13,7 @@ from .. import (
     array,
     bounds,
     broadcasting,
+    complex_numbers,
     filled,
     joining,
     linalg,
@@ -99,8 +100,8 @@ def _without_zeros(c: Any) -> Any:
     """Return coefficients without the zeros in front, as a polynomial has them."""
     value = c.constant_value()
     if value is not None:
-        kept = np.trim_zeros(value, "f")
-        return as_operand(kept if len(kept) else value[:0] if len(value) == 0 else np.zeros(1, value.dtype))
+        kept = len(np.trim_zeros(value, "f"))
+        return c[len(value) - max(kept, min(len(value), 1)) :]
     found = logic.not_equal(c, c.dtype.type(0))
     start = selection.where(reductions.any(found), reductions.argmax(found), shape_queries.size(c, np.int64) - 1)
     return c[start:]
@@ -177,23 +178,31 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
 def poly(seq_of_zeros: Any) -> Any:
     """Return ``np.poly``."""
     zeros: Any = _coefficients(seq_of_zeros)
-    value = zeros.constant_value()
-    if value is not None:
-        return as_operand(np.poly(value))
+    is_known = zeros.node is None
     rank = rank_of(np.poly, zeros)
     if rank != 1 and not (rank == 2 and zeros.shape[0] == zeros.shape[1] != 0):
         raise ValueError("input must be 1d or non-empty square 2d array.")
-    if rank == 2 or zeros.dtype.kind == "c":
+    if (rank == 2 or zeros.dtype.kind == "c") and not is_known:
+        value = zeros.constant_value()
+        if value is not None:
+            return as_operand(np.poly(value))
         raise TypeError(
             "numpy.poly of a matrix or of complex numbers gives real or complex numbers, as its values are, and these "
             "are not known while the graph is built: give it the roots as real numbers"
         )
+    if rank == 2:
+        zeros = np.linalg.eigvals(zeros)
     kind = np.dtype(np.mintypecode(zeros.dtype.char))
     zeros = as_dtype(zeros, kind)
     made: Any = filled.ones([1], kind)
     for k in range(_count(np.poly, zeros)):
         made = np.convolve(made, joining.stack([filled.ones([], kind), -zeros[k]]))
-    return made
+    return complex_numbers.real(made) if kind.kind == "c" and _in_pairs(zeros.constant_value()) else made
+
+
+def _in_pairs(roots: Any) -> bool:
+    """Return whether each root has its conjugate beside it, as those of real coefficients have."""
+    return bool(np.all(np.sort(roots) == np.sort(roots.conjugate())))
 
 
 @counterpart(np.roots)
@@ -208,7 +217,25 @@ def roots(p: Any) -> Any:
             "numpy.roots needs coefficients that are known while the graph is built, as those that are zero say how "
             "many roots there are: use numpy.linalg.eigvals of the companion matrix"
         )
-    return as_operand(np.roots(value))
+    if c.node is not None:
+        return as_operand(np.roots(value))
+    return _eigenvalues_of_companion(c, value)
+
+
+def _eigenvalues_of_companion(c: Any, value: Any) -> Any:
+    """Return the roots of coefficients whose values are known, computed from these as NumPy does it."""
+    places = np.flatnonzero(value)
+    if not len(places):
+        return as_operand(np.roots(value))
+    kept = _inexact(c[int(places[0]) : int(places[-1]) + 1])
+    last = len(value) - int(places[-1]) - 1
+    if int(places[-1]) == int(places[0]):
+        return as_operand(np.roots(value))
+    count = int(places[-1] - places[0])
+    below = np.eye(count, k=-1)[1:].astype(kept.dtype)
+    matrix = joining.concat([array.expand_dims(-kept[1:] / kept[0], 0), as_operand(below)], 0)
+    made: Any = np.linalg.eigvals(matrix)
+    return joining.concat([made, filled.zeros([last], made.dtype)], 0) if last else made
 
 
 @counterpart(np.vander)

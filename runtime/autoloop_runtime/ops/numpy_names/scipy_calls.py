@@ -26,9 +26,10 @@ from ...ir.numpy_results import OWN_KINDS
 from ...ir.op import Op
 from ...ir.tensor import Tensor
 from ...ir.tracers import ArrayTracer, kind_of, marked, number_of
-from .. import linalg
+from .. import filled, linalg
 from ..array import expand_dims, ravel, reshape
 from ..define import primitive
+from ..diagonals import tril
 from ..elementwise import conjugated
 from ..gathering import gather
 from ..joining import concat
@@ -39,7 +40,7 @@ from ..selection import where
 from . import decompositions as factors
 from .counterparts import counterpart, refused
 from .library_rows import library
-from .scipy_matrices import scipy_linalg
+from .scipy_matrices import of_permuted, scipy_linalg
 
 #: the extents of whose results depend on values
 _OF_ANY_EXTENT = frozenset(("null_space", "orth"))
@@ -252,10 +253,19 @@ def _norm_vjp(arguments: dict[str, Any], g: Any, outputs: Sequence[Tensor], inpu
     return [cast(where(tip, 0, g[0] / where(tip, 1, size)), x.dtype) * x]
 
 
+def _lu_vjp(arguments: dict[str, Any], g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Any:
+    if set(arguments) - {"a", "check_finite"} or len(inputs[0].shape) != 2 or not factors.is_square(inputs[0]):
+        return None
+    permuted, lower, upper = outputs
+    of_lower, of_upper = [filled.zeros_like(x) if one is None else one for one, x in zip(g[1:], (lower, upper))]
+    made = of_permuted(of_lower, of_upper, tril(lower, -1) + upper)
+    return [matmul(cast(permuted, made.dtype), made)]
+
+
 _GRADIENTS: dict[str, Callable[..., Any]] = {
     "inv": _inv_vjp, "det": _det_vjp, "svd": _svd_vjp, "svdvals": _row(factors.svdvals, True), "qr": _qr_vjp,
     "eigh": _eigh_vjp, "eigvalsh": _row(factors.eigvalsh, True), "eig": _row(factors.eig),
-    "eigvals": _eigvals_vjp, "norm": _norm_vjp,
+    "eigvals": _eigvals_vjp, "norm": _norm_vjp, "lu": _lu_vjp,
 }  # fmt: skip
 
 

@@ -187,13 +187,18 @@ def _permutation(pivots: Any) -> Any:
 
 def _lu_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any) -> Any:
     lu, pivots = outputs
+    return [gather(of_permuted(g[0], g[0], lu), argsort(_permuted(pivots)))]
+
+
+def of_permuted(of_lower: Any, of_upper: Any, lu: Tensor) -> Tensor:
+    """Return the gradient of the matrix whose rows are permuted, ``lower @ upper``, which ``lu`` holds as one."""
     unit = eye(dim(lu, -1), dtype=lu.dtype)
-    below = matmul(transposed(tril(lu, -1) + unit), tril(g[0], -1))
-    above = matmul(triu(g[0]), transposed(triu(lu)))
+    below = matmul(transposed(tril(lu, -1) + unit), tril(of_lower, -1))
+    above = matmul(triu(of_upper), transposed(triu(lu)))
     inner = tril(below, -1) + triu(above)
     made = solve_triangular(lu, inner, 2, lower=True, unit_diagonal=True)
-    made = transposed(solve_triangular(lu, transposed(made)))
-    return [gather(made, argsort(_permuted(pivots)))]
+    found: Tensor = transposed(solve_triangular(lu, transposed(made)))
+    return found
 
 
 _permuted = library("pivots_to_permutation", _permutation, "same", NO_GRADIENT)

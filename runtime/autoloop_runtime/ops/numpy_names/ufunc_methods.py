@@ -10,14 +10,13 @@ from ...base.dtypes import of_numbers
 from ...ir.array_references import References
 from ...ir.array_storage import array_written
 from ...ir.numpy_protocols import UFUNC_METHODS
-from ...ir.tensor import Tensor
 from ...ir.traits import NO_RULE
 from ..array import reshape
 from ..index import parse
 from ..indexing import index_add
 from ..operands import as_dtype
 from ..shape_queries import dim, shape_of
-from . import numpy_reductions, numpy_running_sums
+from . import numpy_reductions, numpy_running_sums, slopes_of_ufuncs
 from .counterparts import NO_VALUE, as_operand
 from .library_rows import library
 from .numpy_reductions import everywhere, kept, numpy_axes, numpy_axis, wide
@@ -37,25 +36,6 @@ def _refused(ufunc: Any, method: str, argument: str) -> TypeError:
     return TypeError(
         f"numpy.{ufunc.__name__}.{method} does not take the argument {argument!r} where tensors take part; leave it out"
     )
-
-
-def _same_but(x: Tensor, axis: int, extent: Any) -> Any:
-    return [extent if k == axis else d for k, d in enumerate(x.shape.known)]
-
-
-def _reduce_kernel(x: Any, ufunc: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
-    return ufunc.reduce(x, axis=axis, dtype=dtype, keepdims=keepdims)
-
-
-_reduce = library("ufunc_reduce", _reduce_kernel, "reduced", NO_RULE)
-_accumulate = library(
-    "ufunc_accumulate", lambda x, ufunc, axis, dtype: ufunc.accumulate(x, axis, dtype), "same", NO_RULE
-)
-_reduceat = library(
-    "ufunc_reduceat", lambda x, places, ufunc, axis, dtype: ufunc.reduceat(x, places, axis, dtype),
-    lambda x, places, ufunc, axis, dtype: _same_but(x, axis, places.shape.known[0]), NO_RULE,
-    dtype=lambda x, places, ufunc, axis, dtype: np.asarray(ufunc.reduceat(np.ones(1, x.dtype), [0], 0, dtype)).dtype,
-)  # fmt: skip
 
 
 def _dtype(dtype: Any) -> Any:
@@ -83,7 +63,7 @@ def _reduced(
     if begun or masked:
         raise _refused(ufunc, "reduce", "initial" if begun else "where")
     axes = numpy_axes(np.sum, axis, x)
-    return _reduce(x, ufunc=ufunc, axis=axes, dtype=_dtype(dtype), keepdims=kept(keepdims))
+    return slopes_of_ufuncs.reduce(x, ufunc=ufunc, axis=axes, dtype=_dtype(dtype), keepdims=kept(keepdims))
 
 
 def _accumulated(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -97,7 +77,7 @@ def _accumulated(ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, out: 
     if ours is not None:
         return ours(x, axis, dtype)
     place = numpy_axis(np.cumsum, axis, x)
-    return _accumulate(x, ufunc=ufunc, axis=place, dtype=_dtype(dtype))
+    return slopes_of_ufuncs.accumulate(x, ufunc=ufunc, axis=place, dtype=_dtype(dtype))
 
 
 def _taken_apart(ufunc: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -106,7 +86,7 @@ def _taken_apart(ufunc: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any
     place = numpy_axis(np.cumsum, axis, x)
     if ufunc in (np.add, np.multiply):
         x = as_dtype(x, wide(x.dtype) if dtype is None else of_numbers(dtype))
-    return _reduceat(x, places, ufunc=ufunc, axis=place, dtype=_dtype(dtype))
+    return slopes_of_ufuncs.reduceat(x, places, ufunc=ufunc, axis=place, dtype=_dtype(dtype))
 
 
 def _outer(ufunc: Any, A: Any, B: Any, /, **kwargs: Any) -> Any:
