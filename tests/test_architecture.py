@@ -50,7 +50,7 @@ LAZY = {
     ("autoloop.operators.constructs.raising", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.branch_merge", "autoloop_runtime.control.while_loop"),
     ("autoloop.operators.staging.maybe_numbers", "autoloop_runtime.control.while_loop"),
-    ("autoloop.operators.staging.growing_list", "autoloop_runtime.collections.tensor_array"),
+    ("autoloop.operators.staging.list_columns", "autoloop_runtime.collections.tensor_array"),
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.session"),
     ("autoloop_runtime.running.automatic", "autoloop_runtime.passes.regions"),
     ("autoloop_runtime.running.on_stack_replacement", "autoloop_runtime.passes.resume"),

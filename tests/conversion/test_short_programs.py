@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-import linecache
-import math
-
 import autoloop as al
 import numpy as np
 import pytest
 from executors import EXECUTORS
+from short_bodies import is_of_machine_code, is_same, made, outcome
 
 X = np.arange(1.0, 7.0)
 ODD = np.array([3.0, np.nan, 1.0, -np.inf, -0.0, 0.0])
-
-
-class Record:
-    """What has attributes."""
 
 
 # Bodies of functions of ``x`` and ``n``, and the arguments that they are called with.
@@ -95,37 +88,6 @@ TABLE = [
     ("return sorted(x, reverse=True)", np.array([0.0, -0.0, 1.0, -0.0, 0.0]), 0),
     *((one, ODD, n) for one in PRODUCTS for n in (0, -0.0, -1, np.float64(-2))),
 ]
-
-
-def made(body):
-    text = "def f(x, n):\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    name = f"<short program {text!r}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    namespace = {"np": np, "math": math, "Record": Record}
-    exec(compile(text, name, "exec"), namespace)
-    return namespace["f"]
-
-
-def outcome(f, *args):
-    args = copy.deepcopy(args)
-    try:
-        with np.errstate(all="ignore"):
-            made = f(*args)
-    except Exception as error:
-        return type(error), str(error).splitlines()[:1]
-    # the bytes tell zeros apart, and nothing else that is equal
-    return [(type(one), np.asarray(one).dtype.str, np.shape(one), np.asarray(one).tobytes())
-            for one in al.nest.flatten((made, args))], al.nest.structure_of(made)  # fmt: skip
-
-
-def is_same(found, wanted):
-    if isinstance(wanted[0], type):
-        return isinstance(found[0], type) and issubclass(found[0], wanted[0])
-    return found == wanted
-
-
-def is_of_machine_code(found):
-    return getattr(found[0], "__name__", "") == "NativeRefusal"
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)

@@ -42,6 +42,7 @@ from .comprehensions import (
 )
 from .dispatching import dispatching
 from .effect_calls import printed
+from .folded_lists import extreme_of_several, folded
 from .for_statement import for_stmt
 from .if_statement import if_exp
 from .iterables import (
@@ -206,6 +207,8 @@ def _reduced(plain: Callable[..., Any]) -> Callable[..., Any]:
             return _extreme(plain)(args, key=key)
         if key is not None:
             raise TypeError(f"{plain.__name__}(..., key=...) does not work on tensors")
+        if isinstance(args[0], GrowingList) and args[0].several:
+            return extreme_of_several(plain, args[0], **default)
         array, kind = _gathered(args[0])
         return extreme_element(plain, convert_to_tensor(array), kind, **default)
 
@@ -223,6 +226,8 @@ def _numbers(values: Any) -> Any:
 def _sum(values: Any, start: Any = 0) -> Any:
     if not _is_staged(values):
         return functools.reduce(lambda total, one: binary(total, "+", one), values, start)
+    if isinstance(values, GrowingList) and values.several:
+        return folded(values, start, lambda total, one: binary(total, "+", one))
     gathered, kind = _gathered(values)
     array = convert_to_tensor(gathered)
     added = dtypes.int64 if array.dtype.kind == "b" else array.dtype  # Python adds one by one, from its own 0 on
@@ -266,6 +271,8 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
         raise TypeError("sorted(..., key=...) needs a number of elements that is known: use np.argsort of the keys")
     if isinstance(values, StagedIterable) and has_known_length(values):
         return sorted_by(list(elements(values)), None, reverse)
+    if isinstance(values, GrowingList) and values.several:
+        raise TypeError(f"sorted(...) of {values.described()}, needs numbers of one type: append float(x)")
     array, kind = _gathered(values)
     made = sorted_tensor(_numbers(array), kind, reverse)
     if isinstance(made, list) or kind is Tensor:
@@ -316,11 +323,13 @@ def _dict(pairs: Any = (), **more: Any) -> Any:
 
 def _gathered(values: Any) -> tuple[Any, Kind]:
     """Return a sequence for a reduction as something that is, or can become, a tensor, and the kind of its elements."""
+    if isinstance(values, GrowingList):
+        return values.numbers(), kind_of((values,))
     if not isinstance(values, StagedIterable):
         return values, kind_of((values,))
     made = _list(values)
     if isinstance(made, GrowingList):
-        return made.stack(), kind_of((made,))
+        return made.numbers(), kind_of((made,))
     if builtins.any(isinstance(one, list | tuple) for one in made):
         raise TypeError(
             f"the elements of {values.described()} are tuples, which only the run could compare or add: use array "

@@ -18,8 +18,8 @@ from ...conversion.known_effects import consumes
 from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import is_followed, leave
+from ..staging.begun_lists import example_of, growing
 from ..staging.door import guarded, is_outside, shielded
-from ..staging.growing_list import example_of, growing
 from ..staging.mixed_numbers import settled
 from ..staging.staged_values import is_staged
 from .builtins import staged_for

@@ -24,6 +24,8 @@ from ..staging.staged_values import is_staged, stands_for
 from .comprehensions import elements
 from .math_functions import STAGED_MATH
 
+_MAKING_ARRAYS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+
 
 def _stack(arrays: Any, axis: Any = 0, *others: Any, **more: Any) -> Any:
     if isinstance(arrays, GrowingList) and not (others or more):
@@ -38,6 +40,14 @@ def _concatenate(arrays: Any, /, axis: Any = 0, *others: Any, **more: Any) -> An
     if axis != 0 or len(arrays.arrays) != 1 or others or more:
         raise TypeError(f"np.concatenate of the list {arrays.name!r}, which grows in a loop, works along axis 0 only")
     return marked(kind_of((arrays,), ArrayTracer), arrays.arrays[0].concat())
+
+
+def _numbers_given_dtype(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the arguments of ``np.array`` or the like, which asks nothing of a list whose dtype is given."""
+    has_dtype = function in _MAKING_ARRAYS and (args[1] if len(args) > 1 else kwargs.get("dtype")) is not None
+    if not has_dtype or not args or not isinstance(args[0], GrowingList) or len(args[0].kinds) != 1:
+        return args
+    return marked(kind_of(args[:1], ArrayTracer), args[0].numbers()), *args[1:]
 
 
 def from_iterable(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
@@ -65,6 +75,7 @@ def by_numpy(function: Any) -> Callable[..., Any]:
     def of_staged(*args: Any, **kwargs: Any) -> Any:
         if of_ufunc(function):  # which asks arrays, but not the elements of lists
             return function(*[_as_array(one) if holds_staged_inside(one) else one for one in args], **kwargs)
+        args = _numbers_given_dtype(function, args, kwargs)
         out, others, named = without_out(place_of_out(function), args, kwargs)
         if is_reference(out, function):
             return written(function, out, of_staged(*others, **named))

@@ -27,7 +27,7 @@ def in_(item: Any, container: Any) -> Any:
     if isinstance(item, MixedNumber):
         return in_(item.leaving(), container)
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
-        same = ops.equal(container, item) if isinstance(container, GrowingList) else container == item
+        same = ops.equal(container.numbers(), item) if isinstance(container, GrowingList) else container == item
         return answer(ops.any(same), container, item) if is_staged(same) else bool(np.any(same))
     if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
         elements = list(container)

@@ -133,7 +133,8 @@ def shown(value: Any) -> Any:
 
 def _shown_leaf(value: Any) -> Any:
     if isinstance(value, GrowingList):
-        return _Elements(value.structure, [array.stack() for array in value.arrays])
+        columns, made = value.parts()
+        return _Elements(columns, made)
     if type(value) is MaybeNone:
         return _ValueOrNone(opened(value).is_set, shown(opened(value).value))
     if isinstance(value, MixedNumber):
@@ -148,18 +149,18 @@ class _Elements:
 
     Parameters
     ----------
-    structure : object
-        Of an element.
     columns : sequence
-        The leaves of all elements, one below the other.
+        What the list holds of all elements, one below the other.
+    made : callable
+        Gives the list that these are.
     """
 
-    def __init__(self, structure: Any, columns: Sequence[Any]) -> None:
-        self.structure, self.columns = structure, columns
+    def __init__(self, columns: Sequence[Any], made: Callable[..., Any]) -> None:
+        self.columns, self.made = columns, made
 
     def __repr__(self) -> str:
-        rows = zip(*([type(column)(one) for one in column.value] for column in self.columns), strict=True)
-        return repr([nest.unflatten(self.structure, row) for row in rows])
+        each = ([type(one)(row) for row in one.value] if hasattr(one, "value") else one for one in self.columns)
+        return repr(self.made(*each))
 
 
 class _Later:
@@ -220,8 +221,8 @@ nest.register(
 )
 nest.register(
     _Elements,
-    lambda one: (list(one.columns), one.structure),
-    lambda structure, columns: _Elements(structure, columns),
+    lambda one: (list(one.columns), one.made),
+    lambda made, columns: _Elements(columns, made),
 )
 nest.register(
     _ValueOrNone,

@@ -358,7 +358,7 @@ def contents(value: Any) -> Any:
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if isinstance(value, GrowingList):
-        return list(value.arrays)
+        return value.copy()
     if isinstance(value, np.ndarray):
         return value.copy() if value.size <= MOST_NUMBERS else None
     if isinstance(value, types.GeneratorType):
@@ -418,6 +418,8 @@ def has_changed(snapshot: Snapshot) -> bool:
     new = contents(value)
     if isinstance(new, dict):
         return new.keys() != old.keys() or not all(map(operator.is_, new.values(), (old[key] for key in new)))
+    if isinstance(new, GrowingList):
+        new, old = new.arrays, old.arrays
     if isinstance(new, list):
         return len(new) != len(old) or not all(map(operator.is_, new, old))
     return bool(new != old)
@@ -427,7 +429,7 @@ def put_back(snapshot: Snapshot) -> None:
     """Give a container, or an array, what it held before."""
     value, old = snapshot.value, snapshot.old
     if isinstance(value, GrowingList):
-        value.arrays = old
+        value.become(old.copy())
     elif isinstance(value, np.ndarray):
         value[...] = old
     else:

@@ -31,7 +31,7 @@ from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
-from .growing_list import as_growing, lengths_differ, with_growing
+from .list_lengths import as_growing, lengths_differ, with_growing
 from .maybe_numbers import as_maybe
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of

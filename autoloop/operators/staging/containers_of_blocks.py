@@ -118,7 +118,7 @@ def written_back(original: Any, value: Any) -> Any:
         original[:] = [Moved(value.name, value)]
         return value
     if isinstance(original, GrowingList) and isinstance(value, GrowingList):
-        original.arrays = value.arrays
+        original.become(value)
         return original
     if type(original) is list and type(value) is list:
         original[:] = value

@@ -38,7 +38,7 @@ from autoloop_runtime.ops.int_bounds import is_step
 from autoloop_runtime.ops.operands import is_tensor
 
 from .branch_merge import blank, blank_tensor
-from .growing_list import as_growing, with_growing
+from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted

@@ -61,8 +61,13 @@ def codes_of(value: Any) -> Codes | None:
     if number is not None:
         return None if isinstance(value, DecidedNumber) else frozenset((PYTHON.index(number),))
     kind = _kind(value)
-    code = None if kind is None else _CODES.get((kind, value.dtype))
+    code = None if kind is None else code_of(kind, value.dtype)
     return None if code is None else frozenset((code,))
+
+
+def code_of(kind: Kind, dtype: Any) -> Code | None:
+    """Return the code of numbers of a kind and dtype, if they have one."""
+    return _CODES.get((kind, dtype))
 
 
 def _kind(value: Any) -> Kind | None:
@@ -200,7 +205,8 @@ def _holds(dtype: Any, number: Any) -> bool:
         return False
     try:
         with np.errstate(all="ignore"):
-            return bool(dtype.type(number) == number)
+            held = dtype.type(number).item()  # which NumPy would compare in that dtype
+        return bool(held == number or (held != held and number != number))
     except (OverflowError, TypeError):
         return False
 
@@ -272,6 +278,16 @@ def handed_out(value: Any, tag: Any) -> Any:
     return plain_number(value) if kind is NumberTracer else plain_zero_dim(value) if kind is ZeroDimArray else value[()]
 
 
+def of_run(types: Codes, carrier: Any, value: Any, tag: Any) -> Any:
+    """Return a number with these parts; of the parts of a run that is over, what the caller gets."""
+    if not isinstance(value, Tensor) or value.node is not None:
+        return MixedNumber(types, carrier, value, tag)
+    followers = IN_FORCE.get()
+    if followers and any(follower.tracks(value) for follower in followers):
+        return value  # as what is differentiated stays
+    return handed_out(value.value, tag.value)
+
+
 class _AsComposite(Composite[MixedNumber]):
     """The number and its tag; of a result of a run, what they say."""
 
@@ -282,14 +298,7 @@ class _AsComposite(Composite[MixedNumber]):
         return value.types, value.carrier
 
     def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
-        value, tag = components
-        if not isinstance(value, Tensor) or value.node is not None:
-            types, carrier = spec
-            return MixedNumber(types, carrier, value, tag)
-        followers = IN_FORCE.get()
-        if followers and any(follower.tracks(value) for follower in followers):
-            return value  # as what is differentiated stays
-        return handed_out(value.value, tag.value)
+        return of_run(*spec, *components)
 
     def invariants(self, value: MixedNumber, given: TensorShape | None) -> list[TensorShape]:
         return [SCALAR, SCALAR]

@@ -1,0 +1,88 @@
+"""Growing lists whose elements are numbers of several types: each is what plain Python leaves."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from each_case import each
+from executors import EXECUTORS
+from short_bodies import differences, made
+
+X = np.array([1.0, 2.0, 3.0, 4.0])
+_COLLECT = (
+    "o = [0]\nfor v in x:\n    if v > 2:\n        o.append(v)\n    elif v > 1:\n        o.append(2.5)\n"
+    "    else:\n        o.append(True)\n"
+)
+# Bodies of functions of ``x``.
+WHILE = "i = 0\nwhile x[i] < 3:\n    "
+COLLECTED = [
+    f"o = [True]\n{WHILE}o.append(2); i += 1\nreturn o",
+    f"o = [np.float32(3)]\n{WHILE}o.append(1); i += 1\nreturn o",
+    f"o = [1]\n{WHILE}o.append(2.5); i += 1\nreturn o, o[0], o[-1]",
+    f"o = []\n{WHILE}o.append(1 if x[i] < 2 else 2.5); i += 1\nreturn o",
+    f"o = []\n{WHILE}o.append(1); o.append(x[i]); o.append(np.float32(i)); i += 1\nreturn o",
+    f"o = [1, 2]\n{WHILE}o[0] = 2.5; o.append(i); i += 1\nreturn o",
+    f"o = [x[0]]\n{WHILE}o.append(1j); i += 1\nreturn o",
+    f"o = [[1, 2.5]]\n{WHILE}o.append([i, True]); i += 1\nreturn o",
+    f"o = []\n{WHILE}o.append(np.asarray(x[i])); o.append(x[i]); i += 1\nreturn o",
+    f"d = {{'a': [1]}}\n{WHILE}d['a'].append(x[i]); i += 1\nreturn d",
+    "o = [1]\nwhile o[-1] < x[2]:\n    o.append(o[-1] * 1.5)\nreturn o",
+    "o = [0]\nwhile len(o) < x[3]:\n    o.append(o[-1] + 1)\no.append(2.5)\nreturn o",
+    "o = []\nfor v in x:\n    if v > 2:\n        o.append(v > 3)\n    else:\n        o.append(False)\nreturn o",
+    "o = [1]\nif x[0] > 1:\n    o.append(2.5)\nreturn o",
+    "o = [1]\nfor v in x:\n    if v > 1:\n        o = [v]\n    else:\n        o.append(True)\nreturn o",
+    "y = 0.1 if x[0] > 1 else np.float32(2)\nreturn y",
+]
+READ = [
+    "return o, o[1], o[2] * 2, len(o), o[1:]",
+    "return sum(o), sum(o, 0.5), any(o), all(o), 2.5 in o, 17 in o",
+    "return max(o), min(o)",
+    "s = 0\nfor v in o:\n    s += v\nreturn s, [2 * v for v in o], [v for v in o if v > 1]",
+    "return np.array(o, dtype=float), np.asarray(o, np.float32), np.array(o, 'f4')",
+    "o[0] = 1j; o.pop(); o.insert(1, np.float32(7)); o.reverse()\nreturn o, o[1], o[-1]",
+    "p = [3j]\nfor v in x:\n    p.append(v)\nreturn o + p",
+    "return f'{o}', str(o), repr(o)",
+    "print(o)\nreturn 0",
+]
+# What NumPy makes an array of another dtype of in some runs.
+ARRAYS = [
+    ("return np.array(o)", _COLLECT),
+    ("return np.sum(o), np.mean(o)", _COLLECT),
+    ("return np.array(o)", "o = [0]\nfor i in range(3):\n    if x[i] > 1:\n        o.append(o[-1] + x[i])\n"),
+    ("return np.array(o)", "o = []\nfor v in x:\n    if v > 2:\n        o.append(1)\n"),
+]
+
+
+ARGUMENTS = [(X,), (X[::-1].copy(),), (X - 9,)]
+
+
+def test_elements_keep_their_types():
+    assert differences(COLLECTED, ARGUMENTS, EXECUTORS, "x") == []
+
+
+def test_what_is_read_of_them():
+    assert differences([_COLLECT + body for body in READ], ARGUMENTS, EXECUTORS, "x") == []
+
+
+def test_arrays_of_them_have_numpys_dtype_or_are_refused():
+    for body, collected in ARRAYS:
+        assert differences([collected + body], [(X,)], ["auto"], "x") == []
+        with pytest.raises(TypeError, match="NumPy makes an array of another dtype than .* in this run"):
+            al.function(made(collected + body, "x"))(X - 9)
+
+
+@each([
+    ("return sorted(o)", r"sorted\(\.\.\.\) of the list 'o', .* needs numbers of one type"),
+    ("return max(o, default=0)", r"max\(\.\.\., default=\.\.\.\) of the list 'o', .* needs numbers of one type"),
+    ("p = [o]\nfor v in x:\n    p.append(o)\nreturn p", "holds numbers of several types and is put into another list"),
+])  # fmt: skip
+def test_what_needs_one_type_is_refused(body, words):
+    with pytest.raises(TypeError, match=words):
+        al.function(made(_COLLECT + body, "x"))(X)
+
+
+def test_ints_that_no_float_is_equal_to_are_an_error():
+    body = "o = [0]\nwhile len(o) < x[3]:\n    o.append(2**53 + len(o))\no.append(2.5)\nreturn o"
+    with pytest.raises(OverflowError, match="an int too large for a list of floats"):
+        al.function(made(body, "x"))(X)
