@@ -1,4 +1,4 @@
-"""Decorated methods: a function together with its instance, and the traces that each instance has of its own."""
+"""Decorated methods: a function together with its instance; its traces serve other instances too."""
 
 from __future__ import annotations
 

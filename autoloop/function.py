@@ -11,7 +11,7 @@ import contextlib
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -26,15 +26,15 @@ from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.running.prepare import check_executor
 
 from .bound_function import BoundFunction, reference_to
-from .concrete import ConcreteFunction
 from .errors import entry_point
 from .given_arrays import give_back, taken, with_copies
 from .keys import Number, leaf_key, quick_key
+from .known_traces import KnownTraces, Trace, inputs_of
 from .number_inputs import NumberInputs
 from .parameters import Parameters
 from .plain_python import CalledPlain, traced_or_plain, with_graph
 from .sent_by_name import SentByName
-from .state.stateful import TRACING, OtherWorld, StatefulFunction, called_again, run_or_refused, with_variant
+from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
 from .written_arguments import OtherMemory, in_order, lying_of, same_arrays
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-#: what a call runs
-Trace: TypeAlias = ConcreteFunction | StatefulFunction
 _KIND = Kind("Function._lock", "a trace is added when it is there; one that was being made is made again")
 
 #: how many keys of calls are remembered besides the traces: with an input_signature there is no end to them
@@ -84,9 +82,8 @@ class Function(SentByName):
         self.name = str(name or getattr(python_function, "__name__", type(python_function).__name__))
         self._parameters = Parameters.of(python_function)
         self._instance: Callable[[], Any] | None = None  # of a method
-        #: only added to under _lock; read without (a lookup in a dict is atomic, also without a GIL)
-        self._cache: dict[Any, Trace] = {}
-        #: ``quick_key`` -> what ``_cache`` has for the same arguments; only added to, by any thread without a lock:
+        self._traces = KnownTraces(self.name)
+        #: ``quick_key`` -> what ``_traces`` has for the same arguments; only added to, by any thread without a lock:
         #: a call that misses an entry finds the same function on the longer way
         self._quick: dict[Any, Trace] = {}
         self._lock = _KIND.lock()  # held while tracing; re-entrant because a trace may trace
@@ -140,7 +137,7 @@ class Function(SentByName):
         same = same_arrays(leaves)
         key = (structure, tuple(map(leaf_key, leaves)), same, (lying_of if exactly else in_order)(leaves))
         with self._lock:
-            concrete = _found(self._cache, key, call, leaves)
+            concrete = self._traces.found(key, call, leaves)
             concrete = concrete or undisturbed(self._trace, call, leaves, structure, key, same)
         again = functools.partial(undisturbed, self._trace, call, leaves, structure, key, same)
         return run_or_refused(concrete, lambda one: _run_once(one, leaves, call), again)
@@ -188,10 +185,10 @@ class Function(SentByName):
             key: Any = tuple([_kind_of_leaf(leaf) for leaf in leaves])
         else:
             key = (structure, tuple([leaf_key(leaf) for leaf in leaves]))
-        concrete = _found(self._cache, key, call, leaves)
+        concrete = self._traces.found(key, call, leaves)
         if concrete is None:
             with self._lock:
-                concrete = _found(self._cache, key, call, leaves)
+                concrete = self._traces.found(key, call, leaves)
                 if concrete is None and self.input_signature is None:
                     concrete, leaves = self._of_any_number(call, leaves, structure)
                 if concrete is None:
@@ -208,7 +205,7 @@ class Function(SentByName):
             return None, leaves
         key = (structure, tuple([leaf_key(leaf) for leaf in inputs]))
         try:
-            made = _found(self._cache, key, call, inputs)
+            made = self._traces.found(key, call, inputs)
             return made or undisturbed(self._trace, call, inputs, structure, key), inputs
         except (TypeError, ValueError, NotImplementedError):  # it asks for what only their values tell
             self._numbers.fix(structure, leaves)
@@ -241,16 +238,13 @@ class Function(SentByName):
 
         settings = _settings(leaves, self.tracing_count, self.gradient_memory)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
-        known = self._cache.get(key)
-        stateful = known if isinstance(known, StatefulFunction) else None
         request = Request(self.name, self.executor, self.python_function, self._target(), self._parameters, call,
                           leaves, structure, specs, same or (), self._instance, settings, same is not None,
                           self._needs_graph)  # fmt: skip
-        made = traced_or_plain(lambda: trace(request, stateful), self.name, self.executor, self._needs_graph)
-        concrete = (
-            made if isinstance(made, ConcreteFunction) else with_variant(stateful, made, self.name, self._instance)
+        made = traced_or_plain(
+            lambda: trace(request, self._traces.variants(key)), self.name, self.executor, self._needs_graph
         )
-        self._cache[key] = concrete
+        concrete = self._traces.add(key, made)
         self.tracing_count += 1
         self.traced_for.append(key)
         self._retraces = 0 if any(isinstance(leaf, Number) for leaf in leaves) else self._retraces + 1
@@ -296,6 +290,8 @@ class Function(SentByName):
         """Return a method with the traces of one instance."""
         made = Function(self.python_function, **self.options())
         made._instance, made._parameters, made._converted = instance, self._parameters.without_first(), self._target()
+        made._traces = KnownTraces(self.name, instance, self._traces.shared)
+        made._numbers, made._lock = self._numbers, self._lock
         return made
 
     def __repr__(self) -> str:
@@ -308,15 +304,6 @@ def _kind_of_leaf(leaf: Any) -> str:
     return "scalar" if isinstance(leaf, np.generic) else "tensor"
 
 
-def _found(cache: dict[Any, Trace], key: Any, call: tuple[Any, ...], leaves: list[Any]) -> Trace | None:
-    """Return the trace of a key, if there is one for what the call finds in the world."""
-    concrete = cache.get(key)
-    if isinstance(concrete, StatefulFunction):
-        with TRACING:
-            return concrete if concrete.fits(call, _inputs_of(leaves)) else None
-    return concrete
-
-
 def _settings(leaves: list[Any], traces: int, gradient_memory: str | int | None) -> dict[str, Any]:
     """Return what a graph is told of the trace that fills it."""
     settings: dict[str, Any] = {
@@ -325,13 +312,8 @@ def _settings(leaves: list[Any], traces: int, gradient_memory: str | int | None)
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
 
 
-def _inputs_of(leaves: list[Any]) -> list[Any]:
-    """Return the leaves of a call that are inputs of its graph."""
-    return [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic, Number))]
-
-
 def _run_once(concrete: Trace, leaves: list[Any], call: tuple[Any, ...]) -> Any:
-    inputs = _inputs_of(leaves)
+    inputs = inputs_of(leaves)
     more = (call,) if isinstance(concrete, StatefulFunction) else ()
     if recorders():
         return concrete.run_recorded([x.value if isinstance(x, Number) else x for x in inputs], *more)

@@ -28,12 +28,13 @@ from ..operators.staging.door import result_of
 from ..parameters import Parameters
 from ..plain_python import CalledPlain
 from ..tracing import INPUTS, attempted, finished, placeholders, traced
+from .held_instances import is_shareable
 from .noted import Guard, Reached
 from .overlaps import Related, Relations
 from .places import RECEIVER, Place
 from .reached import reached_from
 from .replays import has_loops, may_raise
-from .stateful import TRACING, StatefulFunction, Variant
+from .stateful import TRACING, Variant
 from .unchanging import PLAIN
 from .world import Changes, World
 
@@ -109,17 +110,17 @@ class _Attempt:
         return not (self.guards or self.inputs or self.changes.writes or self.result)
 
 
-def trace(request: Request, known: StatefulFunction | None) -> ConcreteFunction | Variant:
+def trace(request: Request, known: Sequence[Variant]) -> ConcreteFunction | Variant:
     """Return a trace; a ``Variant`` if it depends on the world, or changes it.
 
     Parameters
     ----------
     request : Request
-    known : StatefulFunction or None
+    known : sequence of Variant
         The traces for the same kind of arguments.
     """
     with TRACING:
-        numbers = _changing(known.variants) if known is not None else frozenset()
+        numbers = _changing(known)
         made = _first(request, numbers)
         for _ in range(_MOST_ROUNDS):
             more = frozenset(made.changes.numbers) - numbers
@@ -134,7 +135,7 @@ def trace(request: Request, known: StatefulFunction | None) -> ConcreteFunction 
                 if not _is_ours(error):
                     raise
                 break
-        return made.concrete if made.is_stateless else _variant(made, request.needs_graph)
+        return made.concrete if made.is_stateless else _variant(request, made)
 
 
 def _changing(variants: Sequence[Variant]) -> frozenset[Any]:
@@ -329,7 +330,7 @@ def _spoken(place: Place) -> str:
     return "".join(c if c.isalnum() else "_" for c in place.name) or "state"
 
 
-def _variant(made: _Attempt, needs_graph: bool) -> Variant:
+def _variant(request: Request, made: _Attempt) -> Variant:
     writes = made.changes.writes
     places = [(one.place.name, "guarded") for one in made.guards if one.kind in ("equal", "is", "elements", "keys")]
     places += [(one.place.name, "read by reference" if one.kind != "number" else "read") for one in made.inputs]
@@ -338,7 +339,7 @@ def _variant(made: _Attempt, needs_graph: bool) -> Variant:
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
     written = None
-    if writes and not needs_graph and may_raise(made.concrete.graph):
+    if writes and not request.needs_graph and may_raise(made.concrete.graph):
         written = made.concrete.written
     return Variant(
         made.concrete,
@@ -352,6 +353,8 @@ def _variant(made: _Attempt, needs_graph: bool) -> Variant:
         any(_is_of_call(place) for place in _every_place(made)),
         bool(made.inputs),
         written,
+        request.receiver is not None
+        and is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
     )
 
 

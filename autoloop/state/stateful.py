@@ -75,6 +75,8 @@ class Variant:
         Whether the graph takes anything besides the arguments.
     written : sequence of int or None
         Which inputs a run may have written to when it raises, if plain Python is called then; None if it is not.
+    is_shared : bool
+        Whether it may be used for other instances.
     """
 
     concrete: ConcreteFunction
@@ -88,6 +90,7 @@ class Variant:
     needs_call: bool
     has_inputs: bool
     written: Sequence[int] | None
+    is_shared: bool
 
     def found(self, call: tuple[Any, ...], receiver: Any, values: Sequence[Any], read: Reader | None = None) -> Any:
         """Return what its reader gives; None if it does not fit."""
@@ -229,11 +232,9 @@ class StatefulFunction:
 
 
 def with_variant(
-    known: StatefulFunction | None, variant: ConcreteFunction | Variant, name: str, receiver: Callable[[], Any] | None
-) -> ConcreteFunction | StatefulFunction:
-    """Return the traces of a key, with one more; that one if it does not depend on the world."""
-    if isinstance(variant, ConcreteFunction):
-        return variant
+    known: StatefulFunction | None, variant: Variant, name: str, receiver: Callable[[], Any] | None
+) -> StatefulFunction:
+    """Return the traces of a key, with one more."""
     made = known or StatefulFunction(name, receiver)
     made.add(variant)
     return made

@@ -1,0 +1,96 @@
+"""The traces of a decorated function, by the keys of calls; those of a method are shared by the instances of a class.
+
+A trace is made for one instance, and fits another of which all guards hold: what it reads and writes is found from the
+instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from autoloop_runtime.ir.tensor import Tensor
+
+from .concrete import ConcreteFunction
+from .keys import Number
+from .plain_python import PlainPython
+from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
+
+#: what a call runs
+Trace: TypeAlias = ConcreteFunction | StatefulFunction
+
+
+def inputs_of(leaves: Sequence[Any]) -> list[Any]:
+    """Return the leaves of a call that are inputs of its graph."""
+    return [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic, Number))]
+
+
+class KnownTraces:
+    """The traces of one function, or of the method of one instance.
+
+    Parameters
+    ----------
+    name : str
+    instance : callable or None
+        Gives the instance of a method.
+    shared : dict, optional
+        Class of the instance and key of the call -> the traces that all instances may use; guarded by ``TRACING``.
+    """
+
+    def __init__(self, name: str, instance: Callable[[], Any] | None = None, shared: Any = None) -> None:
+        self._name, self._instance = name, instance
+        #: only added to under the function's lock; read without (a lookup in a dict is atomic, also without a GIL)
+        self._made: dict[Any, Trace] = {}
+        self.shared: dict[Any, StatefulFunction | PlainPython] = {} if shared is None else shared
+
+    def found(self, key: Any, call: tuple[Any, ...], leaves: Sequence[Any]) -> Trace | None:
+        """Return the trace of a key, if there is one for what the call finds in the world."""
+        known = self._made.get(key)
+        if known is not None and not isinstance(known, StatefulFunction):
+            return known
+        if known is None and self._instance is None:
+            return None
+        with TRACING:
+            values = inputs_of(leaves)
+            if known is not None and known.fits(call, values):
+                return known
+            return self._of_another_instance(key, call, values) if self._instance is not None else None
+
+    def _of_another_instance(self, key: Any, call: tuple[Any, ...], values: Sequence[Any]) -> Trace | None:
+        assert self._instance is not None
+        instance = self._instance()
+        pool = self.shared.get((type(instance), key))
+        if isinstance(pool, PlainPython):
+            return self._with(key, pool)
+        variants = pool.variants if pool is not None else ()
+        fitting = next((one for one in variants if one.found(call, instance, values) is not None), None)
+        return None if fitting is None else self._with(key, fitting)
+
+    def variants(self, key: Any) -> list[Variant]:
+        """Return the traces of a key that depend on the world."""
+        found = [self._made.get(key)]
+        if self._instance is not None:
+            found.append(self.shared.get((type(self._instance()), key)))
+        return [one for traces in found if isinstance(traces, StatefulFunction) for one in traces.variants]
+
+    def add(self, key: Any, made: ConcreteFunction | Variant) -> Trace:
+        """Take in a trace that was just made, and return what a call runs."""
+        if self._instance is not None:
+            place = type(self._instance()), key
+            pool = self.shared.get(place)
+            if isinstance(made, PlainPython):
+                self.shared[place] = made
+            elif isinstance(made, Variant) and made.is_shared:
+                known = pool if isinstance(pool, StatefulFunction) else None
+                self.shared[place] = with_variant(known, made, self._name, None)
+        return self._with(key, made)
+
+    def _with(self, key: Any, made: ConcreteFunction | Variant) -> Trace:
+        if isinstance(made, Variant):
+            known = self._made.get(key)
+            known = known if isinstance(known, StatefulFunction) else None
+            self._made[key] = concrete = with_variant(known, made, self._name, self._instance)
+            return concrete
+        self._made[key] = made
+        return made

@@ -1,0 +1,58 @@
+"""Which traces the instances of a class may share: those where what a run uses neither is nor holds the instance."""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autoloop_runtime.analysis.inside import nodes_inside
+from autoloop_runtime.analysis.observable import may_repeat
+from autoloop_runtime.ir.graph import Graph, Node
+from autoloop_runtime.ir.tensor import Tensor
+
+from ..concrete import ConcreteFunction
+from .noted import Reached
+from .places import Place
+
+#: so many objects, at most, are looked at to tell whether a trace holds an instance
+_MOST_OBJECTS = 5000
+#: what does not hold an instance, or is the graph's
+_CLOSED = (types.ModuleType, type, types.CodeType, Graph, Node, Tensor, Place, str, bytes, int, float, complex)
+
+
+def is_shareable(instance: Any, reached: Reached, made: ConcreteFunction, used: Sequence[Any]) -> bool:
+    """Return whether a trace may be used for other instances.
+
+    Parameters
+    ----------
+    instance : object
+        For which it was made.
+    reached : Reached
+        What it was found to hold, besides others.
+    made : ConcreteFunction
+    used : sequence
+        What writes to the world after a run, and makes its result.
+    """
+    if made.fresh is not None or not may_repeat(made.graph):
+        return False
+    roots = [*used, *made.values, *[list(node.attrs.values()) for node in nodes_inside(made.graph)]]
+    own = {id(instance), *[id(one) for place, one in reached.holders if place.path[0] == "receiver"]}
+    return not any(id(one) in own or count > _MOST_OBJECTS for count, one in enumerate(_held(roots)))
+
+
+def _held(roots: Sequence[Any]) -> Iterator[Any]:
+    """Yield what objects hold, and these themselves."""
+    todo, seen = list(roots), {id(roots)}
+    while todo:
+        one = todo.pop()
+        if id(one) in seen or isinstance(one, _CLOSED):
+            continue
+        seen.add(id(one))
+        yield one
+        if isinstance(one, types.FunctionType):  # not its globals
+            todo += [getattr(cell, "cell_contents", None) for cell in one.__closure__ or ()]
+            todo += one.__defaults__ or ()
+        else:
+            todo += gc.get_referents(one)

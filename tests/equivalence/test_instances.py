@@ -1,0 +1,117 @@
+"""Instances of one class share the traces of its decorated methods, and each is left what plain Python leaves."""
+
+import gc
+import weakref
+
+import autoloop as al
+import numpy as np
+import pytest
+
+
+class Steps:
+    """An optimiser, as people write them."""
+
+    def __init__(self, rate=0.5, size=3):
+        self.w, self.m, self.t, self.rate = np.arange(size) + 1.0, np.zeros(size), 0, rate
+        self.log, self.child = [], None
+
+    def step(self, g):
+        self.t += 1
+        self.m = 0.9 * self.m + 0.1 * g
+        self.w -= self.rate * self.m
+        self.log.append(self.w.sum())
+        return self.w * 1
+
+    def itself(self, g):
+        self.last = g * self.t
+        return self
+
+    def kept(self, g):
+        self.callback = self.told
+        return g
+
+    def told(self):
+        return self.t
+
+    def of_child(self, g):
+        self.child.t += 1
+        self.child.w[0] = self.w[0]
+        return g * self.child.t
+
+    def of_child_raised(self, g):
+        if g.sum() > 0:
+            raise ValueError(self.child, self.log)
+        return g
+
+    def raised(self, g):
+        if g.sum() > 0:
+            raise ValueError(self)
+        return g
+
+
+class Decorated(Steps):
+    step, itself, kept = al.function(Steps.step), al.function(Steps.itself), al.function(Steps.kept)
+    of_child, raised = al.function(Steps.of_child), al.function(Steps.raised)
+    of_child_raised = al.function(Steps.of_child_raised)
+
+
+def held(one):
+    return one.t, one.w.tolist(), one.m.tolist(), one.log
+
+
+def traces(instances, name):
+    return sum(getattr(one, name).tracing_count for one in instances)
+
+
+def test_a_hundred_instances_have_one_trace():
+    plain, ours = [Steps() for _ in range(100)], [Decorated() for _ in range(100)]
+    for k in range(3):
+        for one, other in zip(plain, ours, strict=True):
+            assert one.step(np.ones(3) * k).tolist() == other.step(np.ones(3) * k).tolist()
+            assert held(one) == held(other)
+    assert traces(ours, "step") == 1
+
+
+def test_numbers_that_differ_from_instance_to_instance_become_inputs():
+    plain, ours = [Steps(k / 10) for k in range(20)], [Decorated(k / 10) for k in range(20)]
+    for _ in range(2):
+        for one, other in zip(plain, ours, strict=True):
+            assert one.step(np.ones(3)).tolist() == other.step(np.ones(3)).tolist()
+    assert traces(ours, "step") <= 6
+    other = Decorated(size=4)
+    other.step(np.ones(4))
+    assert traces([other], "step") == 1
+
+
+def test_each_instance_is_itself():
+    ours = [Decorated() for _ in range(8)]
+    for k, one in enumerate(ours):
+        one.t = k
+        assert one.itself(np.ones(2)) is one
+        assert one.last.tolist() == [k, k]
+        one.kept(np.ones(2))
+        assert one.callback() == k
+        one.child = ours[k - 1]
+        assert one.of_child(np.ones(2)).tolist() == [ours[k - 1].t] * 2
+        assert one.child.w[0] == one.w[0]
+        with pytest.raises(ValueError) as error:
+            one.raised(np.ones(1))
+        assert error.value.args[0] is one
+        with pytest.raises(ValueError) as error:
+            one.of_child_raised(np.ones(1))
+        assert error.value.args[0] is one.child and error.value.args[1] is one.log
+    assert traces(ours, "itself") < 8
+    one = ours[0]
+    one.child = one  # which another trace is for
+    assert one.of_child(np.ones(2)).tolist() == [one.t] * 2
+
+
+def test_shared_traces_keep_no_instance_alive():
+    one, other = Decorated(), Decorated()
+    one.step(np.ones(3))
+    seen = weakref.ref(one)
+    del one
+    gc.collect()
+    assert seen() is None
+    other.step(np.ones(3))
+    assert traces([other], "step") == 0
