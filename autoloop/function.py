@@ -234,7 +234,7 @@ class Function(SentByName):
     ) -> Trace:
         with undivided(), NoCollection():  # with all of the conversion, which no import of a program needs
             from .state.retrials import Request, trace
-            from .tracing import RETRACE_WARNING, warn_of_retracing
+            from .tracing import RETRACE_WARNING, WORLD_WARNING, warn_of_retracing
 
         settings = _settings(leaves, self.tracing_count, self.gradient_memory)
         specs = nest.flatten(self.input_signature, True) if self.input_signature is not None else None
@@ -242,13 +242,13 @@ class Function(SentByName):
                           leaves, structure, specs, same or (), self._instance, settings, same is not None,
                           self._needs_graph)  # fmt: skip
         made = traced_or_plain(
-            lambda: trace(request, self._traces.variants(key)), self.name, self.executor, self._needs_graph
+            lambda: trace(request, *self._traces.variants(key)), self.name, self.executor, self._needs_graph
         )
         concrete = self._traces.add(key, made)
         self.tracing_count += 1
         self.traced_for.append(key)
         self._retraces = 0 if any(isinstance(leaf, Number) for leaf in leaves) else self._retraces + 1
-        if self._retraces == RETRACE_WARNING + 1:
+        if self._retraces in (RETRACE_WARNING + 1, WORLD_WARNING + 1):
             warn_of_retracing(self.name, self._parameters.names, self.traced_for)
         return concrete
 

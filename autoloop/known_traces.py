@@ -67,12 +67,11 @@ class KnownTraces:
         fitting = next((one for one in variants if one.found(call, instance, values) is not None), None)
         return None if fitting is None else self._with(key, fitting)
 
-    def variants(self, key: Any) -> list[Variant]:
-        """Return the traces of a key that depend on the world."""
-        found = [self._made.get(key)]
-        if self._instance is not None:
-            found.append(self.shared.get((type(self._instance()), key)))
-        return [one for traces in found if isinstance(traces, StatefulFunction) for one in traces.variants]
+    def variants(self, key: Any) -> tuple[Sequence[Variant], Sequence[Variant]]:
+        """Return the traces of a key that depend on the world, and those of other instances."""
+        known = self._made.get(key)
+        pool = self.shared.get((type(self._instance()), key)) if self._instance is not None else None
+        return tuple([one.variants if isinstance(one, StatefulFunction) else () for one in (known, pool)])  # type: ignore[return-value]
 
     def add(self, key: Any, made: ConcreteFunction | Variant) -> Trace:
         """Take in a trace that was just made, and return what a call runs."""

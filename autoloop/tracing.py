@@ -33,6 +33,8 @@ from .written_arguments import ReferringFunction, references_of
 R = TypeVar("R")
 #: after how many traces of one function the user is told which argument keeps changing
 RETRACE_WARNING = 5
+#: the same of what is no argument: some of that is left to plain Python before
+WORLD_WARNING = 15
 #: leaves of a call that are inputs of its graph
 INPUTS = Tensor, TensorSpec, np.ndarray, np.generic, Number
 # What arrays ask for in a trace: loaded when one does.
@@ -176,6 +178,16 @@ def warn_of_retracing(function: str, names: tuple[str, ...], keys: Sequence[Any]
         What each trace was made for.
     """
     last = [k for k in keys[-RETRACE_WARNING:] if isinstance(k, tuple)]
+    is_of_world = len(set(last)) == 1
+    if is_of_world != (len(keys) > WORLD_WARNING):
+        return
+    if is_of_world:
+        warnings.warn(
+            f"{function} was traced {len(keys)} times: what it finds outside its arguments is different each time; "
+            f"see autoloop.explain",
+            stacklevel=user_stacklevel(),
+        )
+        return
     changing = "an argument"
     for position, column in enumerate(zip(*[k[1] for k in last])):
         if len(set(column)) > 1:

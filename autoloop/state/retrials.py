@@ -28,6 +28,7 @@ from ..operators.staging.door import result_of
 from ..parameters import Parameters
 from ..plain_python import CalledPlain
 from ..tracing import INPUTS, attempted, finished, placeholders, traced
+from .endless import check_ends, lengths_of
 from .held_instances import is_shareable
 from .noted import Guard, Reached
 from .overlaps import Related, Relations
@@ -110,17 +111,19 @@ class _Attempt:
         return not (self.guards or self.inputs or self.changes.writes or self.result)
 
 
-def trace(request: Request, known: Sequence[Variant]) -> ConcreteFunction | Variant:
+def trace(request: Request, own: Sequence[Variant], others: Sequence[Variant]) -> ConcreteFunction | Variant:
     """Return a trace; a ``Variant`` if it depends on the world, or changes it.
 
     Parameters
     ----------
     request : Request
-    known : sequence of Variant
-        The traces for the same kind of arguments.
+    own, others : sequence of Variant
+        The traces for the same kind of arguments, and those that were made for other instances.
     """
     with TRACING:
-        numbers = _changing(known)
+        if not request.needs_graph and request.executor != "native":
+            check_ends(own, lambda: _walk(request))
+        numbers = _changing([*own, *others])
         made = _first(request, numbers)
         for _ in range(_MOST_ROUNDS):
             more = frozenset(made.changes.numbers) - numbers
@@ -355,6 +358,8 @@ def _variant(request: Request, made: _Attempt) -> Variant:
         written,
         request.receiver is not None
         and is_shareable(request.receiver(), made.reached, made.concrete, [*writes, made.result]),
+        lengths_of(made.guards),
+        made.changes.numbers,
     )
 
 

@@ -77,6 +77,10 @@ class Variant:
         Which inputs a run may have written to when it raises, if plain Python is called then; None if it is not.
     is_shared : bool
         Whether it may be used for other instances.
+    lengths : dict
+        How long the containers are that it was traced for.
+    changed : set of tuple
+        The paths of numbers that it changes.
     """
 
     concrete: ConcreteFunction
@@ -91,6 +95,8 @@ class Variant:
     has_inputs: bool
     written: Sequence[int] | None
     is_shared: bool
+    lengths: dict[Any, int]
+    changed: set[Any]
 
     def found(self, call: tuple[Any, ...], receiver: Any, values: Sequence[Any], read: Reader | None = None) -> Any:
         """Return what its reader gives; None if it does not fit."""
