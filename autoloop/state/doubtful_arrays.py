@@ -22,22 +22,26 @@ from ..returned_views import whole_of
 from .world import World
 
 
-def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any]]) -> None:
+def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any, Any]]) -> None:
     """Leave a function to plain Python that leaves an array behind which may be one that others may know.
 
     Parameters
     ----------
     world : World
         With what the trace has left in it.
-    left : sequence of (Tensor, str, object)
-        What the trace leaves in it, the names of the places, and what stood there.
+    left : sequence of (Tensor, str, object, object)
+        What the trace leaves in it, the names of the places, what stood there, and what surely stays there where it is
+        not left.
     """
-    doubtful = [(one, name, kept(before)) for one, name, before in left if _others(one) or _sources(one)]
+    doubtful = [
+        (one, name, kept(before), kept(first)) for one, name, before, first in left if _others(one) or _sources(one)
+    ]
     if not doubtful:
         return
     storages, arrays = _held(world)
-    for one, name, before in doubtful:
-        is_held = any(other in storages or not (other.argument is None or other is before) for other in _others(one))
+    for one, name, before, first in doubtful:
+        others = [other for other in _others(one) if first is None or other is not first]
+        is_held = any(other in storages or not (other.argument is None or other is before) for other in others)
         if is_held or any(id(whole_of(array)) in arrays for array in _sources(one)):
             leave(
                 f"which array {name!r} is left holding depends on a loop or branch, and others may hold it",

@@ -205,7 +205,7 @@ class Writer(Expressions):
     def augment(self) -> str:
         target = self.target() if self.chance(0.6) else self.array(kinds="fic")
         sign = self.one("+", "+", "-", "*", "/")
-        kind = self.world[re.match(r"\w+", target)[0]].dtype.kind
+        kind = self.world[re.match(r"\w+(\.[uvw]\b|\['\w'\])?", target)[0]].dtype.kind
         if kind in "iu":  # where a nan is assigned to one element NumPy raises
             return f"{target} {self.one('+', '-', '*', '//', '%', '|', '&', '<<')}= {self.one('1', '2', '3')}"
         return f"{target} {sign}= {self.like(self.shape_of(target))}"

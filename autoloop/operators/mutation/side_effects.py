@@ -36,6 +36,7 @@ from .heap_snapshot import (
     put_back,
     snapshots,
 )
+from .rebinding import IsOther, may_be_other
 
 Places = Callable[[], tuple[tuple[Any, str], ...]]
 
@@ -71,7 +72,7 @@ class Outside:
     ) -> None:
         bare = [f.func if isinstance(f, functools.partial) else f for f in functions]
         known = [f for f in bare if isinstance(f, types.FunctionType)]
-        self._slots: list[Slot] = [_variable(name, known) for name in shared]
+        self._slots: list[Slot | IsOther] = [_variable(name, known) for name in shared]
         if places is not None:
             # What the setter of a property changes is found by watching; ``a.T`` is no state but a view of an array.
             self._slots += [
@@ -125,13 +126,27 @@ class Outside:
 
         def watching(*values: Any) -> Any:
             before, variables = snapshots(self._functions, self._values, self._parameters())
+            given = self.read()
             result = function(*values)
             self._compare(before, variables)
+            self._tell_others(given)
             if (block := BLOCK.get()) is not None:
                 self.carry(block.written)
             return result
 
         return watching
+
+    def _tell_others(self, given: tuple[Any, ...]) -> None:
+        """Raise :class:`NewPlaces` if slots hold other objects than they were given, and nothing tells of it."""
+        known = {slot.key for slot in self._slots}
+        pairs = [
+            (slot, IsOther(slot))
+            for slot, one in zip(self._slots, given, strict=True)
+            if not isinstance(slot, IsOther | Contents) and may_be_other(one) and slot.get() is not one
+        ]
+        if new := [other for _, other in pairs if other.key not in known]:
+            self._slots += new
+            raise NewPlaces(", ".join(repr(slot.name) for slot in new))
 
     def _parameters(self) -> tuple[str, ...]:
         """Return the names of the values; the body of a ``for`` loop takes its item first."""

@@ -1,0 +1,227 @@
+"""Recipes: what makes, after a run, the values that a trace has left in the world.
+
+A *recipe* makes a value of what a run gives: outputs of the graph, objects of the world, and new containers and objects
+of these. What cannot be made so is refused with the place's name.
+"""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections import deque
+from enum import Enum
+from typing import Any, NoReturn
+
+import numpy as np
+from autoloop_runtime.ir.composite import composite_of
+from autoloop_runtime.ir.tensor import Tensor
+
+from ..conversion.callables import is_users_class
+from ..operators.mutation.container_contents import dict_class
+from ..operators.mutation.heap_snapshot import instance_attributes, is_random, stand_ins
+from ..operators.mutation.outside_world import leave
+from ..operators.staging.moved_lists import Moved
+from ..operators.staging.numbers_or_arrays import as_result
+from ..operators.staging.standins import StandIn, opened
+from ..returned_views import copied, whole_of
+from .places import Place, put
+from .stateful import Made
+from .unchanging import PLAIN, has_state
+from .world import Holder, Recipe, World
+
+
+class Recipes:
+    """Makes recipes, and collects what they need.
+
+    Parameters
+    ----------
+    world : World
+    """
+
+    def __init__(self, world: World) -> None:
+        self.outputs: list[Any] = []
+        #: what of the graph is left in the world, the names of the places, what stood there, and what surely stays
+        #: there where it is not left
+        self.arrays: list[tuple[Any, str, Any, Any]] = []
+        self.before: dict[int, Any] = {}
+        #: what stays where an array, by id, is not left, as the run tells
+        self.firsts: dict[int, Any] = {}
+        self.owners: list[Place] = []
+        self._world = world
+        #: objects of the world by id: what the trace sees, and where it stands
+        self._known = {id(value): place for value, place in world.reached.seen.values() if place.kind != "call"}
+        self._known.update((id(one.traced), one.place) for one in world.holders)
+        self._paths: dict[tuple[Any, ...], int] = {}
+        self._made: dict[int, tuple[Any, Recipe]] = {}
+        #: arrays of the trace's own by id, and copies of them
+        self._copies: dict[int, Any] = {}
+
+    def owner(self, place: Place) -> int:
+        """Return which of the owners stands at a place."""
+        number = self._paths.setdefault(place.path, len(self.owners))
+        if number == len(self.owners):
+            self.owners.append(place)
+        return number
+
+    def output(self, value: Any) -> int:
+        """Return which output a value of the graph is."""
+        self.outputs.append(value)
+        return len(self.outputs) - 1
+
+    def of(self, value: Any, name: str) -> Recipe:
+        """Return what makes ``value`` in a run; ``name`` is said where that cannot be."""
+        if isinstance(value, (*PLAIN, Enum, type, types.ModuleType)):
+            return lambda made: value
+        known = self._made.get(id(value))
+        if known is None:
+            known = self._made[id(value)] = value, self._once(self._new(value, name), value)
+        return known[1]
+
+    @staticmethod
+    def _once(recipe: Recipe, value: Any) -> Recipe:
+        """Return a recipe that makes one object of a run, however often it is asked."""
+        key = id(value)
+
+        def once(made: Made) -> Any:
+            if key not in made.known:
+                made.known[key] = recipe(made)
+            return made.known[key]
+
+        return once
+
+    def _new(self, value: Any, name: str) -> Recipe:
+        place = self._known.get(id(value))
+        if place is not None:
+            owner = self.owner(place)
+            return lambda made: made.owners[owner]
+        if isinstance(value, StandIn) and composite_of(value) is None:
+            return self.of(self._leaving(value, name), name)
+        if isinstance(value, Tensor) and value.node is None:
+            return lambda made: value
+        if isinstance(value, Tensor) or composite_of(value) is not None:
+            number = self.output(as_result(value))
+            self.arrays.append((value, name, self.before.get(id(value)), self.firsts.get(id(value))))
+            return lambda made: made.outputs[number]
+        if isinstance(value, np.ndarray):
+            kept = copied(value, self._copies)
+            return lambda made: copied(kept, made.known)
+        return self._structure(value, name)
+
+    @staticmethod
+    def _leaving(value: StandIn, name: str) -> Any:
+        """Return what the world gets in place of a stand-in."""
+        if isinstance(value, Moved):
+            leave(f"whether {name!r} is the list that a loop or branch changes, or another one, only the run knows", "")
+        try:
+            return opened(value).leaving()
+        except TypeError:
+            opened(value).refuse_leaving(f"{name!r} would still hold")
+
+    def holds(self, value: Any, seen: set[int]) -> bool:
+        """Return whether a result holds objects of the world, new objects that hold anything, or one object twice.
+
+        Parameters
+        ----------
+        value : object
+        seen : set of int
+            The containers of the result that were looked at.
+        """
+        if isinstance(value, (Tensor, *PLAIN)):
+            return False
+        if id(value) in self._made:
+            return True
+        if isinstance(value, np.ndarray):
+            return id(whole_of(value)) in self._copies
+        if isinstance(value, (tuple, list, dict, set, deque)) or hasattr(type(value), "__dataclass_fields__"):
+            if id(value) in self._known or id(value) in seen:
+                return True
+            if not isinstance(value, tuple):
+                seen.add(id(value))
+            parts = value.values() if isinstance(value, dict) else value
+            if hasattr(type(value), "__dataclass_fields__"):
+                parts = instance_attributes(value).values()
+            return any(self.holds(one, seen) for one in parts)
+        return (id(value) in self._known and not callable(value)) or has_state(value)
+
+    def grown(self, holder: Holder) -> Any:
+        """Return what a list of the world has become in a staged loop or branch; None if it is what it is."""
+        now = holder.traced
+        return now[0].grown if type(now) is list and len(now) == 1 and type(now[0]) is Moved else None
+
+    def know_grown(self) -> None:
+        """Note which lists of the world are those that have grown."""
+        for one in self._world.holders:
+            if (grown := self.grown(one)) is not None:
+                self._known[id(grown)] = one.place
+
+    def _structure(self, value: Any, name: str) -> Recipe:
+        kind = type(value)
+        if isinstance(value, tuple):
+            parts = [self.of(one, f"{name}[{k}]") for k, one in enumerate(value)]
+            if hasattr(kind, "_fields"):
+                return lambda made: kind(*[part(made) for part in parts])
+            return lambda made: kind([part(made) for part in parts])
+        if kind in (list, set, frozenset):
+            parts = [self.of(one, f"{name}[...]") for one in value]
+            return lambda made: kind([part(made) for part in parts])
+        if kind is deque:
+            parts, maxlen = [self.of(one, f"{name}[...]") for one in value], value.maxlen
+            return lambda made: deque([part(made) for part in parts], maxlen)
+        if isinstance(value, dict):
+            return self._dict(value, name)
+        if isinstance(value, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
+            self._check_function(value, name)
+            return lambda made: value
+        if is_random(value):
+            return lambda made: copy.deepcopy(value)
+        if hasattr(value, "__next__"):
+            self.refuse(name, f"a {kind.__name__}")
+        if is_users_class(kind) or kind is types.SimpleNamespace:
+            return self._object(value, name)
+        return lambda made: value
+
+    def _dict(self, value: Any, name: str) -> Recipe:
+        empty = copy.copy(value)
+        kind = dict_class(empty)
+        kind.clear(empty)
+        items = [(key, self.of(one, f"{name}[{key!r}]")) for key, one in value.items()]
+
+        def made_dict(made: Made) -> Any:
+            new = copy.copy(empty)
+            for key, recipe in items:
+                kind.__setitem__(new, key, recipe(made))
+            return new
+
+        return made_dict
+
+    def _object(self, value: Any, name: str) -> Recipe:
+        kind = type(value)
+        if isinstance(value, (list, dict, set, deque, np.ndarray, BaseException)):
+            self.refuse(name, f"a new {kind.__name__}")
+        try:
+            object.__new__(kind)
+        except TypeError:
+            self.refuse(name, f"a new {kind.__name__}")
+        number = id(value)
+        held = [(key, self.of(one, f"{name}.{key}")) for key, one in instance_attributes(value).items()]
+
+        def made_object(made: Made) -> Any:
+            new = made.known[number] = object.__new__(kind)
+            for key, recipe in held:
+                put(new, key, recipe(made))
+            return new
+
+        return made_object
+
+    def _check_function(self, value: Any, name: str) -> None:
+        """Raise if a function holds, in its closure or as its instance, what only a run knows."""
+        inner = getattr(value, "__func__", value)
+        held = [getattr(cell, "cell_contents", None) for cell in getattr(inner, "__closure__", None) or ()]
+        held += [*(getattr(inner, "__defaults__", None) or ()), getattr(value, "__self__", None)]
+        if any(isinstance(one, Tensor) and one.node is not None for one in held) or any(stand_ins([value])):
+            self.refuse(name, "a function that holds values of the graph")
+
+    @staticmethod
+    def refuse(name: str, what: str) -> NoReturn:
+        """Leave a function to plain Python that leaves in the world what cannot be made at each call."""
+        leave(f"{name!r} is left holding {what}", "return it from the decorated function")

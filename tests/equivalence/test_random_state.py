@@ -1,0 +1,207 @@
+"""Random programs with a world do to it under the decorator what they do without, call after call."""
+
+import random
+import re
+import types
+import warnings
+from collections import Counter
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+from harness import alike
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from random_array_programs import HEAD, arguments
+from random_state_programs import program
+from test_random_arrays import COUNTS, REFUSALS, compiled_world, is_wrong, shorter
+
+CALLS = 3
+PLAIN = "runs as plain Python"
+
+
+def parts(value, seen, path=""):
+    """Yield what a value consists of, with the way there: types, keys, numbers, arrays."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        yield path, value
+    elif isinstance(value, (list, tuple)):
+        yield path, (type(value).__name__, len(value))
+        for k, one in enumerate(value):
+            yield from parts(one, seen, f"{path}[{k}]")
+    elif isinstance(value, dict):
+        yield path, (type(value).__name__, [*value])
+        for key, one in value.items():
+            yield from parts(one, seen, f"{path}.{key}")
+    elif hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType)):
+        yield path, type(value).__name__
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield from parts(vars(value), seen, path)
+    else:
+        yield path, value if isinstance(value, (int, float, complex, str)) else getattr(value, "__name__", value)
+
+
+def described(value):
+    """Return what a value consists of, with copies of arrays."""
+    found = parts(value, set())
+    return {
+        path: (type(one), np.array(one)) if isinstance(one, (np.ndarray, np.generic)) else one for path, one in found
+    }
+
+
+def arrays_of(value):
+    """Return the arrays of a value, and the ways there."""
+    found = [(path, one) for path, one in parts(value, set()) if isinstance(one, np.ndarray)]
+    return [path for path, _ in found], [one for _, one in found]
+
+
+def apart(wanted, found):
+    """Return in what places two descriptions differ, and how."""
+    return {
+        path: (found.get(path, ...), "not", wanted.get(path, ...))
+        for path in {**wanted, **found}
+        if not same(wanted.get(path, ...), found.get(path, ...), path.endswith("]"))
+    }
+
+
+def same(one, other, is_element=False):
+    """Return whether two values of a description are equal; the numbers in a list that grows are of one type."""
+    if is_element and is_number(one) and is_number(other):
+        one, other = (one[1] if isinstance(one, tuple) else one for one in (one, other))
+        return bool(np.isclose(one, other, rtol=1e-12, equal_nan=True))
+    if type(one) is not type(other) or (isinstance(one, tuple) and one[0] != other[0]):
+        return False
+    if not isinstance(one, tuple) or not isinstance(one[1], np.ndarray):
+        if isinstance(one, (float, complex)):
+            return bool(np.isclose(one, other, rtol=1e-12, equal_nan=True))
+        return one == other
+    return alike([one[1]], [other[1]])
+
+
+def is_number(value):
+    is_scalar = isinstance(value, tuple) and isinstance(value[1], np.ndarray) and not value[1].ndim
+    return isinstance(value, (int, float)) or is_scalar
+
+
+def together(ways, arrays):
+    """Return which arrays are one, and which share memory."""
+    pairs = [(j, k) for k in range(len(arrays)) for j in range(k) if np.may_share_memory(arrays[j], arrays[k])]
+    shared = {(ways[j], ways[k]) for j, k in pairs if np.shares_memory(arrays[j], arrays[k])}
+    return shared | {(ways[j], "is", ways[k]) for j, k in pairs if arrays[j] is arrays[k]}
+
+
+def played(text, number, layout, count, executor=None):
+    """Return what each call gave, raised and left, and whether it ran as plain Python."""
+    names = compiled_world(text, number)
+    f = names["f"] if executor is None else al.function(names["f"], executor=executor)
+    own = list(arguments("apart" if layout == "the world's" else layout, count))
+    found, is_plain = [], False
+    for k in range(CALLS):
+        names["change"](k)
+        if layout == "the world's":
+            own[0] = names["W"]
+        before = described([own, names["state"]()])
+        value = error = None
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                value = f(*own)
+            except Exception as one:
+                error = one
+        is_plain |= any(PLAIN in str(one.message) for one in told)
+        state = names["state"]()
+        (_, results), (ways, places) = arrays_of(value), arrays_of([own, state])
+        found.append(
+            (
+                described(value),
+                error,
+                before,
+                described([own, state]),
+                together(ways, places),
+                [[np.shares_memory(one, place) for place in places] for one in results],
+                together(range(len(results)), results),
+            )
+        )
+        if error is not None:
+            break
+    return found, is_plain
+
+
+def verdict(text, layout, count, executor, number="program"):
+    """Return "fine", "raises", "plain" or "refused", or "wrong", of a program, and why."""
+    wanted, _ = played(text, number, layout, count)
+    ours, is_plain = played(text, number, layout, count, executor)
+    for k, (one, other) in enumerate(zip(wanted, ours)):
+        value, error, before, after, lie, shared, among = one
+        result, refusal, given, left, lies_, held, among_ = other
+        if differences := apart(before, given):
+            return "wrong", f"call {k}: finds {differences}"
+        if refusal is not None:
+            if type(refusal) is type(error) or (error is not None and executor == "dataflow"):
+                # what was written before is there, or is not
+                kept = {path for path in apart(after, left) if not same(before.get(path), left.get(path))}
+                return (
+                    ("wrong", f"call {k}: raises {error!r} and leaves {apart(after, left)}") if kept else ("raises", "")
+                )
+            why = f"{type(refusal).__name__}: {refusal} (plain Python: {error!r})"
+            if not isinstance(refusal, REFUSALS):
+                return "wrong", why
+            return ("wrong", f"{why} leaves {apart(before, left)}") if apart(before, left) else ("refused", why)
+        if error is not None:
+            return "wrong", f"call {k}: does not raise {error!r}"
+        if differences := apart(value, result):
+            return "wrong", f"call {k}: gives {differences}"
+        if differences := apart(after, left):
+            return "wrong", f"call {k}: leaves {differences}"
+        if lie != lies_:
+            return "wrong", f"call {k}: leaves arrays that lie so: {lies_ - lie}, not so: {lie - lies_}"
+        # a part of an argument comes back as a copy, and so may what a loop or branch chooses
+        if any(b and not a for x, y in zip(shared, held, strict=True) for a, b in zip(x, y, strict=True)):
+            return "wrong", f"call {k}: results share {held}, not {shared}"
+    return ("plain" if is_plain else "fine"), ""
+
+
+def told(text, layout, count, executor):
+    """Return the message for a program that is wrong: a short one that is, too."""
+    short = shorter(text, lambda t: "def change(k)" in t and is_wrong(verdict(t, layout, count, executor)))
+    held = "".join(re.findall(r"^(?:V|h) = .*\n", short, re.M))
+    why = verdict(short, layout, count, executor)[1]
+    return f"{layout} {count!r} {executor}\n{held}{short[short.index(HEAD) :]}{why[:1500]}"
+
+
+def checked(choices, executors):
+    """Check one program; return the reason of a refusal, or what else became of it."""
+    text, layout = program(choices)
+    count, executor = choices.choice(COUNTS), choices.choice(executors)
+    what, why = verdict(text, layout, count, executor)
+    assert what != "wrong", told(text, layout, count, executor)
+    return re.sub(r"'[^']*'|\d+", "_", why)[:100] if what == "refused" else what
+
+
+def test_random_programs_with_a_world():
+    found = Counter()
+
+    @settings(
+        max_examples=100,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=[*HealthCheck],
+    )
+    @given(st.randoms(use_true_random=False))
+    def every(choices):
+        found[checked(choices, ("sequential", "sequential", "dataflow"))] += 1
+
+    every()
+    assert found["fine"] > found.total() * 0.6, found.most_common()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("chunk", range(20))
+def test_many_random_programs_with_a_world(chunk):
+    found = Counter(checked(random.Random(seed), EXECUTORS[:3]) for seed in range(500 * chunk, 500 * chunk + 500))
+    refused = found.total() - found["fine"] - found["raises"] - found["plain"]
+    print(f"{refused / found.total():.1%} of {found.total()} programs are refused:", *found.most_common(12), sep="\n")
+    assert refused < found.total() * 0.3
