@@ -204,6 +204,21 @@ STATEMENTS = {
         "    if not n.max() > 1:\n        return a.astype(np.complex128)\n    return a\n",
         ("np.array([1j])", "np.zeros((2, 0), 'float16')"), "raises",
     ),
+    "a method that only one of two types has": (
+        "    u = 0.5\n    if np.any(a):\n        for k in range(n):\n            u = np.sqrt(a[0] + u)\n"
+        "    return u.std(axis=())\n",
+        ("np.array([1.0, 2.0])", "2"), "value",
+    ),
+    "a method that the type it is does not have": (
+        "    u = 0.5\n    if np.any(a):\n        u = np.sqrt(a[0] + n)\n    return u.ravel()\n",
+        ("np.zeros(2)", "2"), "raises",
+    ),
+    "no elements of half precision": (
+        "    return np.mean(a, axis=0) + np.mean(a) + np.average(a.T)\n", ("np.zeros((0, 2), 'float16')", "2"), "value",
+    ),
+    "what raises first, though the other is known before the run": (
+        "    if a.max() < a.ravel()[0]:\n        return n\n    return a\n", ("np.array([])", "2"), "raises",
+    ),
 }  # fmt: skip
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import autoloop as al
 import numpy as np
 import pytest
 from api import Tensor, constant, ops
+from executors import needs_native
 from ops_checks import check_gradient, check_static
 
 X, Y = (np.random.default_rng(i).normal(size=(2, 3)) for i in range(2))
@@ -55,3 +57,14 @@ def test_corners():
     assert ops.inner(constant(2), constant([1, 2])).numpy().tolist() == [2, 4]
     with pytest.raises(ValueError, match="indexing"):
         ops.meshgrid([1], [2], indexing="xx")
+
+
+@needs_native
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_shares_of_no_elements_are_none(shape, dtype):
+    x = np.zeros(shape, dtype)
+    for f in (al.softmax, al.log_softmax):
+        for executor in ("sequential", "native"):
+            made = al.function(f, executor=executor, autograph=False)(al.constant(x))
+            assert made.numpy().shape == shape and made.dtype == dtype

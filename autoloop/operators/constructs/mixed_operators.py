@@ -231,8 +231,9 @@ _ARRAYS = frozenset(["dtype", "shape", "ndim", "size"])
 def _attribute(self: MixedNumber, name: str) -> Any:
     if name[:2] == "__" or name in _ARRAYS:
         raise AttributeError(f"{self.described()} has no attribute {name!r}")
-    found = [getattr(self.of_type(code), name) for code in self.types]
-    if any(map(callable, found)):
+    kinds = [self.of_type(code) for code in self.types]
+    found = [getattr(one, name) for one in kinds if hasattr(one, name)] or [getattr(kinds[0], name)]
+    if any(map(callable, found)):  # where its type has none the run raises
         return lambda *args, **kwargs: by_types(lambda one: getattr(one, name)(*args, **kwargs), (self,), {})
     return by_types(lambda one: getattr(one, name), (self,), {})
 

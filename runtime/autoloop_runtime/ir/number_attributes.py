@@ -69,7 +69,7 @@ def _attribute(name: str) -> property:
         if made is not None and hasattr(kind, name):
             return made(self, kind)
         if of_tensors is None or not isinstance(self, DecidedNumber):
-            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=kind)
         return of_tensors.__get__(self.plain)  # what a tensor has decided the caller gets as one
 
     return property(found)

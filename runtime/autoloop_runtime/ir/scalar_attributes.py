@@ -50,7 +50,8 @@ def _attribute(name: str) -> property:
         kind = np.ndarray if self.shape.rank != 0 or type(self) is ZeroDimArray else self.dtype.type
         theirs = getattr(kind, name, None)
         if theirs is None:
-            raise AttributeError(f"'{kind.__module__}.{kind.__name__}' object has no attribute {name!r}")
+            said = f"'{kind.__module__}.{kind.__name__}' object has no attribute {name!r}"
+            raise AttributeError(said, name=name, obj=kind)
         if name in _METHODS:
             return functools.partial(_METHODS[name], self)
         return _ATTRIBUTES[name](self) if name in _ATTRIBUTES else theirs  # what needs no value is the class's own

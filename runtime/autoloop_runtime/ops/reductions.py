@@ -164,12 +164,12 @@ logsumexp = reduction(
 
 
 def _softmax_kernel(x: Any, axis: int) -> Any:
-    e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True))
+    e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))
     return e / np.add.reduce(e, axis=axis, keepdims=True)
 
 
 def _log_softmax_kernel(x: Any, axis: int) -> Any:
-    shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
+    shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
 
 
@@ -177,7 +177,7 @@ def _normalisation(name: str, kernel: Function, grad: Function, doc: str) -> Nor
     op = primitive(
         name, lambda x, axis: (x.dtype, x.shape), kernel,
         lambda g, outputs, inputs, attrs: [grad(g, outputs[0], attrs["axis"])], doc=doc,
-        traits=MADE.but(fails=Fails.NO_ELEMENTS, price=Price.FUNCTION),
+        traits=MADE.but(price=Price.FUNCTION),
     )  # fmt: skip
 
     def f(x: ArrayLike, axis: Axis = -1, name: str | None = None) -> Tensor:

@@ -372,7 +372,9 @@ def _over(ctx: Context, op: Op, value: Value, axes: Sequence[int]) -> Array:
     """Return ``value`` reduced over ``axes``, which stay as 1s, in memory of its own."""
     value = resolve(value)
     out = ctx.temporary(value.t, _kept(value.shape, axes))  # type: ignore[union-attr]
-    if len(axes) == len(value.shape):  # type: ignore[union-attr]
+    if 0 in value.shape:  # type: ignore[union-attr]
+        store_all(ctx, out.shape, [Scalar(literal(_OF_NOTHING.get(op, -np.inf), out.t), out.t)], [out])
+    elif len(axes) == len(value.shape):  # type: ignore[union-attr]
         text = reduce(ctx, op, value, axes, None)
         store_all(ctx, out.shape, [Scalar(text, out.t)], [out])
     else:

@@ -168,6 +168,13 @@ _MAX_COMPLEX = library("max_complex", _of_any_dtype(np.maximum), "reduced", _sha
 _MIN_COMPLEX = library("min_complex", _of_any_dtype(np.minimum), "reduced", _share_alone)
 
 
+def _need_elements(theirs: Any, x: Tensor, axes: Any) -> None:
+    """Raise what the run would raise of no elements: it comes before all that a later line raises."""
+    extents = x.shape.known if x.shape.rank is not None else ()
+    if 0 in (extents if axes is None or not extents else [extents[k] for k in axes]):
+        raise ValueError(f"zero-size array to reduction operation {theirs.__name__}imum which has no identity")
+
+
 def _extreme(
     theirs: Any, ours: Any, begun: Library, of_complex: Library, a: Any, axis: Any, out: Any, keepdims: Any,
     initial: Any, where: Any,
@@ -181,6 +188,7 @@ def _extreme(
                 f"reduction operation '{theirs.__name__}imum' does not have an identity, so to use a where mask one "
                 f"has to specify 'initial'"
             )
+        _need_elements(theirs, x, axes)
         plain: Tensor = (of_complex if x.dtype.kind == "c" else ours)(x, axis=axes, keepdims=kept(keepdims))
         return plain
     if not everywhere(where):
