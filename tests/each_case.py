@@ -13,7 +13,13 @@ import pytest
 
 
 def _shown(*case: Any) -> str:
-    return ", ".join(map(str, case))
+    return ", ".join(map(_word, case))
+
+
+def _word(value: Any) -> str:
+    """What is said of a part of a case: of a function its name, and its line, for many have none."""
+    code = getattr(value, "__code__", None)
+    return str(value) if code is None else f"{value.__name__} in line {code.co_firstlineno}"
 
 
 def each(

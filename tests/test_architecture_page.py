@@ -9,8 +9,8 @@ import traceback
 from pathlib import Path
 
 import autoloop
-import pytest
 from api import Graph, emit, lower
+from each_case import each
 
 PAGE = Path(__file__).resolve().parents[1] / "runtime" / "README.md"
 BOX = re.compile(r"<!-- artefact: (\w+) -->\n```(\w+)\n(.*?)```", re.S)
@@ -96,6 +96,6 @@ def test_the_boxes_are_what_the_code_makes():
         assert text.strip() == made[name].strip(), f"box {name!r} of {PAGE} is out of date; run with UPDATE_PAGES=1"
 
 
-@pytest.mark.parametrize("module", re.findall(r"^\| \d\w* .*?\| `([\w.]+)`", PAGE.read_text(), re.M))
+@each(re.findall(r"^\| \d\w* .*?\| `([\w.]+)`", PAGE.read_text(), re.M))
 def test_the_modules_it_names_exist(module):
     assert __import__(module)

@@ -12,6 +12,7 @@ import weakref
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 
 def test_same_kinds_of_arguments_are_traced_once():
@@ -139,7 +140,7 @@ def test_input_signature_leaves_out_arguments_with_defaults():
             wrong()
 
 
-@pytest.mark.parametrize("signature", [al.TensorSpec([]), [3], [al.TensorSpec([]), "float32"]])
+@each([al.TensorSpec([]), [3], [al.TensorSpec([]), "float32"]])
 def test_what_is_no_input_signature(signature):
     with pytest.raises(TypeError, match="input_signature .*TensorSpec"):
         al.function(lambda x: x, input_signature=signature)
@@ -235,7 +236,7 @@ def test_methods_have_a_cache_per_instance_and_keep_no_instance_alive():
     assert dead() is None
 
 
-@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+@each(["dataflow", "sequential"])
 def test_a_variable_does_not_share_memory_with_what_it_was_assigned(executor):
     v = al.Variable(np.zeros(3))
 
@@ -305,7 +306,7 @@ def test_many_retraces_name_the_argument():
     assert "'n'" in str(seen[0].message) and "autoloop.constant" in str(seen[0].message)
 
 
-@pytest.mark.parametrize("kind", [int, float])
+@each([int, float])
 def test_a_number_that_keeps_changing_becomes_an_input(kind):
     def f(x, k, name="a"):
         if k > 6:
@@ -422,7 +423,7 @@ def test_a_call_keeps_no_argument_alive():
         assert not any(r() is not None for r in references)
 
 
-@pytest.mark.parametrize("setting", [{}, {"divide": "raise", "invalid": "ignore"}])
+@each([{}, {"divide": "raise", "invalid": "ignore"}])
 def test_floating_point_settings_are_as_before_outside(setting):
     @al.function(executor="sequential")
     def f(x):
@@ -446,7 +447,7 @@ def test_floating_point_settings_are_as_before_outside(setting):
             assert np.geterr() == before
 
 
-@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+@each(["dataflow", "sequential"])
 def test_arrays_of_the_other_byte_order_are_computed_with_in_this_machines(executor):
     f = al.function(lambda x, pair: (x, x * 2, pair["y"]), executor=executor)
     x = np.arange(3.0)

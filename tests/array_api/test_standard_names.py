@@ -133,7 +133,7 @@ def test_functions_without_values_take_the_default_dtypes():
         assert found(al.ones(3)).dtype == al.int64
 
 
-@pytest.mark.parametrize("f", [al.sum, al.prod, al.cumulative_sum, al.cumulative_prod, "trace"])
+@each([al.sum, al.prod, al.cumulative_sum, al.cumulative_prod, "trace"])
 def test_sums_are_at_least_as_wide_as_the_default(f):
     def dtype_of(given, **more):
         if f == "trace":
@@ -191,7 +191,7 @@ def test_what_dtypes_promote_to():
     assert al.can_cast(al.int8, al.int16) and al.can_cast(small, "float32") and not al.can_cast(double, al.float32)
 
 
-@pytest.mark.parametrize("version", ["2021.12", "2022.12", "2023.12"])
+@each(["2021.12", "2022.12", "2023.12"])
 def test_earlier_versions_are_part_of_it(version):
     assert al.ones(1).__array_namespace__(api_version=version) is al
 

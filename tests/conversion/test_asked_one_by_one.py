@@ -5,11 +5,12 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 ROWS = [max, min, any, all, sorted]
 
 
-@pytest.mark.parametrize("builtin", ROWS)
+@each(ROWS)
 def test_rows_cannot_be_asked(builtin):
     m = np.arange(6.0).reshape(2, 3)
     f = lambda m: builtin(m)
@@ -26,7 +27,7 @@ def in_all(v):
     return all((z := x) < 1.5 for x in v if x > 0), z  # noqa: F821
 
 
-@pytest.mark.parametrize("f", [in_any, in_all])
+@each([in_any, in_all])
 def test_a_name_that_any_or_all_sets_as_far_as_it_gets(f):
     v = np.array([1.0, 3.0, 0.5])
     with pytest.raises(TypeError, match="How far a generator expression gets decides what its `:=` leave behind, so "):
@@ -52,7 +53,7 @@ def returns_lists_of_two_lengths(v):
     return [0.0]
 
 
-@pytest.mark.parametrize("f", [returns_of_two_kinds, returns_lists_of_two_lengths])
+@each([returns_of_two_kinds, returns_lists_of_two_lengths])
 def test_messages_speak_of_return(f):
     with pytest.raises(TypeError, match="'return'") as raised:
         al.function(f)(np.array([1.0, 3.0]))

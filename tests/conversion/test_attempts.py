@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
 from autoloop.errors import ConversionError
+from each_case import each
 from executors import INTERPRETED
 
 V = np.array([1.0, 3.0, 0.5, 2.0])
@@ -146,8 +148,7 @@ CAUGHT = [
 ]
 
 
-@pytest.mark.parametrize("executor", INTERPRETED)
-@pytest.mark.parametrize("f", CAUGHT)
+@each(product(CAUGHT, INTERPRETED))
 def test_what_an_except_clause_would_catch_is_refused(f, executor):
     with pytest.raises(
         ConversionError,
@@ -174,7 +175,7 @@ def prints_last_in_a_loop(v):
             print("last", x)
 
 
-@pytest.mark.parametrize("f", [prints_last, prints_last_in_a_loop])
+@each([prints_last, prints_last_in_a_loop])
 def test_what_finally_adds_to_the_graph_would_not_be_done(f):
     with pytest.raises(
         ConversionError,
@@ -196,7 +197,7 @@ def manager():
     yield
 
 
-@pytest.mark.parametrize("make", [Manager, manager])
+@each([Manager, manager])
 def test_a_manager_would_not_be_told(make):
     def f(v):
         with make():
@@ -303,8 +304,7 @@ def raises_before_it_is_outside(v):
         i += 1
 
 
-@pytest.mark.parametrize("executor", INTERPRETED)
-@pytest.mark.parametrize("f", [raises_in_the_end, raises_before_it_is_outside])
+@each(product([raises_in_the_end, raises_before_it_is_outside], INTERPRETED))
 def test_an_endless_loop_that_only_a_raise_ends(f, executor):
     with pytest.raises(RuntimeError, match="stop"):
         al.function(f, executor=executor)(V)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
-import pytest
+from each_case import each
 from executors import EXECUTORS, INTERPRETED, needs_native
 from written_out import differences, failures, outcome, program
 
@@ -32,12 +32,12 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_items(executor):
     assert not differences([*ITEMS, *(TEXTS if executor in INTERPRETED else [])], executor, K)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_what_is_not_there(executor):
     texts = ["range(2)[k[0]]", "range(k[0])[5]", "range(k[0])[-3]", "[1, 2][k[0]]", "{0: 1}[k[0]]", "{}[k[0]]"]
     texts += ["[1, 2].index(k[1])", "(1, 2).index(y[1])", "range(5).index(k[1])", "range(k[0]).index(7)"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
@@ -116,8 +118,7 @@ def test_it_is_pythons_answer(name, executor):
         np.testing.assert_equal(plain(al.function(SAME[name], executor=executor)(V)), plain(SAME[name](V)))
 
 
-@pytest.mark.parametrize("executor", INTERPRETED)
-@pytest.mark.parametrize("name", GROW)
+@each(product(GROW, INTERPRETED))
 def test_it_is_pythons_answer_of_unknown_length(name, executor):
     assert plain(al.function(GROW[name], executor=executor)(V)) == plain(GROW[name](V))
 
@@ -160,7 +161,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("f, words", REFUSED)
+@each(REFUSED)
 def test_what_the_run_would_have_to_say_is_refused(f, words):
     with pytest.raises(TypeError) as caught:
         al.function(f)(V)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import autoloop as al
-import pytest
+from each_case import each
 
 
-@pytest.mark.parametrize("executor", ["auto", "dataflow", "sequential"])
+@each(["auto", "dataflow", "sequential"])
 def test_an_effect_in_the_condition_happens_once_per_test(executor):
     asked = []
 

@@ -13,6 +13,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop import nest
+from each_case import each
 from executors import EXECUTORS, INTERPRETED, spread_each
 
 LOG: list = []
@@ -640,7 +641,7 @@ def fails(value):
     raise KeyError("the user's own")
 
 
-@pytest.mark.parametrize("executor", INTERPRETED)
+@each(INTERPRETED)
 def test_a_number_takes_the_shape_of_a_py_function(executor):
     x = np.float64(3)
     assert float(al.function(sum_of_py_function, executor=executor)(x)) == 12

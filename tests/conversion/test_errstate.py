@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import warnings
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS
 
 
@@ -69,8 +71,7 @@ def _warned(f, **settings):
     return [(one.category, str(one.message)) for one in said]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", PROGRAMS)
+@each(product(PROGRAMS, EXECUTORS))
 def test_raises_and_warns_as_numpy_does(f, executor):
     decorated = al.function(f, executor=executor)
     with warnings.catch_warnings():
@@ -146,7 +147,7 @@ def test_other_threads_have_their_own_setting():
     assert np.isneginf(found[0][1])
 
 
-@pytest.mark.parametrize("setting", [lambda: np.errstate(divide="raise"), lambda: np.errstate(all="warn")])
+@each([lambda: np.errstate(divide="raise"), lambda: np.errstate(all="warn")])
 def test_inside_of_a_traced_function_it_is_refused(setting):
     def f(x):
         with setting():

@@ -12,6 +12,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.differentiation import grad, jvp
+from each_case import each
 
 X = np.array([0.9, 0.5, 1.2])
 
@@ -147,7 +148,7 @@ def compiled(source, seed):
     return space["program"]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each(range(20))
 def test_programs_made_by_chance(seed):
     source = random_program(seed)
     program = compiled(source, seed)

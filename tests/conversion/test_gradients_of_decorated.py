@@ -8,6 +8,7 @@ import weakref
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS
 
 
@@ -36,7 +37,7 @@ class Model:
         return decay(x, n, self.scale)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_the_loop_of_a_decorated_function(executor):
     f = al.function(decay, executor=executor)
     for x in (np.float64(0.5), al.constant(0.25, al.float64)):
@@ -51,7 +52,7 @@ def test_the_loop_of_a_decorated_function(executor):
     assert [w.tracing_count for w in f.with_gradient.values()] == [5, 2]  # one for all numbers
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_what_else_may_be_decorated(executor):
     spec = [al.TensorSpec([], al.float64), al.TensorSpec([], al.int64)]
     signed = al.function(decay, input_signature=spec, executor=executor)

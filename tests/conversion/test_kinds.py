@@ -8,6 +8,7 @@ from itertools import product
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import INTERPRETED, spread_each
 
 X = np.array([1.5, -2.0, 3.0], np.float32)
@@ -200,8 +201,7 @@ def test_results_are_of_the_kind_that_plain_python_gives(program, count, executo
     assert alike(found, expected), (found, expected)
 
 
-@pytest.mark.parametrize("executor", INTERPRETED)
-@pytest.mark.parametrize("program", [texts, unknown_shapes])
+@each(product([texts, unknown_shapes], INTERPRETED))
 def test_what_has_no_machine_code_is_of_the_same_kind(program, executor):
     found, expected = al.function(program, executor=executor)(X, np.int64(3)), program(X, np.int64(3))
     assert found == expected and described(found) == described(expected)
@@ -251,7 +251,7 @@ def test_results_are_arrays_of_the_callers_own():
     assert f(x)[0].tolist() == (X * 2).tolist()
 
 
-@pytest.mark.parametrize("decorate", [lambda f: f, al.function])
+@each([lambda f: f, al.function])
 def test_derivatives_are_of_the_kind_of_the_arguments(decorate):
     def f(w, x):
         return np.sum(np.sin(w * x))
@@ -273,7 +273,7 @@ def test_a_derivative_that_is_differentiated_again_is_no_array():
     np.testing.assert_allclose(slope, 2.0**2 * (1 + 3 * np.log(2)))
 
 
-@pytest.mark.parametrize("outer", [lambda f: f, al.function])
+@each([lambda f: f, al.function])
 def test_maps_and_scans_of_arrays_are_arrays(outer):
     maps = outer(
         lambda x: (al.map_fn(np.sin, x), al.scan(lambda a, v: a + v, x), al.vectorized_map(lambda v: v * 2, x))

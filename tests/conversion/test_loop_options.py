@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
 from autoloop import set_loop_options as options
+from each_case import each
 from executors import EXECUTORS
 
 
@@ -81,26 +84,24 @@ def in_a_python_loop(x):
 HEADS = [head, under_another_name, with_a_walrus, with_a_walrus_and_nothing_else, a_condition_that_turns_tensor]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", HEADS)
+@each(product(HEADS, EXECUTORS))
 def test_they_hold_for_the_loop(f, executor):
     expected = 2 if f is with_a_walrus_and_nothing_else else 3  # there the test itself takes one off, a third time
     assert float(al.function(f, executor=executor)(np.float64(5))) in (expected, 3)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("most", [0, 1, 2, 3, al.constant(2), al.constant(0)])
+@each(product([0, 1, 2, 3, al.constant(2), al.constant(0)], EXECUTORS))
 def test_iterations_that_ran_in_python_count(most, executor):
     # the first iteration runs in Python: only after it a tensor decides
     assert float(al.function(at_most(most), executor=executor)(np.float64(9))) == 9 - max(int(most), 1)
 
 
-@pytest.mark.parametrize("f", [*HEADS, misplaced, outside, in_a_python_loop])
+@each([*HEADS, misplaced, outside, in_a_python_loop])
 def test_in_plain_python_they_do_nothing(f):
     assert f(5.0) == {outside: 5, in_a_python_loop: 2}.get(f, 0)
 
 
-@pytest.mark.parametrize("f", [misplaced, outside])
+@each([misplaced, outside])
 def test_anywhere_else_they_are_refused(f):
     with pytest.raises(ValueError, match="set_loop_options must be the first statement in the body of a loop"):
         al.function(f)(np.float64(5))

@@ -7,6 +7,7 @@ import dataclasses
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import spread
 
 
@@ -191,7 +192,7 @@ def test_it_is_pythons_answer(f, executor):
     assert [outcome(decorated, np.int64(x)) for x in range(7)] == [outcome(f, np.int64(x)) for x in range(7)]
 
 
-@pytest.mark.parametrize("f", SAME)
+@each(SAME)
 def test_not_staged_it_is_python(f):
     for x in (0, 1, 2, 3, 4, 5, 6, 1.5):
         assert outcome(al.convert(f), x) == outcome(f, x)
@@ -219,7 +220,7 @@ def local_class(x):
     return 2
 
 
-@pytest.mark.parametrize("f", [number_class, array_class, local_class])
+@each([number_class, array_class, local_class])
 def test_a_tensor_is_not_asked_for_the_class_of_what_it_stands_for(f):
     with pytest.raises(TypeError, match="asks a tensor here for the class of a number or an array") as caught:
         al.function(f)(np.float64(2))

@@ -7,6 +7,7 @@ import math
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS, INTERPRETED
 
 LEAST = -(2**63)
@@ -90,7 +91,7 @@ def test_what_python_raises_is_raised():
         assert words in str(staged.value).replace("NumberTracer", "int"), number
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_a_domain_error_names_the_function_in_a_loop(executor):
     def summed(x):
         total = 0.0
@@ -104,7 +105,7 @@ def test_a_domain_error_names_the_function_in_a_loop(executor):
         f(np.arange(39.0))
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_the_least_int_has_no_opposite_of_64_bits(executor):
     for program in (lambda k: -k, lambda k: abs(k), lambda k: k // -1, lambda k: divmod(k, k // k * -1)[0]):
         f = al.function(lambda n, program=program: program(int(n)), executor=executor)

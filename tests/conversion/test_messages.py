@@ -7,6 +7,7 @@ import traceback
 
 import autoloop as al
 import pytest
+from each_case import each
 
 
 def shape_change(n):
@@ -324,7 +325,7 @@ def unset_caught_in_a_loop(n):
     return k
 
 
-@pytest.mark.parametrize("function", [unset_caught, unset_suppressed, unset_caught_in_a_loop])
+@each([unset_caught, unset_suppressed, unset_caught_in_a_loop])
 def test_catching_a_read_that_only_the_run_can_refuse_is_refused(function):
     with pytest.raises(NotImplementedError, match="whether 'last' has a value is known only at run time") as caught:
         al.function(function)(al.constant(3))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS, spread
 from mixed_functions import mixed_program
 
@@ -42,7 +45,7 @@ def compare(seed: int, executors=EXECUTORS) -> None:
                 np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9, err_msg=f"{executor} {args} {text}")
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each(range(5))
 def test_mixed_program(seed):
     compare(seed, EXECUTORS if seed % 5 == 0 else ("auto", "sequential"))
 
@@ -195,8 +198,7 @@ def without_a_value_after_a_loop_that_shares_it(x, k):
     return late
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("x", [1.0, -2.0, -5.0])
+@each(product([1.0, -2.0, -5.0], EXECUTORS))
 def test_a_shared_variable_without_a_value_has_none_behind_a_loop(x, executor):
     def outcome(f):
         try:

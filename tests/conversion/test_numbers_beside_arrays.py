@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS, spread
 
 
@@ -102,8 +105,7 @@ def test_as_the_plain_function(f, executor):
                 np.testing.assert_array_equal(one, other, err_msg=f"{dtype} {n}")
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+@each(product(["int8", "int64", "uint64"], EXECUTORS))
 def test_what_no_integer_is_near(dtype, executor):
     x = np.array([1, 2], dtype)
     for f, n in ((endless, np.float64(1e400)), (nothing, np.float64(-1.0)), (endless, np.float64(1e301))):

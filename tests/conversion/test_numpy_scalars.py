@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS, INTERPRETED
 from written_out import alike, differences, failures, outcome, program
 
@@ -22,7 +25,7 @@ REFUSED = {"base", "data", "flags", "tobytes", "tofile", "dump", "dumps", "fill"
 ITERATOR = "flat"
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.uint8, np.bool_, np.complex128])
+@each([np.float64, np.float32, np.int64, np.uint8, np.bool_, np.complex128])
 def test_every_attribute(kind):
     x = np.array([2, 3, 1]).astype(kind)
     wrong = []
@@ -76,8 +79,7 @@ STATIC = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("dtype", ["float64", "int32"])
+@each(product(["float64", "int32"], EXECUTORS))
 def test_numbers_of_scalars(dtype, executor):
     x = np.array([2, -3, 5]).astype(dtype)
     texts = [*NUMBERS, *([] if executor == "native" else ASKED), *(STATIC if executor == "sequential" else [])]
@@ -91,7 +93,7 @@ def test_numbers_of_scalars(dtype, executor):
     assert not differences(alone, INTERPRETED[0], {"x": x})
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_what_has_no_value_raises_as_in_python(executor):
     texts = ["np.int8(int(x[2]))", "np.uint8(int(x[1]))", "int(x[0]) >> int(x[1])", "round(x[0] / 0)"]
     texts += ["round(x[0] * np.nan)", "float(x[:1])", "int(x[:1])", "hash(x)", "round(x)", "bin(x[0] * 0.5)", "bin(x)"]
@@ -100,7 +102,7 @@ def test_what_has_no_value_raises_as_in_python(executor):
     assert not failures(["math.trunc(x[0])", "chr(int(x[1]))"], INTERPRETED[0], {"x": np.array([2, -3])})
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_an_unsigned_int_of_64_bits_may_not_fit(executor):
     f = {text: program(text, ["x"]) for text in ("int(x[0])", "x[0].item()", "x.tolist()", "round(x[0])")}
     for text, plain in f.items():

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from numpys_examples import difference
 
 M = np.arange(8.0).reshape(4, 2)
@@ -126,7 +127,7 @@ def of_a_list_that_grew(i):
     return found[::-1], found[1:], found[:1], sorted(range(int(i[0])))
 
 
-@pytest.mark.parametrize("f", [of_all_sequences, of_an_argument, of_a_row_before, of_a_list_that_grew])
+@each([of_all_sequences, of_an_argument, of_a_row_before, of_a_list_that_grew])
 def test_an_item_at_a_place_of_the_run_is_as_in_python(f):
     assert difference(f(I), al.function(f)(I)) == ""
 
@@ -219,7 +220,7 @@ def arrays_as_lists(m):
     return np.vstack(cube), np.hstack(cube), np.dstack(cube), np.column_stack(cube)
 
 
-@pytest.mark.parametrize("f", [lists_by_name, lists_of_calls, arrays_as_lists])
+@each([lists_by_name, lists_of_calls, arrays_as_lists])
 def test_lists_of_arrays_given_to_numpy_are_as_in_numpy(f):
     assert difference(f(M), al.function(f)(M)) == ""
 

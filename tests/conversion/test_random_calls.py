@@ -7,6 +7,7 @@ import random
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 RNG = np.random.default_rng()
 LEGACY = np.random.RandomState()
@@ -214,7 +215,7 @@ def test_what_is_drawn_has_the_shape_that_was_traced():
             f(1.0)
 
 
-@pytest.mark.parametrize("executor", ["sequential", "dataflow"])
+@each(["sequential", "dataflow"])
 def test_what_is_drawn_may_be_changed(executor):
     rows = np.arange(6.0).reshape(3, 2)
 

@@ -9,6 +9,7 @@ import autoloop as al
 import pytest
 from api import emit, prepare
 from autoloop.conversion.pipeline import convert
+from each_case import each
 from executors import NATIVE, needs_native
 from random_functions import random_program
 
@@ -57,7 +58,7 @@ def compare(seed: int, native: bool = False) -> None:
             assert tuple(map(int, result)) == expected, (executor, values, text)
 
 
-@pytest.mark.parametrize("seed", range(11))
+@each(range(11))
 def test_random_program(seed):
     compare(seed)
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
 from api import automatic, background, compiled_calls
 from api import tier_up as later
+from each_case import each
 from executors import EXECUTORS, needs_native, spread
 
 F64 = al.float64
@@ -143,15 +145,14 @@ def test_tapes_around_a_call(executor, f, memory):
     agree(orders(f, executor, memory), saved(f, memory))
 
 
-@pytest.mark.parametrize("f", PROGRAMS)
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(product(EXECUTORS, PROGRAMS))
 def test_a_tape_finds_what_one_graph_does(executor, f):
     one = al.function(al.value_and_grad(lambda x, c: f(x, c, N)[0], (0, 1)), executor=executor)
     value, slopes = one(ARRAY, np.float64(0.9))
     agree([saved(f, None)[0], saved(f, None)[3][0][:2]], [value, slopes])
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_vjp_jacobian_and_gradients_of_gradients(executor):
     f = al.function(waves, executor=executor)
     c = al.constant(0.9, F64)
@@ -187,7 +188,7 @@ def with_a_variable(executor):
     return y, first, traced, [outer.gradient(g, [x, scale, near]) for g in (*first, traced)]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_variables_and_constants_are_those_of_the_call(executor):
     y, first, traced, second = with_a_variable(executor)
     agree([y, first, traced, second], with_a_variable("sequential"))
@@ -195,7 +196,7 @@ def test_variables_and_constants_are_those_of_the_call(executor):
     assert math.isclose(float(y), functools.reduce(lambda v, _: math.sin(1.2 * v) * 0.8, range(N), 0.7))
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_an_argument_that_is_changed_after_the_call(executor):
     given = ARRAY.copy()
 

@@ -16,6 +16,7 @@ import overloaded_programs
 import pytest
 import staged_programs
 import state_programs
+from each_case import each
 from executors import INTERPRETED, spread_each
 
 CASES = [
@@ -183,7 +184,7 @@ def test_a_range_that_is_a_tensor_of_unknown_length(executor, low, high):
     assert al.function(loops, executor=executor)(al.constant(low), al.constant(high)).numpy() == want
 
 
-@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+@each(["dataflow", "sequential"])
 def test_the_numbers_of_a_range_have_the_dtype_of_its_bounds(executor):
     def squares(n):
         total = al.constant(0, al.int64)
@@ -198,7 +199,7 @@ def test_the_numbers_of_a_range_have_the_dtype_of_its_bounds(executor):
     assert want > 2**31 and al.function(squares, executor=executor)(np.int64(n)) == want
 
 
-@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+@each(["dataflow", "sequential"])
 def test_a_numpy_scalar_that_meets_no_tensor_keeps_its_dtype(executor):
     def hashes(n):
         h, total = np.int64(17), np.float64(0)

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import programs
-import pytest
 from autoloop.conversion.pipeline import convert, to_code
+from each_case import each
 
 
 def squares(n):
@@ -68,7 +68,7 @@ def test_text_can_be_pasted_and_run():
     assert namespace["squares"](5) == squares(5)
 
 
-@pytest.mark.parametrize("name", ["sum_of_squares", "fibonacci", "bubble", "elif_chain", "dicts", "matching"])
+@each(["sum_of_squares", "fibonacci", "bubble", "elif_chain", "dicts", "matching"])
 def test_about_twice_the_lines(name):
     function = getattr(programs, name)
     code = function.__code__
@@ -77,7 +77,7 @@ def test_about_twice_the_lines(name):
     assert len(to_code(function).splitlines()) - 3 <= 2.5 * own + 2
 
 
-@pytest.mark.parametrize("name", ["sum_of_squares", "jumps_in_while", "unpacking_and_returns", "bubble"])
+@each(["sum_of_squares", "jumps_in_while", "unpacking_and_returns", "bubble"])
 def test_nothing_is_nonlocal_without_a_closure(name):
     assert "nonlocal" not in to_code(getattr(programs, name))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
-import pytest
+from each_case import each
 from executors import spread
 
 LOG: list = []
@@ -156,7 +156,7 @@ def test_it_is_pythons_answer(f, executor):
     assert [outcome(decorated, x) for x in VALUES] == [outcome(f, x) for x in VALUES]
 
 
-@pytest.mark.parametrize("f", FUNCTIONS)
+@each(FUNCTIONS)
 def test_not_staged_it_is_python(f):
     LOG.clear()
     expected = [outcome(f, x) for x in VALUES], LOG.copy()

@@ -167,7 +167,7 @@ def test_it_is_raised_of_what_is_empty(executor):
         al.function(no_elements, executor=executor)(X, np.array(7))
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_a_body_that_can_only_raise_need_not_run(executor):
     @al.function(executor=executor)
     def f(x, n):

@@ -8,6 +8,7 @@ from pathlib import Path
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS
 from harness import arguments, compiled, difference
 from programs_of_control import PROGRAMS as OF_CONTROL
@@ -33,12 +34,12 @@ def wrong(programs, counts, executor):
     return "\n".join(found)
 
 
-@pytest.mark.parametrize("executor", QUICK)
+@each(QUICK)
 def test_writes_in_straight_lines(executor):
     assert not wrong(STRAIGHT, [3], executor)
 
 
-@pytest.mark.parametrize("executor", QUICK)
+@each(QUICK)
 def test_writes_in_loops_and_branches(executor):
     assert not wrong(PROGRAMS, [np.int64(3)], executor)
 
@@ -51,7 +52,7 @@ def test_what_is_a_view_and_what_a_copy():
     assert not wrong(VIEWS, [3, np.int64(3)], "sequential")
 
 
-@pytest.mark.parametrize("executor", QUICK)
+@each(QUICK)
 def test_the_many_ways_to_write(executor):
     assert not wrong(WAYS if executor == "sequential" else WAYS[::3], [np.int64(3)], executor)
 
@@ -65,7 +66,7 @@ def test_there_are_as_many_programs_as_we_say():
     assert len({str(one) for one in every}) > 900
 
 
-@pytest.mark.parametrize("executor", QUICK)
+@each(QUICK)
 def test_what_is_hard_to_tell(executor):
     assert not wrong(OF_DOUBT, [3, np.int64(3)], executor)
 
@@ -95,7 +96,7 @@ def test_wide_programs_under_every_executor(executor):
     assert not wrong([*WRITES, *OF_CONTROL, *WAYS, *THROUGH], [3, np.int64(3)], executor)
 
 
-@pytest.mark.parametrize("executor", [one for one in EXECUTORS if one not in QUICK])
+@each([one for one in EXECUTORS if one not in QUICK])
 def test_writes_in_some_loops_when_compiled(executor):
     assert not wrong(PROGRAMS[::9], [np.int64(3)], executor)
 

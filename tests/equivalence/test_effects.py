@@ -37,7 +37,7 @@ def test_what_only_python_can_do_again(name, *program):
     assert f"(<world {name}>:" in reason and "which no graph can do again at each call" in reason
 
 
-@pytest.mark.parametrize("executor", ["sequential", "dataflow"])
+@each(["sequential", "dataflow"])
 def test_it_does_not_matter_what_would_have_run_it(executor):
     for name, *program in LEFT[:5]:
         assert len(compared(name, program, executor)) == 1
@@ -199,7 +199,7 @@ def test_filters_tell_what_the_plain_function_would_tell():
         assert made[0] == made[1] == made[2] == made[3], action
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_a_warning_that_is_an_error_is_raised_at_the_users_line(executor):
     @al.function(executor=executor)
     def f(x):
@@ -227,7 +227,7 @@ def test_a_warning_of_the_caller_names_the_caller():
     assert [(one.filename, one.lineno) for one in told] == [(__file__, line)] * 2
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_a_clock_is_read_when_the_loop_before_it_is_done(executor):
     @al.function(executor=executor)
     def f(n):

@@ -5,7 +5,7 @@
 
 import autoloop as al
 import numpy as np
-import pytest
+from each_case import each
 
 
 def filled(x, n):
@@ -148,7 +148,7 @@ def differences(f, n):
     return found
 
 
-@pytest.mark.parametrize("count", [3, np.int64(3)])
+@each([3, np.int64(3)])
 def test_first_derivatives(count):
     for f, anew in PAIRS:
         expected = differences(f, count)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import needs_native
 
 TIES = np.random.default_rng(0).integers(0, 3, 60)
 KINDS = (None, "quicksort", "heapsort", "mergesort", "stable", "q", "m", "h", "s")
 
 
-@pytest.mark.parametrize("executor", ["sequential", "dataflow", "auto"])
+@each(["sequential", "dataflow", "auto"])
 def test_argsort_gives_numpys_order_for_each_kind(executor):
     for dtype in (np.int64, np.int16, np.float64, np.float32, np.complex128):
         x = TIES.astype(dtype)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS
 
 X = np.array([[3.0, -1.0, 2.5], [0.5, 4.0, -2.0]])
@@ -37,8 +40,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(product(PROGRAMS, EXECUTORS))
 def test_as_in_numpy(name, executor):
     f, x = PROGRAMS[name]
     try:

@@ -6,7 +6,7 @@ import linecache
 
 import autoloop as al
 import numpy as np
-import pytest
+from each_case import each
 from executors import EXECUTORS
 
 #: of a matrix ``x``, its element ``A`` and that element as an array ``Z``
@@ -67,7 +67,7 @@ def kept(x, n):
     return zero, count, side, x[0] if x[1] > 1 else x[1]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_a_loop_and_a_branch_keep_the_kind(executor):
     x, f = np.array([1.5, 2.0, 0.5]), al.function(kept, executor=executor)
     for n in (0, 3):

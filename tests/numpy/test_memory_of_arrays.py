@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 EXECUTORS = ("sequential", "dataflow", "auto")
 X = np.arange(6.0).reshape(2, 3)
@@ -47,8 +50,7 @@ def _field(x):
     x[1:].setfield(x[1], np.int32)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("f", [_bytes_of_a_loop, _bytes_of_a_branch, _read_only, _opened_again, _field])
+@each(product([_bytes_of_a_loop, _bytes_of_a_branch, _read_only, _opened_again, _field], EXECUTORS))
 def test_it_is_as_in_numpy(f, executor):
     theirs, ours = X.copy(), X.copy()
     expected, found = f(theirs), al.function(f, executor=executor)(ours)

@@ -47,7 +47,7 @@ def test_tensors_have_it_with_the_same_parameters(name):
             )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["strides", "nbytes", "itemsize", "size", "ndim"])
+@each(["strides", "nbytes", "itemsize", "size", "ndim"])
 def test_a_value_says_how_it_lies_in_memory(name):
     assert getattr(al.constant(X), name) == getattr(X, name)
 
@@ -129,7 +129,7 @@ def test_methods_that_numpy_has_no_longer_are_not_there():
         al.constant(X).itemset(0, 1.0)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "complex64", "uint8"])
+@each(["float32", "int32", "bool", "complex64", "uint8"])
 def test_elements_and_lists_are_numbers_as_plain_python_has_them(dtype):
     def f(x):
         return x.item(1, 2), x[0, 0].item(), x.tolist(), x.item(1) / 3

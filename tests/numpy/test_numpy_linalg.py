@@ -5,6 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 _rng = np.random.default_rng(0)
 SQUARE = _rng.normal(size=(3, 3)) + 2 * np.eye(3)
@@ -24,7 +25,7 @@ def _loop(x, n):
     return total, factors
 
 
-@pytest.mark.parametrize("executor", PYTHON)
+@each(PYTHON)
 def test_in_a_loop(executor):
     total, factors = al.function(_loop, executor=executor)(SQUARE, np.int64(4))
     wanted, wanted_factors = _loop(SQUARE, 4)
@@ -45,7 +46,7 @@ def _value(x, n):
     return total
 
 
-@pytest.mark.parametrize("executor", PYTHON)
+@each(PYTHON)
 def test_gradients_in_a_loop(executor):
     way, step = _rng.normal(size=(3, 3)), 1e-6
     slope = al.function(al.grad(_value), executor=executor)(SQUARE, np.int64(3))
@@ -53,7 +54,7 @@ def test_gradients_in_a_loop(executor):
     np.testing.assert_allclose(np.sum(np.asarray(slope) * way), wanted, rtol=1e-6)
 
 
-@pytest.mark.parametrize("executor", PYTHON)
+@each(PYTHON)
 def test_a_matrix_that_becomes_singular(executor):
     def inverted(x, n):
         for _ in range(n):

@@ -13,6 +13,7 @@ from typing import Any
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS, needs_native
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -118,7 +119,7 @@ def check(program: Program, *executors: str) -> None:
     assert executors
 
 
-@pytest.mark.parametrize("first", range(20000, 20120, 30))
+@each(range(20000, 20120, 30))
 def test_random_programs(first):
     for seed in range(first, first + 30):
         check(random_program(random.Random(seed).choice), ("sequential", "auto", "dataflow")[seed % 3])
@@ -176,7 +177,7 @@ def found(expression: str) -> Program:
     return Program(compiled(text), text, tuple(map(Argument, ARGUMENTS)))
 
 
-@pytest.mark.parametrize("expression", AS_PLAIN)
+@each(AS_PLAIN)
 def test_what_was_found_is_as_plain(expression):
     program = found(expression)
     (plain, _), (ours, _) = (outcome(f, program) for f in (program.function, al.function(program.function)))
@@ -186,7 +187,7 @@ def test_what_was_found_is_as_plain(expression):
         assert not difference(plain, ours)
 
 
-@pytest.mark.parametrize("expression", ARE_REFUSED)
+@each(ARE_REFUSED)
 def test_what_was_found_is_refused(expression):
     program = found(expression)
     assert not isinstance(outcome(program.function, program)[0], Exception)

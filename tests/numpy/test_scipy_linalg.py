@@ -5,17 +5,18 @@ from __future__ import annotations
 import linecache
 import re
 import warnings
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from samples_scipy_linalg import PROGRAMS, SQUARE, VECTOR
 
 sl = pytest.importorskip("scipy.linalg")
 
 
-@pytest.mark.parametrize("executor", ["auto", "dataflow"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(product(PROGRAMS, ["auto", "dataflow"]))
 def test_plain_against_decorated(name, executor):
     found = al.function(PROGRAMS[name], executor=executor)(SQUARE, VECTOR)
     for one, wanted in zip(found, PROGRAMS[name](SQUARE, VECTOR), strict=True):

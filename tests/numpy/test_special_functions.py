@@ -7,6 +7,7 @@ import warnings
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 special = pytest.importorskip("scipy.special")
 
@@ -37,7 +38,7 @@ def _same(found, wanted):
         np.testing.assert_allclose(one, expected, rtol=1e-14 if expected.dtype.itemsize > 4 else 1e-6)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
+@each([np.float64, np.float32, np.int32])
 def test_every_function_of_elements(dtype):
     for f in UFUNCS.values():
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -57,7 +58,7 @@ def _loop(x, n):
     return total
 
 
-@pytest.mark.parametrize("executor", ["auto", "sequential", "dataflow"])
+@each(["auto", "sequential", "dataflow"])
 def test_in_a_loop(executor):
     np.testing.assert_allclose(al.function(_loop, executor=executor)(X, np.int64(4)), _loop(X, 4), rtol=1e-13)
 

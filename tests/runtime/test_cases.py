@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import pytest
 from autoloop.compat import v1 as tf
@@ -67,7 +69,7 @@ def test_case_gives_the_value_of_the_one_true_predicate_or_says_what_is_wrong(wa
             WAYS[way](*preds, default, exclusive)
 
 
-@pytest.mark.parametrize("preds, expected", [((True, True), TWO), ((False, False), NONE), ((False, True), 10)])
+@each([((True, True), TWO), ((False, False), NONE), ((False, True), 10)])
 def test_no_branch_of_a_case_that_fails_has_run(preds, expected):
     with tf.Graph().as_default(), tf.Session() as sess:
         v = tf.Variable(0)
@@ -108,7 +110,7 @@ def test_a_case_without_a_default_graph_goes_where_its_predicates_are():
             sess.run(made, {p: False})
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_gradients_go_through_a_case(executor):
     @al.function(executor=executor)
     def f(x):
@@ -136,8 +138,7 @@ def test_branches_are_numbered_without_gaps_and_once(branches, numbers, index, d
         al.switch_case(al.constant(0) if index else 0, branches, default)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("default", [None, lambda: al.constant(30)])
+@each(product(EXECUTORS, [None, lambda: al.constant(30)]))
 def test_the_order_of_numbered_branches_does_not_matter(executor, default):
     branches = [(2, lambda: al.constant(12)), (0, lambda: al.constant(10)), (1, lambda: al.constant(11))]
 
@@ -172,8 +173,7 @@ def _operations(v, w):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", _operations(*[tf.Variable(0) for _ in range(2)]))
-@pytest.mark.parametrize("pred", [True, False])
+@each(product(_operations(*[tf.Variable(0) for _ in range(2)]), [True, False]))
 def test_branches_may_give_operations(what, pred):
     with tf.Graph().as_default(), tf.Session() as sess:
         v, w = tf.Variable(0), tf.Variable(0)

@@ -36,6 +36,7 @@ from api import (
     sizes,
     templates,
 )
+from each_case import each
 from examples import examples
 from graphs import run, traced
 from hypothesis import HealthCheck, given, settings
@@ -154,7 +155,7 @@ def test_the_end_of_a_counter_is_its_limit_or_its_start(n, expected, limit):
     assert "range(" in code(graph)
 
 
-@pytest.mark.parametrize("test", ["up", "down"])
+@each(["up", "down"])
 def test_the_end_of_a_counter_has_its_dtype_also_where_a_counter_around_is_its_limit(test):
     def inner(i, s):
         if test == "up":
@@ -207,7 +208,7 @@ def test_counting_down(loop, text, n):
     np.testing.assert_array_equal(run(graph, *values), interpret(graph, values))
 
 
-@pytest.mark.parametrize("n", [0, 1, 3])
+@each([0, 1, 3])
 def test_counting_from_what_a_variable_says(n):
     def loop(first, last, x):
         return control_flow.while_loop(lambda i, s: i < last, lambda i, s: (i + 1, s * 2.0 + x[i]), (first, 0.0))

@@ -12,6 +12,7 @@ import pytest
 from api import Between, compile_graph, config, emit, in_blocks, optimize, sizes
 from api import block_chains as chains
 from api import block_loop as blocks
+from each_case import each
 from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -59,7 +60,7 @@ def wave(x, y, n):
     return x, x > 0.25
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@each([1, 2, 3])
 def test_the_bits_are_those_of_whole_arrays(threads):
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal(SHAPE).astype(np.float32) for _ in range(2))

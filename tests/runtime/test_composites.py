@@ -6,6 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Composite, composite_of, register_composite, run_now, while_loop
+from each_case import each
 from executors import EXECUTORS
 
 
@@ -87,7 +88,7 @@ def test_a_loop_that_changes_the_type_is_refused():
         while_loop(lambda x: x.low < 3, lambda x: x.low, [interval()])
 
 
-@pytest.mark.parametrize("choice", [True, False])
+@each([True, False])
 def test_cond(choice):
     def build():
         return al.cond(al.identity(al.constant(choice)), interval, lambda: interval(5.0, 7.0))
@@ -100,7 +101,7 @@ def test_cond_of_a_composite_and_a_tensor_is_refused():
         al.cond(al.placeholder(bool, []), interval, lambda: al.constant(1.0))
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_function_takes_and_gives_it(executor):
     @al.function(executor=executor)
     def double(x, n):

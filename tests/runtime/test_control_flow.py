@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
 from api import Graph, control_flow
+from each_case import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +38,7 @@ def test_outside_a_function_it_is_traced_once_and_run():
     assert calls == ["cond", "body"]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_swap_uses_the_old_values(executor):
     @al.function(executor=executor)
     def fibonacci(n):
@@ -283,8 +285,7 @@ def test_public_functions_are_documented():
         assert f.__doc__ and "Parameters" in f.__doc__
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("give", [lambda v: v + 1, lambda v: [v + 1]])
+@each(product(EXECUTORS, [lambda v: v + 1, lambda v: [v + 1]]))
 def test_a_python_function_with_a_list_of_one_promised_result(executor, give):
     f = al.function(lambda x: al.py_function(give, [x], [al.float32]), autograph=False, executor=executor)
     (result,) = f(al.constant(1.0))

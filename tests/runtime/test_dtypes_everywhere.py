@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
-import pytest
 from api import Tensor, call, constant, dtypes
 from autoloop import function
 from autoloop.differentiation import grad, jvp
+from each_case import each
 from examples import examples
 from executors import EXECUTORS
 from hypothesis import given, settings
@@ -100,7 +102,7 @@ def test_real_and_complex_numbers_without_machine_code(drawn):
     check([one for one in drawn if one[0] not in ordered], [e for e in EXECUTORS if e != "native"])
 
 
-@pytest.mark.parametrize("a", REAL + COMPLEX)
+@each(REAL + COMPLEX)
 def test_every_pair_of_dtypes(a):
     x = OPERANDS[0].astype(a)
     for b in REAL + COMPLEX:
@@ -136,8 +138,7 @@ MIXED = {
 OF_COMPLEX = {"complex", "Python's complex", "converted"}
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("name", MIXED)
+@each(product(MIXED, ["float16", "float32", "float64"]))
 def test_gradients_have_the_dtype_of_what_they_are_taken_of(name, dtype):
     f, x = MIXED[name], X.astype(dtype)
 

@@ -9,6 +9,7 @@ import pickle
 import pytest
 from api import Fails
 from api import enumeration as ours
+from each_case import each
 
 
 def made(module):
@@ -24,7 +25,7 @@ def made(module):
     return Colour
 
 
-@pytest.mark.parametrize("module", [enum, ours])
+@each([enum, ours])
 def test_members(module):
     colour = made(module)
     red, green = colour.RED, colour.GREEN

@@ -5,9 +5,10 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 
-@pytest.mark.parametrize("executor", ["auto", "dataflow", "sequential"])
+@each(["auto", "dataflow", "sequential"])
 def test_the_first_iteration_that_fails_is_named(executor):
     @al.function(executor=executor)
     def total(x, n):

@@ -8,6 +8,7 @@ from functools import reduce
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 
 EXECUTORS = ("auto", "dataflow", "sequential")
 ROWS = np.array([[1, 2], [0, -3], [4, 5]], np.float32)
@@ -40,7 +41,7 @@ def on(executor, f):
     return al.function(f, executor=executor, autograph=False)(ROWS)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_a_sparse_accumulator(executor):
     expected = sum(map(dense_entry, ROWS))
     for fold in (al.foldl, al.foldr):
@@ -49,7 +50,7 @@ def test_a_sparse_accumulator(executor):
         np.testing.assert_array_equal(dense(last), expected)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_sparse_values_are_stacked(executor):
     running = np.cumsum([dense_entry(r) for r in ROWS], axis=0)
     back = np.cumsum([dense_entry(r) for r in ROWS[::-1]], axis=0)[::-1]
@@ -69,7 +70,7 @@ def test_sparse_values_of_no_rows_and_of_many_sizes():
     assert dense(sizes).tolist() == [[0, 7, 0, 0, 0], [0, 0, 0, 0, 7], [7, 0, 0, 0, 0]]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_slices_that_gain_rows(executor):
     start = al.IndexedSlices(np.zeros((1, 2), np.float32), [0], [4, 2])
     step = lambda acc, row: acc + al.IndexedSlices(al.expand_dims(row, 0), [3], [4, 2])
@@ -78,7 +79,7 @@ def test_slices_that_gain_rows(executor):
     np.testing.assert_array_equal(total.numpy(), [[0, 0]] * 3 + [ROWS.sum(0)])
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_an_array_and_a_count(executor):
     def fold(rows):
         array = al.TensorArray(al.float32, size=3, element_shape=[])
@@ -90,7 +91,7 @@ def test_an_array_and_a_count(executor):
     assert sums.numpy().tolist() == ROWS[::-1].sum(1).tolist() and count == 3
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_a_dataclass_with_everything_in_it(executor):
     def step(acc, row):
         return Record(acc.total + al.sum(row), {"sparse": acc.rest["sparse"] + entry(row), "pair": (row, acc.total)})

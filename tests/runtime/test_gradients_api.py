@@ -20,6 +20,7 @@ from autoloop.differentiation import (
     value_and_grad,
     vjp,
 )
+from each_case import each
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -95,7 +96,7 @@ def test_unconnected_arguments_get_zeros():
     np.testing.assert_array_equal(both(grad(lambda x, y: al.sum(y)), X, X), np.zeros(3))
 
 
-@pytest.mark.parametrize("wrap", [lambda f: f, al.function])
+@each([lambda f: f, al.function])
 def test_what_grad_refuses(wrap):
     with pytest.raises(TypeError, match="vjp or jacobian"):
         wrap(grad(lambda x: x * 2))(X)
@@ -634,7 +635,7 @@ def test_python_code_gets_its_gradient_from_the_user():
     np.testing.assert_allclose(al.grad(loop(known))(x), np.cos(x) * np.cos(y) * np.cos(np.sin(y)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0, 0.5])
+@each([0.0, 1.0, 2.0, 3.0, 0.5])
 def test_mixed_derivatives_of_powers(exponent):
     x, expected = 3.0, 3.0 ** (exponent - 1) * (1 + exponent * np.log(3.0))
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import tracemalloc
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
 from api import Growing, Limited, checkpoints
 from autoloop.differentiation import grad, gradients, value_and_grad
+from each_case import each
 from executors import needs_native, spread
 from gradient_checks import zeros_for_none
 from hypothesis import given
@@ -50,8 +52,9 @@ def test_same_gradients(name, mode):
         np.testing.assert_allclose(again, saved, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("mode", ["checkpoint", 2])
-@pytest.mark.parametrize("name", ["fixed_trip_count", "while_in_while", "cond_in_while", "variable_that_never_changes"])
+@each(
+    product(["fixed_trip_count", "while_in_while", "cond_in_while", "variable_that_never_changes"], ["checkpoint", 2])
+)
 def test_second_order(name, mode):
     for saved, again in zip(found_by(name, None, 2), found_by(name, mode, 2), strict=True):
         np.testing.assert_allclose(again, saved, rtol=1e-11, atol=1e-13)
@@ -67,7 +70,7 @@ def recurrence(n, **options):
     return f
 
 
-@pytest.mark.parametrize("mode", ["checkpoint", 2, 5])
+@each(["checkpoint", 2, 5])
 def test_bit_for_bit_and_on_every_executor(mode):
     a = np.linspace(0.9, 1.1, 16, dtype=np.float32)
 
@@ -275,7 +278,7 @@ def fewest(steps, most):
     return min(m + fewest(m, most) + fewest(steps - m, most - 1) for m in range(1, steps))
 
 
-@pytest.mark.parametrize("most", [2, 3, 7])
+@each([2, 3, 7])
 def test_replays_are_the_fewest(most):
     for steps in (0, 1, 2, 3, 8, 30, 61):
         assert backward_runs(steps, most, known=True) == fewest(steps, most)
@@ -292,7 +295,7 @@ def doubled_sine(x):
     return al.sin(x) * 2.0, lambda g: g * 2.0 * unused + 0.0 * x
 
 
-@pytest.mark.parametrize("memory", ["checkpoint", 2])
+@each(["checkpoint", 2])
 def test_a_gradient_of_the_users_own_may_use_what_it_saw(memory):
     def f(x, memory, inner):
         def again(j, z):
@@ -312,7 +315,7 @@ def test_a_gradient_of_the_users_own_may_use_what_it_saw(memory):
         np.testing.assert_allclose(found, saved, rtol=1e-12)
 
 
-@pytest.mark.parametrize("memory", ["save", "checkpoint"])
+@each(["save", "checkpoint"])
 def test_second_derivatives_of_a_gradient_of_the_users_own(memory):
     def f(x):
         step = lambda i, y: (i + 1, doubled_sine(y) * x)

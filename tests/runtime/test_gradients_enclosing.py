@@ -123,7 +123,7 @@ def test_the_path_goes_through_what_lies_outside(name, executor):
     assert float(al.function(f, autograph=False, executor=executor)(constant(x))) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(PROGRAMS)
 def test_in_a_session(name):
     f, x, value = PROGRAMS[name]
     with v1.Graph().as_default(), v1.Session() as session:
@@ -132,8 +132,7 @@ def test_in_a_session(name):
     np.testing.assert_allclose(found, [value, value], rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("memory", [None, "checkpoint"])
+@each(product(PROGRAMS, [None, "checkpoint"]))
 def test_and_is_differentiated_again(name, memory):
     f, x, value = PROGRAMS[name]
     wide = {"autograph": False} if memory is None else {"autograph": False, "gradient_memory": memory}
@@ -145,7 +144,7 @@ def test_and_is_differentiated_again(name, memory):
     assert float(forward(constant(x))) == pytest.approx(slope, rel=2e-3)
 
 
-@pytest.mark.parametrize("kind", ["value", "variable", "constant of the graph"])
+@each(["value", "variable", "constant of the graph"])
 def test_sources_that_are_not_arguments(kind):
     x = al.Variable(3.0) if kind == "variable" else constant(3.0)
 
@@ -220,7 +219,7 @@ def test_the_gradient_is_computed_where_it_is_asked_for():
     assert ran == [1]
 
 
-@pytest.mark.parametrize("order", [1, 2])
+@each([1, 2])
 def test_a_loops_condition_may_ask_for_the_gradient_of_another_loop(order):
     # the condition is asked once to learn that it is a tensor, and what that built is undone
     @al.function
@@ -246,7 +245,7 @@ def doubled_cube(x):
     return y, lambda g: gradients(y, x, g)[0] * 2.0
 
 
-@pytest.mark.parametrize("memory", ["save", "checkpoint"])
+@each(["save", "checkpoint"])
 def test_the_gradient_function_of_a_custom_gradient_asks_for_gradients(memory):
     @al.function(autograph=False, gradient_memory=memory)
     def f(x):

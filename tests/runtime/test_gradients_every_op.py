@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from api import FUNCTIONS, OPS, call
 from autoloop.differentiation import grad, jvp, value_and_grad
+from each_case import each
 from sample_files import gathered
 
 F64 = al.float64
@@ -176,7 +177,7 @@ def orders_of(name):
     return (True, True) if examples.of_long_runs else (not forward, forward)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(PROGRAMS, parts=4)
 def test_derivatives_are_the_differences(name):
     arrays = PROGRAMS[name][1]
     rng = np.random.default_rng(11)

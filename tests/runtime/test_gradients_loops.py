@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
 from api import SeededExecutor, lower
 from autoloop.differentiation import gradients
+from each_case import each
 from gradient_checks import F64, check_forward, check_gradients, scalar, slopes
 
 while_loop = al.while_loop
@@ -314,31 +317,31 @@ def invariant_product_in_the_body(h, w):
     return al.sum(while_loop(lambda i, u: i < 3, body, (0, h))[1])
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(PROGRAMS)
 def test_reverse(name):
     f, arrays = PROGRAMS[name]
     check_gradients(f, *arrays)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(PROGRAMS)
 def test_second_order(name):
     f, arrays = PROGRAMS[name]
     check_gradients(slopes(f), *arrays, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(PROGRAMS)
 def test_forward(name):
     f, arrays = PROGRAMS[name]
     check_forward(f, *arrays)
 
 
-@pytest.mark.parametrize("name", ["fixed_trip_count", "while_in_while", "cond_in_while", "array_read_back"])
+@each(["fixed_trip_count", "while_in_while", "cond_in_while", "array_read_back"])
 def test_forward_over_reverse(name):
     f, arrays = PROGRAMS[name]
     check_forward(slopes(f), *arrays, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["fixed_trip_count", "data_dependent_trip_count", "array_written_and_stacked"])
+@each(["fixed_trip_count", "data_dependent_trip_count", "array_written_and_stacked"])
 def test_third_order(name):
     f, arrays = PROGRAMS[name]
     check_gradients(slopes(slopes(f)), *arrays, rtol=1e-3, atol=1e-4)
@@ -425,8 +428,7 @@ def test_an_op_without_a_gradient_names_itself_and_the_line():
 # -- order --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", [None, "checkpoint"])
-@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - {"array_read_once"}))
+@each(product(sorted(PROGRAMS.keys() - {"array_read_once"}), [None, "checkpoint"]))
 def test_any_order_of_kernels(name, mode):
     f, arrays = PROGRAMS[name]
     arrays = [np.asarray(a, float)[()] for a in arrays]
@@ -443,7 +445,7 @@ def test_any_order_of_kernels(name, mode):
             np.testing.assert_allclose(found, e, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["abs", "sign", "prod", "cumprod", "exp", "sqrt", "reciprocal", "square", "cumsum"])
+@each(["abs", "sign", "prod", "cumprod", "exp", "sqrt", "reciprocal", "square", "cumsum"])
 def test_first_and_second_derivatives_through_complex_numbers(name):
     def f(x):
         z = getattr(al, name)(al.complex(x, x * 0.5 + al.sin(x)))
@@ -472,7 +474,7 @@ def test_a_gradient_has_the_shape_of_what_it_is_of():
     np.testing.assert_allclose(np.asarray(hessian(X)), np.array(steps), rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("way", ["set_item", "scatter_update"])
+@each(["set_item", "scatter_update"])
 def test_only_the_last_of_the_values_assigned_to_one_place_has_a_gradient(way):
     def f(x, places):
         i = places if way == "set_item" else al.expand_dims(places, 1)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 
 import autoloop as al
 import numpy as np
 import pytest
 from api import Index, accumulators, prepare, run_graph
 from autoloop.differentiation import grad, gradients, hessian_vector_product, jacobian, jvp, vjp
+from each_case import each
 from executors import needs_native
 
 while_loop = al.while_loop
@@ -150,23 +152,22 @@ def check(name, executor, extent=5):
     graph, chosen = graph_of_all(name, extent)
     expected = differences(name)
     found = run_graph(graph, prepare(graph, executor), [al.constant(a) for a in (X, W, V)])
-    for way, each in zip(chosen, found, strict=True):
+    for way, one in zip(chosen, found, strict=True):
         want = V @ expected if way == "jvp of jvp" else expected
-        np.testing.assert_allclose(each, want, rtol=1e-6, atol=1e-7, err_msg=way)
+        np.testing.assert_allclose(one, want, rtol=1e-6, atol=1e-7, err_msg=way)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(PROGRAMS)
 def test_every_way_gives_the_same(name):
     check(name, "sequential")
 
 
-@pytest.mark.parametrize("name", ["slices", "gathered", "slice_set", "branch_in_loop"])
-@pytest.mark.parametrize("executor", ["auto", "dataflow"])
+@each(product(["slices", "gathered", "slice_set", "branch_in_loop"], ["auto", "dataflow"]))
 def test_on_every_executor(name, executor):
     check(name, executor)
 
 
-@pytest.mark.parametrize("name", ["slices", "whole", "gathered", "slice_set"])
+@each(["slices", "whole", "gathered", "slice_set"])
 def test_when_no_extent_is_known(name):
     check(name, "sequential", None)
 
@@ -190,7 +191,7 @@ def test_forward_over_reverse_in_machine_code():
 ALL = Index([slice(None)])
 
 
-@pytest.mark.parametrize("add", [accumulators._accumulate, lambda s, x: accumulators._accumulate_at(s, x, index=ALL)])
+@each([accumulators._accumulate, lambda s, x: accumulators._accumulate_at(s, x, index=ALL)])
 def test_a_sum_that_grows_in_place_is_used_once(add):
     first = add(np.zeros(3), np.ones(3))
     second = add(first, np.ones(3))
@@ -220,7 +221,7 @@ def sums(graph):
             yield from sums(below)
 
 
-@pytest.mark.parametrize("name", ["slices", "whole", "gathered", "loop_in_loop", "branch_in_loop"])
+@each(["slices", "whole", "gathered", "loop_in_loop", "branch_in_loop"])
 def test_no_derivative_uses_a_growing_sum_twice(name):
     graph, _ = graph_of_all(name, 5)
     count, seen = uses(graph, {}), 0

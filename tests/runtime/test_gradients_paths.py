@@ -7,7 +7,6 @@ from itertools import product
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
-import pytest
 from autoloop.differentiation import GradientTape, grad, gradients
 from each_case import each
 from executors import EXECUTORS
@@ -145,7 +144,7 @@ def test_none_where_no_differentiable_path_leads(name, way):
     assert found[1:] == [None, None, None]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_on_every_executor(executor):
     for f in (whole_numbers, variable_apart):
         for way in (captured, passed):
@@ -154,7 +153,7 @@ def test_on_every_executor(executor):
             assert found[1:] == [None, None, None]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(PROGRAMS)
 def test_functions_of_functions_give_zeros_instead(name):
     f = PROGRAMS[name]
     x, z, n, k = tensors()

@@ -13,9 +13,9 @@ from functools import cache
 import autoloop as al
 import autoloop.compat.v1 as v1
 import numpy as np
-import pytest
 from api import OPS, Graph, TensorShape, call, defined
 from autoloop.differentiation import gradients, jvp
+from each_case import each
 from executors import spread
 from sample_files import gathered
 
@@ -278,7 +278,7 @@ def test_derivatives_inside_are_those_outside(name, place):
 FIRST = ("elementwise 0", "of two 0", "set_item", "getitem", "gather", "tensor_array")
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLES if name.startswith(FIRST)])
+@each([name for name in SAMPLES if name.startswith(FIRST)])
 def test_forward_mode_inside_gives_what_reverse_mode_does_outside(name):
     first, second = derivatives(name, outside)
     along = [np.sum([np.sum(g) for g in second])]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
-import pytest
 from autoloop.differentiation import GradientTape, gradients, vjp
+from each_case import each
 from executors import EXECUTORS
 
 X = np.array([0.5, 1.0, 2.0])
@@ -53,8 +55,7 @@ SEEDS = {
 }
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(product(PROGRAMS, EXECUTORS))
 def test_the_gradient_of_stacked_rows_may_be_given_as_anything(name, executor):
     f, expected = PROGRAMS[name]
 
@@ -67,8 +68,7 @@ def test_the_gradient_of_stacked_rows_may_be_given_as_anything(name, executor):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("memory", ["checkpoint", 2])
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(product(PROGRAMS, ["checkpoint", 2]))
 def test_so_it_may_where_the_loop_runs_again(name, memory):
     f, expected = PROGRAMS[name]
 
@@ -79,7 +79,7 @@ def test_so_it_may_where_the_loop_runs_again(name, memory):
     np.testing.assert_allclose(again(X), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(PROGRAMS)
 def test_so_it_may_with_the_other_ways_to_ask(name):
     f, expected = PROGRAMS[name]
     x = al.constant(X)
@@ -90,7 +90,7 @@ def test_so_it_may_with_the_other_ways_to_ask(name):
     np.testing.assert_allclose(al.function(lambda x: vjp(f, x)[1](al.constant(SEED))[0])(x), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each(PROGRAMS)
 def test_and_the_gradient_is_differentiated_again(name):
     f = PROGRAMS[name][0]
 

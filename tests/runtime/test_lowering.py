@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from api import SCALAR, Executable, Graph, Kind, Lowered, Op, TensorShape, dtypes, lower
+from each_case import each
 from flow import ADD, GROW, LESS, MUL, branch, call, const, counted, failing, loop, probe, scalar
 
 
@@ -56,7 +57,7 @@ def test_a_variable_that_never_changes_is_an_invariant():
     assert [n.constant for n in lowered.nodes if n.kind is Kind.ENTER] == [False, True]
 
 
-@pytest.mark.parametrize("keep", [True, False])
+@each([True, False])
 def test_both_pictures_compute_the_same(keep):
     graph, fetches, feeds = book_example()
     assert Executable(lower(graph, fetches, feeds, keep_variables=keep)).run([1, 10]) == [14, 14]
@@ -319,7 +320,7 @@ def test_the_invariant_of_a_loop_variable_is_checked_in_each_iteration():
     assert "iteration 0" in info.value.__notes__[0]
 
 
-@pytest.mark.parametrize("keep_variables", [False, True])
+@each([False, True])
 def test_the_invariant_is_checked_on_entry(keep_variables):
     graph = Graph()
     x = vector(graph)
@@ -366,7 +367,7 @@ def test_a_chain_of_ten_thousand_nodes():
     assert Executable(lower(graph, [y], [x])).run([0]) == [10_000]
 
 
-@pytest.mark.parametrize("depth", [400])
+@each([400])
 def test_branches_nested_deeper_than_the_interpreter_recurses(depth):
     # built from the inside out, because building (unlike lowering) descends by calling
     def nested(parent_names):

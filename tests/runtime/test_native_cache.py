@@ -15,6 +15,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import DiskCache, caching, compiling, default_cache, linker, replace
+from each_case import each
 from native_checks import compile_native, graph_of
 
 
@@ -265,7 +266,7 @@ def test_a_user_whom_nobody_knows_has_machine_code():
 # -- what an entry is kept under ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["triple", "cpu", "flags", "version", "binding"])
+@each(["triple", "cpu", "flags", "version", "binding"])
 def test_an_entry_is_of_one_machine_and_one_compiler(name):
     known = compiling.host()
     other = (1, 2, 3) if name == "version" else "another"

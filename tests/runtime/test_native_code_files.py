@@ -7,6 +7,7 @@ import ast
 import numpy as np
 import pytest
 from api import block_reuse, elimination, growing_table, ll_files, ops, stack_code, thread_pool, write_function
+from each_case import each
 from native_checks import graph_of
 
 binding = pytest.importorskip("llvmlite.binding")
@@ -86,7 +87,7 @@ def verify(texts):
     return [f.name for f in module.functions if not f.is_declaration]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each(MODULES)
 def test_the_verifier_takes_it(name):
     assert verify(MODULES[name]())
 

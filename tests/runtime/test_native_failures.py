@@ -14,6 +14,7 @@ import pytest
 from api import TensorArray, call, compile_graph, compiling, cond, current_graph, native, while_loop
 from api import native_call as calling
 from api import random_ops as random
+from each_case import each
 from native_checks import compile_native, graph_of
 
 
@@ -56,7 +57,7 @@ def waiting_in_a_loop(x, i):
     return counted(np.int32(4), lambda k, s: (s + waiting(x, i + k)[0],), np.float32(0.0))[1]
 
 
-@pytest.mark.parametrize("build", [waiting, waiting_in_a_loop])
+@each([waiting, waiting_in_a_loop])
 def test_what_is_only_waited_for_fails_too(build):
     kind, _, _ = assert_fails_alike(build, np.ones(5, np.float32), np.int32(7))
     assert kind is IndexError

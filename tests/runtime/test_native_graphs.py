@@ -23,6 +23,7 @@ from api import (
     while_loop,
     write_function,
 )
+from each_case import each
 from native_checks import check, compile_native, graph_of
 from random_programs import Program, interpret
 
@@ -81,7 +82,7 @@ def test_assignment_to_elements():
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "argmax", "argmin", "logsumexp")
 
 
-@pytest.mark.parametrize("name", REDUCTIONS)
+@each(REDUCTIONS)
 def test_reductions(name):
     for x in (normal(6, 5), normal(2, 3, 4, dtype=np.float64), integers(6, 5) + 1):
         axes = [None, 0, -1] + ([(0, 2), (1, 2)] if x.ndim == 3 and not name.startswith("arg") else [])
@@ -117,7 +118,7 @@ def test_gradients_of_running_products(axis, exclusive):
     check(build, x, normal(5, 4, dtype=np.float64))
 
 
-@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@each(["softmax", "log_softmax"])
 def test_normalisation(name):
     check(lambda x: [call(name, x), call(name, x, 0)], normal(5, 7))
 

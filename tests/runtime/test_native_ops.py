@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from api import call
+from each_case import each
 from native_checks import compile_native, graph_of, kernels
 
 #: zeros, subnormals, huge numbers, where functions are not defined, where rounding is undecided
@@ -72,20 +72,20 @@ def compare(build, names, *arrays):
             assert_close(got, want, f"{name} of {scalars}")
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each(DTYPES)
 def test_functions_of_one_argument(dtype):
     names = [op for op in UNARY if takes(op, dtype, 1)]
     compare(lambda x: [call(op, x) for op in names], names, edge_values(dtype))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each(DTYPES)
 def test_functions_of_two_arguments(dtype):
     names = [op for op in BINARY if takes(op, dtype, 2)]
     pairs = np.meshgrid(edge_values(dtype), edge_values(dtype))
     compare(lambda x, y: [call(op, x, y) for op in names], names, *[np.ascontiguousarray(p.ravel()) for p in pairs])
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each(DTYPES)
 def test_casts(dtype):
     targets = [d for d in DTYPES if d != dtype]
     x = edge_values(dtype)
@@ -94,7 +94,7 @@ def test_casts(dtype):
         assert_close(got, want, f"{dtype} to {name}")
 
 
-@pytest.mark.parametrize("dtype", ["i4", "i8", "u1", "f4", "f8"])
+@each(["i4", "i8", "u1", "f4", "f8"])
 def test_powers(dtype):
     x = edge_values(dtype)
     exponents = [0, 1, 2, 3, 5] + ([0.5, -1, -2, 1.7] if np.dtype(dtype).kind == "f" else [])
@@ -103,7 +103,7 @@ def test_powers(dtype):
     compare(lambda x, y: [x**y], ["x ** y"], x, y.astype(dtype))
 
 
-@pytest.mark.parametrize("dtype", ["i4", "f4"])
+@each(["i4", "f4"])
 def test_where(dtype):
     x, y = edge_values(dtype), edge_values(dtype)[::-1].copy()
     compare(lambda x, y: [call("where", x > y, x, y), call("where", x > 0, x, 7)], ["where", "where const"], x, y)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import autoloop as al
 import numpy as np
-import pytest
+from each_case import each
 from native_checks import check
 
 
-@pytest.mark.parametrize("length", [1, 2])
+@each([1, 2])
 def test_arrays_of_one_row(length):
     x = np.arange(6.0).reshape(2, 3)[:length]
     check(lambda x: al.map_fn(lambda row: row + 1, x), x)

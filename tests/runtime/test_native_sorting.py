@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from api import call, while_loop
+from each_case import each
 from native_checks import compile_native, graph_of, kernels
 
 #: lines shorter and longer than a run that is sorted by insertion; merges that end at home and in the spare memory
@@ -27,7 +27,7 @@ def check_bits(build, *values):
         assert got.dtype == want.dtype and np.shape(got) == want.shape and got.tobytes() == want.tobytes()
 
 
-@pytest.mark.parametrize("dtype", ["bool", "i1", "u8", "f2", "f4"])
+@each(["bool", "i1", "u8", "f2", "f4"])
 def test_sorted_in_both_directions(dtype):
     for shape, axis in SHAPES[1:3] if dtype != "f4" else SHAPES:
         x = some(dtype, shape)
@@ -36,7 +36,7 @@ def test_sorted_in_both_directions(dtype):
         )
 
 
-@pytest.mark.parametrize("dtype", ["bool", "u1", "i4", "f4"])
+@each(["bool", "u1", "i4", "f4"])
 def test_searched(dtype):
     a, v = np.sort(some(dtype, (60,))), some(dtype, (4, 5))
     check_bits(lambda a, v: [call("searchsorted", a, x, side=s) for x in (v, v[0, 0]) for s in ("left", "right")], a, v)

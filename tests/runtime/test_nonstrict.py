@@ -9,6 +9,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Graph
+from each_case import each
 
 tf = al.compat.v1
 LONG = 20
@@ -30,7 +31,7 @@ def probe(log, name, shape=()):
     return made
 
 
-@pytest.mark.parametrize("fetched", ["i", "x", "both", "y"])
+@each(["i", "x", "both", "y"])
 def test_only_what_the_fetches_need_runs(fetched):
     log = []
     with Graph().as_default(), al.Session() as session:
@@ -179,7 +180,7 @@ def peak_of_a_loop(iterations, executor, window=4):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_memory_is_bounded_by_the_window(executor):
     peak, out = peak_of_a_loop(200, executor)
     assert (out == 100).all()

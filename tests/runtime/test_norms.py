@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import EXECUTORS
 
 _rng = np.random.default_rng(0)
@@ -37,7 +40,7 @@ def same(found, wanted):
     return found.dtype == wanted.dtype and found.shape == wanted.shape and close
 
 
-@pytest.mark.parametrize("array", ARRAYS)
+@each(ARRAYS)
 def test_norm_is_numpys(array):
     x, wrong = ARRAYS[array], []
     for order in ORDERS:
@@ -50,8 +53,7 @@ def test_norm_is_numpys(array):
     assert wrong == []
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("order", [o for o in ORDERS if o != "bad"])
+@each(product([o for o in ORDERS if o != "bad"], EXECUTORS))
 def test_every_executor(order, executor):
     def f(x):
         if order == 0 or order == 3 or order == 0.5:
@@ -115,7 +117,7 @@ def test_a_rank_that_is_not_known():
         f(MATRIX)
 
 
-@pytest.mark.parametrize("order", ["nuc", 2, -2])
+@each(["nuc", 2, -2])
 def test_gradients_of_complex_matrices(order):
     x = al.constant(ARRAYS["complex"])
     (found,) = _gradient(lambda x: np.linalg.norm(x, order), x)

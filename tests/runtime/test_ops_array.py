@@ -6,6 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Graph, Tensor, TensorShape, constant, dtypes, known_int, ops
+from each_case import each
 from executors import EXECUTORS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,7 +87,7 @@ def test_moving_axes(f, reference):
         check_static(f, X, blurs=["rank unknown"])
 
 
-@pytest.mark.parametrize("mode", ["reflect", "SYMMETRIC", "edge", "wrap"])
+@each(["reflect", "SYMMETRIC", "edge", "wrap"])
 def test_pad_modes(mode):
     f = lambda x: ops.pad(x, [(1, 2), (0, 1)], mode)
     (y,) = check_static(f, X[0], blurs=["exact"])
@@ -209,7 +210,7 @@ def test_mistakes(make, match):
 # -- creation ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("args", [(5,), (2, 7), (2, 9, 3), (9, 2, -3), (2, 2), (0.0, 1.0, 0.25), (1, 0, -0.3)])
+@each((args,) for args in ((5,), (2, 7), (2, 9, 3), (9, 2, -3), (2, 2), (0.0, 1.0, 0.25), (1, 0, -0.3)))
 def test_range(args):
     y = ops.range(*args)
     np.testing.assert_allclose(y.numpy(), np.arange(*args), rtol=1e-6)
@@ -272,7 +273,7 @@ def test_tensors_in_lists():
     assert ops.concat(ops.ones([2, 3])).shape == [6]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_filled_tensors_begin_at_a_line_of_the_cache_and_arrays_own_their_memory(executor):
     def count(zeros):
         x = zeros((1000, 100), np.int32)

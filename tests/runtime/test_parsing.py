@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from api import parsing, templates
 from autoloop.cli.arguments import parse_arguments
+from each_case import each
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = [*(ROOT / "autoloop").rglob("*.py"), *(ROOT / "runtime" / "autoloop_runtime").rglob("*.py")]
@@ -106,7 +107,7 @@ def test_threads_make_trees_side_by_side():
     assert not failed
 
 
-@pytest.mark.parametrize("enabled", [True, False])
+@each([True, False])
 def test_the_collector_is_left_as_it_was(enabled):
     try:
         if not enabled:

@@ -11,6 +11,7 @@ import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
 from api import config, current_graph
+from each_case import each
 from examples import examples
 from executors import EXECUTORS
 from forking import run_with
@@ -251,7 +252,7 @@ print(calls["handler"] >= 200)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("executor", ["sequential", "dataflow"])
+@each(["sequential", "dataflow"])
 def test_ctrl_c_in_a_first_call_and_in_a_first_gradient(executor):
     # what was traced, or split for its gradient, half way is begun again
     def body(x):
@@ -285,7 +286,7 @@ def test_ctrl_c_in_a_first_call_and_in_a_first_gradient(executor):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("way", ["function", "eager"])
+@each(["function", "eager"])
 def test_ctrl_c_leaves_no_graph_behind(way):
     # in this very context, which a trace that is interrupted must leave as it was
     def body(x):

@@ -11,6 +11,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Graph
+from each_case import each
 from executors import EXECUTORS
 
 
@@ -79,12 +80,12 @@ def value_of(f, executor, x=1.0):
     return al.function(f, executor=executor, autograph=False)(al.constant(x)).numpy()
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_loops_nested_twenty_deep(executor):
     assert value_of(nest(20), executor, 0) == 4
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_deep_graphs_need_no_deep_stack(executor):
     with little_stack():
         assert value_of(chain(600), executor) == 601

@@ -6,6 +6,7 @@ import gc
 import json
 import threading
 import weakref
+from itertools import product
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from api import (
     lower,
     profiler,
 )
+from each_case import each
 from examples import examples
 from flow import (
     ADD,
@@ -91,8 +93,7 @@ def expected(n, x):
 # -- values -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("n", [0, 1, 2, 9])
+@each(product(THREADS, [0, 1, 2, 9]))
 def test_nested_loops_and_branches(threads, n):
     run = Executable(lower(*program())).run
     assert run([n, 5], threads=threads) == expected(n, 5)
@@ -302,7 +303,7 @@ class Meter:
         return i
 
 
-@pytest.mark.parametrize("window", [1, 2, 7])
+@each([1, 2, 7])
 def test_no_more_iterations_live_than_the_window(window):
     graph = Graph()
     meter = Meter()
@@ -336,7 +337,7 @@ def ahead(window):
     return lower(graph, [i, y], [x]), steps
 
 
-@pytest.mark.parametrize("window", [1, 4])
+@each([1, 4])
 def test_the_counter_runs_ahead_as_far_as_the_window_and_never_behind(window):
     lowered, steps = ahead(window)
     most = 0
@@ -432,7 +433,7 @@ def test_a_loop_that_is_over_before_its_invariant_comes_still_waits_for_it():
 # -- errors and time --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", THREADS)
+@each(THREADS)
 def test_an_error_names_the_node_and_its_iterations(threads):
     graph = Graph()
 
@@ -460,7 +461,7 @@ def endless(graph):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("threads", THREADS)
+@each(THREADS)
 def test_an_endless_loop_stops_when_the_time_is_over(threads):
     graph = Graph()
     run = Executable(lower(graph, endless(graph))).run
@@ -481,7 +482,7 @@ def test_a_run_that_is_over_in_time_is_not_disturbed():
         assert Executable(lower(graph, outs, feeds)).run([5, 1], threads=threads, timeout=60.0) == expected(5, 1)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@each([1, 2])
 def test_a_run_that_cannot_go_on_says_what_waits(threads):
     # no structured graph can get stuck, so break a flat one: the Merge loses its Enter
     lowered = lower(*program())

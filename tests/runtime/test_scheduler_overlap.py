@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from api import OPAQUE, SCALAR, VERY_MANY, VIEWING, Graph, Op, Plan, Price, TensorShape, dtypes, lower, overlapping
+from each_case import each
 from flow import ADD, LESS, branch, call, const, counted, heavy, priced, same
 
 F = heavy(lambda x, *_: x, "f")
@@ -81,12 +81,12 @@ OVERLAPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CHAINS)
+@each(CHAINS)
 def test_chains_stay_on_one_thread(name):
     assert found(CHAINS[name]) == set()
 
 
-@pytest.mark.parametrize("name", OVERLAPS)
+@each(OVERLAPS)
 def test_what_can_overlap_is_found(name):
     build, names = OVERLAPS[name]
     assert found(build) == names

@@ -25,6 +25,7 @@ from api import (
     workers,
 )
 from children import run_python
+from each_case import each
 from flow import ADD, call, const, counted, heavy, priced, probe, scalar
 
 #: no test should ever wait this long; it turns a hang into a failure
@@ -57,7 +58,7 @@ def quiet_pool() -> None:
 # -- overlap ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("parties", [2, 4])
+@each([2, 4])
 def test_independent_kernels_run_at_once(parties):
     graph = Graph()
     x = scalar(graph)
@@ -280,7 +281,7 @@ def test_an_error_in_a_nested_run_is_told_once():
     assert len(info.value.__notes__) == 1
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@each([1, 2])
 def test_an_interrupt_stops_the_run_and_the_next_one_works(threads):
     graph = Graph()
     x = scalar(graph)

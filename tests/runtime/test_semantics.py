@@ -5,12 +5,14 @@ from __future__ import annotations
 import collections
 import dataclasses
 import re
+from itertools import product
 from pathlib import Path
 
 import autoloop as al
 import numpy as np
 import pytest
 from api import Graph, SeededExecutor, lower
+from each_case import each
 
 ROOT = Path(__file__).parent.parent.parent
 TABLE = ROOT / "runtime" / "SEMANTICS.md"
@@ -116,7 +118,7 @@ def test_structures_of_every_kind_nest():
     assert list(s) == ["b", "a"]
 
 
-@pytest.mark.parametrize("kind", ["tensor", "array", "slices"])
+@each(["tensor", "array", "slices"])
 def test_one_variable_is_returned_by_itself_in_v1_more_as_a_list(kind):
     with Graph().as_default():
         x = {
@@ -177,8 +179,7 @@ def test_set_shape_in_the_body_meets_the_invariant():
 # -- gradients --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("filled", ["in a loop", "outside"])
-@pytest.mark.parametrize("read", ["carried", "captured", "outside"])
+@each(product(["in a loop", "outside"], ["carried", "captured", "outside"]))
 def test_a_tensor_array_goes_from_loop_to_loop_and_gradients_come_back(filled, read):
     def f(x):
         array = al.TensorArray(x.dtype, 3, element_shape=[])

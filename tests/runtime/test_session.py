@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from api import config
 from autoloop.compat import v1 as tf
+from each_case import each
 
 
 @pytest.fixture(autouse=True)
@@ -239,7 +240,7 @@ def test_a_run_that_takes_too_long_is_stopped():
         assert sess.run(tf.constant(3)) == 3
 
 
-@pytest.mark.parametrize("timeout, error", [("soon", TypeError), (True, TypeError), (0, ValueError), (-1, ValueError)])
+@each([("soon", TypeError), (True, TypeError), (0, ValueError), (-1, ValueError)])
 def test_a_timeout_is_a_positive_number(timeout, error):
     with tf.Session() as sess, pytest.raises(error, match="timeout"):
         sess.run(tf.constant(3) + 1, timeout=timeout)

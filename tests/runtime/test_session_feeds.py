@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from autoloop.compat import v1 as tf
+from each_case import each
 
 
 def _loop(cond, body, *start):
@@ -70,7 +71,7 @@ def _assert_equal(got, want):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("program", SCALAR)
+@each(SCALAR)
 def test_a_constant_that_is_fed_is_what_is_fed(program):
     build, expected = SCALAR[program]
     with tf.Graph().as_default(), tf.Session() as sess:

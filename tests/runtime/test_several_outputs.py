@@ -188,8 +188,7 @@ def test_a_kernel_gives_what_its_op_declares(result, several, message):
         (apply_several if several else apply)(wrong, [])
 
 
-@pytest.mark.parametrize("effect", [False, True])
-@pytest.mark.parametrize("count", [1, 2])
+@each(product([1, 2], [False, True]))
 def test_scheduler_and_generated_code_read_a_list_by_the_declaration(count, effect):
     made = tuple(np.array([k, k]) for k in range(count))
     op = Op(

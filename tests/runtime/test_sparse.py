@@ -6,6 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from api import Graph, composite_of, ops
+from each_case import each
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -71,7 +72,7 @@ def test_parts_that_do_not_fit(parts, error, words):
         al.SparseTensor(*parts)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_parts_that_only_the_values_show_not_to_fit_are_found_at_run_time(executor):
     @al.function(executor=executor, input_signature=[al.TensorSpec([None, None], al.int64)])
     def f(indices):
@@ -212,13 +213,13 @@ MISUSES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("misuse, error, words", MISUSES)
+@each(MISUSES)
 def test_what_is_refused(misuse, error, words):
     with pytest.raises(error, match=words):
         misuse()
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_shapes_that_only_the_values_show_not_to_fit_are_found_at_run_time(executor):
     spec = al.TensorSpec([None, None], al.float32)
 
@@ -260,7 +261,7 @@ def test_gradients_reach_values_and_dense_operands():
 # -- through loops, branches and functions ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_a_sparse_loop_variable_may_change_its_number_of_entries(executor):
     @al.function(executor=executor)
     def f(x, n):
@@ -350,7 +351,7 @@ def test_one_sparse_variable_is_returned_by_itself_in_v1():
     assert filled.stack().numpy().tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_in_branches(executor):
     @al.function(executor=executor)
     def f(p, x, s):
@@ -443,7 +444,7 @@ def test_what_is_known_of_the_shape_in_a_graph():
 # -- specs and feeds --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@each(EXECUTORS)
 def test_one_trace_for_all_sparse_tensors_of_a_signature(executor):
     signature = [al.SparseTensorSpec([3, None], al.float32), {"n": al.TensorSpec([], al.int32)}]
 

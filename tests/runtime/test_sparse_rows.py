@@ -6,6 +6,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from autoloop.compat import v1 as tf
+from each_case import each
 
 EXECUTORS = ("auto", "dataflow", "sequential")  # machine code has no tensors whose size only the values know
 DENSE = np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 0, -4, 0]], np.float32)
@@ -42,7 +43,7 @@ LOOPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@each(LOOPS)
 def test_loops_over_sparse_rows(loop):
     run, expected = LOOPS[loop]
     np.testing.assert_array_equal(run(sparse(), al.constant(OFFSETS)), expected)

@@ -23,6 +23,7 @@ from api import (
     run_now,
     while_loop,
 )
+from each_case import each
 from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -55,7 +56,7 @@ def test_writing_gives_a_new_array():
     assert b.read(1).numpy() == 0 and c.read(1).numpy() == 2
 
 
-@pytest.mark.parametrize("options", [{}, {"element_shape": [2]}, {"infer_shape": False}, {"dynamic_size": True}])
+@each([{}, {"element_shape": [2]}, {"infer_shape": False}, {"dynamic_size": True}])
 def test_stacks_do_not_change_afterwards(options):
     a = TensorArray(dtypes.float32, 2, **options).write(0, [1.0, 2.0])
     rows = a.write(1, [3.0, 4.0]).stack().numpy()
@@ -150,7 +151,7 @@ def test_unwritten_elements():
         b.stack()
 
 
-@pytest.mark.parametrize("index,match", [(-1, "-1 is negative"), (3, "3 is out of range for size 3")])
+@each([(-1, "-1 is negative"), (3, "3 is out of range for size 3")])
 def test_indices_out_of_range(index, match):
     a = TensorArray(dtypes.float32, 3, element_shape=[])
     for f in (lambda: a.write(index, 1.0), lambda: a.read(index), lambda: a.gather([index]),
@@ -373,7 +374,7 @@ def test_writing_in_a_chain_takes_constant_time():
     assert "300 elements" in repr(counted)
 
 
-@pytest.mark.parametrize("lengths", [[3, 1], [1, 3]])
+@each([[3, 1], [1, 3]])
 def test_pieces_of_different_lengths_are_not_broadcast(lengths):
     array = TensorArray(dtypes.float64, size=2)
     with pytest.raises(ValueError, match=r"index 1 has shape .*infer_shape=False"):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
 from autoloop.compat import v1 as tf
+from each_case import each
 from executors import EXECUTORS, INTERPRETED, spread
 
 
@@ -69,8 +72,7 @@ INSIDE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("filled", INSIDE)
+@each(product(INSIDE, EXECUTORS))
 def test_an_array_that_a_loop_makes_and_fills_has_a_static_shape(filled, executor):
     @al.function(executor=executor)
     def f(n):
@@ -85,7 +87,7 @@ def test_an_array_that_a_loop_makes_and_fills_has_a_static_shape(filled, executo
     np.testing.assert_array_equal(f(al.constant(2)), np.full((3, 2), 2))
 
 
-@pytest.mark.parametrize("executor", INTERPRETED)
+@each(INTERPRETED)
 def test_arrays_of_two_branches_are_known_where_they_agree(executor):
     @al.function(executor=executor)
     def f(p, x):
@@ -106,7 +108,7 @@ def test_arrays_of_two_branches_are_known_where_they_agree(executor):
         assert [v.shape for v in made] == shapes
 
 
-@pytest.mark.parametrize("executor", INTERPRETED)
+@each(INTERPRETED)
 def test_another_array_in_its_place_has_another_length(executor):
     @al.function(executor=executor)
     def converted(n):
@@ -183,7 +185,7 @@ NOTHING = {
 }
 
 
-@pytest.mark.parametrize("what", NOTHING)
+@each(NOTHING)
 def test_no_elements_of_a_shape_that_is_not_known_are_an_error(what):
     method, enough, too_little = NOTHING[what]
 
@@ -233,8 +235,7 @@ def _scanned(x):
     return np.array(out)
 
 
-@pytest.mark.parametrize("shape", [[None, 2], [3, 2], [None, None], None])
-@pytest.mark.parametrize("fold", FOLDS)
+@each(product(FOLDS, [[None, 2], [3, 2], [None, None], None]))
 def test_folds_without_an_initializer_take_any_number_of_rows(fold, shape):
     run, expected = FOLDS[fold]
     with tf.Graph().as_default(), tf.Session() as sess:

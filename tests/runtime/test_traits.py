@@ -310,7 +310,7 @@ def test_derivatives_that_are_said_to_be_zero_are():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [op.name for op in OPS.values() if op.neutral is not None])
+@each([op.name for op in OPS.values() if op.neutral is not None])
 def test_a_neutral_operand_does_nothing_to_the_bit(name):
     op, neutral = OPS[name], OPS[name].neutral
     for kind, x in (("i", WHOLE), ("f", np.array([-0.0, 0.0, 2.5, np.inf])), ("b", np.array([True, False]))):
@@ -331,7 +331,7 @@ def test_what_undoes_itself_does_so():
         np.testing.assert_array_equal(op.kernel(op.kernel(x)), x)
 
 
-@pytest.mark.parametrize("name", [op.name for op in OPS.values() if op.traits.batching is Batching.AXES])
+@each([op.name for op in OPS.values() if op.traits.batching is Batching.AXES])
 def test_only_the_largest_of_no_elements_fails(name):
     op = OPS[name]
     empty = np.zeros((0, 2), bool if name in ("any", "all") else float)
@@ -365,7 +365,7 @@ OUTSIDE = {
 }
 
 
-@pytest.mark.parametrize("name", OUTSIDE)
+@each(OUTSIDE)
 def test_kernels_raise_what_they_are_said_to(name):
     with pytest.raises(OPS[name].traits.raises):
         OUTSIDE[name](al.constant(A))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import autoloop as al
 import numpy as np
 import pytest
+from each_case import each
 from executors import INTERPRETED
 
 X = np.random.default_rng(0).standard_normal((5, 3)).astype(np.float32)
@@ -67,8 +70,7 @@ def assert_same(got, want):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("executor", INTERPRETED)
-@pytest.mark.parametrize("name", AT_ONCE)
+@each(product(AT_ONCE, INTERPRETED))
 def test_all_rows_at_once(name, executor):
     f, elems = AT_ONCE[name]
     got, want, ops = both(f, elems, executor)
@@ -76,7 +78,7 @@ def test_all_rows_at_once(name, executor):
     assert "While" not in ops
 
 
-@pytest.mark.parametrize("name", ONE_BY_ONE)
+@each(ONE_BY_ONE)
 def test_row_by_row(name):
     f, elems = ONE_BY_ONE[name]
     got, want, ops = both(f, elems)
@@ -84,7 +86,7 @@ def test_row_by_row(name):
     assert "While" in ops
 
 
-@pytest.mark.parametrize("name", AT_ONCE)
+@each(AT_ONCE)
 def test_the_number_of_rows_may_be_unknown_or_none(name):
     f, elems = AT_ONCE[name]
     g = lambda r: f(r, W, C, S)
@@ -96,7 +98,7 @@ def test_the_number_of_rows_may_be_unknown_or_none(name):
     assert "While" not in {n.op.name for n in mapped.get_concrete_function().graph.nodes}
 
 
-@pytest.mark.parametrize("name", ["elementwise", "rows of two ranks", "reductions", "a shared matrix", "sort"])
+@each(["elementwise", "rows of two ranks", "reductions", "a shared matrix", "sort"])
 def test_gradients(name):
     f, elems = {**AT_ONCE, **ONE_BY_ONE}[name]
 

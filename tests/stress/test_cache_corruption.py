@@ -7,9 +7,10 @@ from workers import scaled, spread
 
 pytest.importorskip("llvmlite")
 import broken_caches
+from each_case import each
 
 
-@pytest.mark.parametrize("seed", range(1))
+@each(range(1))
 def test_a_few(seed):
     words, wrong = broken_caches.of_broken_caches(seed, 12)
     assert words and not wrong, "\n".join(wrong)

@@ -7,9 +7,10 @@ from workers import scaled, spread
 
 pytest.importorskip("llvmlite")
 import lost_compilers
+from each_case import each
 
 
-@pytest.mark.parametrize("seed", range(1))
+@each(range(1))
 def test_a_few(seed):
     words, wrong = lost_compilers.of_lost_compilers(seed)
     assert words and not wrong, "\n".join(wrong)
