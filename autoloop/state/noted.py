@@ -60,6 +60,10 @@ class Reached:
         self.seen: dict[int, tuple[Any, Place]] = {}
         #: the containers, by id, that are only added to, so that what they hold is not guarded
         self.added_to: set[int] = set()
+        #: modules that code names, by id, the packages that it stands in, and what was known when they were
+        self.modules: dict[int, types.ModuleType] = {}
+        self.packages: set[str] = set()
+        self.looked: Any = None
         #: what cannot be read and written as places, in words
         self.hidden: list[str] = []
 

@@ -87,7 +87,7 @@ class _Walk(CodeWalk):
 
     def run(self) -> None:
         """Look at everything that is in reach."""
-        while self._todo:
+        while self._todo or (self.walk_modules() and self._todo):
             place, value = self._todo.popleft()
             self._look(place, value)
 

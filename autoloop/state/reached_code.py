@@ -8,6 +8,7 @@ import functools
 import importlib.util
 import sys
 import types
+from collections.abc import Set
 from enum import Enum
 from typing import Any
 
@@ -68,15 +69,27 @@ class CodeWalk(Reached):
         namespace = function.__globals__
         modules = [one for name in used if isinstance(one := namespace.get(name), types.ModuleType)]
         self._globals(namespace, used)
-        for one in modules:
+        self.modules.update((id(one), one) for one in modules)
+        self.packages.add(namespace.get("__package__") or "")
+
+    def walk_modules(self) -> bool:
+        """Look at what code uses of the modules that it names or imports, once all else was looked at: thousands of
+        functions name the same ones. Return whether there was more to look at than the last time."""
+        known = self.names.count, len(self.names.imported), len(self.modules), len(self.packages)
+        if self.looked == known:
+            return False
+        self.looked = known
+        for one in list(self.modules.values()):
             self.walk_module(one)
-        for name in self.names.imported:
-            self._imported(name, namespace.get("__package__") or "")
+        for package in sorted(self.packages):
+            for name in sorted(self.names.imported):
+                self._imported(name, package)
+        return True
 
     def walk_module(self, module: types.ModuleType) -> None:
         """Look at what code uses of a module, if that is the user's."""
         if is_users_module(module):
-            self._globals(vars(module), frozenset(name for name in self.names.read if name in vars(module)))
+            self._globals(vars(module), vars(module).keys() & self.names.read)
 
     def _imported(self, name: str, package: str) -> None:
         """Look at a module that code imports when it runs."""
@@ -90,11 +103,9 @@ class CodeWalk(Reached):
                 if found is None or not is_library_file(found.origin or "<frozen "):
                     self.hidden.append(f"the module {name!r} is imported")
 
-    def _globals(self, namespace: dict[str, Any], used: frozenset[str]) -> None:
-        for name in sorted(used):
+    def _globals(self, namespace: dict[str, Any], used: Set[str]) -> None:
+        for name in sorted(name for name in used if (id(namespace), name) not in self.variables):
             key = id(namespace), name
-            if key in self.variables:
-                continue
             self.variables[key] = namespace, name
             value = namespace.get(name, self)
             if value is self and name in self.names and not hasattr(builtins, name):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import sys
 import types
 
 import autoloop as al
@@ -225,3 +226,32 @@ def test_a_refusal_leaves_the_world_as_it_was(reason, body, top, state):
     ((kind, message), _, left, *_), (_, _, untouched, *_) = found[0], before[0]
     assert kind in (TypeError, ValueError) and reason in message, message
     assert left == untouched
+
+
+def test_modules_of_a_large_program_are_not_looked_at_for_each_function_anew():
+    count = 12
+    modules = [types.ModuleType(f"large_{number}") for number in range(count)]
+    for number, one in enumerate(modules):
+        vars(one).update({other.__name__: other for other in modules})
+        sys.modules[one.__name__] = one
+        after = (number + 1) % count
+        for k in range(count):
+            source = f"def f_{number}_{k}(a):\n    import large_{after}\n    return large_{after}.f_{after}_{k}(a)"
+            exec(source, vars(one))
+    large, looked = modules[0], 0
+
+    def f(x):
+        return large.f_0_0(x) if x is None else x + 1
+
+    def profile(frame, event, argument):
+        nonlocal looked
+        looked += event == "call" and frame.f_code.co_name == "walk_module"
+
+    sys.setprofile(profile)
+    try:
+        made = al.function(f)(np.arange(3.0))
+    finally:
+        sys.setprofile(None)
+        for one in modules:
+            del sys.modules[one.__name__]
+    assert made.tolist() == [1.0, 2.0, 3.0] and 0 < looked < 20 * count
