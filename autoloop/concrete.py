@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from .fresh_results import FreshResults
 
 
+class CalledPlain(Exception):
+    """A call has to be one of the undecorated function; its cause is what the decorated one has raised, if it has."""
+
+
 class ConcreteFunction:
     """One trace of a function: a graph, and how arguments and results map to it.
 
@@ -186,7 +190,10 @@ class ConcreteFunction:
         for value, parameter in zip(values, self.graph.inputs):
             if not parameter.shape.matches(value.shape):
                 raise ValueError(f"{self.name}: {parameter.name} has shape {parameter.shape}, got {value.shape}")
-        return self.run(values, [v for v in values if isinstance(v, np.ndarray)])
+        try:
+            return self.run(values, [v for v in values if isinstance(v, np.ndarray)])
+        except CalledPlain as plain:
+            raise plain.__cause__ or plain from None
 
     @property
     def values(self) -> list[Any]:

@@ -26,13 +26,14 @@ from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.running.prepare import check_executor
 
 from .bound_function import BoundFunction, reference_to
+from .concrete import CalledPlain
 from .errors import entry_point
 from .given_arrays import give_back, taken, with_copies
 from .keys import Number, leaf_key, quick_key
 from .known_traces import KnownTraces, Trace, inputs_of
 from .number_inputs import NumberInputs
 from .parameters import Parameters
-from .plain_python import CalledPlain, traced_or_plain, with_graph
+from .plain_python import traced_or_plain, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
 from .written_arguments import OtherMemory, in_order, lying_of, same_arrays
@@ -127,8 +128,9 @@ class Function(SentByName):
                 return called_again(call, self._call_nested, self._call_with_memory, other.exactly)
             except OtherWorld:
                 return called_again(call, self._call_nested, self._call_with_memory)
-        except CalledPlain:
-            pass
+        except CalledPlain as plain:
+            if self._needs_graph and plain.__cause__ is not None:
+                raise plain.__cause__ from None
         return self.python_function(*self._receiver(), *args, **kwargs)
 
     def _call_with_memory(self, call: tuple[Any, ...], exactly: bool) -> Any:

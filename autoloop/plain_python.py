@@ -14,14 +14,10 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from autoloop_runtime.base.locations import Line
 
-from .concrete import ConcreteFunction
+from .concrete import CalledPlain, ConcreteFunction
 from .errors import LeftToPython, user_stacklevel
 
 T = TypeVar("T")
-
-
-class CalledPlain(Exception):
-    """A call has to be one of the undecorated function; its cause is what the decorated one has raised, if it has."""
 
 
 class PlainPython(ConcreteFunction):

@@ -7,9 +7,10 @@ Nothing of this is paid by functions that do neither.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.fp_warnings import asked
@@ -18,10 +19,11 @@ from autoloop_runtime.ir.array_storage import kept, refuse_lost
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import EAGER
+from autoloop_runtime.ir.structured import COND, WHILE
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.running.prepare import prepare, run_graph, wrap
 
-from .concrete import ConcreteFunction, own
+from .concrete import CalledPlain, ConcreteFunction, own
 from .given_arrays import COPIED, is_same, overlap
 from .returned_views import Returned, views_of
 
@@ -131,6 +133,15 @@ def references_of(
     )
 
 
+def refuse_read_only(graph: Graph, refusal: str) -> NoReturn:
+    """Raise the error for an array that cannot be written to; plain Python may find that it need not be."""
+    error = ValueError(refusal)
+    ops = {node.op for node in nodes_inside(graph)}
+    if WHILE in ops or COND not in ops or COPIED.get():
+        raise error
+    raise CalledPlain from error
+
+
 class ReferringFunction(ConcreteFunction):
     """A trace that writes to its arguments or gives them back.
 
@@ -195,7 +206,7 @@ class ReferringFunction(ConcreteFunction):
                 continue
             flags = array.flags
             if not flags.writeable:
-                raise ValueError(f"assignment destination is read-only (argument {names[position]!r})")
+                refuse_read_only(self.graph, f"assignment destination is read-only (argument {names[position]!r})")
             owns = flags.owndata
             for other, value in arrays:
                 if other == position or (owns and value.flags.owndata and value is not array):

@@ -9,7 +9,8 @@ import operator
 import os
 import sys
 import types
-from collections.abc import Hashable
+import weakref
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import gast
@@ -190,6 +191,19 @@ def _member(module: types.ModuleType, name: str) -> Any:
     return found
 
 
+#: what was assumed to be the value of a name, and is no more
+_GONE = object()
+
+
+def _reference(value: Any) -> Callable[[], Any]:
+    """Return what gives a value; it is not kept alive where that can be helped."""
+    try:
+        reference = weakref.ref(value)
+    except TypeError:
+        return lambda: value
+    return lambda: _GONE if (known := reference()) is None else known
+
+
 @dataclass
 class Environment:
     """What the names of one function mean now, for decisions made while it is converted.
@@ -209,11 +223,17 @@ class Environment:
     inner_members: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
     assumed: dict[str, Any] = field(default_factory=dict)
+    _kept: dict[str, Callable[[], Any]] = field(default_factory=dict)
     _known_members: tuple[frozenset[str], frozenset[str]] | None = None
 
     def holds(self, namespace: dict[str, Any]) -> bool:
         """Return whether the assumptions are still true."""
-        return all(_lookup(namespace, name) is value for name, value in self.assumed.items())
+        return all(_lookup(namespace, name) is known() for name, known in self._kept.items())
+
+    def settle(self) -> None:
+        """Let go of what was needed to convert: what was assumed is compared later, and not kept alive."""
+        self._kept = {name: _reference(value) for name, value in self.assumed.items()}
+        self.namespace, self.enclosed, self.assumed = {}, (), {}
 
     def resolve(self, node: Node, local_names: frozenset[str]) -> Any:
         """Return the object a global name, or an attribute chain of modules, stands for."""

@@ -91,6 +91,7 @@ def convert_code(function: types.FunctionType) -> Conversion:
     """Convert one function: this is the whole way, in order."""
     made = _convert_tree(function)
     code = compile_function(made.tree, made.source, function.__code__, made.names.ops, made.names.functions)
+    made.environment.settle()
     return Conversion(code, made.names.ops, made.environment, made.mutated)
 
 

@@ -17,7 +17,7 @@ from autoloop_runtime.analysis.observable import may_repeat
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.structured import WHILE
 
-from ..plain_python import CalledPlain
+from ..concrete import CalledPlain
 from ..written_arguments import OtherMemory
 
 R = TypeVar("R")

@@ -18,7 +18,7 @@ from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
 
 from .. import state
-from ..concrete import ConcreteFunction
+from ..concrete import CalledPlain, ConcreteFunction
 from ..conversion.known_effects import BUFFERS
 from ..errors import innermost, is_own_file, is_programs_own, is_refusal
 from ..keys import Number
@@ -26,11 +26,11 @@ from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.door import result_of
 from ..parameters import Parameters
-from ..plain_python import CalledPlain
 from ..tracing import INPUTS, attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of
 from .held_instances import is_shareable
 from .noted import Guard, Reached
+from .other_threads import let_others_wait
 from .overlaps import Related, Relations
 from .places import RECEIVER, Place
 from .reached import reached_from
@@ -264,6 +264,8 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
         receiver = () if request.receiver is None else (request.receiver(),)
         try:
             _leave_hidden(world.reached)
+            if found.leaves:
+                let_others_wait(graph, symbolic[len(request.leaves) :], found.leaves)
             world.enter(list(zip(found.places[:placed], symbolic[len(request.leaves) :])), given)
             value = traced(request.target, (*receiver, *args), kwargs)
             _leave_written(found.guards, request, receiver)

@@ -12,8 +12,7 @@ from autoloop_runtime.base.forks import Kind
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..concrete import ConcreteFunction
-from ..plain_python import CalledPlain
+from ..concrete import CalledPlain, ConcreteFunction
 from ..written_arguments import OtherMemory
 from .replays import replayed
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.fp_warnings import guarded, restore
 from ..base.locations import Location
 from .followers import IN_FORCE
-from .graph import graph_of
+from .graph import OtherThread, graph_of
 from .op import Op
 from .run_state import EAGER
 from .tensor import Tensor, value_of
@@ -38,7 +38,10 @@ def apply(
         The output without the effect token.
     """
     assert not op.several
-    graph = graph_of(inputs)
+    try:
+        graph = graph_of(inputs)
+    except OtherThread as other:
+        graph, inputs = None, other.values(inputs)
     if graph is None:
         made: Tensor = _compute(op, inputs, attrs or _NONE)
         return made
@@ -61,7 +64,10 @@ def apply_several(
         and somebody must ask for it; else ``None``.
     """
     assert op.several
-    graph = graph_of(inputs)
+    try:
+        graph = graph_of(inputs)
+    except OtherThread as other:
+        graph, inputs = None, other.values(inputs)
     if graph is None:
         return _compute(op, inputs, attrs or _NONE)
     node = graph.add(op, inputs, attrs, name, location)

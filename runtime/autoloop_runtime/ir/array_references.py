@@ -94,6 +94,8 @@ class References:
     def __getitem__(self, index: Any) -> Any:
         held = self.current()
         made: Tensor = call("getitem", held, index)
+        if made.node is None:  # to another thread it is the real array
+            return made.value if made.shape.rank else made.value[()]
         if not is_basic(index) or is_element(index, held.shape):
             return self.kind_of_part(made, False)(made)
         if self.is_scalar:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import get_ident
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -76,8 +77,9 @@ class Graph(NamedLookup):
         self.frozen = False
         #: the trace this graph was made for is over: only who makes it the default again may add to it
         self.ended = False
-        #: of a root: how many promises ``set_shape`` has made about what is in it
-        self.declarations = 0
+        #: of a root that others may find: the thread that traces it, and what tells others the value of a tensor
+        self.traced_by: tuple[int, Callable[[Tensor], Tensor]] | None = None
+        self.declarations = 0  # of a root: how many promises ``set_shape`` has made about what is in it
         self.no_new_variables = False  # of a root: no variable may be created while it is traced
         self.strict = False  # of a root: what may raise is computed although no output needs it
         self.donated: dict[int, int] = {}  # inputs that a run may overwrite -> the output that is wanted there
@@ -332,6 +334,17 @@ def eager() -> Iterator[None]:
         _stack.reset(token)
 
 
+class OtherThread(Exception):
+    """A thread has found what stands for a value while another one traces."""
+
+    def __init__(self, value_of: Callable[[Tensor], Tensor]) -> None:
+        self._value_of = value_of
+
+    def values(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """Return what tensors stand for."""
+        return [t if t.node is None else self._value_of(t) for t in inputs]
+
+
 def graph_of(inputs: Sequence[Tensor]) -> Graph | None:
     """Return the graph an op on ``inputs`` belongs to: the default one, else that of a symbolic input."""
     stack = _stack.get()
@@ -339,7 +352,10 @@ def graph_of(inputs: Sequence[Tensor]) -> Graph | None:
         return stack[-1]
     for t in inputs:
         if t.node is not None:
-            if t.node.graph.root.ended:
+            root = t.node.graph.root
+            if root.ended:
                 raise ValueError(_foreign_message(t, None))
+            if root.traced_by is not None and root.traced_by[0] != get_ident():
+                raise OtherThread(root.traced_by[1])
             return t.node.graph
     return None
