@@ -126,7 +126,7 @@ class Pushforward:
             inner[-1].run()
         for k, output in enumerate(node.outputs):
             found = [p.of(b.outputs[k]) for p, b in zip(inner, branches)]
-            if output not in self.reached or found == [None, None]:
+            if output not in self.reached or all(one is None for one in found):
                 continue
             values = []
             for branch, tangent in zip(branches, found):

@@ -32,7 +32,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: An
         raise ValueError("diff requires input that is at least one dimensional")
     along = axis_in(np.diff, x, axis)
     more = [as_operand(end) if end is not NO_VALUE else None for end in (prepend, append)]
-    if more != [None, None]:
+    if any(one is not None for one in more):
         parts = as_operands(*[one for one in (more[0], x, more[1]) if one is not None])
         rest = [1 if b == along else dim(x, b) for b in range(len(x.shape))]
         x = joining.concat([broadcasting.broadcast_to(p, rest) if p.shape.rank == 0 else p for p in parts], along)
