@@ -85,8 +85,7 @@ class Graph(NamedLookup):
         self.donated: dict[int, int] = {}  # inputs that a run may overwrite -> the output that is wanted there
         #: of a root: how its loops keep what their gradients need, unless they say so themselves
         self.gradient_memory: str | int | None = None
-        #: 1.x: what is collected under a name, e.g. ``"variables"``
-        self.collections: dict[str, list[Any]] = {}
+        self.collections: dict[str, list[Any]] = {}  # 1.x: what is collected under a name, e.g. ``"variables"``
         #: what must live as long as the graph does, see ``record``
         self.records: dict[type[Record], Any] = {}
         #: the user's lines of what is made without any named; by default those that are running
