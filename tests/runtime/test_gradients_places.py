@@ -153,7 +153,7 @@ WITH_CHECKPOINTS = {
     "AddCheckpoint", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints", "WithoutAdjoint", "SwapPush",
 }  # fmt: skip
 #: these want the ranks of their arguments
-RANKED = {"matmul", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul"}
+RANKED = {"matmul", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul", "complex extremes"}
 
 
 def weighted(made):
