@@ -53,3 +53,32 @@ def test_a_sequence_is_not_taken_for_an_array(text):
 def test_what_has_to_be_known_is_named_whichever_argument_it_is(text):
     with pytest.raises(TypeError, match=r"numpy\..*the argument '\w+' must be known while the graph is built"):
         al.function(program(f"np.{text}", ["n"]))(np.int64(3))
+
+
+@each(
+    [
+        ("dtype = np.int64", "x.view"),
+        ("shape = 1, 2", "x.reshape"),
+        ("strides = (8,)", "a view"),
+        ("imag = 1.0", "part to set"),
+    ]
+)
+def test_what_an_array_is_cannot_be_set(text, words):
+    with pytest.raises(TypeError, match=words):
+        al.function(program(f"x.{text}\nreturn x", ["x"]))(np.ones(2))
+
+
+@each(
+    [
+        "np.concatenate([x, M])",
+        "np.stack([M, x])",
+        "np.dot(M, x)",
+        "np.append(x, M)",
+        "np.array([x, M])",
+        "np.vstack((x, M))",
+    ]
+)
+def test_a_mask_is_not_lost_in_a_list(text):
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    with pytest.raises(TypeError, match="a masked array, whose mask would be lost"):
+        al.function(program(text, ["x"], M=masked))(np.ones(2))

@@ -35,6 +35,8 @@ from .written_results import Changing, is_reference, place_of_out, refuse_array,
 
 Kind: TypeAlias = type[Tensor]
 
+_hold_dtype = vars(Tensor)["dtype"].__set__  # which nobody sets of an array, see ``fixed_attributes``
+
 
 class Tracer(Tensor):
     """A handle on a symbolic tensor that knows what the user takes it for."""
@@ -104,7 +106,7 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
 
     def __init__(self, tensor: Tensor) -> None:
         tensor = tensor.plain
-        self.dtype = tensor.dtype
+        _hold_dtype(self, tensor.dtype)
         self.storage = Storage(tensor)
         self.view_of = self._layout = self._seen = None
         self._is_frozen = False
@@ -400,6 +402,8 @@ def _part_setter(name: str) -> Callable[[Any, Any], None]:
     """Return what sets ``x.real`` and its like: the elements of the part."""
 
     def put(self: Any, value: Any) -> None:
+        if name == "imag" and self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
         part = getattr(self, name)
         if value is part:  # which ``x.real += y`` has written to
             return

@@ -115,7 +115,7 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
     elif is_tensor(value):
         tensor = convert_to_tensor(value)
     else:
-        tensor = convert_to_tensor(np.asarray(value))
+        tensor = convert_to_tensor(value if isinstance(value, np.ndarray) else np.asarray(value))
     return tensor if dtype is None else as_dtype(tensor, of_numbers(dtype))
 
 
