@@ -28,4 +28,4 @@ def _dtype_set_once(self: Any, value: Any) -> None:
 for _name in ("shape", "strides"):
     _held = next(vars(kind)[_name] for kind in ArrayTracer.__mro__ if _name in vars(kind))
     setattr(ArrayTracer, _name, property(_held.fget, _not_set(_name)))
-ArrayTracer.dtype = property(_SLOT.__get__, _dtype_set_once)  # type: ignore[assignment]
+ArrayTracer.dtype = property(_SLOT.__get__, _dtype_set_once)  # type: ignore[misc, assignment]
