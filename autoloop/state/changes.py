@@ -13,6 +13,7 @@ from ..errors import LeftToPython
 from ..operators.mutation.container_contents import dict_class, fill
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import Rebinding, rebindings
+from ..operators.staging.containers_of_blocks import CONTAINERS
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import opened
 from ..operators.staging.undefined import MaybeUnset, Undefined
@@ -73,9 +74,15 @@ class _Finder:
             return
         self.recipes.before[id(now)] = before
         told = self._rebindings.get(key)
-        if told is not None and told.now is now and isinstance(told.is_other, Tensor):
-            self._set_other(place, before, told, owner)
-            return
+        if told is not None and isinstance(told.is_other, Tensor):
+            if isinstance(told.now, CONTAINERS) and (told.now is not now or told.is_changed):
+                leave(
+                    f"whether {place.name!r} still is what a loop or branch sets anew, and changes, only the run knows",
+                    "",
+                )
+            if told.now is now:
+                self._set_other(place, before, told, owner)
+                return
         recipe = self.recipes.of(now, place.name)
         self.writes.append(lambda made: set_at(place, made.owners[owner] if owner >= 0 else None, recipe(made)))
 

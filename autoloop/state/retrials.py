@@ -24,6 +24,7 @@ from ..errors import innermost, is_own_file, is_programs_own, is_refusal
 from ..keys import Number
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
+from ..operators.mutation.rebinding import LookedAt
 from ..operators.staging.door import result_of
 from ..parameters import Parameters
 from ..tracing import INPUTS, attempted, finished, placeholders, traced
@@ -253,6 +254,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
     placed = len(found.places)
     relations, related = found.related(request)
     graph = Graph(ordered=True)
+    graph.record(LookedAt).names = world.reached.names
     for name, setting in request.settings.items():
         setattr(graph, name, setting)
     names = [*request.parameters.leaf_names(request.call), *[_spoken(place) for place in found.places]]

@@ -226,6 +226,13 @@ STAGED = [
      "(W, V, W is V)"),
     ("list_of_a_branch_not_taken", "if x.sum() > 3:\n    o.log = [x[0], x[1]]\nreturn x", BOX + "kept = o.log",
      "(o, kept, o.log is kept)"),
+    ("number_that_nobody_reads", "if x.sum() > 4:\n    o.z = 1.5\nelse:\n    o.y = 2\nreturn x", BOX + "o.z, o.y = 0.5, None",
+     "o"),
+    ("born_after_a_return", "if x.sum() > 4:\n    return x*2\no.z = x*3\nreturn x", BOX, "o"),
+    ("born_before_a_return", "if x.sum() > 4:\n    o.z = x*3\n    return x*2\nreturn x", BOX, "o"),
+    ("number_before_a_return", "if x.sum() > 4:\n    o.n += 1\n    return x*2\nreturn x", BOX, "o"),
+    ("none_before_a_return", "if x.sum() > 4:\n    o.last = x*3\n    return x*2\nreturn x", BOX + "o.last = None", "o"),
+    ("none_after_a_return", "if x.sum() > 4:\n    return x*2\no.last = None\nreturn x", BOX + "o.last = 2.5", "o"),
     ("early_return", LOOP + "o.n += 1\n    if o.n > 3:\n        return x*o.n\n    i += 1\nreturn x", BOX, "o"),
     ("break", LOOP + "o.u[1] += 1\n    if o.u[1] > 2:\n        break\n    i += 1\nreturn o.u*1", BOX, "o"),
 ]  # fmt: skip
@@ -298,6 +305,8 @@ CHANGED = [
     ("own_list_item", "return x*L[0]", "class Own(list): pass\nL = Own([1])", "list(L)", "L[0] = k"),
     ("enum", "return x if E.A is c else -x", "import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\nc = E.A", "0",
      "global c\nc = E(1 + k % 2)"),
+    ("number_that_nobody_reads", "if x.sum() > 40:\n    o.z = 1.5\n    o.u = None\nfor k in range(int(x[0]) - 9):\n"
+     "    o.y = k\nreturn x", BOX, "o", "o.z, o.y, o.u = k, k, k"),
     ("not_a_number", "return np.isnan(x*K)", "K = float('nan')", "0", "pass"),
     ("zero_of_a_sign", "return np.copysign(x, K)", "K = 0.0", "0", "global K\nK = -0.0 if k == 1 else 0.0"),
 ]  # fmt: skip
@@ -316,9 +325,15 @@ LEFT = [
     ("own_items", "return x*L[0]", "class Own(list):\n    def __getitem__(self, k): return 2*super().__getitem__(k)\n"
      "L = Own([np.ones(1)])", "0", "list.__getitem__(L, 0)[0] = k"),
     ("array_of_another_name", "if x.sum() > 4:\n    o.v = o.u\nreturn x", BOX + "o.v = np.ones(3)", "(o, o.u is o.v)"),
+    ("array_of_another_name_after_a_return", "if x.sum() > 4:\n    return x*2\no.v = o.u\nreturn x",
+     BOX + "o.v = np.ones(3)", "(o, o.u is o.v)"),
     ("arrays_swapped", LOOP + "o.u, o.v = o.v, o.u\n    i += 1\nreturn x", BOX + "o.v = W = np.ones(3)",
      "(o, o.u is W, o.v is W)"),
     ("argument_kept_in_a_loop", LOOP + "o.v = x\n    i += 1\no.v[0] = 9\nreturn x", BOX + "o.v = np.ones(3)", "o"),
+    ("list_appended_after_a_branch", "if x.sum() > 4:\n    o.log = [x[0]]\no.log.append(x[1])\nreturn x",
+     BOX + "kept = o.log", "(o, kept, o.log is kept)"),
+    ("list_set_anew_and_appended", "if x.sum() > 4:\n    o.log = [x[0]]\nif x[0] > 1:\n    o.log.append(x[1])\nreturn x",
+     BOX + "kept = o.log", "(o, kept, o.log is kept)"),
     ("array_reversed_in_a_branch", "if x.sum() > 4:\n    o.u = o.u[::-1]\nreturn x", BOX + "kept = o.u",
      "(o, np.shares_memory(o.u, kept))"),
     ("list_appended_or_set_anew", "if x.sum() > 4:\n    o.log.append(x[0])\nelse:\n    o.log = []\nreturn x",

@@ -9,7 +9,7 @@ from autoloop_runtime.ir.array_storage import kept
 
 from ..mutation.array_identity import renew
 from ..mutation.side_effects import NewPlaces, Outside, Places
-from ..staging.branch_merge import RETURN, Grown, Side, staged_branch
+from ..staging.branch_merge import RETURN, RETURN_VALUE, Grown, Side, staged_branch
 from ..staging.containers_of_blocks import Rebound, copied
 from ..staging.optional import Ids, MaybeNone, is_, knowing, told_by
 from ..staging.staged_values import asked, is_staged, truth
@@ -155,9 +155,11 @@ def _side(
         with knowing(known):
             results = mine[: len(names)] if branch is None else outside.watch(branch)(*mine) or ()
         left = outside.read()
-        rebound.compare(outside.names[: len(given)], before, given, left[: len(given)])
         now = dict(zip(names, results, strict=False))
-        rebound.compare(params, values, mine, [now.get(name, one) for name, one in zip(params, mine, strict=True)])
+        ours = [now.get(name, one) for name, one in zip(params, mine, strict=True)]
+        every = (*outside.names[: len(given)], *params)
+        rebound.compare(every, (*before, *values), (*given, *mine), (*left[: len(given)], *ours))
+        rebound.refuse_shared(every, (*before, *values))
         return (*results, *left)
 
     return trace
@@ -204,7 +206,7 @@ def _staged_return(
         ]
 
     try:
-        before, every = _traced(test, sides, ("return value",), outside, what)
+        before, every = _traced(test, sides, (RETURN_VALUE,), outside, what)
     except Grown as grown:
         raise TypeError(str(grown)) from None
     outside.write(map(rebound.written_back, outside.names, before, every[1:]))

@@ -12,11 +12,11 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import current_graph
 
-from ..staging.growing_list import GrowingList
-from .heap_snapshot import Slot
+from ..staging.containers_of_blocks import CONTAINERS, copied, is_as
+from ..staging.undefined import MaybeUnset, Undefined
+from .heap_snapshot import Attribute, Contents, Slot
 
 _UNSET: Any = object()
-_CONTAINERS = (list, dict, set, GrowingList)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +31,20 @@ class Rebinding:
         What stood there before the first block that changes that, and what stands there now.
     is_part : bool
         Whether the other object may be a part of the first.
+    held : object
+        A copy of what stands there, if that is a container.
     """
 
     is_other: Any
     first: Any
     now: Any
     is_part: bool
+    held: Any
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it is a container that has changed since."""
+        return isinstance(self.now, CONTAINERS) and not is_as(self.now, self.held)
 
 
 class Rebindings:
@@ -84,7 +92,7 @@ class IsOther:
             else:
                 self._first = now
         self._is_other, self._given = value, now
-        known[self.slot.key] = Rebinding(value, self._first, now, self._is_part)
+        known[self.slot.key] = Rebinding(value, self._first, now, self._is_part, copied(now))
 
 
 def rebindings() -> dict[Any, Rebinding]:
@@ -93,8 +101,25 @@ def rebindings() -> dict[Any, Rebinding]:
     return graph.root.record(Rebindings).known if graph is not None else {}
 
 
-def may_be_other(value: Any) -> bool:
-    """Return whether it matters which object a value is."""
-    if isinstance(value, _CONTAINERS):
+class LookedAt:
+    """The names whose values a trace is guarded by; a record of a graph."""
+
+    def __init__(self) -> None:
+        self.names: Any = None
+
+    def copy(self) -> LookedAt:
+        """Return the same."""
+        return self
+
+
+def may_be_other(slot: Slot, value: Any) -> bool:
+    """Return whether it matters if a slot still holds this value: which object it is, or what nobody has looked at."""
+    if isinstance(slot, Contents):
+        return False
+    if isinstance(value, CONTAINERS) or (kept(value) is not None and value.shape.rank != 0):
         return True
-    return kept(value) is not None and value.shape.rank != 0
+    graph = current_graph()
+    names = graph.root.record(LookedAt).names if graph is not None else None
+    is_there = type(value) not in (Undefined, MaybeUnset)
+    name = slot.attribute if isinstance(slot, Attribute) else slot.name
+    return is_there and names is not None and name not in names

@@ -142,7 +142,7 @@ class Outside:
         pairs = [
             (slot, IsOther(slot))
             for slot, one in zip(self._slots, given, strict=True)
-            if not isinstance(slot, IsOther | Contents) and may_be_other(one) and slot.get() is not one
+            if not isinstance(slot, IsOther) and may_be_other(slot, one) and slot.get() is not one
         ]
         if new := [other for _, other in pairs if other.key not in known]:
             self._slots += new

@@ -65,6 +65,7 @@ Side = Callable[[], tuple[Any, ...]]
 #: arrays that a side leaves, by id, and what they hold at its end
 Ends: TypeAlias = dict[int, tuple[ArrayTracer, Tensor]]
 # How messages call what the sides of a branch give as the function's value: there None is no value like others.
+RETURN_VALUE = "return value"
 RETURN = "what the two sides of an `if` on a tensor return (each needs a `return`)"
 
 
@@ -147,13 +148,14 @@ class _Merge:
         ends: Sequence[Ends],
     ) -> None:
         self.name, self.what, self.number, self.graphs = name, what, number, graphs
-        self.optional = (what != RETURN and _is_optional(a, b)) or MaybeNone in (type(a), type(b))
+        is_result = what == RETURN and name == RETURN_VALUE  # the others are what the sides change outside
+        self.optional = (not is_result and _is_optional(a, b)) or MaybeNone in (type(a), type(b))
         if self.optional and not {Undefined, MaybeUnset}.isdisjoint((type(a), type(b))):
             raise TypeError(
                 f"{spoken(name)!r} is None at one end of a branch on a tensor, has a value at another, and none at all "
                 f"at a third: give it a value before the branch"
             )
-        if what == RETURN:
+        if is_result:
             # A value that no `return` has given is asked for where no `return` was reached: never.
             a, b = (_NEVER if type(one) is Undefined else one for one in (a, b))
         self.is_set = _set_flags(a, b) if not self.optional else tuple(map(_is_there, (a, b)))
@@ -165,7 +167,7 @@ class _Merge:
         #: what the two sides leave, of which an array may be another handle
         self.handles: list[tuple[Any, Any]] = []
         self._ends = ends
-        self._is_returned = what == RETURN or is_return_value(name)
+        self._is_returned = is_result or is_return_value(name)
         #: whether it is a number of Python's on one side and an array with axes on the other
         self.numbers: list[bool] = []
         #: whether it may be one, and nothing tells

@@ -14,7 +14,7 @@ from autoloop_runtime.base import nest
 from .growing_list import GrowingList
 from .moved_lists import Moved
 
-_CONTAINERS = (list, dict, set, GrowingList)
+CONTAINERS = (list, dict, set, GrowingList)
 
 
 def copied(value: Any) -> Any:
@@ -56,11 +56,23 @@ class Rebound:
         for name, original, copy, now in zip(names, before, given, left, strict=True):
             if isinstance(now, dict) and isinstance(original, dict):
                 _check_order(name, original, now)
-            if isinstance(copy, _CONTAINERS):
-                if isinstance(now, _CONTAINERS) and now is not copy:
+            if isinstance(copy, CONTAINERS):
+                if isinstance(now, CONTAINERS) and now is not copy:
                     self._rebound.add(name)
-                if not _is_as(copy, original):
+                if not is_as(copy, original):
                     self._changed.add(name)
+
+    def refuse_shared(self, names: Sequence[str], before: Sequence[Any]) -> None:
+        """Raise if a container that the block changes has two names in it."""
+        named: dict[int, str] = {}
+        for name, original in zip(names, before, strict=True):
+            if isinstance(original, CONTAINERS):
+                other = named.setdefault(id(original), name)
+                if other != name and not self._changed.isdisjoint((name, other)):
+                    raise TypeError(
+                        f"{other!r} and {name!r} are one {type(original).__name__}, which a loop or branch on tensors "
+                        f"changes: let it use one of the names only"
+                    )
 
     def is_rebound(self, name: str) -> bool:
         """Return whether a name may stand for another container."""
@@ -95,7 +107,7 @@ def _check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None
         )
 
 
-def _is_as(copy: Any, original: Any) -> bool:
+def is_as(copy: Any, original: Any) -> bool:
     """Return whether a copy still holds what it was made of."""
     if isinstance(copy, GrowingList):
         return isinstance(original, GrowingList) and all(map(_is, copy.arrays, original.arrays))

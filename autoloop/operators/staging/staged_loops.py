@@ -117,6 +117,7 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
                     make_variable(one, value, shapes.get(one), carried) for one, value in zip(names, every, strict=True)
                 ]
                 results = _settle(graph, loop, variables)
+            loop.rebound.refuse_shared(names, every)
             break
         except NewPlaces:
             loop.outside.write((*before, *loop.outside.read()[len(before) :]))
