@@ -94,7 +94,7 @@ SAMPLES |= {
     "where": (lambda x, y: al.where(x > 0.5, x, y), [V, U]),
     "complex": (lambda x, y: al.real(al.conj(call("complex", x, y)) * call("complex", y, x * y)), [V, U]),
     "imag": (lambda x, y: al.imag(al.square(call("complex", x, y))), [V, U]),
-    "complex extremes": (lambda x, y: al.real(np.max(al.complex(x, y)) * np.min(al.complex(y, x * x))), [V, U]),
+    "complex_extremes": (lambda x, y: al.real(np.max(al.complex(x, y)) * np.min(al.complex(y, x * x))), [V, U]),
     "getitem": (lambda x: x[1:3], [V]),
     "getitem rows": (lambda x: x[al.constant(ROWS)], [M]),
     "getitem computed": (lambda x: x[whole(x[0, 0])] * x[1], [M]),
@@ -153,7 +153,7 @@ WITH_CHECKPOINTS = {
     "AddCheckpoint", "GetCheckpoint", "Interval", "LatestCheckpoint", "RewindCheckpoints", "WithoutAdjoint", "SwapPush",
 }  # fmt: skip
 #: these want the ranks of their arguments
-RANKED = {"matmul", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul", "complex extremes"}
+RANKED = {"matmul", "inv", "det", "cholesky", "solve", "tile", "pad", "sparse_matmul", "complex_extremes"}
 
 
 def weighted(made):
