@@ -36,7 +36,7 @@ from .parameters import Parameters
 from .plain_python import traced_or_plain, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
-from .written_arguments import OtherMemory, in_order, lying_of, same_arrays
+from .written_arguments import OtherMemory, OverlappingArguments, in_order, lying_of, same_arrays
 
 if TYPE_CHECKING:
     from .typing import Decorated
@@ -61,14 +61,9 @@ class Function(SentByName):
     """
 
     def __init__(
-        self,
-        python_function: Callable[..., Any],
-        input_signature: Any = None,
-        autograph: bool = True,
-        executor: str = "auto",
-        name: str | None = None,
-        gradient_memory: str | int | None = None,
-    ) -> None:
+        self, python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,
+        executor: str = "auto", name: str | None = None, gradient_memory: str | int | None = None,
+    ) -> None:  # fmt: skip
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self.input_signature: tuple[Any, ...] | None = None
@@ -93,6 +88,8 @@ class Function(SentByName):
         self._bound: dict[int, tuple[Callable[[], Any], Function]] = {}
         #: what is differentiated -> this function and its gradient as one; only added to, by any thread without a lock
         self.with_gradient: dict[Any, Function] = {}
+        #: what calls it with arrays that are parts of those it is given, likewise
+        self.joined: dict[Any, Function] = {}
         self.tracing_count = 0
         self._needs_graph = False  # true of a gradient: the user's function does something else
         self._numbers = NumberInputs()
@@ -128,6 +125,8 @@ class Function(SentByName):
                 return called_again(call, self._call_nested, self._call_with_memory, other.exactly)
             except OtherWorld:
                 return called_again(call, self._call_nested, self._call_with_memory)
+        except OverlappingArguments as refusal:
+            return _called_joined(self, self._parameters, call, refusal)
         except CalledPlain as plain:
             if self._needs_graph and plain.__cause__ is not None:
                 raise plain.__cause__ from None
@@ -254,10 +253,11 @@ class Function(SentByName):
             warn_of_retracing(self.name, self._parameters.names, self.traced_for)
         return concrete
 
-    def derived(self, f: Callable[..., Any]) -> Function:
-        """Return a function of the same arguments, options and executor; ``f`` calls this one."""
-        made = Function(f, self.input_signature, False, self.executor, self.name, self.gradient_memory)
-        made._parameters, made._needs_graph = self._parameters, True
+    def derived(self, f: Callable[..., Any], is_alike: bool = True) -> Function:
+        """Return a function of the same arguments, if it *is alike*, options and executor; ``f`` calls this one."""
+        signature = self.input_signature if is_alike else None
+        made = Function(f, signature, False, self.executor, self.name, self.gradient_memory)
+        made._parameters, made._needs_graph = self._parameters if is_alike else made._parameters, True
         return made
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Trace:
@@ -298,6 +298,13 @@ class Function(SentByName):
 
     def __repr__(self) -> str:
         return f"<autoloop.function {self.name} at {id(self):#x}>"
+
+
+def _called_joined(function: Function, parameters: Parameters, call: tuple[Any, ...], refusal: Exception) -> Any:
+    with undivided():
+        from .joined_arguments import called_joined
+
+    return called_joined(function, parameters, call, refusal)
 
 
 def _kind_of_leaf(leaf: Any) -> str:

@@ -109,6 +109,18 @@ def overlap(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
         return True
 
 
+def is_folded(array: np.ndarray[Any, Any]) -> bool:
+    """Return whether elements of an array may lie in the same memory as others, as in ``sliding_window_view``."""
+    if array.flags.forc:
+        return False
+    reach = array.itemsize
+    for stride, count in sorted((abs(s), n) for s, n in zip(array.strides, array.shape) if n > 1):
+        if stride < reach:
+            return True
+        reach += stride * (count - 1)
+    return False
+
+
 def _taken(who: str, leaf: Any, place: int, names: Callable[[], Sequence[str]]) -> Any:
     words = strangeness(leaf)
     if words is not None:

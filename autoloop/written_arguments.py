@@ -24,7 +24,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.running.prepare import prepare, run_graph, wrap
 
 from .concrete import CalledPlain, ConcreteFunction, own
-from .given_arrays import COPIED, is_same, overlap
+from .given_arrays import COPIED, is_folded, is_same, overlap
 from .returned_views import Returned, views_of
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ class OtherMemory(Exception):
 
     def __init__(self, exactly: bool = False, refusal: str = "") -> None:
         self.exactly, self.refusal = exactly, refusal
+
+
+class OverlappingArguments(TypeError):
+    """Two arguments overlap in memory, and one of them is written to."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +211,11 @@ class ReferringFunction(ConcreteFunction):
             flags = array.flags
             if not flags.writeable:
                 refuse_read_only(self.graph, f"assignment destination is read-only (argument {names[position]!r})")
+            if is_folded(array):
+                raise TypeError(
+                    f"{self.name}: elements of the argument {names[position]!r} lie in the same memory as others, and "
+                    f"it is written to; give a copy of it"
+                )
             owns = flags.owndata
             for other, value in arrays:
                 if other == position or (owns and value.flags.owndata and value is not array):
@@ -223,7 +232,7 @@ class ReferringFunction(ConcreteFunction):
                 )
                 if max(position, other) >= self.references.world_from:
                     raise OtherMemory(True, refusal)
-                raise TypeError(refusal)
+                raise OverlappingArguments(refusal)
 
     def _check_without_axes(self, values: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         """Raise if an array without axes, of which the run has the value, is a part of what is written to."""

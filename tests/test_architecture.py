@@ -26,6 +26,7 @@ LAZY = {
     ("autoloop.function", "autoloop.tracing"),
     ("autoloop.function", "autoloop.state.retrials"),
     ("autoloop.function", "autoloop.input_signature"),
+    ("autoloop.function", "autoloop.joined_arguments"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.dataflow.compile_dataflow"),
     ("autoloop_runtime.running.automatic", "autoloop_runtime.dataflow.compile_dataflow"),
     ("autoloop_runtime.python_code.emitter", "autoloop_runtime.python_code.emitted_branches"),

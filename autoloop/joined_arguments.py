@@ -1,0 +1,81 @@
+"""Calls with arrays that overlap, one of which is written to: ``f(x[:-1], x[1:])``.
+
+Such a call is one of another function, which takes the arrays that the others are parts of, makes the parts, and calls
+the first function with them. In its trace they are views of one storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from autoloop_runtime.base import nest
+from autoloop_runtime.ir.recorders import recorders
+
+from .given_arrays import is_same
+from .keys import leaf_key
+from .state.overlaps import Relations
+from .state.places import RECEIVER
+from .written_arguments import OverlappingArguments
+
+if TYPE_CHECKING:
+    from .function import Function
+    from .parameters import Parameters
+
+#: functions for calls of so many kinds are kept
+_MOST = 64
+
+
+def called_joined(function: Function, parameters: Parameters, call: tuple[Any, ...], refusal: Exception) -> Any:
+    """Return what a call, in canonical form, gives whose arrays overlap.
+
+    Raises
+    ------
+    OverlappingArguments
+        The *refusal*, if one of two arrays is no part, and both are no parts, of one that a trace can follow.
+    """
+    leaves, structure = nest.flatten_with_structure(call, expand_composites=True)
+    every = list(leaves)
+    found = Relations(every, 0, [], [RECEIVER] * len(leaves))  # who gives an array has it in no place
+    related = [every[k] for k in {*found.parts, *[whole for whole, _ in found.parts.values()]}]
+    refused = not found.parts or function.input_signature is not None or recorders()
+    if refused or not all(one.flags.writeable for one in related):
+        raise refusal
+    passed = [k for k, first in enumerate(found.first) if first == k and k not in found.parts]
+    forms = tuple([(k, whole, part) for k, (whole, part) in found.parts.items()])
+    key = structure, tuple(map(leaf_key, every)), tuple(found.first), repr(forms)
+    joined = function.joined.get(key)
+    if joined is None:
+        joined = function.derived(_joining(function, parameters, structure, found, len(leaves), passed), False)
+        if len(function.joined) < _MOST:
+            joined = function.joined.setdefault(key, joined)
+    try:
+        result = joined(*[every[k] for k in passed])
+    except OverlappingArguments:
+        raise refusal from None
+    arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
+    return nest.map_structure(lambda one: _itself(one, arrays), result)
+
+
+def _joining(
+    function: Function, parameters: Parameters, structure: Any, found: Relations, count: int, passed: list[int]
+) -> Callable[..., Any]:  # fmt: skip
+    """Return the function of what is *passed* that calls another with the leaves that this makes."""
+
+    def joined(*given: Any) -> Any:
+        leaves: list[Any] = [None] * len(found.first)
+        for place, value in zip(passed, given):
+            leaves[place] = value
+        found.make_parts(leaves)
+        args, kwargs = parameters.split(nest.unflatten(structure, leaves[:count]))
+        return function(*args, **kwargs)
+
+    return joined
+
+
+def _itself(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
+    """Return the argument that a result is, all else as it is."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return next((array for array in arrays if is_same(array, value)), value)
