@@ -17,7 +17,8 @@ from ..staging.staged_loops import Loop, any_staged, record, staged_loop
 from ..staging.staged_values import is_staged
 from .boolean_operators import not_, or_
 from .if_statement import if_stmt
-from .iterables import StagedIterable, as_staged, counting, known_range
+from .iterables import StagedIterable, counting, known_range, run_over
+from .named_iterators import refuse_changing, refuse_named
 from .overloads import method_of
 from .stateful_calls import iterated
 
@@ -61,7 +62,7 @@ def for_stmt(
     iterated(iterable)
     if (method := method_of(iterable, "__iter__")) is not None:
         iterable = method()
-    staged = as_staged(iterable)
+    staged = run_over(iterable)
     if staged is not None and staged.written_out and isinstance(staged.length, int):
         iterable, staged = map(staged.get, range(staged.length)), None
     if staged is not None and isinstance(staged.length, int) and staged.length == 0:
@@ -78,6 +79,8 @@ def for_stmt(
         values = body(item, *values) or ()
         flags = [values[stop] for stop in stops]
         if any_staged(flags):
+            refuse_named(iterator, "is left by a loop when a tensor says so: how far it is then only the run knows")
+            refuse_changing(iterator)
             return _rest_of_python_loop(iterator, body, values, names, stops, shared, places)
         if any(flags):
             break

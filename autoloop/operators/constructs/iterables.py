@@ -20,6 +20,7 @@ from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
+from .named_iterators import refuse_again, refuse_named
 from .raising import Raising, raise_unless
 
 #: more iterations than a run can make
@@ -62,6 +63,13 @@ class StagedIterable(StandIn):
         self.get = get
         self.describe = describe
         self.keep = keep
+        #: of an iterator of Python's: whether a loop has begun to run over it
+        self.is_used: bool | None = None
+
+    def once(self) -> StagedIterable:
+        """Let this be an iterator of Python's, which gives its elements once."""
+        self.is_used = False
+        return self
 
     def described(self) -> str:
         """Return what messages call it."""
@@ -208,12 +216,22 @@ def _in_range(item: Any, start: Any, step: Any, length: Any) -> Any:
 def as_staged(value: Any) -> StagedIterable | None:
     """Return a staged iterable for what a staged loop runs over, else None."""
     if isinstance(value, StagedIterable):
+        if value.is_used:
+            refuse_again(value.describe)
         return value
     if isinstance(value, GrowingList):
         return StagedIterable(value.length, value.copy().__getitem__, "a list of tensors", number=NumberTracer)
     if is_staged(value):
         return rows(value)
     return None
+
+
+def run_over(value: Any) -> StagedIterable | None:
+    """Return a staged iterable, of which it is noted that a loop runs over it."""
+    staged = as_staged(value)
+    if staged is not None and staged.is_used is not None:
+        staged.is_used = True
+    return staged
 
 
 def rows(value: Any) -> StagedIterable:
@@ -261,6 +279,8 @@ def _part(value: Any) -> StagedIterable:
         raise TypeError(
             f"{staged.describe} has no length to count or pair its elements by: make a list of it, list(filter(...))"
         )
+    if staged is None:
+        refuse_named(value, "runs side by side with a tensor: how far it is then is not followed")
     return staged if staged is not None else _elements(list(value))
 
 
@@ -295,7 +315,7 @@ def staged_enumerate(iterable: Any, start: Any = 0) -> StagedIterable:
     return StagedIterable(
         inner.length, lambda k: (first + k, inner.get(k)), "an enumerate over tensors", number=inner.number,
         written_out=inner.written_out,
-    )  # fmt: skip
+    ).once()  # fmt: skip
 
 
 def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
@@ -311,7 +331,7 @@ def staged_zip(*iterables: Any, strict: bool = False) -> StagedIterable:
     return StagedIterable(
         length, lambda k: tuple(part.get(k) for part in parts), "a zip over tensors", number=number,
         written_out=any(part.written_out for part in parts),
-    )  # fmt: skip
+    ).once()  # fmt: skip
 
 
 def _check_lengths(length: Any, other: Any, number: int) -> None:
@@ -333,7 +353,7 @@ def staged_reversed(iterable: Any) -> StagedIterable:
         "a reversed tensor",
         number=inner.number,
         written_out=inner.written_out,
-    )
+    ).once()
 
 
 def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedIterable:
@@ -342,7 +362,7 @@ def staged_filter(function: Callable[..., Any] | None, iterable: Any) -> StagedI
     return StagedIterable(
         inner.length, inner.get, "a filter over tensors", keep=function if function is not None else lambda item: item,
         number=inner.number,
-    )  # fmt: skip
+    ).once()  # fmt: skip
 
 
 def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
@@ -352,4 +372,4 @@ def staged_map(function: Callable[..., Any], *iterables: Any) -> StagedIterable:
     return StagedIterable(
         inner.length, lambda k: function(*get(k)), "a map over tensors", number=inner.number,
         written_out=inner.written_out,
-    )  # fmt: skip
+    ).once()  # fmt: skip

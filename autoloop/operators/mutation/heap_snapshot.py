@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import itertools
 import operator
 import sys
 import types
@@ -367,6 +368,8 @@ def contents(value: Any) -> Any:
         return repr(value.bit_generator.state if hasattr(value, "bit_generator") else _random_state(value))
     if type(value).__module__ == "builtins" and hasattr(value, "__length_hint__"):
         return operator.length_hint(value)
+    if isinstance(value, itertools.count):
+        return repr(value)
     return _attributes(value) if is_users_object(value) else None
 
 

@@ -1,0 +1,151 @@
+"""Iterators of which one sees how far a loop has run them: right, or refused where only the run knows."""
+
+import itertools
+
+import autoloop as al
+import numpy as np
+import pytest
+
+LEFT = "is left by a loop when a tensor says so"
+
+
+def total(q, x):
+    t = 0.0
+    for v in q:
+        if t + v > 2 * x[0]:
+            break
+        t += v
+    return t + sum(q)
+
+
+def of_array(x):
+    return total(iter(x), x)
+
+
+def of_range(x):
+    q = iter(range(5))
+    return total(q, x)
+
+
+def of_generator(x):
+    q = (v * 2 for v in [1.0, 2.0, 3.0])
+    return total(q, x)
+
+
+def of_map(x):
+    q = map(lambda v: v + x[0], [1, 2, 3])
+    return total(q, x)
+
+
+def inside_another(x):
+    q = iter([1.0, 2.0, 3.0])
+    t = 0.0
+    for v, w in zip(q, [1, 2, 3]):
+        if t > x[0]:
+            break
+        t += v * w
+    return t, list(q)
+
+
+def beside_an_array(x):
+    q = iter(range(10))
+    t = 0.0
+    for v, w in zip(q, x):
+        t += v * w
+    return t + next(q)
+
+
+def run_over_twice(x):
+    q = reversed(x)
+    t = 0.0
+    for v in q:
+        t += v
+    for v in q:
+        t += 10 * v
+    return t
+
+
+def counted_in_a_branch(x):
+    c = itertools.count()
+    t = 0
+    for v in x:
+        if v > 1:
+            t += next(c)
+    return t
+
+
+def changing(x):
+    n = 0
+
+    def numbers():
+        nonlocal n
+        for k in range(4):
+            n += 1
+            yield k
+
+    t = 0.0
+    for v in numbers():
+        if t > x[0]:
+            break
+        t += v
+    return t, n
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (of_array, f"the map 'q' {LEFT}"), (of_range, f"the range_iterator 'q' {LEFT}"),
+        (of_generator, f"the generator 'q' {LEFT}"), (of_map, f"the map 'q' {LEFT}"),
+        (inside_another, f"the list_iterator 'q' {LEFT}"),
+        (beside_an_array, "the range_iterator 'q' runs side by side with a tensor"),
+        (run_over_twice, "a reversed tensor was run over by a loop before"),
+        (counted_in_a_branch, "the count 'c' is advanced in a loop or branch on tensors"),
+        (changing, "the generator 'numbers' sets 'n', as often as only the run knows"),
+    ],
+)  # fmt: skip
+def test_what_only_the_run_knows_is_refused(f, words):
+    f(np.arange(3.0))  # plain Python takes it
+    with pytest.raises(TypeError, match=words):
+        al.function(f)(np.arange(3.0))
+
+
+def unnamed(x):
+    t = 0.0
+    for k, (v, w) in enumerate(zip(x, x * 2)):
+        if v > 1:
+            break
+        t += v * w + k
+    for v in reversed(x):
+        t += v
+    for v in (2 * one for one in [1.0, 2.0, 3.0]):
+        if t > v:
+            break
+        t += v
+    return t
+
+
+def named_to_the_end(x):
+    q = iter([1.0, 2.0, 3.0])
+    t = 0.0
+    for v in q:
+        if v < x[0]:
+            t += v
+    for v in q:
+        t += 100 * v
+    return t
+
+
+def left_by_python(x):
+    q = iter([1.0, 2.0, 3.0])
+    t = 0.0
+    for v in q:
+        t += v * x[1]
+        if v > 1:
+            break
+    return t, list(q)
+
+
+@pytest.mark.parametrize("f", [unnamed, named_to_the_end, left_by_python])
+def test_the_others_run_as_in_python(f):
+    x = np.array([2.5, 1.5, 0.5])
+    assert al.function(f)(x) == f(x)
