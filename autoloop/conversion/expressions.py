@@ -152,9 +152,9 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         return make.call(self.operator(make, "item"), node.value, as_index(node.slice))
 
 
-#: attributes of arrays that tell of the extents, and those that arrays, unlike the tensors that stand for them, lack
+#: attributes of arrays that tell of extents and dtype, and those that arrays, unlike what stands for them, lack
 _ASKED = frozenset((
-    "shape", "size", "__class__",
+    "dtype", "shape", "size", "__class__",
     "constant_value", "eval", "get_shape", "graph", "is_symbolic", "name", "node", "numpy", "op", "set_shape",
 ))  # fmt: skip
 

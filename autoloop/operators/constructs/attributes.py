@@ -13,6 +13,7 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroDimArray, lacking
 
 from ...conversion.pipeline import convert_callee
+from ..staging.maybe_numbers import MaybeNumber
 from ..staging.staged_values import stands_for
 
 
@@ -24,6 +25,8 @@ def attribute(owner: Any, name: str) -> Any:
     """
     if name == "__class__":
         return stands_for(owner) if isinstance(owner, Tracer) else owner.__class__
+    if type(owner) is MaybeNumber:
+        owner = owner.asked_for(name)
     if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
         extents = extents_of(owner)
         return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)

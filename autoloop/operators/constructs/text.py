@@ -11,6 +11,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from autoloop_runtime.ops import format_string
 
 from ..staging.growing_list import GrowingList
+from ..staging.maybe_numbers import certain
 from ..staging.mixed_numbers import MixedNumber, components, handed_out
 from ..staging.optional import MaybeNone
 from ..staging.staged_values import is_staged, stands_for
@@ -132,6 +133,7 @@ def shown(value: Any) -> Any:
 
 
 def _shown_leaf(value: Any) -> Any:
+    value = certain(value)
     if isinstance(value, GrowingList):
         columns, made = value.parts()
         return _Elements(columns, made)

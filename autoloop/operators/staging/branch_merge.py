@@ -32,7 +32,7 @@ from autoloop_runtime.ops.operands import is_tensor
 from ...errors import NeverReturnsError
 from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from .list_lengths import as_growing, lengths_differ, with_growing
-from .maybe_numbers import as_maybe
+from .maybe_numbers import as_maybe, certain
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .optional import MaybeNone
@@ -122,7 +122,7 @@ def _may_raise(graphs: Sequence[Graph]) -> bool:
 def _trace(graph: Graph, side: Side, block: Block, ends: Ends) -> Any:
     with graph.as_default(), staged_block(), block:
         try:
-            values = side()
+            values = nest.map_structure(lambda leaf: certain(leaf) if _is_made_in(graph, leaf) else leaf, side())
             for array in _arrays(values):
                 array.storage.close()
                 ends[id(array)] = (array, array.current())
@@ -132,6 +132,10 @@ def _trace(graph: Graph, side: Side, block: Block, ends: Ends) -> Any:
                 raise
             raise_at_run_time(error)
             return _NEVER
+
+
+def _is_made_in(graph: Graph, leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) and leaf.node is not None and leaf.node.graph is graph
 
 
 class _Merge:
@@ -217,6 +221,7 @@ class _Merge:
             one, other = (unread, one) if self.absent[0] else (one, unread)
         elif not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
+        one, other = self._certain(0, one), self._certain(1, other)
         one, other = self._at_end(0, one), self._at_end(1, other)
         self.numbers[-1] = self.number is NumberTracer and is_number_beside_array(one, other)
         self.untold[-1] = self.numbers[-1] and (is_untold(one) or is_untold(other))
@@ -242,6 +247,10 @@ class _Merge:
                         components(part)
                 return both[0], both[1]
         return _alike(one, other), _alike(other, one)
+
+    def _certain(self, side: int, value: Any) -> Any:
+        with self.graphs[side].as_default():
+            return certain(value)
 
     def _at_end(self, side: int, value: Any) -> Any:
         """Return what a side leaves; of an array what it held then, for the block's writes are undone."""

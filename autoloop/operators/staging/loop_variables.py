@@ -40,6 +40,7 @@ from autoloop_runtime.ops.operands import is_tensor
 from .branch_merge import blank, blank_tensor
 from .list_lengths import as_growing, with_growing
 from .loop_leaves import KINDS, NAMES, Arrays, Leaf, entering, make_leaf, outside
+from .maybe_numbers import certain
 from .mixed_numbers import MixedNumber, accepted, begun, codes_of
 from .numbers_or_arrays import noted
 from .optional import MaybeNone
@@ -250,6 +251,7 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
         return _accept_number(leaf, value, kind)
     if number_type(value) is not None:
         return _accept_beside(leaf, value)
+    value = certain(value)
     if isinstance(value, ArrayTracer) and noted(value) is not None and not leaf.may_stay_number and kind is not Tensor:
         return replace(leaf, may_stay_number=True, changes=True), []
     result = convert_to_tensor(value)

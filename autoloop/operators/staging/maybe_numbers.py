@@ -20,6 +20,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_operators import BINARY, COMPARISONS
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of
 
+from ..constructs.raising import Raising, raise_unless
 from .numbers_or_arrays import Noted, is_untold, note, noted
 
 _COMPARED = (*COMPARISONS, "eq", "ne")
@@ -34,7 +35,48 @@ class MaybeNumber(ArrayTracer):
     def __autoloop_kind__(self) -> type[ArrayTracer]:
         return ArrayTracer
 
+    def asked_for(self, name: str) -> ArrayTracer:
+        """Return the array whose attribute is asked for: in the runs where it is none the run raises."""
+        found = noted(self)
+        if found is None or found.is_array:
+            return self.certain()
+        kind = _types(found)
+        if found.is_number is None or kind is None or hasattr(kind, name):
+            raise _refusal(self, f"attribute {name!r}")
+        text = f"{kind.__name__!r} object has no attribute {name!r}"
+        return self._unless(found, AttributeError, text)
+
+    def certain(self) -> ArrayTracer:
+        """Return the array that this is after a loop that has changed its dtype: without a turn the run is refused."""
+        found, plain = noted(self), ArrayTracer(self.plain)
+        plain.storage = self.storage
+        if found is None or not found.is_array:
+            return plain
+        text = (
+            f"{found.name!r} is an array of {found.number.dtype} if the loop makes no turn, as in this run, and one of "
+            f"{self.dtype} after it: let it be that before, {found.name} = {found.name}.astype(np.{self.dtype})"
+        )
+        return self._unless(found, TypeError, text)
+
+    def _unless(self, found: Noted, kind: type[Exception], text: str) -> ArrayTracer:
+        raise_unless(ops.logical_not(found.is_number), Raising(kind, lambda: kind(text)))
+        plain = ArrayTracer(self.plain)
+        plain.storage = self.storage
+        return plain
+
+    def __getitem__(self, index: Any) -> Any:
+        found = noted(self)
+        if found is None or found.is_array:
+            return self.certain()[index]
+        kind = _types(found)
+        if found.is_number is None or kind is None:
+            raise _refusal(self, "an index")
+        return self._unless(found, TypeError, f"{kind.__name__!r} object is not subscriptable")[index]
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        inputs, kwargs = _certain(inputs), {name: _certain(one) for name, one in kwargs.items()}
+        if not any(isinstance(one, MaybeNumber) for one in nest.flatten((inputs, kwargs))):
+            return getattr(ufunc, method)(*inputs, **kwargs)
         is_plain = method == "__call__" and not kwargs
         if not (is_plain and _is_alike(ufunc, inputs)):
             _check_function(ufunc.__name__, (inputs, kwargs))
@@ -44,10 +86,24 @@ class MaybeNumber(ArrayTracer):
         return made if _is_shaped_by_others(inputs) else _as_untold(self, made)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        args, kwargs = _certain(args), _certain(kwargs)
+        if not any(isinstance(one, MaybeNumber) for one in nest.flatten((args, kwargs))):
+            return func(*args, **kwargs)
         _check_function(func.__name__, (args, kwargs))
         if func is np.where and not kwargs and any(map(is_untold, args)) and _is_shaped_by_others(args):
             return func(*_as_arrays(args))
         return func(*_exact(args), **_exact(kwargs))
+
+
+def _certain(value: Any) -> Any:
+    """Return a structure in which arrays whose dtype a loop has changed are what they are after a turn."""
+    return nest.map_structure(certain, value)
+
+
+def certain(leaf: Any) -> Any:
+    """Return an array whose dtype a loop has changed as what it is after a turn; the run is refused without one."""
+    found = noted(leaf) if isinstance(leaf, MaybeNumber) else None
+    return leaf.certain() if found is not None and found.is_array else leaf
 
 
 def as_maybe(array: Any) -> Any:
@@ -160,6 +216,9 @@ def _operated(name: str, plain: Callable[[Any, Any], Any], reflected: bool, inpl
 
     def operated(self: MaybeNumber, other: Any) -> Any:
         mine = noted(self)
+        if mine is not None and mine.is_array:
+            return plain(self.certain(), certain(other))
+        other = certain(other)
         theirs = Noted(True, other, "") if number_type(other) is not None else noted(other)
         if mine is None or name == "matmul" or not (theirs or isinstance(other, (Tensor, np.ndarray, np.generic))):
             return plain(self, other)
@@ -230,7 +289,10 @@ def _number_in_run(is_number: Any, number: Any) -> Any:
 
 def _unary(name: str, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def operated(self: MaybeNumber) -> Any:
-        mine, array = noted(self), plain(self)
+        mine = noted(self)
+        if mine is not None and mine.is_array:
+            return plain(self.certain())
+        array = plain(self)
         if mine is None:
             return array
         if mine.number is None:
@@ -243,6 +305,24 @@ def _unary(name: str, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return operated
 
 
+def _asked(name: str) -> Callable[..., Any]:
+    def method(self: MaybeNumber, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self.asked_for(name), name)(*args, **kwargs)
+
+    return method
+
+
+def _asked_value(name: str) -> Callable[[MaybeNumber], Any]:
+    plain = getattr(ArrayTracer, name).fget
+
+    def value(self: MaybeNumber) -> Any:
+        found = noted(self)
+        is_of_both = found is not None and not found.is_array and hasattr(_types(found) or complex, name)
+        return plain(self) if is_of_both else getattr(self.asked_for(name), name)
+
+    return value
+
+
 for _name in (*BINARY, *_COMPARED):
     setattr(MaybeNumber, f"__{_name}__", _operated(_name, getattr(ArrayTracer, f"__{_name}__"), False, False))
     if _name not in _COMPARED:
@@ -250,5 +330,10 @@ for _name in (*BINARY, *_COMPARED):
         setattr(MaybeNumber, f"__i{_name}__", _operated(_name, getattr(ArrayTracer, f"__i{_name}__"), False, True))
 for _name in ("neg", "pos", "abs"):
     setattr(MaybeNumber, f"__{_name}__", _unary(_name, getattr(ArrayTracer, f"__{_name}__")))
+for _name, _member in vars(np.ndarray).items():
+    if _name[0] != "_" and callable(_member) and hasattr(ArrayTracer, _name):
+        setattr(MaybeNumber, _name, _asked(_name))
+for _name in ["T", "mT", "real", "imag", "flat"]:
+    setattr(MaybeNumber, _name, property(_asked_value(_name)))
 MaybeNumber.__hash__ = ArrayTracer.__hash__  # type: ignore[method-assign]
 nest.opaque(MaybeNumber)

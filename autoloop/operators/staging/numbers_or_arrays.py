@@ -33,11 +33,14 @@ class Noted:
         The number that it is then; None where it may be of several types.
     name : str
         The variable, for messages.
+    is_array : bool
+        Whether it is not a number then but another array: what it was before a loop whose body changes its dtype.
     """
 
     is_number: Any
     number: Any
     name: str = ""
+    is_array: bool = False
 
 
 @dataclass(eq=False)
@@ -56,12 +59,12 @@ def is_untold(value: Any) -> bool:
     return found is not None and found.is_number is None
 
 
-def note(tensor: Tensor, is_number: Any, number: Any, name: str) -> None:
-    """Note that a tensor may be a number."""
+def note(tensor: Tensor, is_number: Any, number: Any, name: str, is_array: bool = False) -> None:
+    """Note that a tensor may be a number, or another array."""
     tensor = tensor.plain
     if tensor.node is not None:
         number = number if number_type(number) is None else _as_tensor(number)
-        tensor.node.graph.root.record(_Notes).of[tensor] = Noted(is_number, number, name)
+        tensor.node.graph.root.record(_Notes).of[tensor] = Noted(is_number, number, name, is_array)
 
 
 def _as_tensor(number: Any) -> Tensor:
@@ -161,15 +164,16 @@ class _AsComposite(Composite[NumberOrArray]):
         return [value.value.plain, convert_to_tensor(value.noted.is_number), value.noted.number.plain]
 
     def spec(self, value: NumberOrArray) -> Hashable:
-        return None
+        return value.noted.is_array
 
     def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
         value, is_number, number = components
         if not isinstance(value, Tensor) or value.node is not None:
-            return NumberOrArray(value, Noted(is_number, number))
+            return NumberOrArray(value, Noted(is_number, number, "", spec))
         if any(follower.tracks(one) for follower in IN_FORCE.get() for one in (value, number)):
             return value  # as what is differentiated stays
-        return handed_out(NumberTracer, number) if bool(is_number) else handed_out(ArrayTracer, value)
+        other = ArrayTracer if spec else NumberTracer
+        return handed_out(other, number) if bool(is_number) else handed_out(ArrayTracer, value)
 
 
 register(NumberOrArray, _AsComposite())

@@ -159,8 +159,9 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
     # an array that is a number before the first iteration is one to the caller if there is none
     maybe = [] if loop.number is not NumberTracer else _begun_as_numbers(variables)
     begun = [(place, leaf) for place, leaf in maybe if leaf.may_stay_number or not loop.surely]
+    changed = [] if loop.number is not NumberTracer or loop.surely else _of_another_dtype(variables)
     counts = loop.counted and len(variables[0].loop_vars()) > 0
-    if begun and not counts:
+    if (begun or changed) and not counts:
         declared.append(LoopVar("an iteration", convert_to_tensor(np.False_), SCALAR))
     for one in declared:
         check_initial(one)
@@ -184,16 +185,46 @@ def _build(graph: Graph, loop: Loop, variables: list[Variable]) -> Values:
         pred = check_predicate(truth(asked(pred)), "the condition of the loop")
         arrays.settle_test(block, loop.outside)
     outputs = finish_while(graph, scope, declared, cond_graph, pred, body_graph, tensors, _loop_options(loop.options))
-    if number is NumberTracer and begun:
+    if number is NumberTracer and (begun or changed):
         none_ran = ops.equal(outputs[0], 0) if counts else ops.logical_not(outputs[-1])
         for place, leaf in begun:
             note(outputs[place], *_after(leaf, none_ran), leaf.name)
+        for place, leaf in changed:
+            note(outputs[place], *_unchanged(leaf, none_ran), leaf.name, is_array=True)
     if loop.counted:
         outputs = _told_by_the_count(variables, list(outputs))
     results = _values(variables, outputs, number, arrays.after)
     arrays.lose()
     made: Values = nest.map_structure(_known if loop.surely else as_maybe, results)
     return made
+
+
+def _of_another_dtype(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
+    """Return the leaves that are arrays of another dtype on entry than later, and where their tensors are."""
+    found, place = [], 0
+    for variable in variables:
+        at = place
+        for leaf in variable.leaves:
+            if leaf.kind == NAMES[ArrayTracer] and leaf.tensors[0].shape.rank != 0 and variable.flag is None:
+                before = noted(leaf.init)
+                is_kept = before is not None and before.is_array
+                if is_kept or (before is None and _dtype_on_entry(leaf.init) not in (None, leaf.tensors[0].dtype)):
+                    found.append((at, leaf))
+            at += len(leaf.loop_vars())
+        place += len(variable.loop_vars())
+    return found
+
+
+def _dtype_on_entry(value: Any) -> Any:
+    return value.dtype if isinstance(value, (ArrayTracer, np.ndarray)) else None
+
+
+def _unchanged(leaf: Leaf, none_ran: Any) -> tuple[Any, Any]:
+    """Return whether an array is what it is on entry, after the loop, and that."""
+    found = noted(leaf.init)
+    if found is None or not found.is_array:
+        return none_ran, convert_to_tensor(leaf.init)
+    return ops.logical_and(none_ran, found.is_number), found.number
 
 
 def _begun_as_numbers(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
@@ -204,7 +235,8 @@ def _begun_as_numbers(variables: Sequence[Variable]) -> list[tuple[int, Leaf]]:
         for leaf in variable.leaves:
             shape = leaf.tensors[0].shape if leaf.shape is None and leaf.tensors else leaf.shape
             is_array = leaf.kind == NAMES[ArrayTracer] and TensorShape(shape).rank != 0
-            is_one = leaf.may_stay_number or noted(leaf.init) is not None
+            before = noted(leaf.init)
+            is_one = leaf.may_stay_number or (before is not None and not before.is_array)
             if is_array and is_one and (variable.flag is None or leaf.may_stay_number):
                 found.append((at, leaf))
             at += len(leaf.loop_vars())

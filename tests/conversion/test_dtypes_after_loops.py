@@ -1,0 +1,57 @@
+"""Arrays whose dtype a loop changes are what they were after no turn, or refused; numbers are no arrays."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+from short_bodies import differences, made
+
+WHILE = "k = 0\nwhile k < n:\n    {}\n    k += 1\n"
+RETURNED = [
+    WHILE.format("x = x * 0.5") + "return x",
+    WHILE.format("x = x + np.float64(k)") + "return [x], k",
+    "y = x\n" + WHILE.format("y = np.sqrt(y)") + "return y, x",
+    "for i in range(n):\n    x = x / 2\nreturn x",
+    WHILE.format("x = x * 0.5") + "while k < n + 2 * (n > 1):\n    x = x * 0.5\n    k += 1\nreturn x",
+    "y = x\n" + WHILE.format("y = y * 0.5") + "return k",
+]
+READ = [
+    "return x.sum()", "return x + 1", "return x[0]", "return x.dtype", "return np.sqrt(x)", "return np.sort(x)",
+    "return -x", "return x.T", "print(x)", "if k < 9:\n    x = x * 2\nreturn x", "return x.real", "return 1 / x",
+]  # fmt: skip
+ARRAYS = [
+    np.array([4, 5, 6]),
+    np.array([4, 5, 6], np.int32),
+    np.array([0.5, 1, 2], np.float32),
+    np.array([True, False]),
+]
+# What has no attributes of arrays where it is a number.
+NUMBERS = [
+    "y = 0.0\nif n > 1:\n    y = x\nreturn y.sum()",
+    "y = 0.0\nfor i in range(n):\n    y = y + x\nreturn y.sum(), y.T, y.mean(axis=0)",
+    "y = 0.0\nfor i in range(n):\n    y = y + x\nreturn y.real",
+    "y = 0.0\nfor i in range(n):\n    y = y + x\nreturn y[1]",
+]
+
+
+def test_returned_they_have_the_dtype_of_the_run():
+    given = [(x, np.int64(n)) for x in ARRAYS for n in (0, 1, 3)]
+    assert differences(RETURNED, given, EXECUTORS) == []
+    assert differences(NUMBERS, [(ARRAYS[2].astype(float), np.int64(n)) for n in (0, 2)], EXECUTORS) == []
+
+
+def test_what_else_is_done_with_them_is_right_after_a_turn_and_refused_without():
+    bodies = [WHILE.format("x = x * 0.5") + body for body in READ]
+    assert differences(bodies, [(ARRAYS[0], np.int64(2))], EXECUTORS) == []
+    for body in bodies:
+        f = al.function(made(body))
+        with pytest.raises(TypeError, match="'x' is an array of int64 if the loop makes no turn, as in this run"):
+            f(ARRAYS[0], np.int64(0))
+
+
+def test_attributes_that_numbers_have_too_are_refused_where_nothing_tells():
+    body = "y = 0.0\nfor i in range(n):\n    if i > 0:\n        y = x\nreturn y.sum()"
+    with pytest.raises(TypeError, match="an array in another, and attribute 'sum' gives something else"):
+        al.function(made(body))(ARRAYS[2], np.int64(0))
