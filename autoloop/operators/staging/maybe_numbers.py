@@ -24,6 +24,8 @@ from ..constructs.raising import Raising, raise_unless
 from .numbers_or_arrays import Noted, is_untold, note, noted
 
 _COMPARED = (*COMPARISONS, "eq", "ne")
+#: the attributes of arrays that are values
+_VALUES = "T mT real imag flat"
 
 
 class MaybeNumber(ArrayTracer):
@@ -333,7 +335,7 @@ for _name in ("neg", "pos", "abs"):
 for _name, _member in vars(np.ndarray).items():
     if _name[0] != "_" and callable(_member) and hasattr(ArrayTracer, _name):
         setattr(MaybeNumber, _name, _asked(_name))
-for _name in ["T", "mT", "real", "imag", "flat"]:
+for _name in _VALUES.split():
     setattr(MaybeNumber, _name, property(_asked_value(_name)))
 MaybeNumber.__hash__ = ArrayTracer.__hash__  # type: ignore[method-assign]
 nest.opaque(MaybeNumber)
