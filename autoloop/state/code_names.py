@@ -25,6 +25,8 @@ _LOAD_GLOBAL = _codes_of("LOAD_GLOBAL")
 _GLOBALS = _codes_of("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME", "DELETE_NAME")
 _GLOBALS |= _codes_of("LOAD_FROM_DICT_OR_GLOBALS")
 _ATTRIBUTES = _codes_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+_STORED_NAMES = _codes_of("STORE_ATTR", "STORE_GLOBAL", "STORE_NAME")
+_STORE_CELL = opmap["STORE_DEREF"]
 _MATCH_CLASS = opmap["MATCH_CLASS"]
 _IMPORT_NAME, _IMPORT_FROM = opmap["IMPORT_NAME"], opmap["IMPORT_FROM"]
 _CELLS = _codes_of("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
@@ -47,6 +49,8 @@ class Names:
     added_to : set of str
         Variables and attributes that are asked for a method of the name of one that adds to a container: of a container
         nothing but its end matters then, of any other object everything.
+    stored : set of str
+        Variables of functions and modules, and attributes, that are set.
     every : bool
         Whether some code may use attributes of any name.
     imported : set of str
@@ -56,6 +60,7 @@ class Names:
     def __init__(self) -> None:
         self.read: set[str] = set()
         self.added_to: set[str] = set()
+        self.stored: set[str] = set()
         self.every = False
         self.imported: set[str] = set()
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
@@ -101,6 +106,13 @@ class Names:
                 self.every = True
             elif op == _IMPORT_FROM:
                 self.read.add(names[argument])
+            elif op in _STORED_NAMES:
+                self.stored.add(names[argument])
+                name = names[argument] if op in _GLOBALS else ""
+                if name:
+                    globals_used.add(name)
+            elif op == _STORE_CELL:
+                self.stored.add(variables[argument])
             elif op in _CELLS:
                 name = variables[argument]
             elif op in _GLOBALS or op in _ATTRIBUTES:

@@ -38,6 +38,7 @@ from .reached import reached_from
 from .replays import has_loops, may_raise
 from .stateful import TRACING, Variant
 from .unchanging import PLAIN
+from .unread_places import guards_of_unread
 from .world import Changes, World
 
 if TYPE_CHECKING:
@@ -276,6 +277,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
             else:
                 changes, result = state.changes_of(world, value)
             value = None if result is not None else result_of(value)
+            found.guards += guards_of_unread(world)
         except Exception as error:
             leave = None if _is_ours(error) else state.left_by(world)
             is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))

@@ -196,6 +196,8 @@ STAGED = [
     ("nonlocal", "n = 0\ndef bump():\n    nonlocal n\n    n += 1\n" + LOOP +
      "bump()\n    i += 1\no.n = n\nreturn x*n", BOX, "o"),
     ("class_array", LOOP + "o.w[0] += i\n    i += 1\nreturn x", BOX + "O.w = np.zeros(3)", "(o, O.w)"),
+    ("class_array_of_two_names", LOOP + "o.w[0] += i\n    O.w[1] += i\n    i += 1\nreturn x", BOX + "O.w = np.zeros(3)",
+     "(o, O.w)"),
     ("class_array_in_a_branch", "if x.sum() > 4:\n    o.w[1:] += x[1:]\nreturn x", BOX + "O.w = np.zeros(3)",
      "(o, O.w)"),
     ("list_set_anew", "if x.sum() > 2:\n    o.log = [x[0]]\nreturn x", BOX + "kept = o.log",
@@ -307,6 +309,10 @@ CHANGED = [
      "global c\nc = E(1 + k % 2)"),
     ("number_that_nobody_reads", "if x.sum() > 40:\n    o.z = 1.5\n    o.u = None\nfor k in range(int(x[0]) - 9):\n"
      "    o.y = k\nreturn x", BOX, "o", "o.z, o.y, o.u = k, k, k"),
+    ("set_to_what_stands_there", "global K\nK = None\no.tag = 'a'\no.n = 0\nM.rate = 0.5\ng()\nreturn x",
+     BOX + METHODS + "K = None\ndef make():\n    n = True\n    def g():\n        nonlocal n\n        n = True\n"
+     "    def put(v):\n        nonlocal n\n        n = v\n    return g, put, lambda: n\ng, put, got = make()",
+     "(K, o, M.rate, got())", "global K\nif k:\n    K = o.tag = o.n = M.rate = k\n    put(k)"),
     ("not_a_number", "return np.isnan(x*K)", "K = float('nan')", "0", "pass"),
     ("zero_of_a_sign", "return np.copysign(x, K)", "K = 0.0", "0", "global K\nK = -0.0 if k == 1 else 0.0"),
 ]  # fmt: skip

@@ -36,6 +36,7 @@ MOST_OBJECTS = 5_000
 MOST_ELEMENTS = 1_000
 #: the contents of arrays larger than this are not kept
 MOST_NUMBERS = 4_000_000
+_NOTHING: Any = object()
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 # Generators of random numbers: whoever has one has imported its module, which is not small.
 _RANDOM = (("random", "Random"), ("numpy.random", "Generator"), ("numpy.random", "RandomState"))
@@ -105,8 +106,9 @@ class Attribute:
         kind = owner if isinstance(owner, type) else type(owner)
         self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
         self.key = (id(owner), attribute)
-        #: whether the owner has no such attribute of its own: what it finds is its class's
-        self._is_inherited = attribute not in getattr(owner, "__dict__", ())
+        #: what the owner finds in its class, if it has no such attribute of its own
+        is_own = attribute in getattr(owner, "__dict__", ())
+        self._inherited = _NOTHING if is_own else getattr(owner, attribute, _NOTHING)
 
     def get(self) -> Any:
         """Return the value, or a marker if there is none."""
@@ -119,11 +121,10 @@ class Attribute:
             if type(current) is not Undefined:
                 delattr(self.owner, self.attribute)
         elif value is not current:
-            if self._is_inherited and self.attribute in getattr(self.owner, "__dict__", ()):
+            if value is not self._inherited:
+                setattr(self.owner, self.attribute, value)
+            elif self.attribute in getattr(self.owner, "__dict__", ()):
                 delattr(self.owner, self.attribute)
-                if self.get() is value:
-                    return
-            setattr(self.owner, self.attribute, value)
 
 
 class Contents:

@@ -1,0 +1,39 @@
+"""Places that a function sets and never reads: ``self.best = None``.
+
+They are not guarded, for what stands there does not matter. Where the trace has put there what stood there anyhow, it
+looks as if nothing had been set: then it has to stand there at each call, or the function is traced again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .noted import Guard
+from .places import Place
+from .unchanging import PLAIN
+from .world import NOTHING, World
+
+
+def guards_of_unread(world: World) -> list[Guard]:
+    """Return the guards of constants that the trace has left where they stood, and may have set."""
+    names = world.reached.names
+    return [
+        Guard("equal", place, before)
+        for name, place, before, now in _places(world)
+        if now is before and isinstance(now, PLAIN) and name in names.stored and name not in names
+    ]
+
+
+def _places(world: World) -> Iterator[tuple[str, Place, Any, Any]]:
+    for namespace, name, before in world.variables:
+        yield name, Place("global", None, (namespace, name), name), before, namespace.get(name, NOTHING)
+    for name, cell, before in world.cells:
+        yield name, Place("cell", None, cell, name), before, getattr(cell, "cell_contents", NOTHING)
+    stored = world.reached.names.stored
+    for one in world.holders:
+        if isinstance(one.before, dict) and not isinstance(one.traced, dict):
+            now = one.now()
+            for name in stored & one.before.keys():
+                inner = one.place.member(name) if isinstance(one.traced, type) else one.place.attribute(name)
+                yield name, inner, one.before[name], now.get(name, NOTHING)
