@@ -160,6 +160,7 @@ class ReferringFunction(ConcreteFunction):
         super().__init__(name, graph, value, executor, references.written, {one.place for one in references.returned})
         self._written = [position for position, _ in references.written]
         self._count = len(self._handed)
+        self._gives_none = not references.returned and self._structure.is_leaf() and self._fixed == [(True, None)]
         #: made when it is first wanted; if two threads make it, one is dropped
         self._made_to_record: Runner | None = None
 
@@ -204,6 +205,11 @@ class ReferringFunction(ConcreteFunction):
             if type(values[position]) is np.ndarray and lying(values[position]) != known:
                 raise OtherMemory(exactly=True)
         arrays = [(other, value) for other, value in enumerate(values) if type(value) is np.ndarray]
+        apart = len({id(value) for _, value in arrays}) == len(arrays)
+        for _, value in arrays:
+            if not value.flags.owndata:
+                apart = False
+                break
         for position in self._written:
             array = values[position]
             if type(array) is not np.ndarray:
@@ -211,6 +217,8 @@ class ReferringFunction(ConcreteFunction):
             flags = array.flags
             if not flags.writeable:
                 refuse_read_only(self.graph, f"assignment destination is read-only (argument {names[position]!r})")
+            if apart:
+                continue
             if is_folded(array):
                 raise TypeError(
                     f"{self.name}: elements of the argument {names[position]!r} lie in the same memory as others, and "
@@ -251,9 +259,11 @@ class ReferringFunction(ConcreteFunction):
             moved = [(array, own(result, arrays)) for array, result in moved]
         for array, result in moved:
             if type(array) is np.ndarray:
-                np.copyto(array, result)
+                array[...] = result
 
     def _given_back(self, values: Sequence[Any], made: list[Any]) -> Any:
+        if self._gives_none:
+            return None
         if self._single is not None:
             return made[0]
         return self._packed(made, {one.place: one.of(values[one.position]) for one in self.references.returned})

@@ -20,6 +20,7 @@ from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
 from .aliasing import is_fresh, looked_at, looks, only_looks
+from .failure import graph_can_fail
 from .sizes import is_large
 from .uses import Readers, places, readers
 
@@ -70,8 +71,9 @@ def find_owned(graph: Graph, fused: Mapping[Node, Fused] = MappingProxyType({}))
     found = Ownership(dict.fromkeys(fused, -1))
     if fused or graph.donated or _worth_a_search(graph):
         reading = readers(graph)
+        small = bool(graph.donated) and not graph_can_fail(graph)
         for position, output in graph.donated.items():
-            _follow(reading, graph.inputs[position], found, None if output == NOWHERE else output, fused)
+            _follow(reading, graph.inputs[position], found, None if output == NOWHERE else output, fused, small)
         _search(graph, found, False)
         for node in fused:
             del found.in_place[node]
@@ -184,9 +186,12 @@ def _updates(node: Node) -> bool:
     return node.op.taking is not None and node.op.taking.is_update
 
 
-def _writes(node: Node) -> bool:
-    """Return true for an element by element operation on large arrays that can put its result into one."""
-    return node.op.into is not None and node.op.traits.elementwise and not node.declared and is_large(node.outputs[0])
+def _writes(node: Node, small: bool = False) -> bool:
+    """Return true for an element by element operation on arrays, large ones or also *small*, that can put its result
+    into one."""
+    if node.op.into is None or not node.op.traits.elementwise or node.declared:
+        return False
+    return is_large(node.outputs[0]) or (small and node.outputs[0].shape.rank not in (0, None))
 
 
 def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
@@ -213,11 +218,13 @@ def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
 
 def _follow(
     reading: Readers, tensor: Tensor, found: Ownership, output: int | None = None,
-    fused: Mapping[Node, Fused] = MappingProxyType({}),
+    fused: Mapping[Node, Fused] = MappingProxyType({}), small: bool = False,
 ) -> None:  # fmt: skip
     """Mark what comes after a value that is owned where it is made; the chain need not lead anywhere but to ``output``:
     after an exception nobody finds anything in the caller's array that would never have been put there."""
-    marks = _Marks(taken=found.in_place, fused=fused, over=dict(found.over), wanted=output)
+    marks = _Marks(
+        taken=found.in_place, fused=fused, over=dict(found.over), wanted=output, small=small and output is not None
+    )
     end = _walk(reading, tensor, marks)
     if output is None or end == output:
         found.in_place |= marks.in_place
@@ -228,7 +235,7 @@ def _follow(
 @dataclass
 class _Marks:
     """One chain; ``taken``: nodes that write to another one, where this one ends; ``wanted``: the output it should lead
-    to, if that is known."""
+    to, if that is known; ``small``: what is small is put there, too, which saves a copy of it."""
 
     in_place: dict[Node, int] = field(default_factory=dict)
     entered: set[tuple[Node, int]] = field(default_factory=set)
@@ -236,11 +243,13 @@ class _Marks:
     fused: Mapping[Node, Fused] = field(default_factory=dict)
     over: dict[Tensor, Tensor] = field(default_factory=dict)
     wanted: int | None = None
+    small: bool = False
 
     def inner(self, wanted: int | None = None) -> _Marks:
         """Return marks for a part of the chain that may yet be given up."""
         return _Marks(
-            taken={**self.taken, **self.in_place}, fused=self.fused, over=dict(self.over), wanted=wanted
+            taken={**self.taken, **self.in_place}, fused=self.fused, over=dict(self.over), wanted=wanted,
+            small=self.small,
         )  # fmt: skip
 
 
@@ -252,7 +261,11 @@ def _walk(reading: Readers, tensor: Tensor, marks: _Marks) -> int | None:
         *before, (last, index) = reading.of(tensor)
         if last is not None and last in marks.fused:
             return _walk_over(reading, tensor, marks.fused[last], marks)
-        if last is not None and _writes(last):
+        if last is not None and _writes(last, marks.small):
+            if not is_large(last.outputs[0]) and not all(
+                n is not None and _apart(reading, n, i, marks.fused) for n, i in before if n is not last
+            ):
+                return None
             before = [(n, i) for n, i in before if n is not last]  # it reads before it writes
         end = len(reading.place) if last is None else reading.place[last] - bool(last.subgraphs)
         if not all(n is not None and n is not last and looks(reading, n, i, end) for n, i in before):
@@ -300,7 +313,7 @@ def _consume(node: Node, index: int, marks: _Marks) -> Tensor | None:
             return None
         marks.in_place[node] = 0
         return node.outputs[0]
-    if _writes(node) and _same_form(node.inputs[index], node.outputs[0]):
+    if _writes(node, marks.small) and _same_form(node.inputs[index], node.outputs[0]):
         if node in marks.in_place or node in marks.taken:
             return None
         marks.in_place[node] = index
