@@ -564,3 +564,12 @@ def test_hypothesis_makes_arrays_of_the_namespace():
         np.testing.assert_array_equal(x[index].numpy(), x.numpy()[index])
 
     takes()
+
+
+def test_a_spread_of_too_few_elements_is_nan():
+    x = al.asarray([1.0, 2.0, 4.0])
+    for correction in (3, 4, 7.5):
+        for f in (al.var, al.std, al.function(lambda v, f=al.var, c=correction: f(v, correction=c))):
+            found = f(x, correction=correction) if f in (al.var, al.std) else f(x)
+            assert np.isnan(found.numpy()) and found.dtype == al.float32
+    assert np.isclose(al.var(x, correction=2).numpy(), np.var([1.0, 2.0, 4.0], ddof=2))

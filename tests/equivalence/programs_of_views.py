@@ -280,4 +280,11 @@ np.matmul(m[:, :3], m[:, :3], out=m[:, 1:]); return m
 np.dot(m[:, :3], m[:, :3].copy(), out=np.zeros((3, 3))); return m
 np.take(a, [2, 1, 0], out=a[:3], mode='clip'); return a
 return a if x > 0 else a
+b = np.atleast_1d(x, a)[1]; b[0] = 9; return a, b
+b, k = np.atleast_2d(a, m); b[0, 0] = 9; m[1] = x; return a, m, b, k
+b = np.atleast_3d(n, m)[1]; b += x; return m
+b = np.broadcast_arrays(x, a)[1]; b[1] = 7; a[2] = x; return a, b
+b, k = np.broadcast_arrays(m[0], m); m[1, 1] = x; return b + 0, k + 0
+b, k = np.meshgrid(a, m[0]); b[0] = 9; k[1] += x; a[0] = 5; return a, b, k
+b, k = np.meshgrid(a, m[0], copy=False); return b + k
 """.strip().splitlines()

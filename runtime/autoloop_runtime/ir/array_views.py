@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dataclass import dataclass
+from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor
 
@@ -79,6 +80,8 @@ _BY_VALUE = _names(
 _RESHAPED = _names(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d) | {
     _FLAT
 }
+#: functions that give a view of each of the arrays that they are given
+OF_SEVERAL = frozenset((np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.meshgrid))
 #: of these a complex array is put together
 _REAL, _IMAG = np.real.__name__, np.imag.__name__
 #: as many elements NumPy is asked about with an array of that size
@@ -177,6 +180,23 @@ def linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_arr
         every = [_linked(array, name, one, _part(again, k), is_array) for k, one in enumerate(made)]
         return type(made)(*every) if hasattr(made, "_fields") else type(made)(every)
     return _linked(array, name, made, again, is_array)
+
+
+def part_of_several(theirs: Any, array: Any, made: Tensor) -> Any:
+    """Return what one of the functions that take several arrays gives of one of them."""
+
+    def alone(x: Any) -> Any:
+        function = counterpart_of(theirs) if isinstance(x, Tensor) else theirs
+        assert function is not None
+        if theirs is not np.broadcast_arrays:
+            return function(x)
+        return function(x, np.broadcast_to(np.zeros((), made.dtype), made.shape.as_tuple()))[0]
+
+    if theirs is not np.meshgrid and made.shape.is_fully_defined():
+        return array.given_views(theirs, made, alone, True)
+    given = array.kind_of_part(made)(made)
+    given.storage.perhaps(array.storage)
+    return given
 
 
 def _part(again: Callable[[Any], Any], k: int) -> Callable[[Any], Any]:

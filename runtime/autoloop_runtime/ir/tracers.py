@@ -23,7 +23,7 @@ from .array_attributes import Attributes
 from .array_methods import Methods
 from .array_references import References
 from .array_storage import Storage
-from .array_views import name_of_view
+from .array_views import OF_SEVERAL, name_of_view, part_of_several
 from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
@@ -257,6 +257,13 @@ def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
         return marked(number_of(values), made)
     kind = kind_of(values, ArrayTracer)
     is_array = kind is ArrayTracer and gives_array(theirs, args, kwargs, ZeroDimArray)
+    if kind is ArrayTracer and theirs in OF_SEVERAL and isinstance(made, (list, tuple)):
+        if theirs is np.meshgrid and kwargs.get("copy", True):
+            return marked(kind, made)
+        return type(made)([
+            part_of_several(theirs, one, part) if isinstance(one, ArrayTracer) else marked(kind, part)
+            for one, part in zip(args, made)
+        ])  # fmt: skip
     place = _place_of_viewed(theirs, args)
     if kind is ArrayTracer and len(values) > place and isinstance(values[place], ArrayTracer):
         views = values[place].given_views(theirs, made, _again(theirs, args, kwargs, place), is_array)

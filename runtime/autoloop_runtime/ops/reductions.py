@@ -227,7 +227,8 @@ def var(
     if ddof == 0:
         return spread
     count = cast(size(x), spread.dtype) / cast(size(spread), spread.dtype)
-    return spread * (count / (count - ddof))
+    left = count - ddof
+    return spread * (count / where(left > 0, left, float("nan")))
 
 
 @public(aliases=("reduce_std",))
