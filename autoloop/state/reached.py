@@ -228,7 +228,9 @@ class _Walk(CodeWalk):
                 self.guard("missing", place, absent)
         else:
             for name in sorted(self.names.read - held.keys()):
-                if hasattr(getattr(kind, name, None), "__set__"):
+                if isinstance(
+                    getattr(kind, name, None), types.MemberDescriptorType
+                ):  # asking runs nothing of the user's
                     self.guard("unset", place, name)
 
 

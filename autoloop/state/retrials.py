@@ -348,7 +348,7 @@ def _variant(request: Request, made: _Attempt) -> Variant:
     has_tensors = any(one.kind == "tensor" for one in made.inputs)
     made.concrete.places = tuple(dict.fromkeys(places))
     written = None
-    if writes and not request.needs_graph and may_raise(made.concrete.graph):
+    if (writes or made.concrete.written) and not request.needs_graph and may_raise(made.concrete.graph):
         written = made.concrete.written
     return Variant(
         made.concrete,

@@ -9,6 +9,7 @@ import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
+from programs_of_classes import CLASSES
 from programs_of_exceptions import ALL, RAISING, TOP
 from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
@@ -159,6 +160,11 @@ def test_who_asks_for_a_graph_gets_the_exception_of_the_trace():
 
     with pytest.raises(AssertionError):
         checked.get_concrete_function(np.ones(2))(np.zeros(2))
+
+
+@each(list(CLASSES.values()), first)
+def test_classes_as_people_write_them(name, *program):
+    check(name, *program)
 
 
 RATE = 1
