@@ -583,7 +583,7 @@ OTHER_NAMES = {
     # attributes and methods of Python's numbers
     "autoloop_runtime.ir.number_attributes": ("real imag",),
     # Python's operators
-    "autoloop.operators.constructs.mixed_operators": ("mod pow matmul", "shape size"),
+    "autoloop.operators.constructs.mixed_operators": ("mod pow matmul",),
     "autoloop.operators.staging.standins": ("add mod pow matmul", "abs invert getitem"),
     "autoloop_runtime.ir.tensor_operators": ("add mod pow matmul",),
     "autoloop_runtime.ir.number_operators": ("matmul mod", "add mod pow"),

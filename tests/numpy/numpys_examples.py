@@ -238,7 +238,10 @@ def run(example: Example, function: Any) -> Run:
     kept = {name: copy.deepcopy(_state(one)) for name, one in generators.items()}
     np.random.seed(7)
     printed = io.StringIO()
-    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(printed):
+    with (
+        warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions(),
+        contextlib.redirect_stdout(printed),
+    ):  # fmt: skip
         warnings.simplefilter("ignore")
         try:
             with _at_most(SECONDS):

@@ -116,7 +116,8 @@ def test_second_derivatives_and_those_of_the_tape(function):
 @each(tried())
 def test_derivatives_of_complex_numbers(function):
     text, made = first_that_moves(function, dtype="complex128")
-    assert made.status in (WORKS, FLAT, NONE), (text, made.words)
+    is_refused = made.status == REFUSED and ("has no order" in made.words or "numpy.poly of" in made.words)
+    assert is_refused or made.status in (WORKS, FLAT, NONE), (text, made.words)
 
 
 KNOWN = [

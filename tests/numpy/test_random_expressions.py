@@ -214,6 +214,21 @@ STATEMENTS = {
         "    u = 0.5\n    if np.any(a):\n        u = np.sqrt(a[0] + n)\n    return u.ravel()\n",
         ("np.zeros(2)", "2"), "raises",
     ),
+    "an attribute that only one of two types has": (
+        "    u = 1\n    if np.any(a):\n        u = np.sqrt(a[0] + n)\n    return u.size\n",
+        ("np.ones(2)", "2"), "value",
+    ),
+    "an attribute that the type it is does not have": (
+        "    u = 1\n    if np.any(a):\n        u = np.sqrt(a[0] + n)\n    return u.size\n",
+        ("np.zeros(2)", "2"), "raises",
+    ),
+    "an int that np.where wraps": ("    return np.where(a > 1, np.uint8(n), 300)\n", ("np.ones(2)", "2"), "value"),
+    "an element of a number": (
+        "    j = 0\n    while j < n:\n        j += 1\n    return j[:, 0]\n", ("np.ones(2)", "np.array(3)"), "raises",
+    ),
+    "no integers to a negative power": (
+        "    for k in range(1, n):\n        a = a ** -k\n    return a\n", ("np.array([], int)", "np.array(3)"), "value",
+    ),
     "no elements of half precision": (
         "    return np.mean(a, axis=0) + np.mean(a) + np.average(a.T)\n", ("np.zeros((0, 2), 'float16')", "2"), "value",
     ),
@@ -232,6 +247,17 @@ def test_statements_that_were_found_are_as_plain(case, executor):
     assert isinstance(outcome(program.function, program)[0], Exception) == (becomes == "raises")
     ours, _ = outcome(al.function(program.function, executor=executor), program)
     assert not fault(program, executor) and isinstance(ours, Exception) == (becomes == "raises"), ours
+
+
+def test_a_number_that_an_array_beside_it_does_not_hold_is_refused():
+    def program(a, n):
+        b = -3
+        if n > 0:
+            b = a + 1
+        return b
+
+    with pytest.raises(TypeError, match="'b' is a number on one path that the dtype of the other path's does not hold"):
+        al.function(program)(np.array([0, 5], "uint32"), np.array(0))
 
 
 @needs_native

@@ -24,6 +24,8 @@ from autoloop_runtime.ops.int_bounds import bits
 
 from ..staging.branch_merge import staged_branch
 from ..staging.mixed_numbers import PYTHON, TYPES, Code, MixedNumber, codes_of
+from ..staging.staged_values import stands_for
+from .attributes import attribute
 
 _COMPUTED: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
@@ -225,17 +227,22 @@ def _unary(plain: Callable[[Any], Any]) -> Callable[[MixedNumber], Any]:
 
 
 #: what is asked of a value to see whether it is an array
-_ARRAYS = frozenset(["dtype", "shape", "ndim", "size"])
+_ARRAYS = frozenset(["dtype", "shape", "ndim"])
 
 
 def _attribute(self: MixedNumber, name: str) -> Any:
     if name[:2] == "__" or name in _ARRAYS:
         raise AttributeError(f"{self.described()} has no attribute {name!r}")
-    kinds = [self.of_type(code) for code in self.types]
-    found = [getattr(one, name) for one in kinds if hasattr(one, name)] or [getattr(kinds[0], name)]
-    if any(map(callable, found)):  # where its type has none the run raises
-        return lambda *args, **kwargs: by_types(lambda one: getattr(one, name)(*args, **kwargs), (self,), {})
-    return by_types(lambda one: getattr(one, name), (self,), {})
+    kinds = [self.of_type(code) for code in sorted(self.types)]
+    found = [one for one in kinds if _has(one, name)] or kinds
+    if callable(attribute(found[0], name)):  # where its type has none the run raises
+        return lambda *args, **kwargs: by_types(lambda one: attribute(one, name)(*args, **kwargs), (self,), {})
+    return by_types(lambda one: attribute(one, name), (self,), {})
+
+
+def _has(value: Any, name: str) -> bool:
+    """Return whether a number of one type has an attribute."""
+    return hasattr(stands_for(value), name)
 
 
 def _ufunc(self: MixedNumber, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:

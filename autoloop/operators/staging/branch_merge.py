@@ -246,7 +246,13 @@ class _Merge:
                     with graph.as_default():
                         components(part)
                 return both[0], both[1]
-        return _alike(one, other), _alike(other, one)
+        try:
+            return _alike(one, other), _alike(other, one)
+        except OverflowError as error:
+            raise TypeError(
+                f"{spoken(self.name)!r} is a number on one path that the dtype of the other path's does not hold: "
+                f"{error}"
+            ) from None
 
     def _certain(self, side: int, value: Any) -> Any:
         with self.graphs[side].as_default():

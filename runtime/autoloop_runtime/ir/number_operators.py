@@ -18,7 +18,7 @@ from .convert import as_constant, to_array
 from .op import call
 from .tensor import Tensor
 from .tensor_operators import BINARY, COMPARISONS, Operators
-from .tracers import ArrayTracer, Kind, NumberTracer, kind_of, marked, number_of
+from .tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, kind_of, marked, number_of
 
 Type: TypeAlias = type[complex]
 
@@ -180,6 +180,13 @@ def _divmod(one: Any, other: Any) -> Any:
     return one // other, one % other
 
 
+def _subscript(self: NumberTracer, index: Any) -> Any:
+    """Return an element of what a tensor has decided, which the caller gets as one; numbers of Python's have none."""
+    if not isinstance(self, DecidedNumber):
+        raise TypeError(f"{_OF_KIND[self.dtype.kind].__name__!r} object is not subscriptable")
+    return self.plain[index]
+
+
 for _dunder in _FUNCTIONS:
     _plain = getattr(Operators, f"__{_dunder}__")
     setattr(NumberTracer, f"__{_dunder}__", _operator(_dunder, _plain, False))
@@ -188,7 +195,7 @@ for _dunder in BINARY:
     setattr(NumberTracer, f"__r{_dunder}__", _operator(_dunder, _plain, True))
 for _dunder, _method in {
     "__neg__": _unary("number_negative", int), "__pos__": _positive, "__abs__": _unary("number_abs", int),
-    "__invert__": _unary("invert", int), "__round__": _rounded, "__divmod__": _divmod,
+    "__invert__": _unary("invert", int), "__getitem__": _subscript, "__round__": _rounded, "__divmod__": _divmod,
     "__rdivmod__": lambda self, other: _divmod(other, self),
 }.items():  # fmt: skip
     setattr(NumberTracer, _dunder, _method)

@@ -74,7 +74,9 @@ arcsinh = unary(
     libm="asinh",
 )  # fmt: skip
 arccosh = unary(
-    "arccosh", np.arccosh, "np.arccosh({0})", lambda g, y, x: g / sqrt(x * x - 1),
+    "arccosh", np.arccosh, "np.arccosh({0})",
+    # of complex numbers the root of the product is not always the product of the roots
+    lambda g, y, x: g / (sqrt(x - 1) * sqrt(x + 1) if x.dtype.kind == "c" else sqrt(x * x - 1)),
     doc="The inverse of ``cosh``.", numpy=np.arccosh, aliases=("acosh",), traits=FUNCTION,
     libm="acosh",
 )  # fmt: skip

@@ -94,7 +94,8 @@ def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         special = _constant_power(ctx, node, t, values[0], exponent)
         if special is not None:
             return [special]
-    if t.kind == "i" and (exponent is None or np.min(exponent, initial=0) < 0):
+    is_empty = 0 in ctx.shape_of(node.outputs[0])
+    if t.kind == "i" and not is_empty and (exponent is None or np.min(exponent, initial=0) < 0):
         _check_exponent(ctx, node, t, values)
     return [made(ctx, node, POW, t, values)]
 

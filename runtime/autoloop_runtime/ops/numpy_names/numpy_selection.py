@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.number_operators import number_type
 from ...ir.numpy_arguments import is_neutral
 from ...ir.tensor import Tensor
 from .. import bounds, diagonals, gathering
@@ -42,8 +43,16 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: either both or neither of x and y should be given")
-    first, second = as_operands(x, y)
+    first, second = as_operands(_wrapped(x, y), _wrapped(y, x))
     return chosen(as_operand(condition, bool), first, second)
+
+
+def _wrapped(one: Any, other: Any) -> Any:
+    """Return an operand; an int that an array's dtype does not hold wraps, as it does in ``np.where`` alone."""
+    if type(one) is not int or number_type(other) is not None:
+        return one
+    dtype = as_operand(other).dtype
+    return np.asarray(one).astype(dtype) if dtype.kind in "iu" else one
 
 
 @counterpart(np.nonzero)

@@ -12,6 +12,7 @@ from ...ir.traits import FUNCTION, NO_GRADIENT, NO_TEMPLATE, NoRule
 from ..arithmetic import abs as absolute
 from ..broadcasting import unbroadcast
 from ..complex_numbers import conj
+from ..elementwise import conjugated
 from ..logic import equal, greater, isnan, less
 from ..operands import as_dtype
 from ..powers import exp2, log
@@ -57,6 +58,9 @@ def _logaddexp2_slopes(g: Any, y: Any, a: Any, b: Any) -> Any:
 
 
 def _float_power_slopes(g: Any, y: Any, a: Any, b: Any) -> Any:
+    if y.dtype.kind == "c":
+        a, b, y = conjugated(as_dtype(a, y.dtype)), conjugated(as_dtype(b, y.dtype)), conjugated(y)
+        return g * b * power(a, b - 1), where(equal(a, 0), 0, g * y * log(where(equal(a, 0), 1, a)))
     base = where(equal(a, 0), 1, a)
     return g * b * power(a, b - 1), where(equal(a, 0), 0, g * y * log(absolute(base)))
 
