@@ -17,7 +17,12 @@ from .uses import CONTROL, Readers, readers
 
 def is_fresh(tensor: Tensor) -> bool:
     """Return whether the value is an array that only this tensor can see, as long as it is read once."""
-    return tensor.op.op.traits.memory is Memory.FRESH
+    return tensor.op.op.traits.memory is Memory.FRESH or gathers(tensor.op)
+
+
+def gathers(node: Node) -> bool:
+    """Return whether elements are picked by arrays, which gives a copy of them."""
+    return node.op is GETITEM and any(t.shape.rank not in (0, None) for t in node.inputs[1:])
 
 
 def with_views(graph: Graph, tensors: Iterable[Tensor]) -> set[Tensor]:
@@ -25,7 +30,7 @@ def with_views(graph: Graph, tensors: Iterable[Tensor]) -> set[Tensor]:
     found = set(tensors)
     if found:
         for node in graph.nodes:
-            if node.op.traits.memory is Memory.VIEW and node.inputs[0] in found:
+            if _is_view(node) and node.inputs[0] in found:
                 found.update(node.outputs)
     return found
 
@@ -37,7 +42,8 @@ def only_looks(node: Node, index: int) -> bool:
     if node.op is COND:
         return index > 0 and all(_parameter_looked_at(g, index - 1) for g in node.subgraphs)
     if node.op is GETITEM:
-        return index > 0 or (node.inputs[0].shape.rank is not None and node.outputs[0].shape.rank == 0)
+        is_number = node.inputs[0].shape.rank is not None and node.outputs[0].shape.rank == 0
+        return index > 0 or is_number or gathers(node)
     if node.op is SET_ITEM:
         return index != 0
     return node.op.traits.memory is Memory.FRESH or index == CONTROL
@@ -45,6 +51,10 @@ def only_looks(node: Node, index: int) -> bool:
 
 def _parameter_looked_at(graph: Graph, index: int) -> bool:
     return looked_at(readers(graph), graph.inputs[index])
+
+
+def _is_view(node: Node) -> bool:
+    return node.op.traits.memory is Memory.VIEW and not gathers(node)
 
 
 def looked_at(reading: Readers, tensor: Tensor, end: int | None = None) -> bool:
@@ -60,5 +70,4 @@ def looks(reading: Readers, node: Node, index: int, end: int) -> bool:
     """Return as ``only_looks``; or ``node`` makes a view which, up to the node at ``end``, others only look at."""
     if only_looks(node, index):
         return True
-    is_view = node.op.traits.memory is Memory.VIEW and index == 0
-    return is_view and all(looked_at(reading, t, end) for t in node.outputs)
+    return index == 0 and _is_view(node) and all(looked_at(reading, t, end) for t in node.outputs)

@@ -19,7 +19,7 @@ from ..base.dataclass import dataclass, field
 from ..ir.graph import Graph, Node
 from ..ir.structured import COND, WHILE
 from ..ir.tensor import Tensor
-from .aliasing import is_fresh, looked_at, looks, only_looks
+from .aliasing import gathers, is_fresh, looked_at, looks, only_looks
 from .failure import graph_can_fail
 from .sizes import is_large
 from .uses import Readers, places, readers
@@ -209,7 +209,7 @@ def _search(graph: Graph, found: Ownership, in_loop: bool) -> None:
                 found.entered |= marks.entered | {(node, k)}
                 _follow(reading, node.outputs[k], found)
         elif node not in found.in_place and (
-            _updates(node) or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
+            _updates(node) or gathers(node) or (in_loop and is_fresh(node.outputs[0]) and is_large(node.outputs[0]))
         ):
             _follow(reading, node.outputs[0], found)
         for sub in node.subgraphs:
