@@ -75,7 +75,7 @@ class _Finder:
         self.recipes.before[id(now)] = before
         told = self._rebindings.get(key)
         if told is not None and isinstance(told.is_other, Tensor):
-            if isinstance(told.now, CONTAINERS) and (told.now is not now or told.is_changed):
+            if isinstance(told.now, CONTAINERS) and (told.now is not now or told.is_changed or self._has_changed(told)):
                 leave(
                     f"whether {place.name!r} still is what a loop or branch sets anew, and changes, only the run knows",
                     "",
@@ -86,12 +86,16 @@ class _Finder:
         recipe = self.recipes.of(now, place.name)
         self.writes.append(lambda made: set_at(place, made.owners[owner] if owner >= 0 else None, recipe(made)))
 
+    def _has_changed(self, told: Rebinding) -> bool:
+        """Return whether what stood at a place at first has changed, too."""
+        same = [one for one in self.world.holders if one.traced is told.first]
+        return not all(is_unchanged(one.now(), one.before) for one in same)
+
     def _set_other(self, place: Place, before: Any, told: Rebinding, owner: int) -> None:
         """Note that something else stands at a place, if the run says so."""
         if told.is_part:
             leave(f"{place.name!r} is left holding a part of what it held, if a loop or branch runs", "")
-        if told.first is before:
-            self.recipes.firsts[id(told.now)] = told.first
+        self.recipes.firsts[id(told.now)] = told.first
         first = None if told.first is before else self.recipes.of(told.first, place.name)
         is_other, other = self.recipes.output(told.is_other.plain), self.recipes.of(told.now, place.name)
 

@@ -39,6 +39,7 @@ def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any, Any]]) -> N
     if not doubtful:
         return
     storages, arrays = _held(world)
+    storages |= {storage for one, *_ in left if (storage := _memory(one)) is not None}
     for one, name, before, first in doubtful:
         others = [other for other in _others(one) if first is None or other is not first]
         is_held = any(other in storages or not (other.argument is None or other is before) for other in others)

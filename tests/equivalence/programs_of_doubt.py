@@ -77,6 +77,20 @@ return a, s
 """.strip().split("\n---\n")
 
 REFUSED = """
+z = a
+for k in range(n):
+    y = a * 2
+    z = y
+z[0] = 50
+return y
+---
+y = z = a
+if x > 1:
+    y = a * 2
+    z = y
+z[0] = 50
+return y
+---
 for r in m: s = 0
 r *= 2
 return m

@@ -336,6 +336,10 @@ LEFT = [
     ("arrays_swapped", LOOP + "o.u, o.v = o.v, o.u\n    i += 1\nreturn x", BOX + "o.v = W = np.ones(3)",
      "(o, o.u is W, o.v is W)"),
     ("argument_kept_in_a_loop", LOOP + "o.v = x\n    i += 1\no.v[0] = 9\nreturn x", BOX + "o.v = np.ones(3)", "o"),
+    ("list_appended_before_a_branch", "o.log.append(x[1])\nif x.sum() > 4:\n    o.log = [x[0]]\nreturn x",
+     BOX + "kept = o.log", "(o, kept, o.log is kept)"),
+    ("view_and_array_of_a_branch", "if x.sum() > 4:\n    o.u = x*2\n    o.v = o.u[1:]\nreturn x",
+     BOX + "o.v = np.ones(2)", "(o, np.shares_memory(o.u, o.v))"),
     ("list_appended_after_a_branch", "if x.sum() > 4:\n    o.log = [x[0]]\no.log.append(x[1])\nreturn x",
      BOX + "kept = o.log", "(o, kept, o.log is kept)"),
     ("list_set_anew_and_appended", "if x.sum() > 4:\n    o.log = [x[0]]\nif x[0] > 1:\n    o.log.append(x[1])\n"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.ir.array_storage import Block, Storage, kept, refuse_copied, refuse_lost
+from autoloop_runtime.ir.array_storage import Block, Storage, kept, one_of_several, refuse_copied, refuse_lost
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.tracers import ArrayTracer
 
@@ -66,6 +66,8 @@ class HeldArrays:
     def __init__(self) -> None:
         self._held: dict[Any, Held] = {}
         self._block: Block | None = None
+        #: what variables hold in the body's end -> the arrays that they hold after the loop
+        self._left: dict[Storage, list[Storage]] = {}
 
     def enter(self, leaf: Any, array: ArrayTracer) -> ArrayTracer:
         """Note what stands in the body for a variable, a leaf of one."""
@@ -177,6 +179,8 @@ class HeldArrays:
         if one.inside.storage.lost:
             self._lose_held(one)
         made.storage.perhaps(*perhaps)
+        if (left := kept(one.after)) is not None:
+            one_of_several(made.storage, self._left.setdefault(left, []))
         if isinstance(one.before, np.ndarray) and one.before.ndim:
             made.storage.stands_for(one.before)
         return made

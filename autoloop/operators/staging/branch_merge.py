@@ -10,7 +10,7 @@ from autoloop_runtime.analysis.failure import can_fail
 from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.ir.array_storage import Block, Storage, kept
+from autoloop_runtime.ir.array_storage import Block, Storage, kept, one_of_several
 from autoloop_runtime.ir.composite import composite_of
 from autoloop_runtime.ir.convert import convert_to_tensor, to_array
 from autoloop_runtime.ir.graph import Graph, current_graph
@@ -109,6 +109,7 @@ def staged_branch(test: Tensor, then: Side, orelse: Side, names: Sequence[str], 
     outputs = finish_cond(graph, scope, test, graphs[0], tensors[0], graphs[1], tensors[1])
     remaining = list(outputs)
     results = tuple(merge.value(remaining) for merge in merges)
+    _link_together(merges)
     for block in blocks:
         block.lose()
     return results
@@ -170,6 +171,8 @@ class _Merge:
         self.kinds: list[Kind] = []
         #: what the two sides leave, of which an array may be another handle
         self.handles: list[tuple[Any, Any]] = []
+        #: the arrays that are chosen, and what they are chosen from
+        self.made: list[tuple[Storage, tuple[Any, Any]]] = []
         self._ends = ends
         self._is_returned = is_result or is_return_value(name)
         #: whether it is a number of Python's on one side and an array with axes on the other
@@ -303,6 +306,7 @@ class _Merge:
                 made = as_maybe(marked(join(kind, self.number), made))
             if pair is not None and isinstance(made, ArrayTracer) and not self._is_returned:
                 _link(made.storage, handles)
+                self.made.append((made.storage, handles))
             leaves.append(made)
         is_set = outputs.pop(0) if self.is_set is not None else None
         if all(self.absent):
@@ -371,6 +375,15 @@ def _link(made: Storage, handles: Iterable[Any]) -> None:
         elif (storage := kept(handle)) is not None:
             made.perhaps(*[one for one in storage.origins() if _is_around(one.graph)])
             made.stands_for(*storage.sources)
+
+
+def _link_together(merges: Iterable[_Merge]) -> None:
+    """Note which arrays may be one, because a side leaves one under several names."""
+    left: dict[Storage, list[Storage]] = {}
+    for made, handles in (pair for merge in merges for pair in merge.made):
+        for handle in handles:
+            if (storage := kept(handle)) is not None and not _is_around(storage.graph):
+                one_of_several(made, left.setdefault(storage, []))
 
 
 def _is_outer_array(value: Any) -> bool:

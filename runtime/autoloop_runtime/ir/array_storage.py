@@ -305,6 +305,14 @@ def kept(value: Any) -> Storage | None:
     return storage
 
 
+def one_of_several(made: Storage, others: list[Storage]) -> None:
+    """Note that an array may be one with others, which a block leaves under several names; it becomes one of these."""
+    made.perhaps(*others)
+    for one in others:
+        one.perhaps(made)
+    others.append(made)
+
+
 def taken_from(made: Any, every: Iterable[Any]) -> Any:
     """Return ``made``, of which it is noted that it may be another handle of one of several arrays."""
     if (storage := kept(made)) is not None and made.shape.rank != 0:
