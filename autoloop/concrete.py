@@ -18,6 +18,7 @@ from autoloop_runtime.ir.tracers import (
     DecidedNumber,
     Kind,
     NumberTracer,
+    TextTracer,
     ZeroDimArray,
     own_kind,
     plain_array,
@@ -207,7 +208,7 @@ class ConcreteFunction:
 #: kind of a result -> what the caller gets of what a run gives
 _HANDED: dict[Kind, Callable[[Any], Any]] = {
     Tensor: wrap, DecidedNumber: wrap, ArrayTracer: plain_array, NumberTracer: plain_number,
-    ZeroDimArray: plain_zero_dim,
+    ZeroDimArray: plain_zero_dim, TextTracer: plain_array,
 }  # fmt: skip
 
 

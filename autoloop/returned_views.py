@@ -13,6 +13,7 @@ import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import TextTracer
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class SharedMemory:
         self.bases: dict[int, Tensor] = {}
         together: dict[int, list[int]] = {}
         for place, leaf in enumerate(leaves):
-            storage = kept(leaf)
+            storage = None if isinstance(leaf, TextTracer) else kept(leaf)
             if storage is not None and storage.argument is None and place not in others and views_of(leaf) is not None:
                 together.setdefault(id(storage), []).append(place)
         for places in together.values():

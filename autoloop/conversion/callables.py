@@ -58,6 +58,8 @@ _REDUCE: dict[Any, tuple[str, ...]] = {functools.reduce: ("function",)}
 _GENERATORS = frozenset(
     (("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "default_rng"))
 )
+# Methods of texts that look at nothing else.
+_TEXTS_ALONE = frozenset(("capitalize", "casefold", "encode", "lower", "splitlines", "swapcase", "title", "upper"))
 # Builtins that must be called by the user's own frame.
 _FRAME_CALLS = set(FRAME_READERS) | {"breakpoint", "globals", "super", "__import__"}
 # Builtins that always give a Python bool.
@@ -261,7 +263,7 @@ class Environment:
         if isinstance(function, gast.Name) and function.id in _FRAME_CALLS:
             return True
         if isinstance(function, gast.Attribute) and isinstance(function.value, gast.Constant | gast.JoinedStr):
-            return bool(function.attr not in ("format", "join"))
+            return function.attr in _TEXTS_ALONE
         target = self.resolve(function, local_names)
         return target is not _MISSING and is_plain(target)
 

@@ -36,6 +36,10 @@ def stays_in_frame(node: Node) -> bool:
     return may_leave_out(node) or reads_frame(node)
 
 
+def _is_text(node: Node) -> bool:
+    return isinstance(node, gast.JoinedStr) or (isinstance(node, gast.Constant) and isinstance(node.value, str))
+
+
 class DecidedExpressions(ExpressionWalk):
     """Rewrites logic, comparisons, and operators with overloads."""
 
@@ -114,9 +118,10 @@ class DecidedExpressions(ExpressionWalk):
         node = self.parts(node, around)
         sign = AUGMENTED[type(node.op)][:-1]
         name = METHODS[sign]
-        makes_text = sign == "%" and isinstance(node.left, gast.Constant) and isinstance(node.left.value, str)
+        if sign == "%" and (_is_text(node.left) or isinstance(node.right, gast.Tuple | gast.Dict)):
+            return Maker(node).call(self.operator(Maker(node), "percent"), node.left, node.right)
         repeats = sign == "*" and any(isinstance(one, gast.List) for one in (node.left, node.right))
-        if not makes_text and not repeats and not self.environment.is_overloaded(f"__{name}__", f"__r{name}__"):
+        if not repeats and not self.environment.is_overloaded(f"__{name}__", f"__r{name}__"):
             return node
         make = Maker(node)
         return make.call(self.operator(make, "binary"), node.left, make.constant(sign), node.right)

@@ -68,7 +68,8 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         """
         generator = node.args[0] if node.args else None
         name = getattr(node.func, "id", "")
-        if not isinstance(generator, gast.GeneratorExp) or name not in _TAKE_ALL:
+        joins = getattr(node.func, "attr", "") == "join" and isinstance(getattr(node.func.value, "value", None), str)
+        if not isinstance(generator, gast.GeneratorExp) or (name not in _TAKE_ALL and not joins):
             return ""
         if any(map(reads_frame, children(generator))):
             return ""
@@ -80,7 +81,7 @@ class ExpressionRewriter(DecidedExpressions, InnerScopes):
         has_tests = bool(generator.generators[-1].ifs)
         if not has_tests and name in ("any", "all"):
             return ""
-        if not self.environment.is_builtin(node.func, name, around.local_names):
+        if not joins and not self.environment.is_builtin(node.func, name, around.local_names):
             return ""
         make = Maker(generator)
         last = generator.generators[-1]

@@ -31,7 +31,7 @@ Variables without a value: ``Undefined('x')``, ``defined(x)``, ``returned(return
 
 Errors: ``assert checked(test)``, ``raise raised(error)``; ``hide_own_frames()``, ``except refusals()``,
 ``with attempt(lambda: (KeyError,)):`` in a ``try`` and ``with managed(manager):`` stand in what runs, not in what is
-shown. Text: ``fstring('{:.2f}', x)``.
+shown. Text: ``fstring('{:.2f}', x)``, ``percent('%d', x)``.
 """
 
 from typing import TYPE_CHECKING
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from .constructs.mixed_operators import by_types as by_types
     from .constructs.options import misplaced_options, set_loop_options
     from .constructs.overloads import binary, compare, unary, update
-    from .constructs.text import fstring
+    from .constructs.text import fstring, percent
     from .constructs.while_statement import while_stmt
     from .staging.bytes_of_runs import FlagsOfArray as FlagsOfArray
     from .staging.bytes_of_runs import bytes_of as bytes_of
@@ -103,6 +103,7 @@ __all__ = [
     "not_in",
     "or_",
     "parts",
+    "percent",
     "raised",
     "refusals",
     "returned",
@@ -141,7 +142,7 @@ _MODULES = {
     "autoloop.operators.constructs.mixed_operators": ("by_types",),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),
     "autoloop.operators.constructs.overloads": ("binary", "compare", "unary", "update"),
-    "autoloop.operators.constructs.text": ("fstring",),
+    "autoloop.operators.constructs.text": ("fstring", "percent"),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
     "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),
     "autoloop.operators.staging.optional": ("is_", "is_not"),

@@ -51,9 +51,9 @@ def none_in_a_dict(n):
 
 def changing_string(n):
     i = 0
-    s = "a"
+    s = b"a"
     while i < n:
-        s = s + "b"
+        s = s + b"b"
         i += 1
     return s
 
@@ -141,7 +141,7 @@ MESSAGES = [
     (branch_dtypes, TypeError, "int32 and float32"),
     (one_side_returns, TypeError, "each needs a `return`"),
     (none_in_a_dict, TypeError, "\"best['a']\" is None before the loop"),
-    (changing_string, TypeError, "'s' is 'a' before the loop and 'ab' after one iteration"),
+    (changing_string, TypeError, "'s' is b'a' before the loop and b'ab' after one iteration"),
     (endless_recursion, RecursionError, "calls itself under a tensor condition"),
     (structure_change, TypeError, "'t' does not have the same nested structure after one iteration"),
     (generator, NotImplementedError, "`yield` cannot be converted"),

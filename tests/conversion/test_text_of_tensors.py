@@ -109,18 +109,16 @@ def test_texts_of_a_run_are_joined():
             al.function(g)(v)
 
 
-def test_percent_is_refused():
-    with pytest.raises(TypeError, match="`%` makes no text of tensors: use an f-string"):
-        al.function(lambda n: print("%d" % n))(al.constant(3))  # noqa: UP031
-    al.convert(lambda n: print("%d" % n))(3)  # noqa: UP031
-    with pytest.raises(TypeError, match="`%` makes no text of tensors: use an f-string"):
-        al.function(lambda n: "%s" % [{"n": (n,)}])(al.constant(3))  # noqa: UP031
-
+def test_percent_of_what_the_run_knows(capsys):
     def grown(n):
         out = []
         for i in range(n):
             out.append(i)
         return "%s" % out  # noqa: UP031
 
-    with pytest.raises(TypeError, match="`%` makes no text of tensors: use an f-string"):
-        al.function(grown)(al.constant(3))
+    al.function(lambda n: print("%d" % n))(al.constant(3))  # noqa: UP031
+    al.convert(lambda n: print("%d" % n))(3)  # noqa: UP031
+    assert capsys.readouterr().out == "3\n3\n"
+    assert al.function(lambda n: "%s %5.2f" % (n, n))(al.constant(3)).numpy() == "3  3.00"  # noqa: UP031
+    assert al.function(lambda n: "%s" % [{"n": (n,)}])(al.constant(3)).numpy() == "[{'n': (3,)}]"  # noqa: UP031
+    assert al.function(grown)(np.int64(3)) == "[0, 1, 2]"

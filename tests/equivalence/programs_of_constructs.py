@@ -1373,4 +1373,75 @@ return [dir() for k in range(1)], [eval('k') for k in range(2) if eval('k')], li
 ---
 for k in range(n): x += len(dir(Box)) * 0 + vars(Box(k))['u'] + eval('q', {'q': 2})
 return x
+---
+s = 'k' + str(n)
+return s == 'k3', s != 'k3', s < 'z', s == 1, s is None, s in ('k3', 'q'), 'k' in s, s in 'ak3', [s].count('k3')
+---
+s = f"{x:.1f} {n}"
+return len(s), s[0], s[-1], s[1:], s[::-1], s[n - 2 :], s * 2, 2 * s, s + '!', '!' + s, s + s, bool(s), not s, s and 'q'
+---
+s = str(n) + 'aB '
+return s.upper(), s.strip(), s.replace('a', 'b'), s.startswith('3'), s.find('B'), s.index('B'), s.count('a'), s.zfill(9)
+---
+s = str(n)
+return int(s), float(s), 'q3'.replace(s, 'k'), ','.join([s, 'k']), s.join(['a', s]), hasattr(s, 'shape'), type(s)
+---
+return '%d %5.2f %s %r' % (n, x, a[0], x), '%s' % n, '%(k)s' % {'k': x}, '%s|%s' % (a[:2], [n]), f'{n}%s' % n
+---
+if x > 2: raise ValueError('bad %d' % n)
+---
+if str(n) == '3': return 'three'
+return 'other one'
+---
+mode = 'up'
+for k in range(n):
+    if mode == 'up' and a[k] > 1: mode = 'down'
+    elif mode == 'down': mode = 'flat'
+return mode
+---
+op = 'add'
+for k in range(n):
+    match op:
+        case 'add': x = x + 1; op = 'mul'
+        case 'mul': x = x * 2; op = 'add'
+        case _: x = 0
+return x, op
+---
+s = ''
+while len(s) < 10: s += str(n)
+for k in range(n): s = f"{s},{a[k]:.1f}"
+return s
+---
+b, d, t = Box('start'), {'m': 'a'}, ('a', 1)
+for k in range(n):
+    b.u, d['m'], t = f"k{k}", 'b' if a[k] > 1 else 'ccc', (t[0] + 'b', t[1] + 1)
+return b.u, b, d, t
+---
+s = 'yes' if x > 2 else None
+for k in range(n): print('even' if k % 2 == 0 else 'odd', k)
+return s, [('large' if e > 3 else 'mid' if e > 1 else 'small') for e in a]
+---
+l, e, q = [], [], []
+for k in range(n):
+    l.append((k, a[k]))
+    e.append(str(k * 50))
+    q.append(m[k])
+return str(l), f"{e} {q}", '%s' % l, repr(q), ','.join(e), ';'.join(str(k) for k in range(n)), e
+---
+return ','.join([str(e) for e in a if e > 2]), ' '.join(f"{e}" for e in a if e > 2)
+---
+s = '12' if x > 2 else 'q'
+return -s
+---
+s = '12' if x > 2 else 'q'
+return s + 1
+---
+s = '12' if x > 2 else 'q'
+return s.sum()
+---
+s = '12' if x > 2 else 'q'
+return s.dtype, s.shape
+---
+s = '12' if x > 2 else 'q'
+return s[5]
 """.strip().split("\n---\n")

@@ -40,6 +40,17 @@ REFUSED = (
     ("for e in itertools.cycle(a):\n    x += e\n    if x > 30: break\nreturn x", "which has given 300 elements"),
     ("for k in itertools.count(0.5):\n    if a.sum() < k: break\nreturn k", "let it count by ints"),
     ("with np.printoptions(precision=2): s = str(a)\nreturn s", "would hold while it is traced, not when it runs"),
+    ("return np.array([1, 2]).astype('int' if x > 2 else 'float')", "NumPy is given a text here"),
+    ("return np.str_(str(n))", "NumPy is given a text here"),
+    ("return np.str_(n)", "NumPy is given a text here"),
+    ("return str(n).split('a')", "what `split` of a text gives only the run knows"),
+    ("return [c for c in str(n)]", "how many characters a text has only the run knows"),
+    ("for c in str(n): print(c)", "how many characters a text has only the run knows"),
+    ("return getattr(a, str(n))", "which attribute this is only the run knows"),
+    ("print(x, end=str(n))", "`end` of print is what only the run knows"),
+    ("s = 'a'\nif x > 2: s = 3\nreturn s", "differ under a tensor condition"),
+    ("s = 'a'\nfor k in range(n): s = k\nreturn s", "only tensors, numbers and structures of them"),
+    ("s = 'a'\nfor k in range(n): s = str(k) if k else 3\nreturn s", "differ under a tensor condition"),
     ("return [k for k in range(3) for j in range(n)]", "append to a list in a `for` loop"),
 )
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, Tracer, ZeroDimArray, lacking
+from autoloop_runtime.ir.text_operators import called_method
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, Tracer, ZeroDimArray, lacking
 
 from ...conversion.pipeline import convert_callee
 from ..staging.maybe_numbers import MaybeNumber
@@ -27,6 +28,8 @@ def attribute(owner: Any, name: str) -> Any:
         return stands_for(owner) if isinstance(owner, Tracer) else owner.__class__
     if type(owner) is MaybeNumber:
         owner = owner.asked_for(name)
+    if isinstance(owner, TextTracer):
+        return _of_text(owner, name)
     if isinstance(owner, ArrayTracer) and name in ("shape", "size") and owner.shape.rank is not None:
         extents = extents_of(owner)
         return extents if name == "shape" else functools.reduce(operator.mul, extents, 1)
@@ -44,6 +47,12 @@ def attribute(owner: Any, name: str) -> Any:
 
 
 _OF_NUMPY_AND_PYTHON = (ArrayTracer, ZeroDimArray, NumberTracer)
+
+
+def _of_text(owner: TextTracer, name: str) -> Any:
+    if not hasattr(str, name):
+        raise lacking(str, name)
+    return functools.partial(called_method, name, owner)
 
 
 def extents_of(array: ArrayTracer) -> tuple[Any, ...]:

@@ -15,7 +15,8 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.number_operators import CARRIERS, as_number
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import Kind, NumberTracer, kind_of, marked
+from autoloop_runtime.ir.text_operators import of_texts
+from autoloop_runtime.ir.tracers import Kind, NumberTracer, TextTracer, kind_of, marked
 from autoloop_runtime.ops.exact_numbers import truncated
 
 from ...conversion.callables import STAGED_BUILTINS, STAGED_FUNCTIONS, asks_nobody, is_numpys
@@ -127,6 +128,8 @@ def _as_text(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
 def _len(value: Any) -> Any:
     if isinstance(value, StagedIterable | GrowingList):
         return as_number(value.length, NumberTracer)
+    if isinstance(value, TextTracer):
+        return of_texts(len, int, value)
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:
         raise TypeError("a tensor without dimensions has no len()")
@@ -139,7 +142,9 @@ def _len(value: Any) -> Any:
 def _as(number: type[complex]) -> Callable[..., Any]:
     """Return ``int`` or ``float``: a number of 64 bits."""
 
-    def cast(value: Any) -> Any:
+    def cast(value: Any, *base: Any) -> Any:
+        if base:
+            return of_texts(number, number, value, *base)
         tensor = one_element(number, value)
         if tensor.dtype.kind == "c":
             kind = "complex" if isinstance(value, NumberTracer) else f"numpy.{tensor.dtype}"
@@ -282,7 +287,9 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
 
 def _print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
     for option, given in (("sep", sep), ("end", end)):
-        if not (given is None or isinstance(given, str) or is_staged(given)):
+        if is_staged(given):
+            raise TypeError(f"`{option}` of print is what only the run knows: print it as a value of its own")
+        if not (given is None or isinstance(given, str)):
             raise TypeError(f"{option} must be None or a string, not {type(given).__name__}")
     if is_followed() and (flush or file not in (None, sys.stdout, sys.stderr)):
         return printed(values, {"sep": sep, "end": end, "file": file, "flush": flush})

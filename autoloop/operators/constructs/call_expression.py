@@ -11,7 +11,8 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.records import CallRecord, record_call
-from autoloop_runtime.ir.tracers import ArrayTracer, Tracer
+from autoloop_runtime.ir.text_operators import refused_by_numpy
+from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, Tracer
 
 from ...conversion.callables import function_parameters, is_foreign
 from ...conversion.known_effects import consumes
@@ -20,6 +21,7 @@ from ..mutation import lifted_arrays
 from ..mutation.outside_world import is_followed, leave
 from ..staging.begun_lists import example_of, growing
 from ..staging.door import guarded, is_outside, shielded
+from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import settled
 from ..staging.staged_values import is_staged
 from .builtins import staged_for
@@ -29,7 +31,7 @@ from .effect_calls import known_call
 from .effect_statements import in_staged_block
 from .random_calls import drawing
 from .stateful_calls import consumed, left_to_python
-from .text import formatted, joined
+from .text import formatted, joined, of_known_text
 
 
 def call(f: Any) -> Any:
@@ -58,11 +60,15 @@ def call(f: Any) -> Any:
         if type(f.__self__) is str and f.__name__ == "format":
             return functools.partial(formatted, f.__self__)
         if type(f.__self__) is str and f.__name__ == "join":
-            return lambda parts: joined(f.__self__, list(elements(parts)))
+            return lambda parts: joined(f.__self__, parts if isinstance(parts, GrowingList) else list(elements(parts)))
+        if type(f.__self__) is str:
+            return functools.partial(of_known_text, f)
         if isinstance(f.__self__, dict | set | frozenset) and not (type(f.__self__) is dict and f.__name__ == "get"):
             return _keyed_method(f)
         if type(f.__self__) is np.ndarray and f.__name__ in _WRITING:
             return functools.partial(_written_by_method, f)
+        if type(f.__self__) is np.ndarray:
+            return functools.partial(_method_of_array, f)
         if type(f.__self__) is list and f.__name__ in ("insert", "pop", "sort"):
             return _list_method(f)
         return consumed(asking(f)) if is_followed() else asking(f)
@@ -183,6 +189,12 @@ def _keyed_method(f: Any) -> Any:
 
 
 #: methods of arrays that write to them what they are given, or where that tells
+def _method_of_array(method: Any, *args: Any, **kwargs: Any) -> Any:
+    if any(isinstance(one, TextTracer) for one in (*args, *kwargs.values())):
+        refused_by_numpy()
+    return (consumed(asking(method)) if is_followed() else asking(method))(*args, **kwargs)
+
+
 _WRITING = ("fill", "partition", "put")
 
 

@@ -20,7 +20,16 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.op import call
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    DecidedNumber,
+    Kind,
+    NumberTracer,
+    TextTracer,
+    kind_of,
+    marked,
+    number_of,
+)
 
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, chosen
@@ -57,7 +66,7 @@ def elements(iterable: Any) -> Any:
     refuse_moved(iterated(iterable))
     if (method := method_of(iterable, "__iter__")) is not None:
         iterable = method()
-    if isinstance(iterable, GrowingList):
+    if isinstance(iterable, GrowingList | TextTracer):
         return iter(iterable)  # says what to do
     if isinstance(iterable, Tensor) and is_staged(iterable):
         return _rows(iterable)

@@ -13,7 +13,17 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.convert import convert_to_tensor, has_tensor
 from autoloop_runtime.ir.number_operators import as_number, carried
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, Kind, NumberTracer, join, kind_of, marked, number_of
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    DecidedNumber,
+    Kind,
+    NumberTracer,
+    TextTracer,
+    join,
+    kind_of,
+    marked,
+    number_of,
+)
 from autoloop_runtime.ops.creation import RANGE
 
 from ..mutation.outside_world import stays
@@ -236,6 +246,8 @@ def run_over(value: Any) -> StagedIterable | None:
 
 def rows(value: Any) -> StagedIterable:
     """Return the rows of a tensor or array along its first axis."""
+    if isinstance(value, TextTracer):
+        iter(value)  # says what to do
     tensor, kind = convert_to_tensor(value), kind_of((value,))
     if tensor.shape.rank == 0:
         raise TypeError("a `for` loop runs over the rows of a tensor; this one has no dimensions")

@@ -15,7 +15,8 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, as_numpy_gives, kind_of, marked
+from autoloop_runtime.ir.text_operators import refused_by_numpy
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, as_numpy_gives, kind_of, marked
 from autoloop_runtime.ir.written_results import is_reference, place_of_out, refuse_array, without_out, written
 from autoloop_runtime.ops.operands import fitted
 
@@ -119,6 +120,8 @@ def as_scalar(of: type[np.generic]) -> Callable[..., Any]:
         if kwargs or len(args) != 1 or not holds_staged(args[0]):
             return of(*args, **kwargs)
         value = args[0]
+        if isinstance(value, TextTracer) or issubclass(of, np.character):
+            refused_by_numpy()
         if isinstance(value, NumberTracer):  # which has to fit, as Python's own
             return marked(kind_of(args, ArrayTracer), fitted(value.plain, np.dtype(of)))
         return marked(kind_of(args, ArrayTracer), ops.cast(convert_to_tensor(value), np.dtype(of)))

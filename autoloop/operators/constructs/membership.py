@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
+from autoloop_runtime.ir.text_operators import of_texts
+from autoloop_runtime.ir.tracers import TextTracer
 
 from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
@@ -24,6 +27,8 @@ def in_(item: Any, container: Any) -> Any:
     if (method := method_of(container, "__contains__")) is not None:
         given = asked(method(item))
         return truth(given) if is_staged(given) else bool(given)
+    if isinstance(container, TextTracer) or (isinstance(item, TextTracer) and isinstance(container, str)):
+        return of_texts(operator.contains, bool, container, item)
     if isinstance(item, MixedNumber):
         return in_(item.leaving(), container)
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):

@@ -13,15 +13,21 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime import ops
-from autoloop_runtime.base import nest
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, Tracer, ZeroDimArray, marked
+from autoloop_runtime.ir.tracers import (
+    ArrayTracer,
+    DecidedNumber,
+    NumberTracer,
+    TextTracer,
+    Tracer,
+    ZeroDimArray,
+    marked,
+)
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...conversion.callables import is_convertible_function, is_written
 from ...conversion.pipeline import convert_callee
-from ..staging.standins import StandIn
 
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "+": (operator.add, "add"),
@@ -55,7 +61,7 @@ _COMPARISONS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     "==": (operator.eq, "__eq__", "__eq__"),
     "!=": (operator.ne, "__ne__", "__ne__"),
 }
-_TENSORS = (Tensor, ArrayTracer, ZeroDimArray, NumberTracer, DecidedNumber)
+_TENSORS = (Tensor, ArrayTracer, ZeroDimArray, TextTracer, NumberTracer, DecidedNumber)
 _BUILT_IN = (bool, int, float, complex, str, list, tuple, dict, set, type(None), *_TENSORS)
 
 
@@ -73,13 +79,6 @@ def method_of(value: Any, name: str) -> Any:
 def binary(left: Any, sign: str, right: Any) -> Any:
     """Return ``left + right``, or with another sign."""
     plain, name = _BINARY[sign]
-    if (
-        isinstance(left, str)
-        and sign == "%"
-        and current_graph() is not None
-        and any(map(_is_later, nest.flatten(right)))
-    ):
-        raise TypeError("`%` makes no text of tensors: use an f-string, whose text is made when the graph runs")
     if sign == "*" and current_graph() is not None and (_repeats(left, right) or _repeats(right, left)):
         raise TypeError(
             "a list cannot be repeated as often as a tensor says: use autoloop.zeros([n]) or autoloop.full([n], value)"
@@ -90,10 +89,6 @@ def binary(left: Any, sign: str, right: Any) -> Any:
 def _repeats(sequence: Any, count: Any) -> bool:
     is_tensor = isinstance(count, Tensor) and not isinstance(count, Tracer)  # those say themselves what is wrong
     return type(sequence) is list and is_tensor and count.shape.rank == 0
-
-
-def _is_later(value: Any) -> bool:
-    return isinstance(value, Tensor | StandIn)
 
 
 def compare(left: Any, sign: str, right: Any) -> Any:

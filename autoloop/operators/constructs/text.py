@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
+from autoloop_runtime.base.dtypes import string
+from autoloop_runtime.ir.text_operators import called_method, of_texts
 from autoloop_runtime.ir.tracers import ArrayTracer, kind_of, marked
 from autoloop_runtime.ops import format_string
 
@@ -16,6 +18,7 @@ from ..staging.mixed_numbers import MixedNumber, components, handed_out
 from ..staging.optional import MaybeNone
 from ..staging.staged_values import is_staged, stands_for
 from ..staging.standins import StandIn, opened
+from .overloads import binary
 
 if TYPE_CHECKING:
     from string import Formatter
@@ -67,8 +70,34 @@ def formatted(template: str, *args: Any, **kwargs: Any) -> Any:
     return _text("".join(_numbered(template, args, kwargs, held, iter(range(len(args))))), *held)
 
 
-def joined(separator: str, parts: list[Any]) -> Any:
+def percent(template: Any, values: Any) -> Any:
+    """Return ``template % values``, where either looks like text."""
+    if type(template) is not str or not holds_staged(values):
+        return binary(template, "%", values)
+    return _text(_Percent(template), shown(values))
+
+
+def of_known_text(method: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return what a method of a known text gives, of which an argument may be a text, or a number, of a run."""
+    if not any(map(holds_staged, (*args, *kwargs.values()))):
+        return method(*args, **kwargs)
+    return called_method(method.__name__, method.__self__, *args, **kwargs)
+
+
+class _Percent(str):
+    """A template of ``%``."""
+
+    __slots__ = ()
+
+    def format(self, *values: Any, **named: Any) -> str:
+        """Return the text of some values."""
+        return str.__mod__(self, values[0])
+
+
+def joined(separator: str, parts: Any) -> Any:
     """Return ``separator.join(parts)``, of which some may be texts that a run makes."""
+    if isinstance(parts, GrowingList) and parts.dtype == (string,) and not parts.lists:
+        return of_texts(lambda array: separator.join(map(str, array)), str, marked(ArrayTracer, parts.stack()))
     if not any(map(holds_staged, parts)):
         return separator.join(parts)
     for place, one in enumerate(parts):
@@ -161,8 +190,13 @@ class _Elements:
         self.columns, self.made = columns, made
 
     def __repr__(self) -> str:
-        each = ([type(one)(row) for row in one.value] if hasattr(one, "value") else one for one in self.columns)
-        return repr(self.made(*each))
+        return repr(self.made(*map(_each, self.columns)))
+
+
+def _each(column: Any) -> Any:
+    if hasattr(column, "value"):
+        return [type(column)(row) for row in column.value]
+    return column.tolist() if column.dtype.kind == "U" else column
 
 
 class _Later:
@@ -179,6 +213,12 @@ class _Later:
 
     def __format__(self, spec: str) -> str:
         return format(self._found(), spec)
+
+    def __int__(self) -> int:
+        return int(self._found())
+
+    def __float__(self) -> float:
+        return float(self._found())
 
 
 class _Option:

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoloop_runtime import ops
 from autoloop_runtime.ir.convert import convert_to_tensor
-from autoloop_runtime.ir.tracers import Tracer
+from autoloop_runtime.ir.tracers import TextTracer, Tracer
 
 from ..staging.bytes_of_runs import BytesOfRun
 from ..staging.growing_list import GrowingList
@@ -68,8 +68,14 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
     return list if isinstance(args[0], GrowingList) else type(opened(args[0]).leaving())
 
 
+def _refuse_untold(name: Any) -> None:
+    if isinstance(name, TextTracer):
+        raise TypeError("which attribute this is only the run knows: choose among the values by `if`")
+
+
 def has_attribute(value: Any, name: str) -> Any:
     """Return ``hasattr(value, name)``."""
+    _refuse_untold(name)
     if isinstance(value, Tracer):
         return hasattr(stands_for(value), name)
     found = getattr(value, name, None)
@@ -78,6 +84,7 @@ def has_attribute(value: Any, name: str) -> Any:
 
 def attribute_or(value: Any, name: str, *default: Any) -> Any:
     """Return ``getattr(value, name)``, or with a default."""
+    _refuse_untold(name)
     if isinstance(value, Tracer) and not hasattr(kind := stands_for(value), name):
         return getattr(kind, name, *default)
     found = _found(value, name, *default)

@@ -17,10 +17,12 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, number_type, widest
 from autoloop_runtime.ir.structured import StructureError, finish_cond, subgraph
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.text_operators import is_text, text
 from autoloop_runtime.ir.tracers import (
     ArrayTracer,
     Kind,
     NumberTracer,
+    TextTracer,
     join,
     kind_of,
     marked,
@@ -222,7 +224,10 @@ class _Merge:
                 return
             unread = blank(one)
             one, other = (unread, one) if self.absent[0] else (one, unread)
-        elif not (_is_numeric(one) and _is_numeric(other)):
+        elif is_text(one) and is_text(other):
+            self.kinds[-1] = TextTracer
+            self.handles[-1] = one, other = TextTracer(text(one)), TextTracer(text(other))
+        elif is_text(one) or is_text(other) or not (_is_numeric(one) and _is_numeric(other)):
             self._refuse_values(one, other)
         one, other = self._certain(0, one), self._certain(1, other)
         one, other = self._at_end(0, one), self._at_end(1, other)

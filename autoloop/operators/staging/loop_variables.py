@@ -26,11 +26,13 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import CARRIERS, beside, carried, number_type, type_of_carrier, widest
 from autoloop_runtime.ir.structured import LoopVar, StructureError, check_result
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.text_operators import is_text, text
 from autoloop_runtime.ir.tracers import (
     ArrayTracer,
     DecidedNumber,
     Kind,
     NumberTracer,
+    TextTracer,
     join,
     own_kind,
 )
@@ -239,7 +241,9 @@ def _accept_leaf(leaf: Leaf, value: Any, params: Sequence[Tensor]) -> tuple[Leaf
             if (structure := nest.structure_of(either, True)) != leaf.entry.structure:
                 return replace(leaf, entry=replace(leaf.entry, structure=structure)), []
         return leaf, parts
-    if value is None or not _is_numeric(value):
+    if isinstance(leaf.init, TextTracer) and isinstance(value, str):
+        value = TextTracer(text(value))
+    if value is None or not _is_numeric(value) or isinstance(leaf.init, TextTracer) != isinstance(value, TextTracer):
         raise TypeError(
             f"{leaf.name!r} is a tensor or number before the loop and {value!r} at the end of the iteration"
         )
@@ -330,6 +334,8 @@ def _settled_array(leaf: Leaf, result: Tensor) -> Leaf:
 def _accept_outside(leaf: Leaf, value: Any) -> Leaf:
     if value is leaf.init or (type(value) is type(leaf.init) and _equal(value, leaf.init)):
         return leaf
+    if isinstance(leaf.init, str) and is_text(value):
+        return replace(make_leaf(leaf.name, TextTracer(text(leaf.init))), changes=True)
     if kept(leaf.init) is not None:
         raise TypeError(
             f"{leaf.name!r} is another array after one iteration, and its array is written to by several ways in a "

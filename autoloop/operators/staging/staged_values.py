@@ -12,7 +12,8 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
 from autoloop_runtime.ir.run_state import Stored
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, ZeroDimArray, kind_of, marked
+from autoloop_runtime.ir.text_operators import of_texts
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, ZeroDimArray, kind_of, marked
 
 from ..constructs.overloads import method_of
 from .standins import StandIn, opened
@@ -46,6 +47,8 @@ def is_staged(value: Any) -> TypeGuard[Tensor]:
 
 def stands_for(value: Any) -> type:
     """Return the type of what a staged value is to the user: of an array, a NumPy scalar, a Python number, a tensor."""
+    if isinstance(value, TextTracer):
+        return str
     if isinstance(value, ArrayTracer):
         return np.ndarray if value.shape.rank != 0 or type(value) is ZeroDimArray else value.dtype.type
     return number_type(value) or type(value)
@@ -82,6 +85,8 @@ def truth(value: Any) -> Tensor:
                 f"the truth value of a tensor of shape {tensor.shape} is ambiguous; reduce it with "
                 f"autoloop.any(...) or autoloop.all(...)"
             )
+    if isinstance(value, TextTracer):
+        return of_texts(bool, bool, value)  # type: ignore[no-any-return]
     if tensor.dtype.kind != "b":
         tensor = ops.not_equal(tensor, 0)
     made: Tensor = answer(tensor, value)

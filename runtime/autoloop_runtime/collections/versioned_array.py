@@ -124,6 +124,8 @@ class _Buffer:
         if self.rows is None:
             self.items[index] = item
         else:
+            if type(item) is np.str_ and item.dtype.itemsize > self.rows.dtype.itemsize:
+                self.rows = self.rows.astype(item.dtype)
             self.rows[index] = item
 
 

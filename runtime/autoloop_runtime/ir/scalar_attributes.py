@@ -10,7 +10,7 @@ import numpy as np
 
 from .op import call
 from .tensor import Tensor
-from .tracers import ArrayTracer, ZeroDimArray, number_of
+from .tracers import ArrayTracer, TextTracer, ZeroDimArray, number_of
 
 #: of which it is found out at once what NumPy's scalars have
 _SCALARS: tuple[type[np.generic], ...] = (np.float64, np.float32, np.int64, np.bool_, np.complex128)
@@ -26,7 +26,7 @@ def _is_integer(self: ArrayTracer) -> Any:
 def _asked(self: ArrayTracer, of: Callable[[Any], Any], kind: type) -> Any:
     """Return what Python's own function gives of the scalar: a number of type ``kind``, or text."""
     made = call("number_asked", of, kind, (self.plain,), {}, lambda tensor: False)
-    return ArrayTracer(made) if kind is str else number_of((self,))(made)
+    return TextTracer(made) if kind is str else number_of((self,))(made)
 
 
 def _ratio(self: ArrayTracer) -> Any:

@@ -170,6 +170,12 @@ class ZeroDimArray(ArrayTracer):
         return False
 
 
+class TextTracer(ArrayTracer):
+    """A text of the user's that a run makes: a ``str``. What it can do is in ``text_operators``."""
+
+    __slots__ = ()
+
+
 class NumberTracer(Tracer):
     """A Python number of the user's: a bool, int, float or complex, carried in 64 bits (of each part).
 
@@ -185,12 +191,13 @@ class DecidedNumber(NumberTracer):
     __slots__ = ()
 
 
-for _kind in (ArrayTracer, ZeroDimArray, NumberTracer, DecidedNumber):
+for _kind in (ArrayTracer, ZeroDimArray, TextTracer, NumberTracer, DecidedNumber):
     nest.opaque(_kind)
 
 #: how kinds join: the greatest wins
 _KINDS: tuple[Kind, ...] = (NumberTracer, DecidedNumber, ArrayTracer, Tensor)
 _ORDER: dict[type, int] = {kind: place for place, kind in enumerate(_KINDS)}
+_ORDER[TextTracer] = _ORDER[ArrayTracer]
 _ORDER[ZeroDimArray] = _ORDER[ArrayTracer]  # what it takes part in is an array or a scalar, as that says
 #: the kinds of what the user has at hand
 _KNOWN: dict[type, int] = {
@@ -306,6 +313,8 @@ def marked(kind: Kind, value: Any) -> Any:
     if isinstance(value, Tensor):
         if kind is ZeroDimArray and value.shape.rank != 0:
             kind = ArrayTracer
+        if value.dtype.kind == "U" and kind is not Tensor and value.shape.rank == 0:
+            kind = Tensor if kind is DecidedNumber else TextTracer
         if type(value) is kind:
             return value
         if value.node is None:
@@ -349,8 +358,8 @@ def handed_out(kind: Kind, tensor: Tensor) -> Any:
     """
     if any(follower.tracks(tensor) for follower in IN_FORCE.get()):
         return tensor
-    if kind in (ArrayTracer, ZeroDimArray):
-        return (plain_array if kind is ArrayTracer else plain_zero_dim)(tensor.value)
+    if kind in (ArrayTracer, ZeroDimArray, TextTracer):
+        return (plain_zero_dim if kind is ZeroDimArray else plain_array)(tensor.value)
     return plain_number(tensor.value) if kind is NumberTracer else tensor
 
 

@@ -63,6 +63,12 @@ class _Shown:
     def __format__(self, spec: str) -> str:
         return format(self.value, spec)
 
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
 
 class Text:
     """Values to be shown as ``print`` shows them, with holes for the tensors.
