@@ -82,3 +82,19 @@ def test_a_mask_is_not_lost_in_a_list(text):
     masked = np.ma.array([1.0, 2.0], mask=[False, True])
     with pytest.raises(TypeError, match="a masked array, whose mask would be lost"):
         al.function(program(text, ["x"], M=masked))(np.ones(2))
+
+
+@each(
+    [
+        "np.modf(x, y)",
+        "np.frexp(x, y)",
+        "np.divmod(x, 2, y)",
+        "np.modf(x, out=(None, y))",
+        "np.divmod(x, 2, out=(y, z))",
+    ]
+)
+def test_results_of_a_ufunc_that_are_not_given_room_are_arrays(text):
+    plain = program(f"made = {text}\nreturn *made, y, z", ["x", "y", "z"])
+    given = np.array([0.75, -2.5]), np.zeros(2), np.zeros(2)
+    wanted, ours = outcome(plain, *given), outcome(al.function(plain, executor="sequential"), *given)
+    assert [form(one) for one in wanted] == [form(one) for one in ours]

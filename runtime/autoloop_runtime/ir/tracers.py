@@ -83,7 +83,11 @@ class Tracer(Tensor):
             del kwargs["out"]
             where = kwargs.pop("where", True) if method == "__call__" else True
             made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
-            return written(ufunc, out, made, kwargs.get("casting", "same_kind"), where, method != "__call__")
+            given = written(ufunc, out, made, kwargs.get("casting", "same_kind"), where, method != "__call__")
+            if not isinstance(given, tuple):
+                return given
+            kind = kind_of((*inputs, *out), ArrayTracer)  # of those results that no ``out`` is named for
+            return tuple([marked(kind, one) if to is None else one for one, to in zip(given, out)])
         if out is not None and any(one is not None for one in out):
             refuse_array(ufunc, *out)
         made = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
