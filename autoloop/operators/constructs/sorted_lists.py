@@ -15,6 +15,7 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, join, kind_of, marked, number_of
 
 from ..staging.staged_values import is_staged, stands_for
+from .raising import Raising, raise_unless
 
 _ADVICE = "use array functions, such as np.argsort or np.lexsort"
 
@@ -54,10 +55,20 @@ def first_of(made: list[Any], keys: list[Any], reverse: bool) -> Any:
 def _order(keys: list[Any], reverse: bool) -> Tensor:
     """Return the places of keys in their order; equal ones keep theirs."""
     columns = _columns(keys)
+    if kind_of(nest.flatten(keys)) is not Tensor:
+        for column in columns:
+            refuse_nan(column)
     if reverse:
         columns = [ops.flip(column) for column in columns]
     order = ops.argsort(columns[0]) if len(columns) == 1 else _lexsorted(columns)
     return ops.subtract(len(keys) - 1, ops.flip(order)) if reverse else order
+
+
+def refuse_nan(values: Tensor) -> None:
+    """Let the run raise if there is a nan among what is sorted: Python's order depends on its algorithm then."""
+    if values.dtype.kind == "f":
+        text = "sorted(...) of numbers with nan among them is in no order that a graph knows: use np.sort"
+        raise_unless(ops.logical_not(ops.any(ops.isnan(values))), Raising(ValueError, lambda: ValueError(text)))
 
 
 def _lexsorted(columns: list[Tensor]) -> Tensor:
@@ -107,6 +118,8 @@ def _gathered(made: list[Any], place: Tensor, number: Kind) -> Any:
 
 def sorted_tensor(values: Tensor, kind: Kind, reverse: bool) -> Any:
     """Return ``sorted`` of a tensor: a list where its length is known, of elements that are a ``kind``."""
+    if kind is not Tensor:
+        refuse_nan(values)
     # equal elements, 0.0 and -0.0, keep their order in both directions
     made = ops.flip(ops.sort(ops.flip(values))) if reverse else ops.sort(values)
     made = marked(join(kind, ArrayTracer), made)

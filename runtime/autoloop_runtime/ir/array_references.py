@@ -144,8 +144,17 @@ class References:
         if not self.is_writeable:
             raise ValueError("assignment destination is read-only")
 
+    def _as_number(self, value: Any) -> Any:
+        """Return what is written: NumPy asks a float for the int that it is, which nan and what is too large is not."""
+        is_scalar = isinstance(value, Tensor) and value.node is not None and getattr(value, "is_scalar", False)
+        if not is_scalar or value.dtype.kind != "f" or self.dtype.kind != "i":
+            return value
+        number = call("python_int", value.plain)
+        return number if self.dtype == number.dtype else call("fitted", number, self.dtype)
+
     def assign(self, index: Any, value: Any) -> None:
         """Write ``value`` to the elements at an index."""
+        value = self._as_number(value)
         view = self.view_of
         if view is None:
             self.storage.put(call("set_item", self.current(), index, value))

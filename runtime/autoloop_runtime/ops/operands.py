@@ -14,6 +14,7 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, DTypeLike
 from ..ir.convert import as_constant, convert_to_tensor, to_array
 from ..ir.number_operators import CARRIERS, number_type
+from ..ir.op import function
 from ..ir.tensor import Tensor
 from ..ir.tracers import ArrayTracer
 from ..ir.traits import ELEMENTS, NO_GRADIENT, NO_TEMPLATE, OPAQUE, Memory
@@ -70,6 +71,9 @@ def fitted(number: Tensor, dtype: DType) -> Tensor:
     source = number.dtype.kind
     holds = source == "b" or dtype.kind in "cb" or (dtype.kind == "f" and source != "c") or dtype == number.dtype
     return as_dtype(number, dtype) if holds else apply(FITTED, [number], {"dtype": dtype})
+
+
+function("fitted", fitted)
 
 
 @public()
