@@ -119,7 +119,7 @@ def test_it_says_what_becomes_of_each_argument():
         while i < n:
             a[i] = c[i]
             i += 1
-        b.sort()
+        b.partition(2)
 
     given = np.zeros(4), np.ones(4), np.arange(4.0), np.int64(2)
     report = al.explain(f, *given)
@@ -129,4 +129,4 @@ def test_it_says_what_becomes_of_each_argument():
         "arguments that it writes to:\n  a (float64(4,)): written in place\n  b (float64(4,)): written by a copy"
         in text
     )
-    assert "in the end an array that sort makes" in text
+    assert "in the end an array that numpy_partition makes" in text
