@@ -166,7 +166,7 @@ def loss(a, x):
 al.config.set_swap_budget(100 << 20)
 value, gradient = al.function(al.value_and_grad(loss), executor=sys.argv[1])(a, x)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-print(repr(float(value)), repr(float(gradient.numpy().sum())), peak)
+print(repr(float(value)), repr(float(gradient.sum())), peak)
 """
 
 
