@@ -142,6 +142,8 @@ def layout_of_part(layout: Any, index: Any) -> Any:
 
 
 _UNKNOWN = object()
+#: the flag of NumPy's; asked by its name, what ``broadcast_arrays`` gives warns
+_WRITEABLE = 0x0400
 
 
 def _standing_for(entry: Any) -> Any:
@@ -234,7 +236,7 @@ def _linked(array: Any, name: str, made: Any, again: Callable[[Any], Any], is_ar
     in_order = _is_whole(answer, layout) or (name in _RESHAPED and _is_reshaped(answer, layout))
     back = _backward(array, name, made, again, in_order)
     real = None if name == _FLAT else lambda x: _answer(x, name, made, again)
-    view = View(array, _forward(again), back, writeable=bool(answer.flags.writeable), real=real)
+    view = View(array, _forward(again), back, writeable=bool(answer.flags.num & _WRITEABLE), real=real)
     return array.viewed(view, made, answer)
 
 
