@@ -200,8 +200,7 @@ for _kind in (ArrayTracer, ZeroDimArray, TextTracer, NumberTracer, DecidedNumber
 
 #: how kinds join: the greatest wins
 _KINDS: tuple[Kind, ...] = (NumberTracer, DecidedNumber, ArrayTracer, Tensor)
-_ORDER: dict[type, int] = {kind: place for place, kind in enumerate(_KINDS)}
-_ORDER[TextTracer] = _ORDER[ArrayTracer]
+_ORDER: dict[type, int] = {kind: place for place, kind in enumerate(_KINDS)} | {TextTracer: _KINDS.index(ArrayTracer)}
 _ORDER[ZeroDimArray] = _ORDER[ArrayTracer]  # what it takes part in is an array or a scalar, as that says
 #: the kinds of what the user has at hand
 _KNOWN: dict[type, int] = {
