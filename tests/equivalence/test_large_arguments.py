@@ -44,5 +44,4 @@ def needed(executor, path):
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_program_on_100_mb_needs_what_numpy_needs(executor, tmp_path):
     (plain, expected), (ours, found) = [needed(one, tmp_path / "program.py") for one in ("plain", executor)]
-    most = 1.4 if executor == "dataflow" else 1.1  # which has an array for each result between two operations
-    assert found == expected and ours <= most * plain, (executor, ours / plain)
+    assert found == expected and ours <= 1.1 * plain, (executor, ours / plain)
