@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.numpy_results import lacking
 from autoloop_runtime.ir.text_operators import called_method
-from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, Tracer, ZeroDimArray, lacking
+from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, Tracer, ZeroDimArray
 
 from ...conversion.pipeline import convert_callee
 from ..staging.maybe_numbers import MaybeNumber

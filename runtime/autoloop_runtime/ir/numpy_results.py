@@ -61,3 +61,9 @@ def gives_array(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], w
         return theirs in _OF_ARRAYS and bool(args) and is_array(args[0], without_axes)
     except TypeError:  # not hashable
         return False
+
+
+def lacking(kind: type, name: str) -> AttributeError:
+    """Return what Python raises where a value of a type is asked for what it does not have."""
+    where = f"{kind.__module__}." if kind.__module__ == "numpy" else ""
+    return AttributeError(f"'{where}{kind.__name__}' object has no attribute {name!r}", name=name, obj=kind)

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .graph import current_graph
+from .numpy_results import lacking
 from .op import call
 from .tensor import Tensor
-from .tracers import NumberTracer, TextTracer, lacking, number_of
+from .tracers import NumberTracer, TextTracer, number_of
 
 #: operators that texts and Python numbers have with texts, and what they give
 _OPERATORS: dict[str, type] = {

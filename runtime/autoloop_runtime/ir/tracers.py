@@ -27,7 +27,7 @@ from .array_views import OF_SEVERAL, name_of_view, part_of_several
 from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
-from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, gives_array, gives_number, is_array
+from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, gives_array, gives_number, is_array, lacking
 from .op import call
 from .tensor import Tensor
 from .tensor_operators import ASKED_FIRST, Operators
@@ -207,12 +207,6 @@ _KNOWN: dict[type, int] = {
     **_ORDER, np.ndarray: _ORDER[ArrayTracer],
     **dict.fromkeys((bool, int, float, complex, str, bytes, type(None), slice, type), 0),
 }  # fmt: skip
-
-
-def lacking(kind: type, name: str) -> AttributeError:
-    """Return what Python raises where a value of a type is asked for what it does not have."""
-    where = f"{kind.__module__}." if kind.__module__ == "numpy" else ""
-    return AttributeError(f"'{where}{kind.__name__}' object has no attribute {name!r}", name=name, obj=kind)
 
 
 def _place(value: Any) -> int:
