@@ -11,6 +11,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.fp_warnings import asked
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
+from autoloop_runtime.ir.plain_values import plain_array, plain_number, plain_read_only, plain_zero_dim
 from autoloop_runtime.ir.run_state import EAGER, Stored
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
@@ -21,10 +22,6 @@ from autoloop_runtime.ir.tracers import (
     TextTracer,
     ZeroDimArray,
     own_kind,
-    plain_array,
-    plain_number,
-    plain_read_only,
-    plain_zero_dim,
 )
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 

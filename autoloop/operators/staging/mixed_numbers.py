@@ -19,6 +19,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import IN_FORCE
 from autoloop_runtime.ir.number_operators import CARRIERS, number_type
 from autoloop_runtime.ir.op import call
+from autoloop_runtime.ir.plain_values import plain_number, plain_zero_dim
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_operators import ASKED_FIRST
 from autoloop_runtime.ir.tracers import (
@@ -27,8 +28,6 @@ from autoloop_runtime.ir.tracers import (
     Kind,
     NumberTracer,
     ZeroDimArray,
-    plain_number,
-    plain_zero_dim,
 )
 
 from ... import operators

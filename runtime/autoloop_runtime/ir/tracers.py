@@ -29,6 +29,7 @@ from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
 from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, gives_array, gives_number, is_array, lacking
 from .op import call
+from .plain_values import plain_array, plain_number, plain_zero_dim
 from .tensor import Tensor
 from .tensor_operators import ASKED_FIRST, Operators
 from .written_results import Changing, is_reference, place_of_out, refuse_array, without_out, written
@@ -321,31 +322,6 @@ def marked(kind: Kind, value: Any) -> Any:
         parts = [marked(kind, one) for one in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
-
-
-def plain_array(value: Any) -> Any:
-    """Return a value of a run as an array that is its owner's to change; a NumPy scalar where it has no dimensions."""
-    if type(value) is not np.ndarray or not value.ndim:
-        scalar = np.asarray(value)[()] if not isinstance(value, np.generic) else value
-        return str(scalar) if isinstance(scalar, np.str_) else scalar  # what an f-string has made
-    return value if value.flags.writeable else value.copy()
-
-
-def plain_zero_dim(value: Any) -> Any:
-    """Return a value of a run that has no axes as an array of its own."""
-    return np.array(value)
-
-
-def plain_read_only(value: Any) -> Any:
-    """Return a value of a run as an array of its own that nobody can write to."""
-    made = np.array(value)
-    made.flags.writeable = False
-    return made
-
-
-def plain_number(value: Any) -> Any:
-    """Return a value of a run as a Python number."""
-    return value.item() if hasattr(value, "item") else value
 
 
 def handed_out(kind: Kind, tensor: Tensor) -> Any:
