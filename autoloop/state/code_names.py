@@ -28,6 +28,7 @@ _ATTRIBUTES = _codes_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 _STORED_NAMES = _codes_of("STORE_ATTR", "STORE_GLOBAL", "STORE_NAME")
 _STORE_CELL = opmap["STORE_DEREF"]
 _MATCH_CLASS = opmap["MATCH_CLASS"]
+_IS, _CONSTANT = opmap["IS_OP"], opmap["LOAD_CONST"]
 _IMPORT_NAME, _IMPORT_FROM = opmap["IMPORT_NAME"], opmap["IMPORT_FROM"]
 _CELLS = _codes_of("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 _LOADS = _codes_of("LOAD_GLOBAL", "LOAD_NAME") | _ATTRIBUTES | _CELLS
@@ -55,6 +56,8 @@ class Names:
         Whether some code may use attributes of any name.
     imported : set of str
         Modules that code imports when it runs; relative names without their dots.
+    identities : bool
+        Whether some code asks if two variables are one object.
     """
 
     def __init__(self) -> None:
@@ -62,6 +65,7 @@ class Names:
         self.added_to: set[str] = set()
         self.stored: set[str] = set()
         self.every = False
+        self.identities = False
         self.imported: set[str] = set()
         self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
 
@@ -91,7 +95,7 @@ class Names:
         return found
 
     def _scan(self, code: types.CodeType, globals_used: set[str]) -> None:
-        raw, names, extended, loaded = code.co_code, code.co_names, 0, ""
+        raw, names, extended, loaded, before = code.co_code, code.co_names, 0, "", 0
         variables = [*code.co_varnames, *[name for name in code.co_cellvars if name not in code.co_varnames]]
         variables += code.co_freevars
         for place in range(0, len(raw), 2):
@@ -102,6 +106,8 @@ class Names:
             name = ""
             if op == _IMPORT_NAME:
                 self.imported.add(names[argument])
+            elif op == _IS:
+                self.identities = self.identities or before != _CONSTANT
             elif op == _MATCH_CLASS:  # its names are constants, or stand in the class
                 self.every = True
             elif op == _IMPORT_FROM:
@@ -122,7 +128,7 @@ class Names:
             if loaded:
                 (self.added_to if name in _ADDING and op in _ATTRIBUTES else self.read).add(loaded)
             if op != _EXTENDED:
-                loaded = name if op in _LOADS else ""
+                loaded, before = name if op in _LOADS else "", op
         if loaded:
             self.read.add(loaded)
 

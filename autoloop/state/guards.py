@@ -151,6 +151,10 @@ class _Source:
             other = self.read(one.known)
             self.need(f"{here} is {other}" if one.kind == "same" else f"_is_same({here}, {other})")
             return
+        if one.kind == "apart":
+            every = [here, *map(self.read, one.known)]
+            self.need(f"len({{{', '.join(f'id({name})' for name in every)}}}) == {len(every)}")
+            return
         if one.kind == "part":
             whole, part = one.known
             self.need(f"{self.bind(part)}.is_of({self.read(whole)}, {here})")

@@ -20,7 +20,8 @@ class Guard:
     kind : str
         ``equal``, ``is``, ``type``, ``same`` (as another place), ``length``, ``keys``, ``elements``, ``missing``
         (attributes), ``memory`` (the same as of another place), ``part`` (of another place, and which), ``contents``
-        (of an array), ``unset`` (attribute of a class with slots).
+        (of an array), ``unset`` (attribute of a class with slots), ``apart`` (another object than at each of several
+        places).
     place : Place
     known : object
         What it is compared with.

@@ -232,6 +232,16 @@ class Relations:
         """Which leaf before it each is the same array as; itself where it is none, or that comes later."""
         return [min(first, here) for here, first in enumerate(self.first)]
 
+    @property
+    def several(self) -> list[Place]:
+        """The places of arrays that are not the same as one before them."""
+        own = range(self._count, len(self.first))
+        return [
+            place
+            for k, place in zip(own, self._places)
+            if self.first[k] == k and isinstance(self._leaves[k], np.ndarray)
+        ]
+
     def make_parts(self, symbolic: list[Any]) -> None:
         """Put, among what stands for the leaves, views in place of those that are parts."""
         for here, (whole, part) in self.parts.items():

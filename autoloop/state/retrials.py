@@ -36,6 +36,7 @@ from .overlaps import Related, Relations
 from .places import RECEIVER, Place
 from .reached import reached_from
 from .replays import has_loops, may_raise
+from .several_objects import guards_of_several
 from .stateful import TRACING, Variant
 from .unchanging import PLAIN
 from .unread_places import guards_of_unread
@@ -278,6 +279,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
                 changes, result = state.changes_of(world, value)
             value = None if result is not None else result_of(value)
             found.guards += guards_of_unread(world)
+            found.guards += guards_of_several(world.reached, changes.owners, relations.several)
         except Exception as error:
             leave = None if _is_ours(error) else state.left_by(world)
             is_written = any(storage is not None and storage.version for storage in map(kept, symbolic))

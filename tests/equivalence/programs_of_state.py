@@ -315,6 +315,15 @@ CHANGED = [
      "(K, o, M.rate, got())", "global K\nif k:\n    K = o.tag = o.n = M.rate = k\n    put(k)"),
     ("not_a_number", "return np.isnan(x*K)", "K = float('nan')", "0", "pass"),
     ("zero_of_a_sign", "return np.copysign(x, K)", "K = 0.0", "0", "global K\nK = -0.0 if k == 1 else 0.0"),
+    ("lists_become_one_list", "A.append(1)\nB.append(2)\nreturn x", "A, B = [], []", "(A, B)",
+     "global B\nif k == 1:\n    B = A"),
+    ("equal_dicts_become_one", "d['b'] = x.sum()\nreturn x if 'b' in e else -x", "d, e = {'a': 1}, {'a': 1}", "(d, e)",
+     "global d, e\nd, e = {'a': 1}, {'a': 1}\nif k: e = d"),
+    ("objects_become_one", "p.n += 1\nreturn x*o.n", BOX + "p = O()", "(o, p)",
+     "global p\no.n, p.n = 0, 0\nif k: p = o"),
+    ("lists_compared_by_is", "return x if A is B else -x", "A, B = [1], [1]", "(A, B)", "global B\nif k: B = A"),
+    ("arrays_compared_by_is", "return x if W is not V else -x", "W, V = np.ones(3), np.ones(3)", "(W, V)",
+     "global V\nif k == 1: V = W\nif k == 2: V = W.copy()"),
 ]  # fmt: skip
 #: plain Python runs these at each call
 LEFT = [
