@@ -17,10 +17,12 @@ from autoloop_runtime.ir.tensor import Tensor, value_of
 from autoloop_runtime.ir.tensor_spec import TensorSpec
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None))
-#: NumPy's scalar types
-_GENERIC = frozenset({t for t in np.sctypeDict.values() if issubclass(t, np.generic)})
-#: Python types that are compared by type and value alone
-_PLAIN = frozenset({bool, int, str, bytes, type(None)})
+#: NumPy's scalar types of texts: constants, as Python's are
+_TEXTS = frozenset({np.str_, np.bytes_})
+#: NumPy's other scalar types
+_GENERIC = frozenset({t for t in np.sctypeDict.values() if issubclass(t, np.generic)}) - _TEXTS
+#: types that are compared by type and value alone
+_PLAIN = frozenset({bool, int, str, bytes, type(None)}) | _TEXTS
 
 
 class Number:
@@ -37,6 +39,11 @@ class Number:
 
 
 nest.opaque(Number)
+
+
+def is_input(leaf: Any) -> bool:
+    """Return whether a leaf of a call is an input of its graph: no constant of the trace, as texts are."""
+    return isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, Number)) and type(leaf) not in _TEXTS
 
 
 class _Identity:
@@ -65,7 +72,7 @@ def leaf_key(leaf: Any) -> Any:
         return leaf.dtype, tuple(leaf.shape), type(leaf)
     if isinstance(leaf, np.ndarray):
         return (leaf.dtype, leaf.shape) if leaf.ndim else (leaf.dtype, (), np.ndarray)
-    if isinstance(leaf, np.generic):
+    if isinstance(leaf, np.generic) and type(leaf) not in _TEXTS:
         return leaf.dtype, ()
     if isinstance(leaf, Number):
         return Number, leaf.type

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-from autoloop_runtime.ir.tensor import Tensor
-
 from .concrete import ConcreteFunction
-from .keys import Number
+from .keys import is_input
 from .plain_python import PlainPython
 from .state.stateful import TRACING, StatefulFunction, Variant, with_variant
 
@@ -23,7 +20,7 @@ Trace: TypeAlias = ConcreteFunction | StatefulFunction
 
 def inputs_of(leaves: Sequence[Any]) -> list[Any]:
     """Return the leaves of a call that are inputs of its graph."""
-    return [leaf for leaf in leaves if isinstance(leaf, (Tensor, np.ndarray, np.generic, Number))]
+    return [leaf for leaf in leaves if is_input(leaf)]
 
 
 class KnownTraces:

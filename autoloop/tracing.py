@@ -15,7 +15,6 @@ from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tensor_spec import TensorSpec
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, marked
 
 from . import operators
@@ -24,7 +23,7 @@ from .conversion.callables import asks_nobody
 from .conversion.pipeline import convert
 from .errors import user_stacklevel
 from .fresh_results import FreshResults
-from .keys import Number, describe_key
+from .keys import Number, describe_key, is_input
 from .operators.constructs.effect_statements import raise_when_run
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
@@ -35,8 +34,6 @@ R = TypeVar("R")
 RETRACE_WARNING = 5
 #: the same of what is no argument: some of that is left to plain Python before
 WORLD_WARNING = 15
-#: leaves of a call that are inputs of its graph
-INPUTS = Tensor, TensorSpec, np.ndarray, np.generic, Number
 # What arrays ask for in a trace: loaded when one does.
 function("bytes_of", lambda *args, **kwargs: operators.bytes_of(*args, **kwargs))
 function("array_flags", lambda array, flags: operators.FlagsOfArray(array, flags))
@@ -68,7 +65,7 @@ def placeholders(
     """
     symbolic: list[Any] = []
     for position, leaf in enumerate(leaves):
-        if isinstance(leaf, INPUTS):
+        if is_input(leaf):
             spec = specs[position] if specs is not None and position < len(specs) else leaf
             made = graph.parameter(dtypes.as_dtype(spec.dtype), TensorShape(spec.shape), names[position])
             first = same[position] if same else position

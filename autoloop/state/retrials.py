@@ -21,13 +21,13 @@ from .. import state
 from ..concrete import CalledPlain, ConcreteFunction
 from ..conversion.known_effects import BUFFERS
 from ..errors import innermost, is_own_file, is_programs_own, is_refusal
-from ..keys import Number
+from ..keys import Number, is_input
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
 from ..operators.staging.door import result_of
 from ..parameters import Parameters
-from ..tracing import INPUTS, attempted, finished, placeholders, traced
+from ..tracing import attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of
 from .held_instances import is_shareable
 from .noted import Guard, Reached
@@ -232,7 +232,7 @@ class _Inputs:
                 )
             elif k >= count or whole >= count:
                 argument, place_of = min(k, whole), max(k, whole) - count
-                inputs = sum(isinstance(one, INPUTS) for one in every[:argument])
+                inputs = sum(is_input(one) for one in every[:argument])
                 related.append(Related(inputs, place_of, part, whole < count))
         return found, related
 
@@ -300,7 +300,7 @@ def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -
     inputs = [state.input_at(place, leaf, request.exactly) for place, leaf in zip(found.places, found.leaves)]
     if changes.writes or result is not None:
         value = (value, *changes.outputs)
-    arguments = sum(isinstance(one, INPUTS) for one in request.leaves)
+    arguments = sum(is_input(one) for one in request.leaves)
     roots = (request.target, *receiver, *args, *kwargs.values())
     concrete = finished(request.name, graph, symbolic, value, request.executor, roots, arguments)
     return _Attempt(concrete, world.reached, found.guards, inputs, related, changes, result, found.numbers)
