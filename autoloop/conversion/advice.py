@@ -112,7 +112,19 @@ def _advice(code: types.CodeType, position: Position) -> str:
             f"{code.co_qualname!r} is not converted, because converted code did not call it itself: call it there, or "
             f"use autoloop.where or autoloop.cond in it."
         )
+    if _compares_names(code, position):
+        return (
+            "If these are lists, tuples or dicts: what compares them stays Python unless one is written out, "
+            "(a, b) == (c, d), so do that, or compare their elements."
+        )
     return ""
+
+
+def _compares_names(code: types.CodeType, position: Position) -> bool:
+    innermost = None
+    for node in _around(_tree(code.co_filename), position):
+        innermost = node if isinstance(node, gast.Compare) else innermost
+    return innermost is not None and not any(isinstance(op, gast.Is | gast.IsNot) for op in innermost.ops)
 
 
 def _consumes_a_generator(node: Node) -> bool:

@@ -28,6 +28,8 @@ _COMPARISONS = {
     gast.GtE: (">=", "__ge__", "__le__"), gast.Eq: ("==", "__eq__"), gast.NotEq: ("!=", "__ne__", "__eq__"),
 }  # fmt: skip
 _UNARY = {gast.USub: ("-", "__neg__"), gast.UAdd: ("+", "__pos__"), gast.Invert: ("~", "__invert__")}
+#: what makes a list, tuple or dict: it compares element by element
+_DISPLAYS = (gast.List, gast.Tuple, gast.Dict, gast.ListComp, gast.DictComp)
 _NAMED_COMPARISONS = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
 
 
@@ -127,9 +129,10 @@ class DecidedExpressions(ExpressionWalk):
         return make.call(self.operator(make, "binary"), node.left, make.constant(sign), node.right)
 
     def _overloaded_compare(self, node: Node) -> Node:
-        """Return ``ops.compare(a, '<', b)`` where a class of the user's says what that is."""
+        """Return ``ops.compare(a, '<', b)`` where a class of the user's says what that is, or a container does."""
         sign, *names = _COMPARISONS.get(type(node.ops[0]), ("",))
-        if not sign or not self.environment.is_overloaded(*names):
+        is_written_out = isinstance(node.left, _DISPLAYS) or isinstance(node.comparators[0], _DISPLAYS)
+        if not sign or not (is_written_out or self.environment.is_overloaded(*names)):
             return node
         make = Maker(node)
         return make.call(self.operator(make, "compare"), node.left, make.constant(sign), node.comparators[0])

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .constructs.builtins import staged_for as staged_for
     from .constructs.call_expression import call
     from .constructs.comprehensions import elements, hashed, kept, listed, summands
+    from .constructs.container_comparisons import compare
     from .constructs.effect_statements import checked, raised
     from .constructs.for_statement import for_stmt
     from .constructs.if_statement import if_exp, if_return, if_stmt
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from .constructs.membership import in_, not_in
     from .constructs.mixed_operators import by_types as by_types
     from .constructs.options import misplaced_options, set_loop_options
-    from .constructs.overloads import binary, compare, unary, update
+    from .constructs.overloads import binary, unary, update
     from .constructs.text import fstring, percent
     from .constructs.while_statement import while_stmt
     from .staging.bytes_of_runs import FlagsOfArray as FlagsOfArray
@@ -131,6 +132,7 @@ _MODULES = {
     "autoloop.operators.constructs.attributes": ("attribute",),
     "autoloop.operators.constructs.call_expression": ("call",),
     "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "listed", "summands"),
+    "autoloop.operators.constructs.container_comparisons": ("compare",),
     "autoloop.operators.constructs.effect_statements": ("checked", "raised"),
     "autoloop.operators.constructs.for_statement": ("for_stmt",),
     "autoloop.operators.constructs.if_statement": ("if_exp", "if_return", "if_stmt"),
@@ -141,7 +143,7 @@ _MODULES = {
     "autoloop.operators.constructs.membership": ("in_", "not_in"),
     "autoloop.operators.constructs.mixed_operators": ("by_types",),
     "autoloop.operators.constructs.options": ("misplaced_options", "set_loop_options"),
-    "autoloop.operators.constructs.overloads": ("binary", "compare", "unary", "update"),
+    "autoloop.operators.constructs.overloads": ("binary", "unary", "update"),
     "autoloop.operators.constructs.text": ("fstring", "percent"),
     "autoloop.operators.constructs.while_statement": ("while_stmt",),
     "autoloop.operators.staging.bytes_of_runs": ("FlagsOfArray", "bytes_of"),

@@ -16,6 +16,7 @@ from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import answer, asked, is_staged, truth
 from .boolean_operators import not_, or_
+from .container_comparisons import asks_the_run, equal
 from .iterables import StagedIterable
 from .overloads import method_of
 
@@ -34,11 +35,12 @@ def in_(item: Any, container: Any) -> Any:
     if is_staged(container) or isinstance(container, GrowingList) or (is_staged(item) and _is_array(container)):
         same = ops.equal(container.numbers(), item) if isinstance(container, GrowingList) else container == item
         return answer(ops.any(same), container, item) if is_staged(same) else bool(np.any(same))
-    if is_staged(item) and isinstance(container, list | tuple | range | set | frozenset | dict):
+    is_asked = is_staged(item) or asks_the_run(item) or asks_the_run(container)
+    if is_asked and isinstance(container, list | tuple | range | set | frozenset | dict):
         elements = list(container)
         if not elements:
             return False
-        return or_(_equal(item, elements[0]), *(_later(item, one) for one in elements[1:]))
+        return or_(equal(elements[0], item), *(_later(item, one) for one in elements[1:]))
     return item in stays(container)
 
 
@@ -46,15 +48,8 @@ def _is_array(container: Any) -> bool:
     return isinstance(container, np.ndarray)
 
 
-def _equal(item: Any, element: Any) -> Any:
-    if element is item:
-        return True
-    same = item == element
-    return answer(same, item, element) if is_staged(same) else bool(same)
-
-
 def _later(item: Any, element: Any) -> Callable[[], Any]:
-    return lambda: _equal(item, element)
+    return lambda: equal(element, item)
 
 
 def not_in(item: Any, container: Any) -> Any:

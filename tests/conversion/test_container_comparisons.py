@@ -1,0 +1,88 @@
+"""Lists, tuples and dicts of numbers of a run are compared element by element, as Python compares them."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import autoloop as al
+import numpy as np
+import pytest
+from executors import EXECUTORS
+
+Pair = collections.namedtuple("Pair", "a b")
+X = np.arange(4.0)
+
+
+def equal(n: Any) -> Any:
+    return [n] == [3], (n, 1) != (3, 1), {"a": [n, 2]} == {"a": [3, 2]}, {"a": n} == {"b": 3}, Pair(n, 2) == (3, 2)
+
+
+def of_other_kinds(n: Any) -> Any:
+    return [n] == (n,), [n] == 3, [n] == ["a"], (n, None) == (3, None), (True, n) == (1, 3), [n] == [n, n], [] == [n]
+
+
+def ordered(n: Any) -> Any:
+    return (n, 1) < (3, 2), (n,) < (3, 2), (3, 2) <= (n,), () < (n,), [n, 2] > [n], ((n, 1), 2) >= ((n, 2), 3)
+
+
+def of_arrays(n: Any) -> Any:
+    y = X + n
+    return [y] == [y], [y, 1] == [y, 2], [len(y), y] == [3, X]
+
+
+def held(n: Any) -> Any:
+    return (n, 2) in [(3, 2), (1, 1)], 3 in [n, 2], [n] in [[4], [2]], (n, 2) not in ((3, 1),), (n, 2) in {(3, 2): 1}
+
+
+def chained(n: Any) -> Any:
+    return (1, 2) < (n, 3) < (9, 9), [k for k in range(3)] == [0, 1, n - 1]
+
+
+def looped(n: Any) -> Any:
+    found = 0
+    for i in range(n):
+        if [i, 1] == [2, 1]:
+            found += 1
+        if (i, 1) < (2, 2):
+            found += 10
+        if {"a": i} != {"a": 1}:
+            found += 100
+        if (i % 2, i) in [(0, 2), (1, 1)]:
+            found += 1000
+    return found
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("f", [equal, of_other_kinds, ordered, of_arrays, held, chained, looped])
+def test_they_compare_as_in_python(f: Any, executor: str) -> None:
+    decorated = al.function(f, executor=executor)
+    for n in (np.int64(3), np.int64(2), 3):
+        assert repr(decorated(n)) == repr(f(n))
+
+
+def test_a_tensor_among_the_elements_makes_the_answer_a_tensor() -> None:
+    made = al.function(lambda n: ([n] == [3], (n, 1) < (3, 1)))(al.constant(3))
+    assert all(isinstance(one, al.Tensor) for one in made)
+    assert [bool(one) for one in made] == [True, False]
+
+
+def test_dicts_have_no_order_and_neither_have_numbers_and_texts() -> None:
+    for f in (lambda n: {"a": n} < {"a": 3}, lambda n: [n] < ["a"]):
+        with pytest.raises(TypeError, match="not supported between|did not contain a loop|UFuncNoLoop|'<'"):
+            al.function(f)(np.int64(3))
+
+
+def test_arrays_among_the_elements_are_refused_as_by_numpy() -> None:
+    with pytest.raises(ValueError, match="truth value"):
+        al.function(lambda n: [X + n] == [X])(np.int64(3))
+
+
+def test_names_of_lists_are_refused_with_what_to_write() -> None:
+    @al.function
+    def f(n: Any) -> Any:
+        one, other = [n, 1], [3, 1]
+        return one == other
+
+    with pytest.raises(TypeError, match="stays Python unless one is written out"):
+        f(np.int64(3))
