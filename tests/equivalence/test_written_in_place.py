@@ -46,6 +46,18 @@ def two_arrays(a, b, n):
         i += 1
 
 
+def of_itself(m, n):
+    m[0] = m[1]
+    row = m[2]
+    row *= 2.0
+    m[2] = row
+    m[3, 1:] = m[3, :-1]
+    i = 4
+    while i < n:
+        m[i] = m[i + 1]
+        i += 1
+
+
 def whole(a, b):
     a += b
 
@@ -71,6 +83,7 @@ WITHOUT_MEMORY = [
     (in_a_branch, lambda: (array(), I, V)),
     (row_by_row, lambda: (matrix(), I, V)),
     (two_arrays, lambda: (array(), array(), I)),
+    (of_itself, lambda: (np.arange(float(SIZE)).reshape(256, -1), np.int64(9))),
     (whole, lambda: (np.arange(1e6), np.ones(1_000_000))),
 ]
 #: likewise, where machine code has memory of its own

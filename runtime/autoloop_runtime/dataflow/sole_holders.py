@@ -43,12 +43,28 @@ def returned(value: Any) -> Any:
 
 
 def taken(args: list[Any], which: Iterable[int]) -> list[Any]:
-    """Return ``args``, which nobody else has, with copies of those at ``which`` that somebody else sees."""
+    """Return ``args``, which nobody else has, with copies of those at ``which`` that somebody else sees.
+
+    A view of the array among the other arguments (``a[0] = a[1]``), which nobody else has either, is none that sees
+    it later: NumPy reads all of it before it writes there.
+    """
     for k in which:
         array = args[k]
         args[k] = None
-        args[k] = array if _references(array) <= _ALONE and _is_whole(array) else np.array(array)
+        allowed = _ALONE + sum([_is_view_of(args, j, array) for j in range(len(args))])
+        args[k] = array if _references(array) <= allowed and _is_whole(array) else np.array(array)
     return args
+
+
+def _is_view_of(args: list[Any], j: int, array: Any) -> bool:
+    """Return whether argument ``j`` is a view of ``array`` that nobody else has."""
+    view = args[j]
+    if type(view) is not np.ndarray or view.base is not array:
+        return False
+    args[j] = None
+    alone = _references(view) <= _ALONE
+    args[j] = view
+    return alone
 
 
 def offered(args: list[Any], which: Sequence[tuple[int, bool]]) -> Any:

@@ -236,6 +236,7 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [_masked(ctx, node, values)]
     if is_basic(ctx, node, 2):
         # the index is checked before anything is changed
+        value = values[1] = _apart(ctx, value, resolve(x))
         out = writable(ctx, node, x, values[1:])
         part = Basic(ctx, node, 2, [out, *values[1:]], out).part()
         put(ctx, fitted(value, part.shape), part)
@@ -244,9 +245,20 @@ def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if axis is None:
         ctx.refuse(node, "of index arrays only one, along one axis, has machine code")
         return []
-    out = writable(ctx, node, x, values[1:])
+    out = writable(ctx, node, x, values[2:])  # all of the value is read before any of it is written
     _scatter_rows(ctx, node, out, axis, values)
     return [out]
+
+
+def _apart(ctx: Context, value: Value, x: Value) -> Value:
+    """Return what is assigned to a part of ``x`` in memory of its own, if it is a part of what may be changed."""
+    if not isinstance(x, Array) or not isinstance(value, Array) or x.buffer not in buffers(value):
+        return value
+    if not ctx.is_free(x) or size_of(value.shape) >= size_of(x.shape):
+        return value
+    made = ctx.temporary(value.t, value.shape)
+    store(ctx, value, made)
+    return made
 
 
 def _scatter_rows(ctx: Context, node: Node, out: Array, axis: int, values: Sequence[Value]) -> None:
