@@ -12,6 +12,7 @@ from autoloop_runtime.base import dtypes, locations
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.ir.array_storage import kept
+from autoloop_runtime.ir.asked_for_text import tell_of_texts
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
@@ -27,6 +28,7 @@ from .keys import Number, describe_key, is_input
 from .operators.constructs.effect_statements import raise_when_run
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
+from .operators.mutation.texts_of_tracers import leave_or_refuse
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")
@@ -37,6 +39,8 @@ WORLD_WARNING = 15
 # What arrays ask for in a trace: loaded when one does.
 function("bytes_of", lambda *args, **kwargs: operators.bytes_of(*args, **kwargs))
 function("array_flags", lambda array, flags: operators.FlagsOfArray(array, flags))
+
+tell_of_texts(leave_or_refuse)
 
 
 def converted(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -60,6 +60,7 @@ from .math_functions import modular_power, of_number, one_element, tried
 from .membership import in_
 from .mixed_operators import holds_mixed, of_mixed
 from .overloads import binary, method_of
+from .shown_objects import says_itself
 from .sorted_lists import sorted_by, sorted_tensor
 from .text import formatted_as, repr_of, shown, text_of
 from .text import holds_staged as holds_text_to_come
@@ -120,7 +121,8 @@ def _as_text(plain: Callable[..., Any], staged: Callable[..., Any]) -> Callable[
     """Return ``str``, ``repr`` or ``format``: the text of what holds a tensor is made at run time."""
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
-        return (staged if args and holds_text_to_come(args[0]) else plain)(*args, **kwargs)
+        is_known = not args or not (holds_text_to_come(args[0]) or says_itself(args[0]))
+        return (plain if is_known else staged)(*args, **kwargs)
 
     return chosen
 

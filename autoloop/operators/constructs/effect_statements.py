@@ -26,6 +26,7 @@ from ...errors import (
 from ..staging.staged_values import is_staged, truth
 from ..staging.standins import StandIn, opened
 from .raising import Raising, flat_kinds
+from .shown_objects import says_itself
 
 Kinds = Callable[[], tuple[Any, ...]] | None
 
@@ -86,7 +87,10 @@ def checked(
     if is_staged(test):
         for kinds in (caught, caught_outside):
             _refuse_if_caught(AssertionError, kinds)
-        ops.assert_true(truth(test), *([] if message is None else [message()]))
+        said = [] if message is None else [message()]
+        for leaf in nest.flatten(said):
+            _text_is_known(leaf)
+        ops.assert_true(truth(test), *said)
         return True
     if not test and _DEPTH.get() and not _catches(caught, AssertionError):
         _refuse_if_caught(AssertionError, caught_outside)
@@ -205,9 +209,12 @@ def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:
     if not isinstance(error, BaseException):
         raise TypeError("exceptions must derive from BaseException")
     leaves, structure = nest.flatten_with_structure(tuple(error.args))
+    for leaf in leaves:
+        _text_is_known(leaf)
     parts = [_parts(leaf) for leaf in leaves]
     tensors = [tensor for mine, _ in parts for tensor in mine]
     if not tensors:
+        _text_is_known(error)
         return (lambda: error), []
 
     def make(*values: Any) -> BaseException:
@@ -216,6 +223,12 @@ def _factory(error: Any) -> tuple[Callable[..., BaseException], list[Any]]:
         return type(error)(*nest.unflatten(structure, filled))
 
     return make, tensors
+
+
+def _text_is_known(value: Any) -> None:
+    """Refuse an object whose text the caller may ask for, if only the run knows that."""
+    if says_itself(value):
+        str(value), repr(value)  # whoever is asked for a text in there refuses
 
 
 def _parts(leaf: Any) -> tuple[list[Any], Callable[..., Any]]:

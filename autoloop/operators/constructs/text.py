@@ -19,6 +19,15 @@ from ..staging.optional import MaybeNone
 from ..staging.staged_values import is_staged, stands_for
 from ..staging.standins import StandIn, opened
 from .overloads import binary
+from .shown_objects import (
+    ShownException,
+    formatted_by,
+    of_exception,
+    represented,
+    said,
+    said_now,
+    says_itself,
+)
 
 if TYPE_CHECKING:
     from string import Formatter
@@ -43,7 +52,7 @@ def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = 
     later : tuple of callable, optional
         Give the others: as in Python, each value is made into text before the next one is evaluated.
     """
-    if not later and not any(map(holds_staged, values)):
+    if not later and not any(holds_staged(value) or says_itself(value) for value in values):
         return template.format(*values)
     remaining = iter((*(_constant(value) for value in values), *later))
     text = ""
@@ -53,6 +62,8 @@ def fstring(template: str, *values: Any, later: tuple[Callable[[], Any], ...] = 
         if field is None:
             continue
         mine = [next(remaining)() for _ in range(1 + _fields_in(spec or ""))]
+        if says_itself(mine[0]) and len(mine) == 1:
+            mine, spec, conversion = [_said_by(mine[0], spec or "", conversion)], spec if conversion else "", None
         one = "{" + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}"
         if any(map(holds_staged, mine)):
             text += one
@@ -121,18 +132,31 @@ def _numbered(
             yield "{" + (f"!{conversion}" if conversion else "") + (f":{inner}" if inner else "") + "}"
 
 
+def _said_by(value: Any, spec: str, conversion: str | None) -> Any:
+    """Return what an object of the user's says of itself in a field; where that has a conversion, before its format."""
+    if conversion is None:
+        return formatted_by(value, spec)
+    return said(value) if conversion == "s" else represented(value) if conversion == "r" else ascii(value)
+
+
 def text_of(value: Any) -> Any:
     """Return ``str(value)``."""
+    if says_itself(value):
+        return said(value)
     return _text("{!s}", shown(value))
 
 
 def repr_of(value: Any) -> Any:
     """Return ``repr(value)``."""
+    if says_itself(value):
+        return represented(value)
     return _text("{!r}", shown(value))
 
 
 def formatted_as(value: Any, spec: str = "") -> Any:
     """Return ``format(value, spec)``."""
+    if says_itself(value):
+        return formatted_by(value, spec)
     return _text("{:" + spec + "}", shown(value))
 
 
@@ -151,9 +175,15 @@ def holds_staged(value: Any) -> bool:
     """Return whether a value is, or holds, something that only a run knows."""
     if isinstance(value, StandIn) or is_staged(value):
         return True
+    if of_exception(value):
+        return any(map(holds_staged, value.args))
     if not isinstance(value, list | tuple | dict):
         return False
-    return any(isinstance(leaf, StandIn) or is_staged(leaf) for leaf in nest.flatten(value))
+    return any(isinstance(leaf, StandIn) or is_staged(leaf) or _is_open(leaf) for leaf in nest.flatten(value))
+
+
+def _is_open(leaf: Any) -> bool:
+    return of_exception(leaf) and holds_staged(leaf)
 
 
 def shown(value: Any) -> Any:
@@ -172,7 +202,9 @@ def _shown_leaf(value: Any) -> Any:
         return _OneOfSeveral(*map(ArrayTracer, components(value)))
     if isinstance(value, StandIn):
         return shown(opened(value).leaving())
-    return value
+    if of_exception(value):
+        return ShownException(type(value), shown(value.args))
+    return said_now(value) if says_itself(value) else value
 
 
 class _Elements:

@@ -24,6 +24,7 @@ from .array_methods import Methods
 from .array_references import References
 from .array_storage import Storage
 from .array_views import OF_SEVERAL, name_of_view, part_of_several
+from .asked_for_text import text_is_asked
 from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
@@ -71,6 +72,18 @@ class Tracer(Tensor):
     def tolist(self) -> Any:
         """Return the value as nested lists of Python numbers."""
         return marked(number_of((self,)), self.plain.tolist())
+
+    def __repr__(self) -> str:
+        text_is_asked(self)
+        return super().__repr__()
+
+    def __str__(self) -> str:
+        text_is_asked(self)
+        return super().__str__()
+
+    def __format__(self, spec: str) -> str:
+        text_is_asked(self)
+        return super().__format__(spec)
 
     def __hash__(self) -> int:
         raise TypeError(

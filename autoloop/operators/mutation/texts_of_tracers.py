@@ -1,0 +1,79 @@
+"""Texts of values that only a run knows, asked for by code that runs as it is while a function is traced.
+
+They would show what stands for the value, so plain Python runs the function, or the text is refused. Our own messages
+may name such values, and so may debuggers.
+"""
+
+from __future__ import annotations
+
+import os
+from types import FrameType
+from typing import Any
+
+from autoloop_runtime.base.locations import capture, is_internal
+from autoloop_runtime.ir.graph import current_graph
+
+from ...errors import LeftToPython, passes_handlers
+from .outside_world import is_followed, leave
+
+_WHAT = "text is made of a value that only the run knows by code that is not converted"
+_INSTEAD = (
+    "it would show what stands for the value while the function is traced. Write the text as an f-string of the value "
+    "itself, f'{x}', or print the value"
+)
+#: the rooms that do on behalf of the user's code what Python does, by name
+_FOR_THE_USER = tuple(
+    os.path.join("operators", *path)
+    for path in [
+        *(("constructs", f"{name}.py") for name in (
+            "builtins", "call_expression", "chosen_items", "effect_calls", "overloads", "stateful_calls", "text",
+        )),
+        ("staging", "door.py"),
+    ]
+)  # fmt: skip
+_DEBUGGERS = frozenset(
+    ("IPython", "_pydevd_bundle", "_pytest", "bdb", "cmd", "debugpy", "pdb", "pydevd", "pytest", "traceback")
+)
+#: these show something else where a text raises an ``Exception``
+_SWALLOWING = frozenset(("logging", "pprint", "reprlib"))
+
+
+def leave_or_refuse(value: Any, frame: FrameType) -> None:
+    """Let plain Python run the function that is traced, if code in ``frame`` would show what stands for ``value``.
+
+    Raises
+    ------
+    LeftToPython
+    TypeError
+        In a loop or branch, and where a tensor of the user's takes part. Handlers of the user's let it pass.
+    """
+    graph = current_graph()
+    if graph is None or _is_own_message(frame):
+        return
+    modules = _modules_outside(frame)
+    if modules & _DEBUGGERS:
+        return
+    location = capture()
+    if modules & _SWALLOWING and is_followed():
+        raise LeftToPython(_WHAT, location[-1] if location else None)
+    try:
+        if not is_followed():
+            raise TypeError(f"{_WHAT}, {value.plain.name!r}: {_INSTEAD}")
+        leave(_WHAT, _INSTEAD)
+    except TypeError as error:
+        passes_handlers(error)
+        raise
+
+
+def _is_own_message(frame: FrameType) -> bool:
+    file = frame.f_code.co_filename
+    return is_internal(file) and not file.endswith(_FOR_THE_USER)
+
+
+def _modules_outside(frame: FrameType | None) -> set[str]:
+    """Return the names of the packages whose code asks for the text, up to ours."""
+    found = set()
+    while frame is not None and not is_internal(frame.f_code.co_filename):
+        found.add(frame.f_globals.get("__name__", "").partition(".")[0])
+        frame = frame.f_back
+    return found

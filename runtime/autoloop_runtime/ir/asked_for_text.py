@@ -1,0 +1,28 @@
+"""Who is told when Python asks what stands for a value of a run for its text: ``str(obj)``, ``f'{x}'``, ``repr([x])``.
+
+While a function is traced there is no value to show yet. Converted code makes such texts at run time; here arrive the
+others, of a method of the user's that runs as it is, or of a library.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+#: told of the value and of the frame that wants its text, before that is made; may raise. Only imports add to it, under
+#: Python's lock of imports
+_TOLD: list[Callable[[Any, FrameType], None]] = []
+
+
+def tell_of_texts(told: Callable[[Any, FrameType], None]) -> None:
+    """Let ``told`` know of each text that is asked for (called once, at import)."""
+    _TOLD.append(told)
+
+
+def text_is_asked(value: Any) -> None:
+    """Tell that a method of ``value``, which calls this, was asked for its text."""
+    frame = sys._getframe(2)
+    for told in _TOLD:
+        told(value, frame)
