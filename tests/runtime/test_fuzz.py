@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from examples import examples
 from executors import EXECUTORS, INTERPRETED, needs_native
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 Pair = collections.namedtuple("Pair", "left, right")
@@ -229,6 +229,7 @@ def test_invariants_hold_or_are_refused_by_machine_code(x, step, trips, invarian
 
 @settings(max_examples=examples(60), deadline=None)
 @given(structures, structures, st.booleans())
+@example({"c": -1}, {"c": np.array(4, np.uint8)}, False)
 def test_branches_give_the_taken_value_or_are_refused(a, b, pred):
     @al.function(autograph=False)
     def f(p):

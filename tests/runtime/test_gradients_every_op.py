@@ -140,7 +140,7 @@ def scalar_of(f):
     def loss(xs):
         total = al.constant(0.0, dtype=F64)
         for k, y in enumerate(leaves(f(*xs))):
-            if y.dtype.kind == "c":
+            if np.iscomplexobj(y):
                 y = al.real(y) + 0.6 * al.imag(y)
             total = total + al.sum(al.sin(y * (0.7 + 0.1 * k) + 0.3))
         return total

@@ -189,12 +189,12 @@ def _common(leaf: Any, other: Any, what: str) -> Tensor:
     theirs = _dtype_of(other)
     number, beside = (is_number(v) for v in (leaf, other))
     if number and theirs is not None and dtypes.takes(theirs, leaf):
-        return as_constant(to_array(leaf, theirs))
+        return _converted(leaf, what, theirs)
     tensor = _converted(leaf, what)
     if number and beside:
         common = dtypes.DEFAULTS[type(max(leaf, other, key=lambda v: "bifc".index(_kind(v))))]
         if not isinstance(leaf, bool) and not isinstance(other, bool) and tensor.dtype != common:
-            return as_constant(to_array(leaf, common))
+            return _converted(leaf, what, common)
         theirs = dtypes.DEFAULTS.get(type(other))
     if theirs is None and beside and dtypes.takes(tensor.dtype, other):
         theirs = tensor.dtype
@@ -207,9 +207,9 @@ def _common(leaf: Any, other: Any, what: str) -> Tensor:
     return tensor
 
 
-def _converted(value: Any, what: str) -> Tensor:
+def _converted(value: Any, what: str, dtype: dtypes.DType | None = None) -> Tensor:
     try:
-        return convert_to_tensor(value)
+        return convert_to_tensor(value) if dtype is None else as_constant(to_array(value, dtype))
     except (TypeError, OverflowError) as error:
         raise type(error)(f"{what}: {error}") from None
 
