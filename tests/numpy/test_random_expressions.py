@@ -163,7 +163,9 @@ AS_PLAIN = [
     "np.mean(x, dtype=np.int8)", "np.mean(x, axis=0, dtype=np.int16)", "np.mean(b, dtype=bool)",
     "np.var(x, dtype=np.complex64)", "np.std(x, dtype=np.complex128)", "np.full_like(b, 1e30)", "np.full_like(b, 2.7)",
     "np.full_like(b, 300)", "round(x)", "round(s)", "float(x[:1])", "np.True_[s > 0]", "np.float64(2)[s > 9]",
-    "max(n * 2, np.sin(s))",
+    "max(n * 2, np.sin(s))", "np.choose(300 > 0, [300, b])", "np.choose(b > 0, [300, b])", "np.choose(b > 0, [0.5, b])",
+    "np.select([np.isfinite(n)], [n], x)", "np.select([n > 9, s > 9], [n, s], x)", "np.choose(n > 5, [300, x, b])",
+    "np.select([b > 100, b < 0], [b, b], 300)",
 ]  # fmt: skip
 ARE_REFUSED = {
     "np.var(x, dtype=np.int64)": "does not take the argument 'dtype'", "np.std(b, dtype=bool)": "the argument 'dtype'",

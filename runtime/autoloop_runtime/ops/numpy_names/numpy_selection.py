@@ -47,11 +47,12 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     return chosen(as_operand(condition, bool), first, second)
 
 
-def _wrapped(one: Any, other: Any) -> Any:
-    """Return an operand; an int that an array's dtype does not hold wraps, as it does in ``np.where`` alone."""
-    if type(one) is not int or number_type(other) is not None:
+def _wrapped(one: Any, *others: Any) -> Any:
+    """Return an operand; an int that the arrays' dtype does not hold wraps, where ``np.where`` and its like take it."""
+    arrays = [other for other in others if number_type(other) is None]
+    if type(one) is not int or not arrays:
         return one
-    dtype = as_operand(other).dtype
+    dtype = np.result_type(*[as_operand(array).dtype for array in arrays])
     return np.asarray(one).astype(dtype) if dtype.kind in "iu" else one
 
 
@@ -179,7 +180,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Tensor
     if mode == "raise":
         here = logical_and(places >= 0, places < len(rows))
         places = checked(places, here, ValueError, "invalid entry in choice array")
-    parts = as_operands(*rows)
+    parts = as_operands(*[_wrapped(row, *rows) for row in rows])
     places = places if mode == "raise" else within(np.choose, places, len(parts), mode)
     made = parts[0]
     for place, part in enumerate(parts[1:], 1):
@@ -199,8 +200,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     for place, test in enumerate(tests):
         if test.dtype.kind != "b":
             raise TypeError(f"invalid entry {place} in condlist: should be boolean ndarray (select)")
-    *parts, made = as_operands(*choicelist, default)
-    static = broadcast_static("select", *tests, *parts)
+    *parts, made = as_operands(*choicelist, _wrapped(default, *choicelist))
+    static = broadcast_static("select", *tests, *parts, made)
     for test, part in zip(reversed(tests), reversed(parts)):
         made = chosen(test, part, made)
     return broadcast_to(made, static.as_tuple()) if static.is_fully_defined() and made.shape != static else made
