@@ -123,9 +123,20 @@ class ConcreteFunction:
     @property
     def checked_runner(self) -> Runner:
         """What computes one operation at a time, with NumPy's own functions: floating-point errors are asked for."""
+        self.refuse_silence()
         if self._checked is None:
             self._checked = prepare(self.graph, "dataflow", self._donated)
         return self._checked
+
+    def refuse_silence(self) -> None:
+        """Let plain Python run a function that asks for silence in parts of it, which no run knows.
+
+        Raises
+        ------
+        CalledPlain
+        """
+        if self.graph.is_silenced:
+            raise CalledPlain
 
     @property
     def alone(self) -> ConcreteFunction:

@@ -45,6 +45,8 @@ tell_of_texts(leave_or_refuse)
 
 def converted(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return what is called with placeholders in place of a user's function."""
+    if operators.is_under_settings(f):
+        return lambda *args, **kwargs: operators.call(f)(*args, **kwargs)
     if isinstance(f, types.FunctionType) and not asks_nobody(f):
         return convert(f)
     return operators.staged_for(f) or convert(f)

@@ -177,11 +177,17 @@ class ReferringFunction(ConcreteFunction):
     def run_recorded(self, leaves: Sequence[Any]) -> Any:
         """Run on tensors and arrays while somebody records: what the way back reads is not written to."""
         self._check(leaves)
-        runner = prepare(self.graph, "dataflow") if asked() else self._recorded_runner
+        runner = self._checked_to_record if asked() else self._recorded_runner
         results = run_graph(self.graph, runner, [convert_to_tensor(leaf) for leaf in leaves])
         made = [t if handed is wrap else handed(t.value) for t, handed in zip(results, self._handed)]
         self._write(leaves, [t.value for t in results[self._count :]])
         return self._given_back(leaves, made)
+
+    @property
+    def _checked_to_record(self) -> Runner:
+        """What tells of floating-point errors, and leaves the arrays that it is given as they are."""
+        self.refuse_silence()
+        return prepare(self.graph, "dataflow")
 
     @property
     def _recorded_runner(self) -> Runner:

@@ -42,6 +42,9 @@ WARN: Any = warnings.warn
 _OF_THE_WORLD = frozenset(("posix", "nt", "os", "uuid", "secrets", "subprocess", "shutil", "socket", "tempfile"))
 _OF_THE_WORLD |= {"select", "signal", "getpass", "glob", "sqlite3", "_sqlite3"}
 _NAMED: frozenset[Any] = frozenset((open, input, time.localtime, time.gmtime, time.ctime, time.asctime, time.strftime))
+#: NumPy's settings, asked for and changed
+_NAMED |= {np.geterr, np.seterr, np.geterrcall, np.seterrcall, np.getbufsize, np.setbufsize}
+_NAMED |= {np.get_printoptions, np.set_printoptions}
 #: modules whose classes start something, or open it
 _MAKERS = ("subprocess", "socket", "sqlite3", "multiprocessing", "concurrent")
 _THREADS = ("Thread", "Timer")

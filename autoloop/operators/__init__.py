@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     )
     from .constructs.membership import in_, not_in
     from .constructs.mixed_operators import by_types as by_types
+    from .constructs.numpy_settings import is_under_settings as is_under_settings
     from .constructs.options import misplaced_options, set_loop_options
     from .constructs.overloads import binary, unary, update
     from .constructs.text import fstring, percent
@@ -133,6 +134,7 @@ _MODULES = {
     "autoloop.operators.constructs.call_expression": ("call",),
     "autoloop.operators.constructs.comprehensions": ("elements", "hashed", "kept", "listed", "summands"),
     "autoloop.operators.constructs.container_comparisons": ("compare",),
+    "autoloop.operators.constructs.numpy_settings": ("is_under_settings",),
     "autoloop.operators.constructs.effect_statements": ("checked", "raised"),
     "autoloop.operators.constructs.for_statement": ("for_stmt",),
     "autoloop.operators.constructs.if_statement": ("if_exp", "if_return", "if_stmt"),

@@ -176,6 +176,24 @@ LEFT = [
     ("made", "o = Talking()\nreturn x*o.v", TALKING),
     ("logged_list", "l = []\n" + LOOP + "l.append(i*x.sum())\nlog.info('%s', l)\nreturn i"),
 ]  # fmt: skip
+#: NumPy's settings, which a call leaves as plain Python does; each takes one of its own away again
+SETTINGS = [
+    ("seterr", "np.seterr(all='ignore')\nreturn x/0", "", "np.geterr()"),
+    ("seterr_and_geterr", "old = np.seterr(over='raise')\nnew = np.geterr()\nnp.seterr(**old)\nreturn new, x"),
+    ("seterrcall", "np.seterrcall(h)\nreturn x", "def h(*_): pass", "np.geterrcall() is h"),
+    ("setbufsize", "np.setbufsize(np.getbufsize() + 16)\nreturn x", "", "np.getbufsize()"),
+    ("set_printoptions", "np.set_printoptions(precision=3)\nreturn str(x/3)", "", "np.get_printoptions()['precision']"),
+    ("printoptions", "with np.printoptions(precision=2):\n    return str(x/3)"),
+    ("set_when_made", "A()\nreturn x/0", "class A:\n    def __init__(self): np.seterr(all='ignore')", "np.geterr()"),
+    *((f"errstate_{how}", f"y = x*3\nwith np.errstate({how}):\n    y = y/0\nreturn y")
+      for how in ("divide='raise'", "all='warn'", "invalid='raise', divide='ignore'", "all='call', call=print")),
+    ("errstate_over", "with np.errstate(over='raise'):\n    return np.exp(x*9)"),
+    ("errstate_under", "with np.errstate(under='raise'):\n    return np.exp(x*-999)"),
+    ("errstate_decorates", "return h(x)", "@np.errstate(divide='raise')\ndef h(v): return v/0"),
+    ("errstate_around_a_loop",
+     "with np.errstate(divide='raise'):\n    " + LOOP.replace("\n", "\n    ") + "x = x/(i - 1)\nreturn x"),
+    ("errstate_found", "with E:\n    return x/0", "E = np.errstate(divide='raise')"),
+]  # fmt: skip
 #: what begins anew at each call, and may be done while tracing
 FRESH = [
     ("iterator", "it = iter([1., 2., 3.])\na = next(it)\nreturn x*a + next(it)"),
@@ -194,5 +212,7 @@ STAGED = [
     ("is advanced", LOOP + "x = x + next(g)\nreturn x", COUNTING, "next(g)"),
     ("send() is called", LOOP + "x = x + g.send(1)\nreturn x", COUNTING, "next(g)"),
     ("is advanced", LOOP + "for v in g:\n        x = x + v\n        break\nreturn x", COUNTING, "next(g)"),
+    ("is called", "if x.sum() > 4:\n    np.seterr(all='ignore')\nreturn x", "", "np.geterr()"),
+    ("is entered", "if x.sum() > 4:\n    with np.errstate(all='raise'):\n        x = x/0\nreturn x", "", "np.geterr()"),
     ("is entered", LOOP + "with L:\n        x = x + 1\nreturn x", "L = threading.Lock()", "L.locked()"),
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from each_case import each
 from executors import needs_native
-from programs_of_effects import EACH, FRESH, LEFT, STAGED
+from programs_of_effects import EACH, FRESH, LEFT, SETTINGS, STAGED
 from worlds import module, played, world
 
 ONE = np.ones(3)
@@ -35,6 +35,23 @@ def compared(name, program, executor):
 def test_what_only_python_can_do_again(name, *program):
     (reason,) = compared(name, program, "auto")
     assert f"(<world {name}>:" in reason and "which no graph can do again at each call" in reason
+
+
+@each(SETTINGS, first)
+def test_settings_of_numpys_hold_as_long_as_in_python(name, *program):
+    def done(executor):
+        text, settings = module(*program), (np.geterr(), np.geterrcall(), np.getbufsize(), np.get_printoptions())
+        try:
+            return played(name, text, executor)
+        finally:
+            np.seterr(**settings[0])
+            np.seterrcall(settings[1])
+            np.setbufsize(settings[2])
+            np.set_printoptions(**settings[3])
+
+    (expected, _), (found, reasons) = done(None), done("auto")
+    assert repr(found) == repr(expected)
+    assert len(reasons) == 1 and "which no graph can do again at each call" in reasons[0]
 
 
 @each(["sequential", "dataflow"])

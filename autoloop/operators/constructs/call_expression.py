@@ -29,6 +29,7 @@ from .chosen_items import asking
 from .comprehensions import elements, hashed
 from .effect_calls import known_call
 from .effect_statements import in_staged_block
+from .numpy_settings import setting_inside
 from .random_calls import drawing
 from .stateful_calls import consumed, left_to_python
 from .text import formatted, joined, of_known_text
@@ -40,10 +41,8 @@ def call(f: Any) -> Any:
     The user's functions, methods, partials and callable objects are converted (once); builtins with a meaning
     for tensors are exchanged; everything else is ``f`` itself.
     """
-    if (f is np.errstate or f is np.seterr) and current_graph() is not None:
-        return functools.partial(_floating_point_setting, f)
-    if (f is np.printoptions or f is np.set_printoptions) and current_graph() is not None:
-        return functools.partial(_printing_setting, f)
+    if current_graph() is not None and (setting := setting_inside(f)) is not None:
+        return setting
     drawn = drawing(f)
     if drawn is not None:
         return drawn
@@ -83,24 +82,6 @@ def call(f: Any) -> Any:
         made = guarded(f) if is_outside(f) else shielded(f) if is_foreign(f) else f
         return consumed(made) if consumes(f) else made
     return _refusing_tensors(converted, mutated) if (mutated := mutated_parameters_of(f)) else converted
-
-
-def _floating_point_setting(f: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return ``np.errstate`` or ``np.seterr``, if it asks for what a run does anyway."""
-    if any(value not in ("ignore", None) for value in (*args, *kwargs.values())):
-        raise TypeError(
-            f"np.{f.__name__} in a traced function would hold while it is traced, not when it runs: put it around the "
-            f"call of the decorated function"
-        )
-    return f(*args, **kwargs)
-
-
-def _printing_setting(f: Any, *_: Any, **__: Any) -> Any:
-    """Refuse ``np.printoptions`` and ``np.set_printoptions``: text is made when the function runs."""
-    raise TypeError(
-        f"np.{f.__name__} in a traced function would hold while it is traced, not when it runs and makes the text: put "
-        f"it around the call of the decorated function, or write np.array2string or an f-string with a format"
-    )
 
 
 def _calling_back(f: Any, names: tuple[str, ...]) -> Any:

@@ -21,6 +21,7 @@ from ...conversion.known_effects import (
 )
 from ..mutation.outside_world import found_outside, is_followed, leave, stays
 from .effect_statements import in_staged_block
+from .numpy_settings import is_found_setting
 from .overloads import method_of
 
 _ONCE = "it would be done once, not in every iteration; do it before or behind that"
@@ -98,7 +99,7 @@ def used(value: Any, doing: str) -> Any:
 
 def entered(manager: Any) -> Any:
     """Return the manager of a ``with`` statement that is about to be entered."""
-    if is_followed() and holds_for_a_while(manager):
+    if is_followed() and (holds_for_a_while(manager) or is_found_setting(manager)):
         leave(f"{type(manager).__name__} is entered", _ONCE)
     if is_followed():
         kind, generator = type(manager), getattr(manager, "func", None)  # of ``contextlib.contextmanager``

@@ -82,9 +82,9 @@ class Graph(NamedLookup):
         self.declarations = 0  # of a root: how many promises ``set_shape`` has made about what is in it
         self.no_new_variables = False  # of a root: no variable may be created while it is traced
         self.strict = False  # of a root: what may raise is computed although no output needs it
+        self.is_silenced = False  # of a root: floating-point errors of parts of it are nobody's business
         self.donated: dict[int, int] = {}  # inputs that a run may overwrite -> the output that is wanted there
-        #: of a root: how its loops keep what their gradients need, unless they say so themselves
-        self.gradient_memory: str | int | None = None
+        self.gradient_memory: str | int | None = None  # of a root: how its loops keep what their gradients need
         self.collections: dict[str, list[Any]] = {}  # 1.x: what is collected under a name, e.g. ``"variables"``
         #: what must live as long as the graph does, see ``record``
         self.records: dict[type[Record], Any] = {}
