@@ -33,15 +33,15 @@ def leave_doubtful(world: World, left: Sequence[tuple[Any, str, Any, Any]]) -> N
         What the trace leaves in it, the names of the places, what stood there, and what surely stays there where it is
         not left.
     """
-    doubtful = [
-        (one, name, kept(before), kept(first)) for one, name, before, first in left if _others(one) or _sources(one)
-    ]
+    doubtful = [(one, name, kept(before), first) for one, name, before, first in left if _others(one) or _sources(one)]
     if not doubtful:
         return
     storages, arrays = _held(world)
     storages |= {storage for one, *_ in left if (storage := _memory(one)) is not None}
     for one, name, before, first in doubtful:
-        others = [other for other in _others(one) if first is None or other is not first]
+        # what stood there at first is told apart, but not other handles of the same memory
+        again = _handled(one, first) & storages
+        others = [other for other in _others(one) if first is None or other is not kept(first) or other in again]
         is_held = any(other in storages or not (other.argument is None or other is before) for other in others)
         if is_held or any(id(whole_of(array)) in arrays for array in _sources(one)):
             leave(
@@ -54,6 +54,20 @@ def _others(value: Any) -> list[Storage]:
     """Return the memory that an array may be, beside its own."""
     storage = _memory(value)
     return storage.origins()[1:] if storage is not None else []
+
+
+def _handled(value: Any, first: Any) -> set[Storage]:
+    """Return the memory of what an array may be, beside one object."""
+    found: set[Storage] = set()
+    todo, seen = [value], set()
+    while todo:
+        storage = _memory(todo.pop())
+        if storage is not None and storage not in seen:
+            seen.add(storage)
+            others = [one for one, is_known in storage.handles if one is not first or not is_known]
+            found.update(inner for one in others if (inner := _memory(one)) is not None)
+            todo += others
+    return found
 
 
 def _sources(value: Any) -> list[Any]:

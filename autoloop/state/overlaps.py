@@ -14,6 +14,7 @@ from autoloop_runtime.base.dataclass import dataclass
 
 from ..given_arrays import is_same, overlap
 from ..returned_views import whole_of
+from .noted import Guard
 from .places import Place
 
 
@@ -110,6 +111,22 @@ def _slice(start: int, whole: np.ndarray[Any, Any], axis: int, part: np.ndarray[
         return None
     stop = last + (1 if step > 0 else -1)
     return slice(start, None if stop < 0 else stop, step)
+
+
+def guards_of_shared(arrays: Sequence[tuple[Place, Any]]) -> list[Guard]:
+    """Return the guards of arrays that are parts of one, and of which a trace only knows the contents."""
+    firsts: dict[int, tuple[Place, Any]] = {}
+    guards = []
+    for place, array in arrays:
+        first, whole = firsts.setdefault(id(whole_of(array)), (place, array))
+        if whole is array:
+            if first is not place:
+                guards.append(Guard("same", place, first))
+        elif (part := part_of(whole, array)) is not None:
+            guards.append(Guard("part", place, (first, part)))
+        elif (part := part_of(array, whole)) is not None:
+            guards.append(Guard("part", first, (place, part)))
+    return guards
 
 
 @dataclass(frozen=True)

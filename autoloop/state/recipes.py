@@ -24,6 +24,7 @@ from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
 from ..operators.staging.standins import StandIn, opened
 from ..returned_views import copied, whole_of
+from .overlaps import part_of
 from .places import Place, put
 from .stateful import Made
 from .unchanging import PLAIN, has_state
@@ -53,6 +54,11 @@ class Recipes:
         self._known.update((id(one.traced), one.place) for one in world.holders)
         self._paths: dict[tuple[Any, ...], int] = {}
         self._made: dict[int, tuple[Any, Recipe]] = {}
+        #: by id of what they are views of, the arrays of the world, and where they stand
+        self._arrays: dict[int, list[tuple[Place, Any]]] = {}
+        for place, value in world.reached.arrays:
+            if isinstance(value, np.ndarray):
+                self._arrays.setdefault(id(whole_of(value)), []).append((place, value))
         #: arrays of the trace's own by id, and copies of them
         self._copies: dict[int, Any] = {}
 
@@ -103,9 +109,23 @@ class Recipes:
             self.arrays.append((value, name, self.before.get(id(value)), self.firsts.get(id(value))))
             return lambda made: made.outputs[number]
         if isinstance(value, np.ndarray):
+            return self._array(value, name)
+        return self._structure(value, name)
+
+    def _array(self, value: np.ndarray[Any, Any], name: str) -> Recipe:
+        """Return what gives an array of the world, or a part of one, and a copy of one that the trace has made."""
+        known = self._arrays.get(id(whole_of(value)), [])
+        if not known:
             kept = copied(value, self._copies)
             return lambda made: copied(kept, made.known)
-        return self._structure(value, name)
+        place, array = next((one for one in known if one[1] is value), known[0])
+        part = None if value is array else part_of(array, value)
+        if value is not array and (len(known) > 1 or part is None or part.shape is not None):
+            leave(f"{name!r} is left holding, or is a part of, an array of which the trace only knows the contents", "")
+        owner = self.owner(place)
+        if part is None:
+            return lambda made: made.owners[owner]
+        return lambda made: part(made.owners[owner])
 
     @staticmethod
     def _leaving(value: StandIn, name: str) -> Any:
@@ -131,7 +151,8 @@ class Recipes:
         if id(value) in self._made:
             return True
         if isinstance(value, np.ndarray):
-            return id(whole_of(value)) in self._copies
+            whole = id(whole_of(value))
+            return whole in self._copies or whole in self._arrays
         if isinstance(value, (tuple, list, dict, set, deque)) or hasattr(type(value), "__dataclass_fields__"):
             if id(value) in self._known or id(value) in seen:
                 return True

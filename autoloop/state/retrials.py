@@ -32,7 +32,7 @@ from .endless import check_ends, lengths_of
 from .held_instances import is_shareable
 from .noted import Guard, Reached
 from .other_threads import let_others_wait
-from .overlaps import Related, Relations
+from .overlaps import Related, Relations, guards_of_shared
 from .places import RECEIVER, Place
 from .reached import reached_from
 from .replays import has_loops, may_raise
@@ -205,13 +205,16 @@ class _Inputs:
             else:
                 self.guards.append(Guard("equal", place, value))
                 self.numbers[place.path] = value
+        constants: list[tuple[Place, Any]] = []
         for place, value in world.reached.arrays:
             if by_reference and _is_native(value) and world.is_settable(place):
                 self._add(place, value)
             elif isinstance(value, np.ndarray) and value.size <= MOST_NUMBERS:
                 self.guards.append(Guard("contents", place, value.copy()))
+                constants.append((place, value))
             else:
                 self.guards.append(Guard("is", place, value))
+        self.guards += guards_of_shared(constants)
 
     def _add(self, place: Place, leaf: Any) -> None:
         self.places.append(place)

@@ -16,13 +16,18 @@ from .world import NOTHING, World
 
 
 def guards_of_unread(world: World) -> list[Guard]:
-    """Return the guards of constants that the trace has left where they stood, and may have set."""
+    """Return the guards of what the trace has left where it stood, and may have set: of constants, and of others."""
     names = world.reached.names
-    return [
-        Guard("equal", place, before)
-        for name, place, before, now in _places(world)
-        if now is before and isinstance(now, PLAIN) and name in names.stored and name not in names
-    ]
+    known = {id(value): place for value, place in world.reached.seen.values()}
+    known.update((id(value), place) for place, value in world.reached.arrays)
+    guards = []
+    for name, place, before, now in _places(world):
+        if now is before and name in names.stored and name not in names:
+            if isinstance(now, PLAIN):
+                guards.append(Guard("equal", place, before))
+            elif (other := known.get(id(now))) is not None:
+                guards.append(Guard("same", place, other))
+    return guards
 
 
 def _places(world: World) -> Iterator[tuple[str, Place, Any, Any]]:

@@ -324,6 +324,13 @@ CHANGED = [
     ("lists_compared_by_is", "return x if A is B else -x", "A, B = [1], [1]", "(A, B)", "global B\nif k: B = A"),
     ("arrays_compared_by_is", "return x if W is not V else -x", "W, V = np.ones(3), np.ones(3)", "(W, V)",
      "global V\nif k == 1: V = W\nif k == 2: V = W.copy()"),
+    ("a_constant_of_the_trace", "global V\nV = W\nif W[1] > W.mean() or True in (W > 9):\n    o.n += 1\nreturn x",
+     BOX + "W = np.zeros(3)\nV = W[::-1]", "(W, V, V is W)", "global W\nW = W.copy()"),
+    ("a_part_of_a_constant", "o.u = W[1:]\no.s = W\nif U[1] > float(U.mean()):\n    return x\nreturn x + 1",
+     BOX + "W, U = np.arange(4.), np.zeros(3)", "(o, np.shares_memory(o.u, W), o.s is W)",
+     "global W, U\nW, U = np.arange(4.), U*1"),
+    ("a_constant_that_stays", "global V\nV = W\nif U[1] > float(U.mean()):\n    return x\nreturn x + 1",
+     "W, U = np.arange(4.), np.zeros(3)\nV = W", "(V, V is W)", "global W\nif k: W = np.arange(4.)"),
 ]  # fmt: skip
 #: plain Python runs these at each call
 LEFT = [
@@ -358,4 +365,10 @@ LEFT = [
     ("list_appended_or_set_anew", "if x.sum() > 4:\n    o.log.append(x[0])\nelse:\n    o.log = []\nreturn x",
      BOX + "kept = o.log", "(o, kept, o.log is kept)"),
     ("names_of_globals", "globals()['Z'] = x*2\nreturn x", "", "Z"),
+    ("part_of_another_array_in_a_loop", "global V\n" + LOOP + "V = W[1:]\n    i += 1\no.u = V\nreturn x",
+     BOX + "W = np.arange(4.)\nV = W[::-1]", "(W, V, np.shares_memory(V, W), o.u is V)"),
+    ("another_name_in_a_loop", LOOP + "o.u = V\n    i += 1\nreturn x", BOX + "W = np.arange(4.)\nV = o.u = W",
+     "(W, V is W, o.u is W)"),
+    ("part_of_another_array_in_a_branch", "global V\nV.sum()\nif x.sum() > 4:\n    V = W[1:]\nreturn x",
+     "W = np.arange(4.)\nV = W[::-1]", "(W, V, np.shares_memory(V, W))"),
 ]  # fmt: skip

@@ -172,7 +172,7 @@ class HeldArrays:
         """Return the array that a variable holds after the loop, if that is not surely the one it held before."""
         if is_return_value(one.name):
             return made  # after which nobody writes any more
-        perhaps = self._may_hold(one)
+        perhaps, made.storage.handles = self._may_hold(one)
         if one.is_written or one.inside.storage.lost:
             for storage in perhaps:
                 storage.lose(_DECIDED.format(one.name))
@@ -192,8 +192,8 @@ class HeldArrays:
         if one.storage is not None:
             one.storage.lose(_DECIDED.format(one.name))
 
-    def _may_hold(self, one: Held) -> Iterable[Storage]:
-        """Return the arrays from before the loop that a variable may hold in some iteration."""
+    def _may_hold(self, one: Held) -> tuple[Iterable[Storage], tuple[tuple[Any, bool], ...]]:
+        """Return the memory from before the loop that a variable may hold in some iteration, and the arrays."""
         found: dict[Storage, None] = {}
         seen: set[Held] = set()
         todo = [one]
@@ -211,4 +211,4 @@ class HeldArrays:
                     todo.append(source)
                 elif origin.graph is not here.inside.storage.graph:
                     found[origin] = None
-        return found
+        return found, tuple([pair for here in seen for pair in ((here.before, here is one), (here.after, False))])

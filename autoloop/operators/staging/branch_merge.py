@@ -374,7 +374,8 @@ def _arrays(values: Any) -> Iterator[ArrayTracer]:
 
 def _link(made: Storage, handles: Iterable[Any]) -> None:
     """Note that an array is one of those that the sides have left."""
-    for handle in handles:
+    made.handles = tuple([(handle, True) for handle in handles])
+    for handle, _ in made.handles:
         if isinstance(handle, np.ndarray) and handle.ndim:
             made.stands_for(handle)
         elif (storage := kept(handle)) is not None:

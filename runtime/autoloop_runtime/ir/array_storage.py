@@ -46,13 +46,16 @@ class Storage:
         How it lies in memory, where that is known.
     is_lying_asked : bool
         Whether the trace relies on that.
+    handles : tuple of (Tensor, bool)
+        The arrays that a block may leave in its place, and whether it is told where these stay what they were.
     lost : str
         Why nobody can tell what it holds, if that is so.
     """
 
     __slots__ = (
-        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "copied", "elsewhere", "graph", "is_frozen",
-        "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying", "tensor", "touched", "version",
+        "_in_order", "_is_closed", "_perhaps", "_sources", "argument", "copied", "elsewhere", "graph", "handles",
+        "is_frozen", "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying", "tensor", "touched",
+        "version",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor) -> None:
@@ -75,6 +78,7 @@ class Storage:
         self._perhaps: tuple[tuple[Storage, int], ...] = ()
         #: real arrays of which this may be another handle, and what they held
         self._sources: tuple[tuple[Any, Any], ...] = ()
+        self.handles: tuple[tuple[Any, bool], ...] = ()
 
     @property
     def contiguous(self) -> bool:
