@@ -393,6 +393,20 @@ def test_many_threads_call_while_it_is_made():
 
 
 @needs_native
+def test_a_large_array_of_the_callers_is_sorted_where_it_is(eager, monkeypatch):
+    def ordered(a):
+        a.sort()
+
+    monkeypatch.setattr(tier_up, "MOST_MERGED", 1 << 20)
+    f = al.function(ordered)
+    for _ in range(3):
+        a = np.arange(2.0**17)[::-1].copy()
+        f(a)
+    np.testing.assert_array_equal(a, np.arange(2.0**17))
+    assert "sorts where it is" in al.explain(f, a).reason
+
+
+@needs_native
 def test_a_compiler_that_fails_changes_nothing(eager, monkeypatch):
     def broken(graph, shapes):
         raise MemoryError("no room")

@@ -10,14 +10,17 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 from ..analysis.inside import count_nodes
+from ..analysis.ownership import find_owned
 from ..base import background, config
 from ..base import native_extra as extra
 from ..base.dataclass import dataclass
 from ..base.forks import generation, undivided
 from ..ir.graph import Graph
+from ..ops.sorting import SORT
 
 Shapes = tuple[tuple[int, ...], ...]
 Run = Callable[..., list[Any]]
@@ -28,6 +31,8 @@ LOADING, SMALLEST, PER_NODE = 0.1, 0.03, 0.002
 TRIES = 3
 #: for more sets of shapes than this no code is made: the next call would bring another one
 MOST_SHAPES = 8
+#: an array of the caller's of this many bytes is sorted where it is, by NumPy: a merge needs as much memory again
+MOST_MERGED = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,8 @@ class TierUp:
 
 
 def _made(graph: Graph, shapes: Shapes) -> Made:
+    if _sorts_much_in_place(graph, shapes):
+        return Made(None, Exception, "it would need memory to sort a large array in, which NumPy sorts where it is")
     with undivided():
         from ..native import NativeRefusal, make  # not small, and most programs never need it
 
@@ -172,3 +179,10 @@ def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return ""
+
+
+def _sorts_much_in_place(graph: Graph, shapes: Shapes) -> bool:
+    """Return whether a large array of the caller's is sorted in its own memory."""
+    if all(prod(shapes[k]) * graph.inputs[k].dtype.itemsize < MOST_MERGED for k in graph.donated):
+        return False
+    return any(node.op is SORT for node in find_owned(graph).in_place)
