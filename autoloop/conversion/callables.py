@@ -63,7 +63,7 @@ _TEXTS_ALONE = frozenset(("capitalize", "casefold", "encode", "lower", "splitlin
 # Builtins that must be called by the user's own frame.
 _FRAME_CALLS = set(FRAME_READERS) | {"breakpoint", "globals", "super", "__import__"}
 # Builtins that always give a Python bool.
-_TRUTHS: tuple[Any, ...] = (isinstance, issubclass, callable, hasattr)
+_TRUTHS: tuple[Any, ...] = (isinstance, issubclass, callable)
 _GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator
 
 _LIBRARY_FOLDERS = (os.path.dirname(os.__file__) + "/", sys.prefix + "/lib/python")
@@ -335,11 +335,17 @@ class Environment:
         return isinstance(test, gast.Name) and test.id == "__debug__"
 
     def is_none_test(self, test: Node) -> bool:
-        """Return whether a comparison asks ``x is None`` of a variable that is None at one time and not at another."""
+        """Return whether a comparison asks ``x is None`` of a variable that is None at one time and not at another.
+
+        Neither is there at any time what ``getattr(o, 'x', None)`` looks for.
+        """
         if len(test.ops) > 1 or not isinstance(test.ops[0], gast.Is | gast.IsNot):
             return False
         other = test.comparators[0]
-        return isinstance(other, gast.Constant) and other.value is None and path_of(test.left) in self.optional
+        if not (isinstance(other, gast.Constant) and other.value is None):
+            return False
+        called = test.left.func if isinstance(test.left, gast.Call) else None
+        return path_of(test.left) in self.optional or (isinstance(called, gast.Name) and called.id == "getattr")
 
     def swallows(self, statement: Node, local_names: frozenset[str]) -> bool:
         """Return whether a ``with`` statement may swallow an exception; unknown managers may."""

@@ -79,7 +79,7 @@ def has_attribute(value: Any, name: str) -> Any:
     if isinstance(value, Tracer):
         return hasattr(stands_for(value), name)
     found = getattr(value, name, None)
-    return opened(found).is_set if type(found) is MaybeUnset else hasattr(value, name)
+    return answer(opened(found).is_set) if type(found) is MaybeUnset else hasattr(value, name)
 
 
 def attribute_or(value: Any, name: str, *default: Any) -> Any:
