@@ -8,10 +8,12 @@ from itertools import islice
 from typing import Any
 
 from autoloop_runtime import ops
+from autoloop_runtime.analysis.failure import can_fail
+from autoloop_runtime.analysis.inside import nodes_inside
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.contexts import Setting
 from autoloop_runtime.base.locations import raised_at
-from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import Tracer
 
@@ -157,12 +159,22 @@ def raise_when_run(error: BaseException) -> bool:
     symbolic = [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.node is not None]
     if any(tensor.node.graph is not graph for tensor in symbolic if tensor.node is not None):
         return False
-    if not symbolic and not any(isinstance(leaf, StandIn) for leaf in leaves):
+    if not symbolic and not any(isinstance(leaf, StandIn) for leaf in leaves) and not _comes_behind(error, graph):
         return False
     staged = StagedRaise(error)
     staged.__cause__, staged.__suppress_context__ = error.__cause__, error.__suppress_context__
     raise_at_run_time(staged.with_traceback(error.__traceback__))
     return True
+
+
+def _comes_behind(error: BaseException, graph: Graph | None) -> bool:
+    """Return whether a name has no value where the run has done, or raised, something before.
+
+    A branch that raises gives no value to the names that it sets: where the other does not set them, they have none.
+    """
+    if not isinstance(error, UnboundLocalError) or graph is None or not graph.ordered:
+        return False
+    return any(node.op.effect or can_fail(node) for node in nodes_inside(graph))
 
 
 def _with_cause(make: Callable[..., BaseException], cause: BaseException | None) -> Callable[..., BaseException]:
