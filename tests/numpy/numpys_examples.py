@@ -118,6 +118,8 @@ def _is_tried(tree: ast.Module) -> bool:
         return False
     if any(isinstance(node, ast.Is | ast.IsNot) for node in ast.walk(tree)):
         return False  # arguments are copies, one by one
+    if any(ast.unparse(node).endswith("default_rng()") for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        return False  # which draws others each time
     used = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
     return not used & NOT_TRIED
 
