@@ -240,6 +240,10 @@ def refuse_cast(what: Any, given: Any, wanted: Any, casting: str) -> None:
     raise TypeError(f"Cannot cast the output of {name} from {given!r} to {wanted!r} with casting rule {casting!r}")
 
 
+def _is_without_axes(operand: Any) -> bool:
+    return operand.shape.rank == 0 if isinstance(operand, Tensor) else np.ndim(operand) == 0
+
+
 def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
     apply = getattr(operator, f"__{name}__")
 
@@ -250,6 +254,11 @@ def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
             if self.storage.is_without_axes:
                 refuse_without_axes()
             return NotImplemented
+        if self.shape.rank is None and self.storage.argument is None and not _is_without_axes(other):
+            raise TypeError(
+                "only the run tells whether this is a scalar, for which an augmented assignment gives the name a new "
+                "value, or an array, which it changes: write x = x + y instead of x += y"
+            )
         if self.view_of is not None and self.view_of.is_flat:
             raise TypeError(f"{name} of 'numpy.flatiter', which has no operators: write x.flat[:] instead of x.flat")
         self.absorb(apply(self, other), "same_kind", ufunc)
