@@ -21,6 +21,7 @@ from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.run_state import EAGER
 from autoloop_runtime.ir.structured import COND, WHILE
 from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer
 from autoloop_runtime.running.prepare import prepare, run_graph, wrap
 
 from .concrete import CalledPlain, ConcreteFunction, own
@@ -78,6 +79,12 @@ class References:
     world_from: int = 0
 
 
+def _refuse_flatiter(leaf: Any) -> None:
+    view = leaf.view_of if isinstance(leaf, ArrayTracer) else None
+    if view is not None and view.is_flat:
+        raise TypeError("a decorated function gives no numpy.flatiter: return the array, or a copy, x.flat[:]")
+
+
 def references_of(
     graph: Graph, arguments: Sequence[Any], value: Any, same: frozenset[tuple[int, int]], world_from: int
 ) -> References | None:
@@ -117,6 +124,7 @@ def references_of(
     returned = []
     for place, leaf in enumerate(nest.flatten(value, True)):
         storage, views = kept(leaf), views_of(leaf)
+        _refuse_flatiter(leaf)
         if storage is not None and storage.argument is not None and views is not None:
             itself = next((k for k, one in enumerate(arguments) if one is leaf), None)
             position, views = (storage.argument, views) if itself is None else (itself, ())

@@ -140,6 +140,17 @@ def _limits(of: Any) -> Callable[..., Any]:
     return made
 
 
+def _of_dtypes(function: Any) -> Callable[..., Any]:
+    """Return a function of dtypes, of which arrays are none, though they have one that NumPy would ask for."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(one, ArrayTracer) and not one.is_scalar for one in (*args, *kwargs.values())):
+            raise TypeError("Cannot construct a dtype from an array")
+        return function(*args, **kwargs)
+
+    return made
+
+
 def new_array(shape: Any, dtype: Any = float, *others: Any, order: Any = None, **more: Any) -> Any:
     """Return ``np.ndarray(shape)``, an array to be filled."""
     if others or more:
@@ -164,10 +175,13 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: lambda *args, **kwargs: _callbacks().apply_along_axis(*args, **kwargs),
     np.apply_over_axes: lambda *args, **kwargs: _callbacks().apply_over_axes(*args, **kwargs),
     np.concatenate: _concatenate,
+    np.dtype: _of_dtypes(np.dtype),
     np.finfo: _limits(np.finfo),
     np.iinfo: _limits(np.iinfo),
     np.isscalar: lambda element: issubclass(stands_for(element), (np.generic, bool, int, float, complex)),
+    np.issubdtype: _of_dtypes(np.issubdtype),
     np.piecewise: lambda *args, **kwargs: _callbacks().piecewise(*args, **kwargs),
+    np.promote_types: _of_dtypes(np.promote_types),
     np.stack: _stack,
 }
 

@@ -59,8 +59,10 @@ def of_numbers(value: Any) -> DType:
     Raises
     ------
     TypeError
-        If its elements are no numbers, or lie in memory in the order of another machine.
+        If its elements are no numbers, or lie in memory in the order of another machine, or it is an array.
     """
+    if hasattr(type(value), "__array_ufunc__") and getattr(value, "shape", ()) != ():
+        raise TypeError("Cannot construct a dtype from an array")  # in NumPy's words, which would ask for its dtype
     made: DType = np.dtype(value)
     if made.kind not in "biufc":
         raise TypeError(f"tensors hold numbers, nothing of dtype {made}: convert what the call gives")

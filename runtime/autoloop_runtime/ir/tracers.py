@@ -390,6 +390,17 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Any]:
     return _instead(method, asking)
 
 
+def _of_arrays_only(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that NumPy's scalars have not."""
+
+    def asked(self: ArrayTracer, *args: Any, **kwargs: Any) -> Any:
+        if self.is_scalar and not self.storage.is_without_axes:
+            raise lacking(self.dtype.type, method.__name__)
+        return method(self, *args, **kwargs)
+
+    return _instead(method, asked)
+
+
 def _kept_attribute(f: Callable[..., Any], of_arrays: bool) -> Callable[[Any], Any]:
     """Return the getter of an attribute that gives the kind of its owner."""
     name = f.__name__
@@ -430,6 +441,7 @@ def _keep_kinds(base: type) -> None:
             )
         elif callable(f):
             kept = _kept(f, name in METHODS_OF_ARRAYS)
+            kept = _of_arrays_only(kept) if name in ("argpartition", "dot") else kept
             setattr(ArrayTracer, name, _asking(kept) if base is Methods else kept)
 
 
