@@ -146,6 +146,10 @@ class References:
 
     def _as_number(self, value: Any) -> Any:
         """Return what is written: NumPy asks a float for the int that it is, which nan and what is too large is not."""
+        if value is None:  # nan, or what NumPy raises
+            found = np.empty((), self.dtype)
+            found[()] = None
+            return found[()]
         is_scalar = isinstance(value, Tensor) and value.node is not None and getattr(value, "is_scalar", False)
         if not is_scalar or value.dtype.kind != "f" or self.dtype.kind != "i":
             return value

@@ -10,6 +10,7 @@ import numpy as np
 from ...ir.number_operators import number_type
 from ...ir.numpy_arguments import is_neutral
 from ...ir.tensor import Tensor
+from ...ir.written_results import is_reference, written
 from .. import bounds, diagonals, gathering
 from ..array import ravel
 from ..bounds import maximum, minimum
@@ -245,5 +246,11 @@ def triu(m: Any, k: Any = 0) -> Tensor:
 @counterpart(np.nan_to_num)
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     """Return ``np.nan_to_num``."""
-    unsupported(np.nan_to_num, instead="assign the result", copy=copy)
-    return bounds.nan_to_num(as_operand(x), *known(np.nan_to_num, nan=nan, posinf=posinf, neginf=neginf))
+    made = bounds.nan_to_num(as_operand(x), *known(np.nan_to_num, nan=nan, posinf=posinf, neginf=neginf))
+    if copy:
+        return made
+    if not is_reference(x) or x.is_scalar:
+        refused(np.nan_to_num, "copy", "assign the result")
+    x.check_writeable()
+    given: Tensor = written(np.nan_to_num, x, made)
+    return given
