@@ -165,7 +165,8 @@ AS_PLAIN = [
     "np.full_like(b, 300)", "round(x)", "round(s)", "float(x[:1])", "np.True_[s > 0]", "np.float64(2)[s > 9]",
     "max(n * 2, np.sin(s))", "np.choose(300 > 0, [300, b])", "np.choose(b > 0, [300, b])", "np.choose(b > 0, [0.5, b])",
     "np.select([np.isfinite(n)], [n], x)", "np.select([n > 9, s > 9], [n, s], x)", "np.choose(n > 5, [300, x, b])",
-    "np.select([b > 100, b < 0], [b, b], 300)",
+    "np.select([b > 100, b < 0], [b, b], 300)", "b[:1] * [1]", "b + (1, 2, 3, 4)", "b * b.strides", "[1, 2] - b[:2]",
+    "b[:2] // [0.5, 2]", "np.float32(s) * [1.5, 2]", "[True, False] * b[:2]", "x[:2] < [1, 2.5]",
 ]  # fmt: skip
 ARE_REFUSED = {
     "np.var(x, dtype=np.int64)": "does not take the argument 'dtype'", "np.std(b, dtype=bool)": "the argument 'dtype'",

@@ -137,7 +137,7 @@ _NUMBERS = frozenset(_KINDS)
 def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
     """Return operands, tensors but for Python's own numbers and lists of them, and the kind of each.
 
-    A list of numbers has the dtype that constructors give it, but is not made yet: 0.1 is to become the float64 next
+    A list of numbers has the dtype that constructors, or NumPy's, give it, but is not made yet: 0.1 is to become the float64 next
     to it, not by way of float32. Numbers that meet no dtype have the constructors', too.
     """
     seen: list[Any] = []
@@ -150,7 +150,9 @@ def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
             value, own = value.plain, Tensor
         kind: Kind | None = value.dtype if own is Tensor else own if own in _NUMBERS else weak_type(value)
         if kind is None and not isinstance(value, Tensor) and (listed := _listed_type(value)) is not None:
-            kind = dtypes.DEFAULTS[listed]
+            # beside an array of NumPy's a list is one, too
+            table = CARRIERS if any(isinstance(v, ArrayTracer) for v in values) else dtypes.DEFAULTS
+            kind = table[listed]
         if kind is None:
             value = convert_to_tensor(value)
             kind = value.dtype
