@@ -52,6 +52,8 @@ _STAGING_FILES = frozenset(
 )
 _REFUSAL = "__autoloop_refusal__"
 _PROGRAMS = "__autoloop_programs__"
+#: where what NumPy and Python say of types is said
+_OF_TYPES = ("dtype_rules.py", "foreign_operands.py")
 # The rooms of what says which shapes and values a function takes, as NumPy does.
 _RULES = tuple(os.path.join(folder, "ops", "") for folder in _OWN_FOLDERS[1:3])
 
@@ -163,10 +165,10 @@ def is_programs_own(error: BaseException) -> bool:
     link = error.__traceback__
     if found is None and link is not None:
         file = innermost(link).tb_frame.f_code.co_filename
-        is_of_types = os.path.basename(file) == "dtype_rules.py" and isinstance(error, TypeError)
+        is_of_types = os.path.basename(file) in _OF_TYPES and isinstance(error, TypeError)
         # a rule that has to know more of a shape says so: NumPy, which always does, would not have raised anything
-        is_rule = (is_of_types or isinstance(error, ValueError | OverflowError)) and "known" not in str(error)
-        is_rule = is_rule and (file.startswith(_RULES) or _is_of_bounds(error, file))
+        is_rule = (is_of_types or isinstance(error, ValueError | OverflowError)) and "know" not in str(error)
+        is_rule = is_rule and (is_of_types or file.startswith(_RULES) or _is_of_bounds(error, file))
         is_lacking = isinstance(error, AttributeError) and isinstance(error.obj, type)  # which a tracer stands for
         found = is_rule or is_lacking or not is_own_file(file)
         with suppress(AttributeError, TypeError):  # exceptions with __slots__

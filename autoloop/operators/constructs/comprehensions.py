@@ -31,6 +31,7 @@ from autoloop_runtime.ir.tracers import (
     number_of,
 )
 
+from ...errors import mark_programs_own
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, chosen
 from ..staging.moved_lists import refuse_moved
@@ -243,10 +244,19 @@ def _decided_by_the_run(answer: Any, iterator: Iterator[Any], joined: Callable[.
             return answer
 
 
+def _extreme_of_nothing(plain: Callable[..., Any]) -> Any:
+    """Return what ``max`` or ``min`` says to no values."""
+    try:
+        return plain(())
+    except ValueError as error:
+        mark_programs_own(error)
+        raise
+
+
 def extreme_of(plain: Callable[..., Any], values: list[Any], key: Any, default: Any = _NO_DEFAULT) -> Any:
     """Return ``max`` or ``min`` of some values: as in Python the first of equal ones, and of what cannot be ordered."""
     if not values:
-        return plain(values) if default is _NO_DEFAULT else default
+        return _extreme_of_nothing(plain) if default is _NO_DEFAULT else default
     keys = values if key is None else [key(one) for one in values]
     if not builtins.any(is_staged(one) or isinstance(one, MixedNumber) for one in nest.flatten(keys)):
         return values[plain(range(len(values)), key=keys.__getitem__)]

@@ -22,6 +22,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer, Tracer, ZeroDimArray, kind_
 from autoloop_runtime.ops.exact_numbers import truncated
 from autoloop_runtime.ops.python_math import asked, defined
 
+from ...errors import mark_programs_own
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import answer, is_staged
 
@@ -30,10 +31,17 @@ def tried(of: Callable[..., Any], value: Any) -> None:
     """Let a function of Python's say whether it takes what a tracer stands for."""
     number = number_type(value)
     if isinstance(value, ArrayTracer) and value.shape.rank is not None:
-        example = np.ones([1] * len(value.shape), value.dtype)
-        of(example if type(value) is ZeroDimArray else example[()])
+        ones = np.ones([1] * len(value.shape), value.dtype)
+        example: Any = ones if type(value) is ZeroDimArray else ones[()]
     elif number is not None:
-        of(number(1))
+        example = number(1)
+    else:
+        return
+    try:
+        of(example)
+    except Exception as error:
+        mark_programs_own(error)
+        raise
 
 
 def one_element(number: Callable[..., Any], value: Any) -> Any:
