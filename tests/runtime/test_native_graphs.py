@@ -562,3 +562,12 @@ def test_random_programs(seed):
     values = list(Program.values)
     for got, want in zip(compile_native(program.graph)(values), interpret(program.graph, values)):
         np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_what_is_written_to_its_own_array_needs_no_memory_of_its_size():
+    x = normal(64, 64)
+    sums = lambda x: call("cumsum", x, 1), lambda x: call("cumprod", x, 0)
+    for build in (lambda x: set_item(x, 0, x[1]), lambda x: set_item(x, (2, slice(1, None)), x[2, :-1]), *sums):
+        graph = graph_of(build, x)
+        graph.donated = {0: 0}
+        assert write_function(graph, [x.shape], host().features).scratch < x.nbytes / 4

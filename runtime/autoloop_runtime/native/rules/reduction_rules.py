@@ -346,11 +346,13 @@ def _along(
     """Return a number that goes along an axis: ``step(number, nest, sources, target)`` stores, and gives the next."""
     tensor = node.outputs[0]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
-    out = ctx.result(tensor, t, shape)
+    sources: list[Value] = [resolve(value) for value in values]
+    # each element is read before the number that belongs to it is stored
+    over = [x for x in sources[:1] if len(sources) == 1 and isinstance(x, Array) and x.t == t and ctx.is_free(x)]
+    out = ctx.result(tensor, t, shape, over)
     if 0 in shape:
         return [out]
     axis = node.attrs["axis"] % len(shape)
-    sources: list[Value] = [resolve(value) for value in values]
     target = out
     if node.attrs["reverse"]:
         sources = [reverse(ctx, array_of(ctx, value), axis) for value in sources]
