@@ -137,8 +137,8 @@ _NUMBERS = frozenset(_KINDS)
 def _looked_at(values: Sequence[Any]) -> tuple[list[Any], list[Kind]]:
     """Return operands, tensors but for Python's own numbers and lists of them, and the kind of each.
 
-    A list of numbers has the dtype that constructors, or NumPy's, give it, but is not made yet: 0.1 is to become the float64 next
-    to it, not by way of float32. Numbers that meet no dtype have the constructors', too.
+    A list of numbers has the dtype that constructors, or NumPy's, give it, but is not made yet: 0.1 is to become the
+    float64 next to it, not by way of float32. Numbers that meet no dtype have the constructors', too.
     """
     seen: list[Any] = []
     kinds: list[Kind] = []
