@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import linecache
+import re
 import types
 from collections.abc import Iterator
 
@@ -22,6 +23,15 @@ from .unsupported import must_stay_python
 
 _MARK = " is symbolic: it has no value while the graph is built"
 _USUAL_ADVICE = " Decorate the code with @autoloop.function"
+#: what messages of libraries call what stands for a value, and what that is to the user
+_OF_THE_RUN = {
+    "ArrayTracer": "array (of which only the run knows the values)",
+    "ZeroDimArray": "array (of which only the run knows the value)",
+    "TextTracer": "str (which only the run knows)",
+    "NumberTracer": "number (which only the run knows)",
+    "DecidedNumber": "number (which only the run knows)",
+}
+_STAND_INS = re.compile(rf"\b({'|'.join(_OF_THE_RUN)})\b")
 Position = tuple[int, int]
 
 
@@ -33,7 +43,14 @@ def advise(error: BaseException) -> None:
     error : BaseException
         What tracing raised; any other error is left alone.
     """
-    if not isinstance(error, TypeError) or not error.args or _MARK not in (text := str(error.args[0])):
+    if not isinstance(error, TypeError) or not error.args:
+        return
+    text = str(error.args[0])
+    if _MARK not in text and (of_library := _of_library(error.__traceback__)):
+        named = _STAND_INS.sub(lambda found: _OF_THE_RUN[found[0]], text)
+        if named != text:
+            error.args = (f"{named}. {of_library}", *error.args[1:])
+    if _MARK not in text:
         return
     link = _last_of_the_user(error.__traceback__)
     if link is None:
@@ -117,6 +134,11 @@ def _advice(code: types.CodeType, position: Position) -> str:
             "If these are lists, tuples or dicts: what compares them stays Python unless one is written out, "
             "(a, b) == (c, d), so do that, or compare their elements."
         )
+    if is_converted(code) and _is_call(code, position):
+        return (
+            "What is called here, or calls what it is given, is not converted and wants to know the value: use a `for` "
+            "loop, or functions of NumPy's in its place, or hand it to autoloop.py_function."
+        )
     return ""
 
 
@@ -125,6 +147,11 @@ def _compares_names(code: types.CodeType, position: Position) -> bool:
     for node in _around(_tree(code.co_filename), position):
         innermost = node if isinstance(node, gast.Compare) else innermost
     return innermost is not None and not any(isinstance(op, gast.Is | gast.IsNot) for op in innermost.ops)
+
+
+def _is_call(code: types.CodeType, position: Position) -> bool:
+    calls = [one for one in _around(_tree(code.co_filename), position) if isinstance(one, gast.Call)]
+    return any((one.lineno, one.col_offset) == position for one in calls)
 
 
 def _consumes_a_generator(node: Node) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
+import json
 import linecache
 
 import autoloop as al
@@ -167,3 +170,31 @@ def test_wrong_calls():
                 v1.get_variable("v", [])
         with pytest.raises(ValueError, match=r"get_variable\('w'\) needs a shape for its initializer"):
             v1.get_variable("w")
+
+
+def accumulated_while(x):
+    return list(itertools.takewhile(lambda one: one < 2, x))
+
+
+def place_by_bisection(x):
+    return bisect.bisect(x, 1.5)
+
+
+def as_json(x):
+    return json.dumps({"a": float(x[0])})
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (accumulated_while, "What is called here, or calls what it is given, is not converted"),
+        (place_by_bisection, "What is called here, or calls what it is given, is not converted"),
+        (as_json, "Object of type number (which only the run knows) is not JSON serializable. 'json.dumps' is a lib"),
+    ],
+)
+def test_a_library_that_wants_values_is_named(f, words):
+    with pytest.raises(TypeError) as info:
+        al.function(f)(X)
+    assert words in str(info.value)
+    assert "Tracer" not in str(info.value)
+    assert info.traceback[-1].name == f.__name__ or f is as_json
