@@ -61,15 +61,12 @@ def apart(wanted, found):
     return {
         path: (found.get(path, ...), "not", wanted.get(path, ...))
         for path in {**wanted, **found}
-        if not same(wanted.get(path, ...), found.get(path, ...), path.endswith("]"))
+        if not same(wanted.get(path, ...), found.get(path, ...))
     }
 
 
-def same(one, other, is_element=False):
-    """Return whether two values of a description are equal; the numbers in a list that grows are of one type."""
-    if is_element and is_number(one) and is_number(other):
-        one, other = (one[1] if isinstance(one, tuple) else one for one in (one, other))
-        return bool(np.isclose(one, other, rtol=1e-12, equal_nan=True))
+def same(one, other):
+    """Return whether two values of a description are equal, and of one type."""
     if type(one) is not type(other) or (isinstance(one, tuple) and one[0] != other[0]):
         return False
     if not isinstance(one, tuple) or not isinstance(one[1], np.ndarray):
@@ -77,11 +74,6 @@ def same(one, other, is_element=False):
             return bool(np.isclose(one, other, rtol=1e-12, equal_nan=True))
         return one == other
     return alike([one[1]], [other[1]])
-
-
-def is_number(value):
-    is_scalar = isinstance(value, tuple) and isinstance(value[1], np.ndarray) and not value[1].ndim
-    return isinstance(value, (int, float)) or is_scalar
 
 
 def together(ways, arrays):
