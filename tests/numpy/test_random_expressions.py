@@ -235,6 +235,11 @@ STATEMENTS = {
     "no elements of half precision": (
         "    return np.mean(a, axis=0) + np.mean(a) + np.average(a.T)\n", ("np.zeros((0, 2), 'float16')", "2"), "value",
     ),
+    "the test of a loop that nobody needs": (
+        "    b, j = 1.5, 0\n    while j < 2 and (a.max() > 9 or b != 0):\n        j += 1\n"
+        "        b = a // np.absolute(b)\n    return n\n",
+        ("np.array([2.0, 0.0, -3.5])", "2"), "raises",
+    ),
     "what raises first, though the other is known before the run": (
         "    if a.max() < a.ravel()[0]:\n        return n\n    return a\n", ("np.array([])", "2"), "raises",
     ),

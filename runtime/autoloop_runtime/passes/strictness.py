@@ -40,6 +40,8 @@ def _raises(node: Node) -> bool:
 
     Of effects and lists others know what is left out, and what a loop counts through it counts without its range.
     """
+    if node.op is WHILE and node.attrs["cond"].outputs[0].shape.rank is None:
+        return True  # what the test of a loop gives may turn out to be an array
     if node.subgraphs or node.op.effect or node.op.stateful or node.op is RANGE or not can_fail(node):
         return False
     return all(t.dtype.kind in "biufc" for t in (*node.inputs, *node.outputs))
