@@ -53,3 +53,11 @@ def test_an_iterator_is_not_given_back(f: Any) -> None:
     with pytest.raises(TypeError, match=r"gives no numpy.flatiter: return the array, or a copy, x.flat\[:\]"):
         al.function(f)(X)
     assert al.function(lambda x: x.flat[:])(X).tolist() == X.ravel().tolist()
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: np.frombuffer(x), lambda x: np.shares_memory(x, x), lambda x: np.may_share_memory(X, x)]
+)
+def test_what_asks_for_memory_says_so(f: Any) -> None:
+    with pytest.raises(TypeError, match="asks for memory, which is none while a graph is built"):
+        al.function(f)(X)

@@ -151,6 +151,17 @@ def _of_dtypes(function: Any) -> Callable[..., Any]:
     return made
 
 
+def _of_memory(function: Any, instead: str) -> Callable[..., Any]:
+    """Return a function that asks where arrays lie, which is nowhere while a graph is built."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        if any_staged(args, kwargs):
+            raise TypeError(f"np.{function.__name__} asks for memory, which is none while a graph is built: {instead}")
+        return function(*args, **kwargs)
+
+    return made
+
+
 def new_array(shape: Any, dtype: Any = float, *others: Any, order: Any = None, **more: Any) -> Any:
     """Return ``np.ndarray(shape)``, an array to be filled."""
     if others or more:
@@ -177,11 +188,14 @@ STAGED_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.concatenate: _concatenate,
     np.dtype: _of_dtypes(np.dtype),
     np.finfo: _limits(np.finfo),
+    np.frombuffer: _of_memory(np.frombuffer, "write x.view(dtype), or call it before the decorated function"),
     np.iinfo: _limits(np.iinfo),
     np.isscalar: lambda element: issubclass(stands_for(element), (np.generic, bool, int, float, complex)),
+    np.may_share_memory: _of_memory(np.may_share_memory, "call it on what the decorated function gives"),
     np.issubdtype: _of_dtypes(np.issubdtype),
     np.piecewise: lambda *args, **kwargs: _callbacks().piecewise(*args, **kwargs),
     np.promote_types: _of_dtypes(np.promote_types),
+    np.shares_memory: _of_memory(np.shares_memory, "call it on what the decorated function gives"),
     np.stack: _stack,
 }
 
