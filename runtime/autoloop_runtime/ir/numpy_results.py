@@ -63,6 +63,10 @@ def gives_array(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], w
         return False
 
 
+#: methods of the scalars that are Python floats, too -> the op whose result they make an int of
+WHOLE = {"__floor__": "floor", "__ceil__": "ceil", "__trunc__": "trunc"}
+
+
 def lacking(kind: type, name: str) -> AttributeError:
     """Return what Python raises where a value of a type is asked for what it does not have."""
     where = f"{kind.__module__}." if kind.__module__ == "numpy" else ""

@@ -28,7 +28,7 @@ from .asked_for_text import text_is_asked
 from .composite import composite_of
 from .followers import IN_FORCE
 from .numpy_protocols import counterpart_of
-from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, gives_array, gives_number, is_array, lacking
+from .numpy_results import METHODS_OF_ARRAYS, OWN_KINDS, WHOLE, gives_array, gives_number, is_array, lacking
 from .op import call
 from .plain_values import plain_array, plain_number, plain_zero_dim
 from .tensor import Tensor
@@ -163,6 +163,8 @@ class ArrayTracer(Attributes, Changing, Tracer):  # type: ignore[misc]  # what t
     def __getattr__(self, name: str) -> Any:
         if name in ("dtype", "storage"):  # which are looked for in what is made below
             raise AttributeError(name)
+        if name in WHOLE and self.is_scalar and hasattr(self.dtype.type, name):
+            return lambda: NumberTracer(call("python_int", call(WHOLE[name], self.plain)))
         raise lacking(self.dtype.type if self.is_scalar else np.ndarray, name)
 
     def __round__(self, ndigits: int | None = None) -> Any:
@@ -224,8 +226,7 @@ _KNOWN: dict[type, int] = {
 
 
 def _place(value: Any) -> int:
-    known = _KNOWN.get(type(value))
-    if known is not None:
+    if (known := _KNOWN.get(type(value))) is not None:
         return known
     if isinstance(value, (list, tuple)):
         return max(map(_place, value), default=0)
