@@ -157,9 +157,7 @@ def _equals(sequence: Sequence[Any], item: Any) -> Any:
 
 
 def _place(sequence: Sequence[Any], item: Any) -> Any:
-    if not sequence:
-        return sequence.index(item)
-    found = _equals(sequence, item)
+    found = _equals(sequence, item) if sequence else ops.zeros([1], dtypes.bool_)
     raise_unless(ops.any(found), Raising(ValueError, lambda value: _complaint(sequence, value[()])), item)
     return number_of((item, *sequence))(ops.argmax(found))
 

@@ -205,11 +205,14 @@ class Taking:
         Those that it may write to: nobody else sees them.
     is_update : bool
         There is one, and it is the result.
+    beside : bool
+        Machine code needs memory of the result's size besides, where the kernel needs none.
     """
 
     kernel: Callable[..., Any]
     inputs: tuple[int, ...]
     is_update: bool = False
+    beside: bool = False
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ SORT = primitive(
     _sort_vjp,
     traits=MADE.but(price=Price.FUNCTION),
     code_of=_code("np.sort"),
-    taking=Taking(_sort_in_place, (0,), is_update=True),
+    taking=Taking(_sort_in_place, (0,), is_update=True, beside=True),
 )
 ARGSORT = primitive(
     "argsort",

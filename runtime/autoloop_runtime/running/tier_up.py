@@ -181,8 +181,7 @@ def _refusal(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> str:
 
 
 def _sorts_much_in_place(graph: Graph, shapes: Shapes) -> bool:
-    """Return whether a large array of the caller's is sorted in its own memory."""
+    """Return whether a large array of the caller's is sorted in its own memory, for which machine code needs more."""
     if all(prod(shapes[k]) * graph.inputs[k].dtype.itemsize < MOST_MERGED for k in graph.donated):
         return False
-    # by its name: the module of sorting is loaded when something is sorted
-    return any(node.op.name == "sort" for node in find_owned(graph).in_place)
+    return any(node.op.taking is not None and node.op.taking.beside for node in find_owned(graph).in_place)
