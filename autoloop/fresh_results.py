@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .given_arrays import whole_of
 from .operators.mutation.heap_snapshot import MOST_OBJECTS, is_random, is_users_object, reached_from
-from .returned_views import copied, whole_of
+from .returned_views import copied
 
 _CONTAINERS = (set, bytearray, dict, list, collections.deque)
 

@@ -101,6 +101,19 @@ def is_same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
     )
 
 
+def whole_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the array of which another is a view; itself if it is none."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def distance(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> int:
+    """Return how many bytes after the first element of one array that of another lies."""
+    found: int = other.__array_interface__["data"][0] - one.__array_interface__["data"][0]
+    return found
+
+
 def overlap(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
     """Return whether two arrays have elements in common; it may be that they have none where that is hard to tell."""
     try:

@@ -15,6 +15,8 @@ from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import TextTracer
 
+from .given_arrays import distance, whole_of
+
 
 @dataclass(frozen=True)
 class Returned:
@@ -59,13 +61,6 @@ def views_of(leaf: Any) -> tuple[Callable[[Any], Any], ...] | None:
     return tuple(made[::-1])
 
 
-def whole_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the array of which another is a view; itself if it is none."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
-
-
 def copied(array: np.ndarray[Any, Any], seen: dict[int, Any]) -> Any:
     """Return a copy of an array, which shares memory with the copies of arrays that share memory with it.
 
@@ -83,8 +78,7 @@ def copied(array: np.ndarray[Any, Any], seen: dict[int, Any]) -> Any:
         if array is whole:
             return base
         if base.flags.c_contiguous and whole.flags.c_contiguous and not array.dtype.hasobject:
-            offset = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-            made = np.ndarray(array.shape, array.dtype, base, offset, array.strides)
+            made = np.ndarray(array.shape, array.dtype, base, distance(whole, array), array.strides)
         else:
             made = array.copy()
         made.flags.writeable = array.flags.writeable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -157,7 +158,7 @@ class _Finder:
                 if old is not new:
                     self._set(place.item(k), old, new, owner)
             return
-        begins = [k for k in range(len(now) - count + 1) if all(map(_is, now[k : k + count], before))]
+        begins = [k for k in range(len(now) - count + 1) if all(map(operator.is_, now[k : k + count], before))]
         if begins and (begins[0] == 0 or is_deque):
             first = begins[0]
             left = [self.recipes.of(one, f"{place.name}[...]") for one in now[:first]]
@@ -189,10 +190,6 @@ class _Finder:
             old = before.get(key, NOTHING)
             if old is not new:
                 self._set(place.item(key), old, new, owner)
-
-
-def _is(one: Any, other: Any) -> bool:
-    return one is other
 
 
 def _without(value: dict[Any, Any], keys: Sequence[Any]) -> None:

@@ -16,9 +16,9 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.ir.array_storage import Storage, kept
 from autoloop_runtime.ir.tensor import Tensor
 
+from ..given_arrays import whole_of
 from ..operators.mutation.outside_world import leave
 from ..operators.staging.standins import Maybe, opened
-from ..returned_views import whole_of
 from .world import World
 
 

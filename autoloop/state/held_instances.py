@@ -13,11 +13,10 @@ from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..concrete import ConcreteFunction
+from ..operators.mutation.heap_snapshot import MOST_OBJECTS
 from .noted import Reached
 from .places import Place
 
-#: so many objects, at most, are looked at to tell whether a trace holds an instance
-_MOST_OBJECTS = 5000
 #: what does not hold an instance, or is the graph's
 _CLOSED = (types.ModuleType, type, types.CodeType, Graph, Node, Tensor, Place, str, bytes, int, float, complex)
 
@@ -39,7 +38,7 @@ def is_shareable(instance: Any, reached: Reached, made: ConcreteFunction, used: 
         return False
     roots = [*used, *made.values, *[list(node.attrs.values()) for node in nodes_inside(made.graph)]]
     own = {id(instance), *[id(one) for place, one in reached.holders if place.path[0] == "receiver"]}
-    return not any(id(one) in own or count > _MOST_OBJECTS for count, one in enumerate(_held(roots)))
+    return not any(id(one) in own or count > MOST_OBJECTS for count, one in enumerate(_held(roots)))
 
 
 def _held(roots: Sequence[Any]) -> Iterator[Any]:

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 
-from ..given_arrays import is_same, overlap
-from ..returned_views import whole_of
+from ..given_arrays import distance, is_same, overlap, whole_of
 from .noted import Guard
 from .places import Place
 
@@ -62,20 +61,15 @@ def part_of(whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> Part | N
         if found.is_of(whole, part):
             return found
     if whole.flags.c_contiguous and part.flags.c_contiguous:
-        begin = _distance(whole, part) // whole.itemsize
+        begin = distance(whole, part) // whole.itemsize
         found = Part((slice(begin, begin + part.size),), part.shape)
         return found if begin >= 0 and begin + part.size <= whole.size and found.is_of(whole, part) else None
     return None
 
 
-def _distance(whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> int:
-    found: int = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-    return found
-
-
 def _indices(whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> Iterator[tuple[Any, ...]]:
     """Give the basic indices that may name a part of an array: slices for its axes, numbers for the others."""
-    starts, rest = {}, _distance(whole, part)
+    starts, rest = {}, distance(whole, part)
     for axis in sorted(range(whole.ndim), key=lambda axis: -abs(whole.strides[axis])):
         stride = whole.strides[axis]
         starts[axis] = min(max(rest // stride, 0), whole.shape[axis] - 1) if stride else 0

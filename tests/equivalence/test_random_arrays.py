@@ -138,7 +138,7 @@ def told(text, layout, count, executor):
     return f"{layout} {count!r} {executor}\n{short[short.index(HEAD) :]}{verdict(short, layout, count, executor)[1]}"
 
 
-def checked(choices, executors):
+def checked(choices, executors, program=program, verdict=verdict, told=told):
     """Check one program; return the reason of a refusal, or what else became of it."""
     text, layout = program(choices)
     count, executor = choices.choice(COUNTS), choices.choice(executors)

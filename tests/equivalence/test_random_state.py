@@ -1,5 +1,6 @@
 """Random programs with a world do to it under the decorator what they do without, call after call."""
 
+import functools
 import random
 import re
 import types
@@ -15,7 +16,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from random_array_programs import HEAD, arguments
 from random_state_programs import program
-from test_random_arrays import COUNTS, REFUSALS, compiled_world, is_wrong, shorter
+from test_random_arrays import REFUSALS, compiled_world, is_wrong, shorter
+from test_random_arrays import checked as checked_of
 
 CALLS = 3
 PLAIN = "runs as plain Python"
@@ -162,13 +164,7 @@ def told(text, layout, count, executor):
     return f"{layout} {count!r} {executor}\n{held}{short[short.index(HEAD) :]}{why[:1500]}"
 
 
-def checked(choices, executors):
-    """Check one program; return the reason of a refusal, or what else became of it."""
-    text, layout = program(choices)
-    count, executor = choices.choice(COUNTS), choices.choice(executors)
-    what, why = verdict(text, layout, count, executor)
-    assert what != "wrong", told(text, layout, count, executor)
-    return re.sub(r"'[^']*'|\d+", "_", why)[:100] if what == "refused" else what
+checked = functools.partial(checked_of, program=program, verdict=verdict, told=told)
 
 
 def test_random_programs_with_a_world():

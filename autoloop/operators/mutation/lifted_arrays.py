@@ -21,6 +21,7 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...errors import mark_programs_own
+from ...given_arrays import whole_of
 
 #: functions whose arrays are there to be written to: with one of them all are lifted
 _BUFFERS = {
@@ -77,7 +78,7 @@ class Making:
             tracer = ArrayTracer.kind_of_part(made := convert_to_tensor(array))(made)
             tracer.storage.lies_as(array)
             return tracer
-        base = _base(array)
+        base = whole_of(array)
         self._made[id(base)] = (base, number, BLOCK.get())
         return array
 
@@ -87,7 +88,7 @@ class Making:
 
     def is_of_block(self, array: Any) -> bool:
         """Return whether an array was made in the block that is traced now."""
-        found = self._made.get(id(_base(array)))
+        found = self._made.get(id(whole_of(array)))
         return found is not None and found[2] is BLOCK.get()
 
     def lift(self, array: Any) -> None:
@@ -98,7 +99,7 @@ class Making:
         Lift
             If it is.
         """
-        found = self._made.get(id(_base(array)))
+        found = self._made.get(id(whole_of(array)))
         if found is not None and self.attempts < _MOST:
             raise Lift(Making(self.lifted | {found[1]}, True, False, self.attempts + 1))
         if not self.every:
@@ -106,12 +107,6 @@ class Making:
 
 
 nest.opaque(Making)  # which the trace that it ends is told in an exception
-
-
-def _base(array: Any) -> Any:
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 _MAKING: ContextVar[Making | None] = ContextVar("autoloop_making", default=None)

@@ -6,11 +6,13 @@ leaves the first as it is. What comes out of the block has the values of either;
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 from autoloop_runtime.base import nest
 
+from ..mutation.container_contents import fill
 from .growing_list import GrowingList
 from .moved_lists import Moved
 
@@ -110,16 +112,12 @@ def _check_order(name: str, before: dict[Any, Any], now: dict[Any, Any]) -> None
 def is_as(copy: Any, original: Any) -> bool:
     """Return whether a copy still holds what it was made of."""
     if isinstance(copy, GrowingList):
-        return isinstance(original, GrowingList) and all(map(_is, copy.arrays, original.arrays))
+        return isinstance(original, GrowingList) and all(map(operator.is_, copy.arrays, original.arrays))
     if isinstance(copy, set):
         return bool(copy == original)
     mine, structure = nest.flatten_with_structure(copy)
     others, other = nest.flatten_with_structure(original)
-    return bool(structure == other) and all(map(_is, mine, others))
-
-
-def _is(one: Any, other: Any) -> bool:
-    return one is other
+    return bool(structure == other) and all(map(operator.is_, mine, others))
 
 
 def written_back(original: Any, value: Any) -> Any:
@@ -132,11 +130,7 @@ def written_back(original: Any, value: Any) -> Any:
     if isinstance(original, GrowingList) and isinstance(value, GrowingList):
         original.become(value)
         return original
-    if type(original) is list and type(value) is list:
-        original[:] = value
-        return original
-    if type(original) is type(value) and type(original) in (dict, set):
-        original.clear()
-        original.update(value)
+    if type(original) is type(value) and type(original) in (list, dict, set):
+        fill(original, value)
         return original
     return value
