@@ -19,7 +19,7 @@ from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import opened
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from .doubtful_arrays import leave_doubtful
-from .places import Place, set_at, take_away
+from .places import Place, set_at, unset_at
 from .recipes import Recipes
 from .stateful import Made
 from .world import NOTHING, Changes, Holder, Recipe, World, Write, is_unchanged
@@ -61,7 +61,7 @@ class _Finder:
             self.numbers.add(place.path)
         self.names.append(place.name)
         if type(now) is Undefined or now is NOTHING:
-            self.writes.append(lambda made: _unset(place, made.owners[owner] if owner >= 0 else None))
+            self.writes.append(lambda made: unset_at(place, made.owners[owner] if owner >= 0 else None))
             return
         if type(now) is MaybeUnset:
             record = opened(now)
@@ -195,17 +195,6 @@ class _Finder:
 def _without(value: dict[Any, Any], keys: Sequence[Any]) -> None:
     for key in keys:
         dict_class(value).pop(value, key)
-
-
-def _unset(place: Place, owner: Any) -> None:
-    if place.kind == "global":
-        place.key[0].pop(place.key[1], None)
-    elif place.kind == "cell":
-        del place.key.cell_contents
-    elif place.kind == "item":
-        del owner[place.key]
-    else:
-        take_away(owner, place.key)
 
 
 def changes_of(world: World, value: Any) -> tuple[Changes, Recipe | None]:

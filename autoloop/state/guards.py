@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..given_arrays import is_same
 from ..keys import Number
 from ..operators.mutation.heap_snapshot import contents
 from .noted import Guard
-from .places import Place
+from .places import Place, text_of
 
 #: gives the values of a trace's inputs, the arrays among what was found, and owners; None if the trace does not fit
 Reader = Callable[[tuple[Any, ...], Any], tuple[list[Any], list[Any], tuple[Any, ...]] | None]
@@ -130,65 +130,12 @@ class _Source:
             return name
         owner = "" if place.parent is None else self.read(place.parent)
         name = f"v{len(self._variables)}"
-        if place.kind == "global":
-            expression = f"{self.bind(place.key[0])}[{place.key[1]!r}]"
-        elif place.kind == "cell":
-            expression = f"{self.bind(place.key)}.cell_contents"
-        elif place.kind == "attribute":
-            expression = f"{owner}.{place.key}"
-        elif place.kind == "member":
-            expression = f"{owner}.__dict__[{place.key!r}]"
-        else:
-            key = repr(place.key) if type(place.key) in (int, str) else self.bind(place.key)
-            expression = f"{owner}[{key}]"
-        self.lines.append(f"{name} = {expression}")
+        self.lines.append(f"{name} = {text_of(place, owner, self.bind)}")
         self._variables[place.path] = name
         return name
 
     def guard(self, one: Guard) -> None:
-        here = self.read(one.place)
-        if one.kind in ("same", "memory"):
-            other = self.read(one.known)
-            self.need(f"{here} is {other}" if one.kind == "same" else f"_is_same({here}, {other})")
-            return
-        if one.kind == "apart":
-            every = [here, *map(self.read, one.known)]
-            self.need(f"len({{{', '.join(f'id({name})' for name in every)}}}) == {len(every)}")
-            return
-        if one.kind == "part":
-            whole, part = one.known
-            self.need(f"{self.bind(part)}.is_of({self.read(whole)}, {here})")
-            return
-        if one.kind == "is" and not isinstance(one.known, type):
-            self._identity(here, one.known)
-            return
-        known = self.bind(one.known)
-        if one.kind == "is":
-            self.need(f"{here} is {known}")
-        elif one.kind == "equal":
-            self.need(f"{here} is {known} or _alike({here}, {known})")
-        elif one.kind == "type":
-            self.need(f"type({here}) is {known}")
-        elif one.kind == "length":
-            self.need(f"len({here}) == {one.known}")
-        elif one.kind == "keys":
-            self.need(f"len({here}) == {len(one.known)} and _alike(tuple({here}), {known})")
-        elif one.kind == "missing":
-            self.need(f"{known}.isdisjoint({here}.__dict__)")
-        elif one.kind == "attributes":
-            self.need(f"{here}.__dict__.keys() == {known}")
-        elif one.kind == "absent":
-            self.need(f"{one.known!r} not in {here}")
-        elif one.kind == "unset":
-            self.need(f"not hasattr({here}, {one.known!r})")
-        else:
-            self.need(f"_{one.kind}({here}, {known})")
-
-    def _identity(self, here: str, known: Any) -> None:
-        try:
-            self.need(f"{here} is {self.bind(weakref.ref(known))}() and {here} is not None")
-        except TypeError:  # no weak references to it
-            self.need(f"{here} is {self.bind(known)}")
+        self.need(_CONDITIONS[one.kind](self, self.read(one.place), one.known))
 
     def input(self, one: Input) -> str:
         here, known = self.read(one.place), self.bind(one.known)
@@ -207,6 +154,47 @@ class _Source:
         if one.layout is not None:
             self.need(f"_lying({here}) == {self.bind(one.layout)}")
         return here if one.shape else f"{here}[()]"
+
+
+def _is(source: _Source, here: str, known: Any) -> str:
+    if not isinstance(known, type):
+        try:
+            return f"{here} is {source.bind(weakref.ref(known))}() and {here} is not None"
+        except TypeError:  # no weak references to it
+            pass
+    return f"{here} is {source.bind(known)}"
+
+
+def _equal(source: _Source, here: str, known: Any) -> str:
+    name = source.bind(known)
+    return f"{here} is {name} or _alike({here}, {name})"
+
+
+def _apart(source: _Source, here: str, places: Any) -> str:
+    every = [here, *map(source.read, places)]
+    return f"len({{{', '.join(f'id({name})' for name in every)}}}) == {len(every)}"
+
+
+#: kind of guard -> the condition on what stands there, by the variable that holds it; what a guard knows is another
+#: place, or several, or a value
+_CONDITIONS: Mapping[str, Callable[[_Source, str, Any], str]] = {
+    "same": lambda source, here, place: f"{here} is {source.read(place)}",
+    "memory": lambda source, here, place: f"_is_same({here}, {source.read(place)})",
+    "apart": _apart,
+    "part": lambda source, here, known: f"{source.bind(known[1])}.is_of({source.read(known[0])}, {here})",
+    "is": _is,
+    "equal": _equal,
+    "type": lambda source, here, known: f"type({here}) is {source.bind(known)}",
+    "length": lambda source, here, known: f"len({here}) == {known}",
+    "keys": lambda source, here, known: f"len({here}) == {len(known)} and _alike(tuple({here}), {source.bind(known)})",
+    "elements": lambda source, here, known: f"_elements({here}, {source.bind(known)})",
+    "contents": lambda source, here, known: f"_contents({here}, {source.bind(known)})",
+    "held": lambda source, here, known: f"_held({here}, {source.bind(known)})",
+    "missing": lambda source, here, known: f"{source.bind(known)}.isdisjoint({here}.__dict__)",
+    "attributes": lambda source, here, known: f"{here}.__dict__.keys() == {source.bind(known)}",
+    "absent": lambda source, here, known: f"{known!r} not in {here}",
+    "unset": lambda source, here, known: f"not hasattr({here}, {known!r})",
+}
 
 
 def reader(

@@ -18,10 +18,11 @@ class Guard:
     Attributes
     ----------
     kind : str
-        ``equal``, ``is``, ``type``, ``same`` (as another place), ``length``, ``keys``, ``elements``, ``missing``
-        (attributes), ``memory`` (the same as of another place), ``part`` (of another place, and which), ``contents``
-        (of an array), ``unset`` (attribute of a class with slots), ``apart`` (another object than at each of several
-        places).
+        A row of the table in ``guards``: ``equal``, ``is``, ``type``, ``length``, ``keys``, ``elements``, ``held`` (in
+        a container of a user's class), ``contents`` (of an array); ``attributes`` (all there are), ``missing``
+        (attributes), ``unset`` (attribute of a class with slots), ``absent`` (key); ``same`` (as another place),
+        ``memory`` (the same as of another place), ``part`` (of another place, and which), ``apart`` (another object
+        than at each of several places).
     place : Place
     known : object
         What it is compared with.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
@@ -40,17 +41,7 @@ class Place:
 
     def step(self, owner: Any) -> Any:
         """Return what stands here, in ``owner``."""
-        if self.kind == "global":
-            return self.key[0][self.key[1]]
-        if self.kind == "cell":
-            return self.key.cell_contents
-        if self.kind == "value":
-            return self.key
-        if self.kind == "attribute":
-            return getattr(owner, self.key)
-        if self.kind == "member":
-            return owner.__dict__[self.key]
-        return owner[self.key]
+        return self.key if self.kind == "value" else _STEPS[self.kind].get(owner, self.key)
 
     def find(self, call: tuple[Any, ...], receiver: Callable[[], Any] | None) -> Any:
         """Return what stands here in a call."""
@@ -101,11 +92,48 @@ def take_away(owner: Any, name: str) -> None:
 
 def set_at(place: Place, owner: Any, value: Any) -> None:
     """Let ``value`` stand at a place of ``owner``."""
-    if place.kind == "global":
-        place.key[0][place.key[1]] = value
-    elif place.kind == "cell":
-        place.key.cell_contents = value
-    elif place.kind == "item":
-        owner[place.key] = value
-    else:
-        put(owner, place.key, value)
+    _STEPS[place.kind].set(owner, place.key, value)
+
+
+def unset_at(place: Place, owner: Any) -> None:
+    """Let nothing stand at a place of ``owner``."""
+    _STEPS[place.kind].unset(owner, place.key)
+
+
+def text_of(place: Place, owner: str, bind: Callable[[Any], str]) -> str:
+    """Return the expression for what stands at a place of what ``owner`` names; ``bind`` gives objects a name."""
+    return _STEPS[place.kind].text(owner, place.key, bind)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What one kind of step is: how it is read, set and unset, of an owner and with a key, and how it is written."""
+
+    get: Callable[[Any, Any], Any]
+    set: Callable[[Any, Any, Any], object]
+    unset: Callable[[Any, Any], object]
+    text: Callable[[str, Any, Callable[[Any], str]], str]
+
+
+_STEPS: Mapping[str, _Step] = {
+    "global": _Step(
+        lambda _, key: key[0][key[1]],
+        lambda _, key, value: operator.setitem(key[0], key[1], value),
+        lambda _, key: key[0].pop(key[1], None),
+        lambda _, key, bind: f"{bind(key[0])}[{key[1]!r}]",
+    ),
+    "cell": _Step(
+        lambda _, cell: cell.cell_contents,
+        lambda _, cell, value: setattr(cell, "cell_contents", value),
+        lambda _, cell: delattr(cell, "cell_contents"),
+        lambda _, cell, bind: f"{bind(cell)}.cell_contents",
+    ),
+    "attribute": _Step(getattr, put, take_away, lambda owner, name, _: f"{owner}.{name}"),
+    "member": _Step(
+        lambda owner, name: owner.__dict__[name], put, take_away, lambda owner, name, _: f"{owner}.__dict__[{name!r}]"
+    ),
+    "item": _Step(
+        operator.getitem, operator.setitem, operator.delitem,
+        lambda owner, key, bind: f"{owner}[{repr(key) if type(key) in (int, str) else bind(key)}]",
+    ),
+}  # fmt: skip
