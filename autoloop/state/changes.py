@@ -97,7 +97,8 @@ class _Finder:
         if told.is_part:
             leave(f"{place.name!r} is left holding a part of what it held, if a loop or branch runs", "")
         self.recipes.firsts[id(told.now)] = told.first
-        first = None if told.first is before else self.recipes.of(told.first, place.name)
+        is_as_before = told.first is before or (told.is_inherited and before is NOTHING)
+        first = None if is_as_before else self.recipes.of(told.first, place.name)
         is_other, other = self.recipes.output(told.is_other.plain), self.recipes.of(told.now, place.name)
 
         def choose(made: Made) -> None:

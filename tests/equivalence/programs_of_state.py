@@ -372,3 +372,23 @@ LEFT = [
     ("part_of_another_array_in_a_branch", "global V\nV.sum()\nif x.sum() > 4:\n    V = W[1:]\nreturn x",
      "W = np.arange(4.)\nV = W[::-1]", "(W, V, np.shares_memory(V, W))"),
 ]  # fmt: skip
+
+CLASS = "class H:\n    w, n, items, best = np.ones(3), 0, [0.5], None\n    def add(self, v): self.w += v\n"
+CLASS += "    def __getattr__(self, name):\n        if name != 'k': raise AttributeError(name)\n        return 7\n"
+CLASS += "class S:\n    __slots__ = ('w', 'n')\nh, s = H(), S()\ns.w, s.n = np.ones(3), 0\n"
+IF, WHILE = "if x.sum() > 4:\n    ", "j = 0\nwhile j < x.sum() - 3:\n    j += 1\n    "
+#: what an object finds in its class, and a loop or branch may make its own
+INHERITED = [
+    ("array_in_a_branch", IF + "h.w += x\nreturn h.w*1"),
+    ("array_in_branches", IF + "h.w += x\nif x.sum() > 7: h.w += 1\nh.w[0] = 7\nreturn h.w*1"),
+    ("array_in_a_loop", WHILE + "h.w += x\nreturn h.w*1"),
+    ("array_of_a_method", WHILE + "h.add(x)\nreturn h.w*1"),
+    ("array_set", WHILE + "h.w = h.w + x\nreturn h.w*1"),
+    ("number_in_a_branch", IF + "h.n += 1\nreturn x*h.n"),
+    ("number_in_a_loop", WHILE + "h.n += j\nreturn x*h.n"),
+    ("number_of_getattr", IF + "h.k += 1\nreturn x*h.k"),
+    ("none", IF + "h.best = x.sum()\nreturn x if h.best is None else x*h.best"),
+    ("list_set", IF + "h.items = h.items + [x[0]]\nreturn len(h.items)"),
+    ("list_appended_to", WHILE + "h.items.append(x[0])\nreturn len(h.items)"),
+    ("slots", IF + "s.w += 1\n    s.n += 1\nreturn s.w*s.n"),
+]

@@ -14,7 +14,7 @@ from programs_of_exceptions import ALL, RAISING, TOP
 from programs_of_exceptions import STAGED as RAISING_IN_LOOPS
 from programs_of_sharing import ARGUMENTS, BOX, GIVEN_TOGETHER, KEPT_VIEWS, LEFT_TOGETHER, SAME, TELL
 from programs_of_state import BOX as OBJECT
-from programs_of_state import CHANGED, CONTAINERS, LEFT, LOOP, STAGED, WRITES
+from programs_of_state import CHANGED, CLASS, CONTAINERS, IF, INHERITED, LEFT, LOOP, STAGED, WRITES
 from worlds import module, played
 
 INTERPRETED = itertools.cycle(["auto", "sequential", "dataflow"])
@@ -47,6 +47,11 @@ def test_containers_hold_what_plain_python_leaves_in_them(name, *program):
 @each(STAGED, first)
 def test_loops_and_branches_of_the_graph_write_too(name, *program):
     check(name, *program)
+
+
+@each(INHERITED, first)
+def test_what_an_object_finds_in_its_class_becomes_its_own_where_plain_python_makes_it_so(name, body):
+    check(name, body, CLASS, "(vars(h), H.w, H.n, H.items, h.w is H.w, h.items is H.items, s.w, s.n)")
 
 
 @each(CHANGED, first)
@@ -213,6 +218,7 @@ def test_attributes_of_the_decorated_function_itself_are_left_to_plain_python():
 
 #: why, the body, what stands above it, and the state
 REFUSED = [
+    ("'H.items' is a list of the class, and an assignment", IF + "h.items += [1]\nreturn x", CLASS, "vars(h), H.items"),
     ("the ndarray 'W' is changed in place",
      "global V\nfor k in range(x.astype(int)[1]):\n    w = 0\n    while w < x.sum() and k == 1:\n        w += 1\n"
      "        V = W[1:]\n        V[:2] -= 0.5\nreturn x", "W = np.ones(4)\nV = W.copy()", "(W, V)"),

@@ -104,7 +104,7 @@ def _staged_statement(
         for name, old, new in changed:
             rebound.written_back(name, old, old if rebound.is_rebound(name) else new)
         return results
-    outside.write(map(rebound.written_back, outside.names, before, every[len(names) :]))
+    outside.finish(map(rebound.written_back, outside.names, before, every[len(names) :]))
     renew(every)
     originals = dict(zip(params, values, strict=True))
     return tuple(
@@ -209,7 +209,7 @@ def _staged_return(
         before, every = _traced(test, sides, (RETURN_VALUE,), outside, what)
     except Grown as grown:
         raise TypeError(str(grown)) from None
-    outside.write(map(rebound.written_back, outside.names, before, every[1:]))
+    outside.finish(map(rebound.written_back, outside.names, before, every[1:]))
     renew(every)
     return every[0]
 

@@ -1,7 +1,7 @@
 """The mutable objects that a traced block can get at, and what it has changed of them.
 
 A block is traced once, whatever its condition says and however often it runs. So whatever it changes in place
-must be noticed: it is put back, and either carried by the graph (a :class:`Slot` can be read and set) or refused.
+must be noticed: it is put back, and either carried by the graph (a slot can be read and set, see ``slots``) or refused.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
-from autoloop_runtime.ir.array_storage import Storage
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer
 
 from ...conversion.callables import is_library_file, is_users_class
 from ..staging.growing_list import GrowingList
 from ..staging.standins import StandIn, opened
-from ..staging.undefined import Undefined
 from .container_contents import dict_class, fill
+from .slots import Attribute, Cell, Global, Slot
 
 #: after so many objects nothing more is looked at
 MOST_OBJECTS = 5_000
@@ -36,119 +34,12 @@ MOST_OBJECTS = 5_000
 MOST_ELEMENTS = 1_000
 #: the contents of arrays larger than this are not kept
 MOST_NUMBERS = 4_000_000
-_NOTHING: Any = object()
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 # Generators of random numbers: whoever has one has imported its module, which is not small.
 _RANDOM = (("random", "Random"), ("numpy.random", "Generator"), ("numpy.random", "RandomState"))
 # The generators behind the functions of these modules.
 _HIDDEN_RANDOM = {"random": "_inst", "numpy.random": "_rand"}
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
-
-
-class Cell:
-    """A variable that closures share.
-
-    Where it has no value the cell of converted code holds a marker, and reads ask for it (``undefined.defined``); other
-    code leaves the cell empty. Either stays as it is.
-    """
-
-    def __init__(self, name: str, cell: types.CellType) -> None:
-        self.name, self.cell = name, cell
-        self.key = (id(cell), "")
-        self._is_marked = not _is_empty(cell)
-
-    def get(self) -> Any:
-        """Return the value, or a marker if there is none."""
-        try:
-            return self.cell.cell_contents
-        except ValueError:
-            return Undefined(self.name)
-
-    def set(self, value: Any) -> None:
-        """Set the value; a marker unsets it."""
-        if type(value) is Undefined and not self._is_marked:
-            del self.cell.cell_contents
-        else:
-            self.cell.cell_contents = value
-
-
-def _is_empty(cell: types.CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018  (reading is the question)
-    except ValueError:
-        return True
-    return False
-
-
-class Global:
-    """A global name of a module."""
-
-    def __init__(self, name: str, namespace: dict[str, Any]) -> None:
-        self.name, self.namespace = name, namespace
-        self.key = (id(namespace), name)
-
-    def get(self) -> Any:
-        """Return the value, or a marker if there is none."""
-        return self.namespace.get(self.name, Undefined(self.name))
-
-    def set(self, value: Any) -> None:
-        """Set the value; a marker unsets it."""
-        if type(value) is Undefined:
-            self.namespace.pop(self.name, None)
-        else:
-            self.namespace[self.name] = value
-
-
-class Attribute:
-    """An attribute of an object."""
-
-    def __init__(self, owner: Any, attribute: str) -> None:
-        kind = owner if isinstance(owner, type) else type(owner)
-        self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
-        self.key = (id(owner), attribute)
-        #: what the owner finds in its class, if it has no such attribute of its own
-        is_own = attribute in getattr(owner, "__dict__", ())
-        self._inherited = _NOTHING if is_own else getattr(owner, attribute, _NOTHING)
-
-    def get(self) -> Any:
-        """Return the value, or a marker if there is none."""
-        return getattr(self.owner, self.attribute, Undefined(self.name))
-
-    def set(self, value: Any) -> None:
-        """Set the value; a marker unsets it."""
-        current = self.get()
-        if type(value) is Undefined:
-            if type(current) is not Undefined:
-                delattr(self.owner, self.attribute)
-        elif value is not current:
-            if value is not self._inherited:
-                setattr(self.owner, self.attribute, value)
-            elif self.attribute in getattr(self.owner, "__dict__", ()):
-                delattr(self.owner, self.attribute)
-
-
-class Contents:
-    """What the memory of an array holds."""
-
-    name = "an array"
-
-    def __init__(self, storage: Storage) -> None:
-        self.storage = storage
-        self.key = (id(storage), "contents")
-        self._given = ArrayTracer(storage.tensor)
-
-    def get(self) -> Any:
-        """Return the value, the very same as long as nobody writes to the array."""
-        if self._given.storage.tensor is not self.storage.tensor:
-            self._given = ArrayTracer(self.storage.tensor)
-        return self._given
-
-    def set(self, value: Any) -> None:
-        """Set the value."""
-        self.storage.carry(value.plain)
-
-
-Slot = Cell | Global | Attribute | Contents
 
 
 @dataclass(frozen=True, eq=False)

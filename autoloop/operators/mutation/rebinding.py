@@ -14,7 +14,7 @@ from autoloop_runtime.ir.graph import current_graph
 
 from ..staging.containers_of_blocks import CONTAINERS, copied, is_as
 from ..staging.undefined import MaybeUnset, Undefined
-from .heap_snapshot import Attribute, Contents, Slot
+from .slots import Attribute, Contents, Slot
 
 _UNSET: Any = object()
 
@@ -33,6 +33,8 @@ class Rebinding:
         Whether the other object may be a part of the first.
     held : object
         A copy of what stands there, if that is a container.
+    is_inherited : bool
+        Whether it is an attribute that the object found elsewhere at first.
     """
 
     is_other: Any
@@ -40,6 +42,7 @@ class Rebinding:
     now: Any
     is_part: bool
     held: Any
+    is_inherited: bool = False
 
     @property
     def is_changed(self) -> bool:
@@ -61,24 +64,27 @@ class Rebindings:
 
 
 class IsOther:
-    """A bool that a block carries: whether a slot holds another object than at first."""
+    """A bool that a block carries: whether a slot holds another object than at first, or one of its own."""
 
     def __init__(self, slot: Slot) -> None:
         self.name, self.slot = slot.name, slot
         self.key = (*slot.key, "is another object")
         self._is_other: Any = False
         self._first = self._given = _UNSET
-        self._is_part = False
+        self._is_part = self._is_inherited = False
+        self._told: Rebinding | None = None
 
     def get(self) -> Any:
         """Return the value."""
         now = self.slot.get()
-        if self._given is _UNSET or now is self._given:
+        if self._given is _UNSET:
             return self._is_other
         found = rebindings().get(self.slot.key)
-        if found is not None and found.now is now and found.first is self._first:  # a block inside has told
-            self._is_part = self._is_part or found.is_part
+        if found is not None and found is not self._told and found.now is now and found.first is self._first:
+            self._is_part = self._is_part or found.is_part  # a block inside has told
             return found.is_other
+        if now is self._given:
+            return True if is_born(self.slot) else self._is_other
         self._is_part = self._is_part or (kept(now) is not None and kept(now) is kept(self._given))
         return True
 
@@ -89,10 +95,24 @@ class IsOther:
             found = known.get(self.slot.key)
             if found is not None and found.now is now:
                 self._first, value, self._is_part = found.first, found.is_other, found.is_part
+                self._is_inherited = found.is_inherited
             else:
                 self._first = now
+                self._is_inherited = isinstance(self.slot, Attribute) and self.slot.is_inherited
         self._is_other, self._given = value, now
-        known[self.slot.key] = Rebinding(value, self._first, now, self._is_part, copied(now))
+        known[self.slot.key] = self._told = Rebinding(
+            value, self._first, now, self._is_part, copied(now), self._is_inherited
+        )
+
+    def settle(self) -> None:
+        """Let, after a block, an object have as its own what may have become that."""
+        if isinstance(self.slot, Attribute) and self._is_other is not False:
+            self.slot.make_own()
+
+
+def is_born(slot: Slot) -> bool:
+    """Return whether a slot is an attribute that its object had not, and now has, be it the very same object."""
+    return isinstance(slot, Attribute) and slot.is_born
 
 
 def rebindings() -> dict[Any, Rebinding]:
@@ -116,6 +136,8 @@ def may_be_other(slot: Slot, value: Any) -> bool:
     """Return whether it matters if a slot still holds this value: which object it is, or what nobody has looked at."""
     if isinstance(slot, Contents):
         return False
+    if isinstance(slot, Attribute) and slot.is_inherited:
+        return True
     if isinstance(value, CONTAINERS) or (kept(value) is not None and value.shape.rank != 0):
         return True
     graph = current_graph()

@@ -8,6 +8,7 @@ then traced again with the variables and attributes that hold them as places. Wh
 
 from __future__ import annotations
 
+import dis
 import functools
 import types
 from collections import deque
@@ -15,19 +16,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.ir.array_storage import BLOCK, Storage
+from autoloop_runtime.ir.array_storage import BLOCK, Storage, kept
 from autoloop_runtime.ir.tensor import Tensor
 
+from ..staging.containers_of_blocks import CONTAINERS, is_as
 from ..staging.growing_list import GrowingList
 from ..staging.staged_values import is_staged
 from ..staging.undefined import Undefined
 from . import lifted_arrays
 from .heap_snapshot import (
-    Attribute,
-    Cell,
-    Contents,
-    Global,
-    Slot,
     Snapshot,
     contents,
     has_changed,
@@ -36,7 +33,8 @@ from .heap_snapshot import (
     put_back,
     snapshots,
 )
-from .rebinding import IsOther, may_be_other
+from .rebinding import IsOther, is_born, may_be_other
+from .slots import Attribute, Cell, Contents, Global, Slot
 
 Places = Callable[[], tuple[tuple[Any, str], ...]]
 
@@ -72,15 +70,23 @@ class Outside:
     ) -> None:
         bare = [f.func if isinstance(f, functools.partial) else f for f in functions]
         known = [f for f in bare if isinstance(f, types.FunctionType)]
+        self._functions, self._values = known, values
         self._slots: list[Slot | IsOther] = [_variable(name, known) for name in shared]
         if places is not None:
             # What the setter of a property changes is found by watching; ``a.T`` is no state but a view of an array.
             self._slots += [
-                Attribute(owner, name)
+                self._attribute(owner, name)
                 for owner, name in places()
                 if not isinstance(owner, Tensor | np.ndarray) and not _is_property(owner, name)
             ]
-        self._functions, self._values = known, values
+
+    def _attribute(self, owner: Any, name: str) -> Attribute:
+        """Return an attribute that the block sets; a container that it only changes is one of the class that has it."""
+        slot = Attribute(owner, name)
+        cls = slot.class_with_it() if slot.is_inherited and isinstance(slot.get(), CONTAINERS) else None
+        if cls is None or any(_sets_attribute(function.__code__, name) for function in self._functions):
+            return slot
+        return Attribute(cls, name)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,6 +101,13 @@ class Outside:
         """Set the values."""
         for slot, value in zip(self._slots, values, strict=True):
             slot.set(value)
+
+    def finish(self, values: Iterable[Any]) -> None:
+        """Set the values that they have after the block."""
+        self.write(values)
+        for slot in self._slots:
+            if isinstance(slot, IsOther):
+                slot.settle()
 
     @property
     def arrays(self) -> set[Storage]:
@@ -129,6 +142,7 @@ class Outside:
             given = self.read()
             result = function(*values)
             self._compare(before, variables)
+            self._look_at_inherited(given)
             self._tell_others(given)
             if (block := BLOCK.get()) is not None:
                 self.carry(block.written)
@@ -142,11 +156,30 @@ class Outside:
         pairs = [
             (slot, IsOther(slot))
             for slot, one in zip(self._slots, given, strict=True)
-            if not isinstance(slot, IsOther) and may_be_other(slot, one) and slot.get() is not one
+            if not isinstance(slot, IsOther) and may_be_other(slot, one) and (slot.get() is not one or is_born(slot))
         ]
         if new := [other for _, other in pairs if other.key not in known]:
             self._slots += new
             raise NewPlaces(", ".join(repr(slot.name) for slot in new))
+
+    def _look_at_inherited(self, given: tuple[Any, ...]) -> None:
+        """Look at what objects find in their classes, and the block has changed in place and may have made their own.
+
+        Raises
+        ------
+        NewPlaces
+            For an array: with its memory carried it is in the block what it is.
+        TypeError
+            For a container.
+        """
+        for slot, one in zip(self._slots, given, strict=True):
+            if not isinstance(slot, Attribute) or not slot.is_inherited or one is slot.inherited:
+                continue
+            if isinstance(one, CONTAINERS) and slot.get() is one and not is_as(one, slot.inherited):
+                raise TypeError(_made_own(slot))
+            storage = kept(one)
+            if storage is not None and storage.version:
+                self.carry([kept(slot.inherited)])
 
     def _parameters(self) -> tuple[str, ...]:
         """Return the names of the values; the body of a ``for`` loop takes its item first."""
@@ -167,6 +200,8 @@ class Outside:
             if has_attributes(one):
                 for slot, value in changed_attributes(one):
                     if slot.key not in known:
+                        if slot.is_born and slot.get() is slot.inherited and isinstance(slot.inherited, CONTAINERS):
+                            raise TypeError(_made_own(slot))
                         new.setdefault(slot.key, (slot, value))
             elif (one.slot is not None and one.slot.key in known) or (
                 isinstance(one.slot, Global) and is_cache(one, is_staged)
@@ -204,15 +239,25 @@ def has_attributes(one: Snapshot) -> bool:
     return isinstance(one.old, dict) and not isinstance(one.value, dict | types.GeneratorType)
 
 
-def changed_attributes(one: Snapshot) -> list[tuple[Slot, Any]]:
+def changed_attributes(one: Snapshot) -> list[tuple[Attribute, Any]]:
     """Return the attributes of an object that are not what they were, and what they were."""
-    missing, found = object(), list[tuple[Slot, Any]]()
+    missing, found = object(), list[tuple[Attribute, Any]]()
     new = contents(one.value)
     for name in dict.fromkeys([*new, *one.old]):
         if new.get(name, missing) is not one.old.get(name, missing):
-            slot = Attribute(one.value, name)
+            slot = Attribute(one.value, name, name in one.old)
             found.append((slot, one.old.get(name, Undefined(slot.name))))
     return found
+
+
+def _made_own(slot: Attribute) -> str:
+    """Return why a container of a class cannot become one of an object."""
+    kind = type(slot.inherited).__name__
+    return (
+        f"{slot.name!r} is a {kind} of the class, and an assignment such as `+=` in a loop or branch on tensors "
+        f"changes it and makes it the object's own, if it runs: change it by its methods, or give the object a {kind} "
+        f"of its own before"
+    )
 
 
 def _refusal(one: Snapshot) -> str:
@@ -232,6 +277,15 @@ def _refusal(one: Snapshot) -> str:
         f"the {kind}{name} is changed in place in a loop or branch on tensors, in a way that a graph cannot follow: "
         f"let the function that changes it return a new value, and assign that to a variable"
     )
+
+
+def _sets_attribute(code: types.CodeType, name: str) -> bool:
+    """Return whether code, or that of a function inside it, assigns to an attribute of a name."""
+    if name in code.co_names and any(
+        op.opname == "STORE_ATTR" and op.argval == name for op in dis.get_instructions(code)
+    ):
+        return True
+    return any(_sets_attribute(one, name) for one in code.co_consts if isinstance(one, types.CodeType))
 
 
 def _is_property(owner: Any, name: str) -> bool:

@@ -104,8 +104,8 @@ class Threshold:
             if not has_attributes(one):
                 put_back(one)
                 continue
-            for slot, value in changed_attributes(one):
-                slot.set(value)
+            for attribute, value in changed_attributes(one):
+                attribute.set(value)
         for slot, value in self._variables:
             if slot.get() is not value:
                 slot.set(value)

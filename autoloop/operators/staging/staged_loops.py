@@ -125,7 +125,7 @@ def staged_loop(loop: Loop, values: Values, witness: Any) -> Values:
             loop.outside.write((*before, *loop.outside.read()[len(before) :]))
             raise
     results = tuple(map(loop.rebound.written_back, names, every, results))
-    loop.outside.write(results[len(loop.names) :])
+    loop.outside.finish(results[len(loop.names) :])
     renew(results)
     return results[: len(loop.names)]
 

@@ -1,0 +1,170 @@
+"""Where something stands that a staged block may read and set: variables, attributes, the memory of arrays.
+
+A slot is read before the block, set to what stands for it while the block is traced, and to what the block gives when
+it is done.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from autoloop_runtime.ir.array_storage import Storage
+from autoloop_runtime.ir.tracers import ArrayTracer
+
+from ..staging.undefined import Undefined
+
+_NOTHING: Any = object()
+
+
+class Cell:
+    """A variable that closures share.
+
+    Where it has no value the cell of converted code holds a marker, and reads ask for it (``undefined.defined``); other
+    code leaves the cell empty. Either stays as it is.
+    """
+
+    def __init__(self, name: str, cell: types.CellType) -> None:
+        self.name, self.cell = name, cell
+        self.key = (id(cell), "")
+        self._is_marked = not _is_empty(cell)
+
+    def get(self) -> Any:
+        """Return the value, or a marker if there is none."""
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return Undefined(self.name)
+
+    def set(self, value: Any) -> None:
+        """Set the value; a marker unsets it."""
+        if type(value) is Undefined and not self._is_marked:
+            del self.cell.cell_contents
+        else:
+            self.cell.cell_contents = value
+
+
+def _is_empty(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018  (reading is the question)
+    except ValueError:
+        return True
+    return False
+
+
+class Global:
+    """A global name of a module."""
+
+    def __init__(self, name: str, namespace: dict[str, Any]) -> None:
+        self.name, self.namespace = name, namespace
+        self.key = (id(namespace), name)
+
+    def get(self) -> Any:
+        """Return the value, or a marker if there is none."""
+        return self.namespace.get(self.name, Undefined(self.name))
+
+    def set(self, value: Any) -> None:
+        """Set the value; a marker unsets it."""
+        if type(value) is Undefined:
+            self.namespace.pop(self.name, None)
+        else:
+            self.namespace[self.name] = value
+
+
+class Attribute:
+    """An attribute of an object, which may find it elsewhere: in its class, or by ``__getattr__``.
+
+    Parameters
+    ----------
+    owner : object
+    attribute : str
+    is_own : bool, optional
+        Whether it had one of its own when the block began; by default, whether it has one now.
+    """
+
+    def __init__(self, owner: Any, attribute: str, is_own: bool | None = None) -> None:
+        kind = owner if isinstance(owner, type) else type(owner)
+        self.name, self.owner, self.attribute = f"{kind.__name__}.{attribute}", owner, attribute
+        self.key = (id(owner), attribute)
+        self._can_inherit = hasattr(owner, "__dict__") and not hasattr(getattr(kind, attribute, None), "__set__")
+        #: what the owner finds elsewhere, if it has no such attribute of its own
+        self.inherited = _NOTHING
+        if self._can_inherit and not (self._is_there() if is_own is None else is_own):
+            self.inherited = self._found_elsewhere()
+        self._was_put = False
+
+    def _is_there(self) -> bool:
+        return self.attribute in self.owner.__dict__
+
+    def _found_elsewhere(self) -> Any:
+        if (cls := self.class_with_it()) is not None:
+            found = vars(cls)[self.attribute]
+            return _NOTHING if hasattr(type(found), "__get__") else found
+        asked = getattr(type(self.owner), "__getattr__", None)
+        try:
+            return _NOTHING if asked is None else asked(self.owner, self.attribute)
+        except AttributeError:
+            return _NOTHING
+
+    def class_with_it(self) -> type | None:
+        """Return the class in which an object finds an attribute that is not its own; None if there is none."""
+        classes = self.owner.__mro__[1:] if isinstance(self.owner, type) else type(self.owner).__mro__
+        return next((cls for cls in classes if self.attribute in vars(cls)), None)
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether the owner finds it elsewhere when the block begins."""
+        return self.inherited is not _NOTHING
+
+    @property
+    def is_born(self) -> bool:
+        """Whether the owner has one of its own that it was not given, be it the very object that it found elsewhere."""
+        return self.is_inherited and not self._was_put and self._is_there()
+
+    def get(self) -> Any:
+        """Return the value, or a marker if there is none."""
+        return getattr(self.owner, self.attribute, Undefined(self.name))
+
+    def set(self, value: Any) -> None:
+        """Set the value; a marker unsets it, and what the owner finds elsewhere it finds there."""
+        current = self.get()
+        self._was_put = False
+        if type(value) is Undefined:
+            if type(current) is not Undefined and not (self.is_inherited and not self._is_there()):
+                delattr(self.owner, self.attribute)
+        elif value is self.inherited:
+            if self._is_there():
+                delattr(self.owner, self.attribute)
+        else:
+            self._was_put = self.is_inherited
+            if value is not current:
+                setattr(self.owner, self.attribute, value)
+
+    def make_own(self) -> None:
+        """Let the owner have what it finds elsewhere as an attribute of its own."""
+        if self.is_inherited and not self._is_there():
+            (type if isinstance(self.owner, type) else object).__setattr__(self.owner, self.attribute, self.inherited)
+
+
+class Contents:
+    """What the memory of an array holds."""
+
+    name = "an array"
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self.key = (id(storage), "contents")
+        self._given = ArrayTracer(storage.tensor)
+
+    def get(self) -> Any:
+        """Return the value, the very same as long as nobody writes to the array."""
+        if self._given.storage.tensor is not self.storage.tensor:
+            self._given = ArrayTracer(self.storage.tensor)
+        return self._given
+
+    def set(self, value: Any) -> None:
+        """Set the value."""
+        self.storage.carry(value.plain)
+
+
+Slot = Cell | Global | Attribute | Contents
