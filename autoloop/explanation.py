@@ -12,8 +12,8 @@ from autoloop_runtime.analysis.inside import loops_inside
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.graph import Graph, Node
 from autoloop_runtime.ir.records import CallRecord, LoopRecord, call_records, loop_records
-from autoloop_runtime.running.automatic import Standing
 from autoloop_runtime.running.runner import Runner
+from autoloop_runtime.running.standing import Standing
 
 from .bound_function import BoundFunction
 from .explained_arguments import ArgumentReport, explained_arguments

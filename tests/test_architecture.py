@@ -28,6 +28,8 @@ LAZY = {
     ("autoloop.function", "autoloop.input_signature"),
     ("autoloop.function", "autoloop.joined_arguments"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.dataflow.compile_dataflow"),
+    ("autoloop_runtime.running.runner", "autoloop_runtime.python_code.compile_python"),
+    ("autoloop_runtime.running.runner", "autoloop_runtime.running.automatic"),
     ("autoloop_runtime.running.automatic", "autoloop_runtime.dataflow.compile_dataflow"),
     ("autoloop_runtime.python_code.emitter", "autoloop_runtime.python_code.emitted_branches"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.native"),

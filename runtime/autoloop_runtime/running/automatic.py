@@ -37,6 +37,7 @@ from ..ir.run_state import EAGER, RunState
 from ..ir.structured import WHILE
 from ..python_code.compile_python import compile_graph, compile_region
 from .on_stack_replacement import Restart, Site, Sites, may_hand_over
+from .standing import Standing
 from .tier_up import MOST_SHAPES, SMALLEST, Made, Shapes, TierUp, is_wanted
 
 Run = Callable[..., list[Any]]
@@ -56,21 +57,6 @@ NOTICE = 3.0
 
 class MissingNativeWarning(UserWarning):
     """A loop ran long that machine code would take, and the extra ``native`` is missing or too old; said once."""
-
-
-@dataclass(frozen=True)
-class Standing:
-    """What runs a graph or a loop now.
-
-    Attributes
-    ----------
-    executor : str
-    reason : str
-        Why, as a sentence without its full stop.
-    """
-
-    executor: str
-    reason: str
 
 
 class _Times:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import choose
 from ..analysis.inside import loops_inside
@@ -12,8 +12,10 @@ from ..base.forks import undivided
 from ..ir.graph import Graph
 from ..ir.run_state import RunState
 from ..passes.optimize import optimize
-from ..python_code.compile_python import compile_graph
-from .automatic import Automatic, Standing
+from .standing import Standing
+
+if TYPE_CHECKING:
+    from .automatic import Automatic
 
 
 @dataclass(frozen=True)
@@ -30,18 +32,21 @@ class Runner:
         The executor that was asked for.
     settled : Standing or None
         What ``auto`` has decided once and for all.
+    automatic : Automatic or None
+        What ``auto`` decides again and again.
     """
 
     run: Callable[[list[Any], RunState], list[Any]]
     graph: Graph
     asked: str
     settled: Standing | None = None
+    automatic: Automatic | None = None
 
     @property
     def standing(self) -> Standing:
         """What runs it now, and why."""
-        if isinstance(self.run, Automatic):
-            return self.run.standing()
+        if self.automatic is not None:
+            return self.automatic.standing()
         return self.settled or Standing(self.asked, "asked for")
 
     @property
@@ -57,8 +62,8 @@ class Runner:
     @property
     def loops(self) -> dict[str, Standing]:
         """What runs each of its loops now, by the name of the node."""
-        if isinstance(self.run, Automatic):
-            return self.run.loops()
+        if self.automatic is not None:
+            return self.automatic.loops()
         return dict.fromkeys((loop.name for loop in loops_inside(self.graph)), self.standing)
 
 
@@ -72,11 +77,18 @@ def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runne
     if choice.no_gain:
         settled = Standing(choice.executor, f"{choice.reason}; {choice.no_gain}")
         return Runner(_made(optimized, choice.executor), optimized, executor, settled)
-    return Runner(Automatic(optimized, choice), optimized, executor)
+    with undivided():
+        from .automatic import Automatic
+
+    automatic = Automatic(optimized, choice)
+    return Runner(automatic, optimized, executor, automatic=automatic)
 
 
 def _made(graph: Graph, executor: str) -> Callable[[list[Any], RunState], list[Any]]:
     if executor == "sequential":
+        with undivided():
+            from ..python_code.compile_python import compile_graph
+
         return compile_graph(graph)
     if executor == "dataflow":
         with undivided():
