@@ -27,10 +27,9 @@ _E = TypeVar("_E", bound=BaseException)
 _FULL_TRACEBACK = "AUTOLOOP_FULL_TRACEBACK"
 _HERE = os.path.dirname(os.path.realpath(__file__))
 _STAGING = {
-    "constructs": ("attempts", "if_statement", "effect_statements", "boolean_operators"),
+    "constructs": ("attempts", "boolean_operators", "door", "effect_statements", "if_statement", "staged_loops"),
     "staging": (
-        "branch_merge", "door", "growing_list", "loop_variables", "staged_loops", "staged_values", "standins",
-        "undefined",
+        "branch_merge", "growing_list", "loop_variables", "staged_blocks", "staged_values", "standins", "undefined",
     ),
     "mutation": ("side_effects",),
 }  # fmt: skip

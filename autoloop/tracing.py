@@ -25,10 +25,10 @@ from .conversion.pipeline import convert
 from .errors import user_stacklevel
 from .fresh_results import FreshResults
 from .keys import Number, describe_key, is_input
-from .operators.constructs.effect_statements import raise_when_run
 from .operators.mutation.lifted_arrays import Lift, Making
 from .operators.mutation.outside_world import World
 from .operators.mutation.texts_of_tracers import leave_or_refuse
+from .operators.staging.staged_blocks import raise_when_run
 from .written_arguments import ReferringFunction, references_of
 
 R = TypeVar("R")

@@ -11,9 +11,9 @@ from typing import Any
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..errors import LeftToPython
-from ..operators.mutation.container_contents import dict_class, fill
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import Rebinding, rebindings
+from ..operators.staging.container_contents import dict_class, fill
 from ..operators.staging.containers_of_blocks import CONTAINERS
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.standins import opened

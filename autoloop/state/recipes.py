@@ -18,9 +18,9 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..conversion.callables import is_users_class
 from ..given_arrays import whole_of
-from ..operators.mutation.container_contents import dict_class
 from ..operators.mutation.heap_snapshot import instance_attributes, is_random, stand_ins
 from ..operators.mutation.outside_world import leave
+from ..operators.staging.container_contents import dict_class
 from ..operators.staging.moved_lists import Moved
 from ..operators.staging.numbers_or_arrays import as_result
 from ..operators.staging.standins import StandIn, opened

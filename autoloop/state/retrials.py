@@ -22,10 +22,10 @@ from ..concrete import CalledPlain, ConcreteFunction
 from ..conversion.known_effects import BUFFERS
 from ..errors import innermost, is_own_file, is_programs_own, is_refusal
 from ..keys import Number, is_input
+from ..operators.constructs.door import result_of
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS
 from ..operators.mutation.outside_world import leave
 from ..operators.mutation.rebinding import LookedAt
-from ..operators.staging.door import result_of
 from ..parameters import Parameters
 from ..tracing import attempted, finished, placeholders, traced
 from .endless import check_ends, lengths_of

@@ -9,8 +9,8 @@ from typing import Any
 
 from autoloop_runtime.base.dataclass import dataclass
 
-from ..operators.mutation.container_contents import fill
 from ..operators.mutation.heap_snapshot import contents, instance_attributes
+from ..operators.staging.container_contents import fill
 from .noted import Reached
 from .places import CALL, Place, put, set_at, take_away
 from .stateful import Made

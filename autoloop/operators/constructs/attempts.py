@@ -21,7 +21,7 @@ from autoloop_runtime.ops.python_functions import DRAW, KNOWN_CALL, PY_FUNCTION
 
 from ...conversion.callables import is_library_file, is_users_class
 from ...errors import ConversionError, NeverReturnsError, is_refusal
-from .raising import Raising, flat_kinds
+from ..staging.raising import Raising, flat_kinds
 from .stateful_calls import entered
 
 _NUMBERS = "biufc"

@@ -29,6 +29,7 @@ from ..staging.mixed_numbers import MixedNumber
 from ..staging.moved_lists import refuse_moved
 from ..staging.staged_values import answer, asked, is_staged, truth
 from ..staging.standins import present
+from ..staging.users_methods import method_of, says_itself
 from . import library_calls as libraries
 from .boolean_operators import not_
 from .comprehensions import (
@@ -59,8 +60,7 @@ from .iterables import (
 from .math_functions import modular_power, of_number, one_element, tried
 from .membership import in_
 from .mixed_operators import holds_mixed, of_mixed
-from .overloads import binary, method_of
-from .shown_objects import says_itself
+from .overloads import binary
 from .sorted_lists import sorted_by, sorted_tensor
 from .text import formatted_as, repr_of, shown, text_of
 from .text import holds_staged as holds_text_to_come

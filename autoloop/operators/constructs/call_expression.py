@@ -20,15 +20,15 @@ from ...conversion.pipeline import convert_callee, mutated_parameters_of
 from ..mutation import lifted_arrays
 from ..mutation.outside_world import is_followed, leave
 from ..staging.begun_lists import example_of, growing
-from ..staging.door import guarded, is_outside, shielded
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import settled
+from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
 from .builtins import staged_for
 from .chosen_items import asking
 from .comprehensions import elements, hashed
+from .door import guarded, is_outside, shielded
 from .effect_calls import known_call
-from .effect_statements import in_staged_block
 from .numpy_settings import setting_inside
 from .random_calls import drawing
 from .stateful_calls import consumed, left_to_python

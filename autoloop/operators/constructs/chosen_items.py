@@ -16,11 +16,11 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of, marked, number_of
 
 from ..staging.mixed_numbers import MixedNumber, codes_of, components, mixed
+from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import answer, is_staged, stands_for
 from .if_statement import if_exp
 from .iterables import number_at
 from .math_functions import tried
-from .raising import Raising, raise_unless
 from .text import chosen_text
 
 #: what a staged index may choose from

@@ -35,14 +35,14 @@ from ...errors import mark_programs_own
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber, chosen
 from ..staging.moved_lists import refuse_moved
+from ..staging.raising import Raising
 from ..staging.staged_values import asked, is_staged, truth
 from ..staging.standins import Maybe, StandIn
+from ..staging.users_methods import method_of
 from .boolean_operators import and_, or_
 from .for_statement import for_stmt
 from .if_statement import if_exp, if_stmt
 from .iterables import StagedIterable, as_staged
-from .overloads import method_of
-from .raising import Raising
 from .sorted_lists import first_of
 from .stateful_calls import iterated
 

@@ -9,10 +9,10 @@ from typing import Any
 from autoloop_runtime import ops
 
 from ..staging.growing_list import GrowingList
+from ..staging.raising import Raising, raise_unless
 from .for_statement import for_stmt
 from .if_statement import if_exp
 from .iterables import as_staged
-from .raising import Raising, raise_unless
 
 
 def folded(values: GrowingList, start: Any, step: Callable[[Any, Any], Any]) -> Any:

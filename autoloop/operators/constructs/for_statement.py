@@ -13,13 +13,13 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ..mutation.side_effects import Outside, Places
 from ..staging.moved_lists import refuse_moved
-from ..staging.staged_loops import Loop, any_staged, record, staged_loop
 from ..staging.staged_values import is_staged
+from ..staging.users_methods import method_of
 from .boolean_operators import not_, or_
 from .if_statement import if_stmt
 from .iterables import StagedIterable, counting, known_range, run_over
 from .named_iterators import refuse_changing, refuse_named
-from .overloads import method_of
+from .staged_loops import Loop, any_staged, record, staged_loop
 from .stateful_calls import iterated
 
 Values = tuple[Any, ...]

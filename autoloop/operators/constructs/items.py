@@ -19,11 +19,12 @@ from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import is_staged
+from ..staging.users_methods import method_of
 from .chosen_items import CHOSEN_FROM, chosen
 from .comprehensions import elements, hashed
 from .iterables import StagedIterable
 from .library_calls import by_numpy
-from .overloads import method_of, update
+from .overloads import update
 from .stateful_calls import used
 
 #: references to an array that one attribute holds: that, a variable and the argument of who counts

@@ -28,10 +28,10 @@ from autoloop_runtime.ops.creation import RANGE
 
 from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
+from ..staging.raising import Raising, raise_unless
 from ..staging.staged_values import is_staged
 from ..staging.standins import StandIn
 from .named_iterators import refuse_again, refuse_named
-from .raising import Raising, raise_unless
 
 #: more iterations than a run can make
 _NO_END = 2**62

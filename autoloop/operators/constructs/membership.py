@@ -15,10 +15,10 @@ from ..mutation.outside_world import stays
 from ..staging.growing_list import GrowingList
 from ..staging.mixed_numbers import MixedNumber
 from ..staging.staged_values import answer, asked, is_staged, truth
+from ..staging.users_methods import method_of
 from .boolean_operators import not_, or_
 from .container_comparisons import asks_the_run, equal
 from .iterables import StagedIterable
-from .overloads import method_of
 
 
 def in_(item: Any, container: Any) -> Any:

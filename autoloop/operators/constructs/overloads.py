@@ -16,18 +16,12 @@ from autoloop_runtime import ops
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
-    ArrayTracer,
-    DecidedNumber,
-    NumberTracer,
-    TextTracer,
     Tracer,
-    ZeroDimArray,
     marked,
 )
 from autoloop_runtime.ops.operands import is_tensor
 
-from ...conversion.callables import is_convertible_function, is_written
-from ...conversion.pipeline import convert_callee
+from ..staging.users_methods import TENSORS, method_of
 
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "+": (operator.add, "add"),
@@ -61,19 +55,6 @@ _COMPARISONS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     "==": (operator.eq, "__eq__", "__eq__"),
     "!=": (operator.ne, "__ne__", "__ne__"),
 }
-_TENSORS = (Tensor, ArrayTracer, ZeroDimArray, TextTracer, NumberTracer, DecidedNumber)
-_BUILT_IN = (bool, int, float, complex, str, list, tuple, dict, set, type(None), *_TENSORS)
-
-
-def method_of(value: Any, name: str) -> Any:
-    """Return a special method of the user's, converted and bound; None if there is none to convert."""
-    kind = type(value)
-    if kind in _BUILT_IN or current_graph() is None:
-        return None
-    found = next((vars(cls)[name] for cls in kind.__mro__ if name in vars(cls)), None)
-    if isinstance(found, types.FunctionType) and is_written(found) and is_convertible_function(found):
-        return types.MethodType(convert_callee(found), value)
-    return None
 
 
 def binary(left: Any, sign: str, right: Any) -> Any:
@@ -124,7 +105,7 @@ def _operated(plain: Callable[[Any, Any], Any], left: Any, right: Any, name: str
     own, other = method_of(left, name), method_of(right, mirrored)
     if own is None and other is None:
         return plain(left, right)
-    if own is None and (unconverted := getattr(type(left), name, None)) is not None and type(left) not in _TENSORS:
+    if own is None and (unconverted := getattr(type(left), name, None)) is not None and type(left) not in TENSORS:
         own = types.MethodType(unconverted, left)
     tries = [(own, right), (other, left)]
     if type(right) is not type(left) and issubclass(type(right), type(left)):

@@ -10,35 +10,17 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.ir.graph import current_graph
-from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import TextTracer
 
-from ..staging.standins import StandIn
-from .overloads import method_of
-
-_TEXTS = ("__str__", "__repr__", "__format__")
-
-
-def says_itself(value: Any) -> bool:
-    """Return whether methods that are written in Python say how an object is shown, in what is traced."""
-    kind = type(value)
-    if current_graph() is None:
-        return False
-    if issubclass(kind, (str, int, float, complex, np.ndarray, np.generic, type, Tensor, StandIn)):
-        return False
-    if kind.__module__.partition(".")[0] in ("autoloop", "autoloop_runtime"):
-        return False
-    return any(isinstance(getattr(kind, name), types.FunctionType) for name in _TEXTS)
+from ..staging.users_methods import TEXTS, method_of
 
 
 def of_exception(value: Any) -> bool:
     """Return whether a value is an exception that shows what it was raised with."""
     kind = type(value)
     return isinstance(value, BaseException) and not any(
-        isinstance(getattr(kind, name), types.FunctionType) for name in _TEXTS
+        isinstance(getattr(kind, name), types.FunctionType) for name in TEXTS
     )
 
 
@@ -98,7 +80,7 @@ class SaidItself:
 
 
 def said_now(value: Any) -> SaidItself:
-    """Return what an object for which :func:`says_itself` says of itself here."""
+    """Return what an object for which ``says_itself`` says of itself here."""
     kind, text = type(value), said(value)
     as_repr = text if _is_objects(kind, "__str__") else represented(value)
     return SaidItself([text, as_repr, text if _is_objects(kind, "__format__") else formatted_by(value, "")])

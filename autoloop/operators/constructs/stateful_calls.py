@@ -20,9 +20,9 @@ from ...conversion.known_effects import (
     takes_out,
 )
 from ..mutation.outside_world import found_outside, is_followed, leave, stays
-from .effect_statements import in_staged_block
+from ..staging.staged_blocks import in_staged_block
+from ..staging.users_methods import method_of
 from .numpy_settings import is_found_setting
-from .overloads import method_of
 
 _ONCE = "it would be done once, not in every iteration; do it before or behind that"
 _NO_DEFAULT = object()

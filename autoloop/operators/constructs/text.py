@@ -18,16 +18,9 @@ from ..staging.mixed_numbers import MixedNumber, components, handed_out
 from ..staging.optional import MaybeNone
 from ..staging.staged_values import is_staged, stands_for
 from ..staging.standins import StandIn, opened
+from ..staging.users_methods import says_itself
 from .overloads import binary
-from .shown_objects import (
-    ShownException,
-    formatted_by,
-    of_exception,
-    represented,
-    said,
-    said_now,
-    says_itself,
-)
+from .shown_objects import ShownException, formatted_by, of_exception, represented, said, said_now
 
 if TYPE_CHECKING:
     from string import Formatter

@@ -14,8 +14,8 @@ from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.rollback import mark, rollback
 
 from ..mutation.side_effects import Outside, Places
-from ..staging.staged_loops import Loop, any_staged, record, staged_loop
 from ..staging.staged_values import answer, asked, is_staged
+from .staged_loops import Loop, any_staged, record, staged_loop
 
 Values = tuple[Any, ...]
 _CONSTANT = {"RESUME", "COPY_FREE_VARS", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}

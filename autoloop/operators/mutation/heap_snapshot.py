@@ -23,9 +23,9 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_library_file, is_users_class
+from ..staging.container_contents import dict_class, fill
 from ..staging.growing_list import GrowingList
 from ..staging.standins import StandIn, opened
-from .container_contents import dict_class, fill
 from .slots import Attribute, Cell, Global, Slot
 
 #: after so many objects nothing more is looked at

@@ -17,7 +17,7 @@ from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.graph import current_graph
 
 from ...errors import LeftToPython
-from ..constructs.effect_statements import in_staged_block
+from ..staging.staged_blocks import in_staged_block
 from .heap_snapshot import reached_from
 
 #: what holds other iterators by references that the collector knows

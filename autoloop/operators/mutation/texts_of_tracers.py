@@ -23,13 +23,10 @@ _INSTEAD = (
 )
 #: the rooms that do on behalf of the user's code what Python does, by name
 _FOR_THE_USER = tuple(
-    os.path.join("operators", *path)
-    for path in [
-        *(("constructs", f"{name}.py") for name in (
-            "builtins", "call_expression", "chosen_items", "effect_calls", "overloads", "stateful_calls", "text",
-        )),
-        ("staging", "door.py"),
-    ]
+    os.path.join("operators", "constructs", f"{name}.py")
+    for name in (
+        "builtins", "call_expression", "chosen_items", "door", "effect_calls", "overloads", "stateful_calls", "text",
+    )
 )  # fmt: skip
 _DEBUGGERS = frozenset(
     ("IPython", "_pydevd_bundle", "_pytest", "bdb", "cmd", "debugpy", "pdb", "pydevd", "pytest", "traceback")

@@ -32,12 +32,12 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.ops.operands import is_tensor
 
 from ...errors import NeverReturnsError
-from ..constructs.effect_statements import is_run_time_error, raise_at_run_time, staged_block
 from .list_lengths import as_growing, lengths_differ, with_growing
 from .maybe_numbers import as_maybe, certain
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
 from .numbers_or_arrays import is_number_beside_array, is_untold, note, notes_of
 from .optional import MaybeNone
+from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block
 from .staged_values import cast_where_made
 from .standins import Maybe, opened
 from .undefined import MaybeUnset, Undefined, spoken

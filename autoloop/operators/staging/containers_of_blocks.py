@@ -12,7 +12,7 @@ from typing import Any
 
 from autoloop_runtime.base import nest
 
-from ..mutation.container_contents import fill
+from .container_contents import fill
 from .growing_list import GrowingList
 from .moved_lists import Moved
 

@@ -20,8 +20,8 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_operators import BINARY, COMPARISONS
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, kind_of
 
-from ..constructs.raising import Raising, raise_unless
 from .numbers_or_arrays import Noted, is_untold, note, noted
+from .raising import Raising, raise_unless
 
 _COMPARED = (*COMPARISONS, "eq", "ne")
 #: the attributes of arrays that are values

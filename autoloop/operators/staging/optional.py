@@ -18,7 +18,7 @@ from autoloop_runtime.base.dataclass import dataclass, field
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.tensor import Tensor
 
-from ..constructs.raising import Raising, raise_unless
+from .raising import Raising, raise_unless
 from .staged_values import answer
 from .standins import Maybe, MaybeRecord
 

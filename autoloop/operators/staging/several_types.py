@@ -10,8 +10,8 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer
 
-from ..constructs.raising import Raising, raise_unless
 from .mixed_numbers import TYPES, Codes, MixedNumber, code_of, codes_of, components, is_pythons, mixed, of_run
+from .raising import Raising, raise_unless
 
 if TYPE_CHECKING:
     from autoloop_runtime.collections.tensor_array import TensorArray

@@ -15,8 +15,8 @@ from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import of_texts
 from autoloop_runtime.ir.tracers import ArrayTracer, NumberTracer, TextTracer, ZeroDimArray, kind_of, marked
 
-from ..constructs.overloads import method_of
 from .standins import StandIn, opened
+from .users_methods import method_of
 
 
 def cast_where_made(tensor: Tensor, dtype: Any) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from autoloop_runtime.base import nest
 
 from ...errors import ConversionError
-from ..constructs.raising import Raising, flat_kinds, raise_unless
+from .raising import Raising, flat_kinds, raise_unless
 from .standins import Maybe, MaybeRecord, StandIn, opened, present
 
 

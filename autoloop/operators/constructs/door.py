@@ -17,12 +17,12 @@ from autoloop_runtime.ir.tensor import Tensor
 
 from ...conversion.callables import is_converted, is_library_file
 from ...errors import is_own_file
-from ..constructs.effect_statements import in_staged_block
 from ..mutation.heap_snapshot import has_changed, is_random, put_back, snapshots, stand_ins
 from ..mutation.outside_world import leave
 from ..mutation.side_effects import changed_attributes, has_attributes
-from .numbers_or_arrays import as_result
-from .standins import StandIn, opened
+from ..staging.numbers_or_arrays import as_result
+from ..staging.staged_blocks import in_staged_block
+from ..staging.standins import StandIn, opened
 
 
 def guarded(f: Callable[..., Any]) -> Callable[..., Any]:

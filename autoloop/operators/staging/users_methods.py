@@ -1,0 +1,44 @@
+"""Methods of the user's classes that Python calls by itself: which there are, and how converted code calls one."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.tensor import Tensor
+from autoloop_runtime.ir.tracers import ArrayTracer, DecidedNumber, NumberTracer, TextTracer, ZeroDimArray
+
+from ...conversion.callables import is_convertible_function, is_written
+from ...conversion.pipeline import convert_callee
+from .standins import StandIn
+
+#: the types of what graphs compute
+TENSORS = (Tensor, ArrayTracer, ZeroDimArray, TextTracer, NumberTracer, DecidedNumber)
+_BUILT_IN = (bool, int, float, complex, str, list, tuple, dict, set, type(None), *TENSORS)
+#: what says how an object is shown
+TEXTS = ("__str__", "__repr__", "__format__")
+
+
+def method_of(value: Any, name: str) -> Any:
+    """Return a special method of the user's, converted and bound; None if there is none to convert."""
+    kind = type(value)
+    if kind in _BUILT_IN or current_graph() is None:
+        return None
+    found = next((vars(cls)[name] for cls in kind.__mro__ if name in vars(cls)), None)
+    if isinstance(found, types.FunctionType) and is_written(found) and is_convertible_function(found):
+        return types.MethodType(convert_callee(found), value)
+    return None
+
+
+def says_itself(value: Any) -> bool:
+    """Return whether methods that are written in Python say how an object is shown, in what is traced."""
+    kind = type(value)
+    if current_graph() is None:
+        return False
+    if issubclass(kind, (str, int, float, complex, np.ndarray, np.generic, type, Tensor, StandIn)):
+        return False
+    if kind.__module__.partition(".")[0] in ("autoloop", "autoloop_runtime"):
+        return False
+    return any(isinstance(getattr(kind, name), types.FunctionType) for name in TEXTS)
