@@ -33,7 +33,7 @@ from .keys import Number, leaf_key, quick_key
 from .known_traces import KnownTraces, Trace, inputs_of
 from .number_inputs import NumberInputs
 from .parameters import Parameters
-from .plain_python import traced_or_plain, with_graph
+from .plain_python import leave_swapped, traced_or_plain, with_graph
 from .sent_by_name import SentByName
 from .state.stateful import OtherWorld, StatefulFunction, called_again, run_or_refused
 from .written_arguments import OtherMemory, OverlappingArguments, in_order, lying_of, same_arrays
@@ -91,6 +91,7 @@ class Function(SentByName):
         #: what calls it with arrays that are parts of those it is given, likewise
         self.joined: dict[Any, Function] = {}
         self.tracing_count = 0
+        self.swapped: set[str] = set()  # the arguments of another byte order of which it has warned
         self._needs_graph = False  # true of a gradient: the user's function does something else
         self._numbers = NumberInputs()
         self._retraces = 0  # how many traces there were since the last that took changing numbers as inputs
@@ -148,6 +149,7 @@ class Function(SentByName):
         given, structure = nest.flatten_with_structure(call, expand_composites=True)
         arrays_taken = taken(self.name, given, lambda: self._parameters.leaf_names(call))
         if arrays_taken is not given:
+            leave_swapped(self, given, call)
             result = with_copies(self._call_nested, nest.unflatten(structure, arrays_taken))
             return give_back(self.name, given, arrays_taken, result)
         quick = quick_key(given)
@@ -293,7 +295,7 @@ class Function(SentByName):
         made = Function(self.python_function, **self.options())
         made._instance, made._parameters, made._converted = instance, self._parameters.without_first(), self._target()
         made._traces = KnownTraces(self.name, instance, self._traces.shared)
-        made._numbers, made._lock = self._numbers, self._lock
+        made._numbers, made._lock, made.swapped = self._numbers, self._lock, self.swapped
         return made
 
     def __repr__(self) -> str:

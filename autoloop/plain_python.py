@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from autoloop_runtime.base.locations import Line
+from autoloop_runtime.ir.recorders import recorders
 
 from .concrete import CalledPlain, ConcreteFunction
 from .errors import LeftToPython, user_stacklevel
+from .parameters import Parameters
 
 T = TypeVar("T")
 
@@ -67,6 +69,49 @@ def traced_or_plain(trace: Callable[[], T], name: str, executor: str, needs_grap
             f"{name} runs as plain Python, at each call: {what_and_where(left)}", stacklevel=user_stacklevel()
         )
         return PlainPython(name, left)
+
+
+class Named(Protocol):
+    """What is known of a function whose call is left to plain Python."""
+
+    name: str
+    executor: str
+    swapped: set[str]
+    _needs_graph: bool
+    _parameters: Parameters
+
+
+def leave_swapped(function: Named, leaves: Sequence[Any], call: tuple[Any, ...]) -> None:
+    """Leave a call to plain Python if an argument is an array of another byte order: its parts and copies have that.
+
+    Parameters
+    ----------
+    function : Function
+        Who is called, and of which such arguments it has warned.
+    leaves : sequence
+    call : tuple
+        The arguments, of which these are the leaves.
+
+    Raises
+    ------
+    CalledPlain
+    TypeError
+        If the executor needs a graph.
+    """
+    places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray) and not leaf.dtype.isnative]
+    if not places or function._needs_graph or recorders():  # derivatives are taken of a copy
+        return
+    name = function._parameters.leaf_names(call)[places[0]]
+    what = (
+        f"argument {name!r} is of dtype {leaves[places[0]].dtype.str!r}, another byte order than this machine's, and "
+        f"so are its parts and copies; give a copy, np.array({name}, {name}.dtype.newbyteorder('='))"
+    )
+    if function.executor == "native":
+        raise TypeError(f"executor='native' cannot run {function.name}: {what}")
+    if name not in function.swapped:
+        function.swapped.add(name)
+        warnings.warn(f"{function.name} runs as plain Python: {what}", stacklevel=user_stacklevel())
+    raise CalledPlain
 
 
 def with_graph(made: T) -> T:
