@@ -431,6 +431,8 @@ DIFFERENT = {
     "no view": {
         "broadcast_to",
         "identity",
+        "imag",
+        "real",
         "stop_gradient",
         "sum_to",
         "divisor",

@@ -22,7 +22,7 @@ from ..ir.run_state import EAGER, RunState, Storage
 from .kernels.block_reuse import REUSE, reused_blocks
 from .kernels.swap_file import GROW, failure, forked
 from .kernels.thread_pool import SHARE, Pool, pool
-from .native_function import ALIGNMENT, DATA_OFFSET, Function, write_function
+from .native_function import ALIGNMENT, DATA_OFFSET, Function, Port, write_function
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, callable_of, compile_ir, host
 from .typing.adjoints import TABLES
@@ -34,7 +34,7 @@ from .writer.refusals_in_runs import may_refuse
 #: how a scalar of a dtype is written into eight bytes
 _PACKED = {
     "?": "?7x", "b": "b7x", "h": "h6x", "i": "i4x", "q": "q", "l": "q", "B": "B7x", "H": "H6x", "I": "I4x", "Q": "Q",
-    "L": "Q", "e": "e6x", "f": "f4x", "d": "d",
+    "L": "Q", "e": "e6x", "f": "f4x", "d": "d", "F": "ff", "D": "dd",
 }  # fmt: skip
 Run = Callable[[Sequence[Any], RunState], list[Any]]
 
@@ -137,6 +137,9 @@ class _Runnable:
             "=" + "".join("qq" if p.grows else _PACKED[p.dtype.char] for p in ports)
         ).unpack_from
         self._scalars = tuple([p.dtype.type for p in ports])
+        #: where complex numbers are among the inputs, and whether there are any among the outputs
+        self._complex_inputs = [k for k, p in enumerate(function.inputs) if _is_complex(p)][::-1]
+        self._complex_outputs = any(map(_is_complex, ports))
         self._grows = any(p.grows for p in ports)
         self._swaps = GROW in function.addresses
         self._constants = [np.ascontiguousarray(t) for t in function.table]
@@ -182,6 +185,8 @@ class _Runnable:
                 args.append(_address(made[-1]))
             else:
                 made.append(kept.get(placed, values[placed]))
+        for k in self._complex_inputs:
+            args[k : k + 1] = args[k].real, args[k].imag
         packed = self._pack(*args)
         try:
             memory = self._free.pop()
@@ -196,6 +201,8 @@ class _Runnable:
         if code:
             raise self._failure(code, memory, done, (memory, values, kept, made))
         words = self._unpack(memory.view, memory.offset)
+        if self._complex_outputs:
+            words = self._joined(words)
         numbers = self._grown(words, memory) if self._grows else [t(v) for t, v in zip(self._scalars, words)]
         self._free.append(memory)
         del kept
@@ -203,6 +210,16 @@ class _Runnable:
             return made or numbers
         n, m = iter(numbers), iter(made)
         return [next(m) if port.is_array else next(n) for port in self._function.outputs]
+
+    def _joined(self, words: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the values of the outputs, of which those that are complex are each one value."""
+        values, out = iter(words), []
+        for port in self._function.outputs:
+            if _is_complex(port):
+                out.append(complex(next(values), next(values)))
+            elif not port.is_array:
+                out += [next(values) for _ in range(port.words)]
+        return tuple(out)
 
     def _grown(self, words: Sequence[Any], memory: _Memory) -> list[Any]:
         """Return the outputs that are no arrays of known size: scalars, and what grew, copied out of its stack."""
@@ -259,6 +276,10 @@ class _Runnable:
             return annotate(error, check.node, frames)
         why = may_refuse(check)
         return refusal(check.node, why) if why else annotate(RuntimeError(_disagreement(check)), check.node, frames)
+
+
+def _is_complex(port: Port) -> bool:
+    return bool(port.dtype.kind == "c") and not port.is_array and not port.grows
 
 
 def _disagreement(check: Check) -> str:

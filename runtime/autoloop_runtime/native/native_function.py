@@ -5,7 +5,7 @@ raised, -2 when there was no memory for a stack.
 
 args
     Nothing, to give back stacks that an earlier call left behind; otherwise 8 bytes per input, the ``PyObject *`` of an
-    array or a scalar, then the ``PyObject *`` of each output array that is not placed in an input.
+    array or a scalar (16 of two doubles), then the ``PyObject *`` of each output array that is not placed in an input.
 memory
     Words of 8 bytes: the address of a table of the addresses of constant arrays; the address of scratch memory; the
     scalar outputs; one for the thread state and one for the last stack that was made; then what failed.
@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ from ..ir.graph import Graph
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
 from ..ops.filled import FILL
-from .ir.elements import TYPES
+from .ir.elements import COMPLEX128, TYPES
 from .ir.helpers import text as helper_text
 from .ir.writer import Module
 from .kernels.ll_files import code
@@ -86,8 +88,13 @@ class Port:
 
     @property
     def words(self) -> int:
-        """How many words of the memory it takes as an output: a scalar one, what grows its stack and its length."""
-        return 2 if self.grows else int(not self.is_array)
+        """How many words of the memory it takes as an output: a scalar its own, what grows its stack and its length."""
+        return 2 if self.grows else 0 if self.is_array else TYPES[self.dtype].words
+
+    @property
+    def arguments(self) -> int:
+        """How many words of the arguments it takes as an input: an array that of its address."""
+        return 1 if self.is_array else TYPES[self.dtype].words
 
 
 @dataclass(frozen=True)
@@ -180,6 +187,12 @@ def write_function(graph: Graph, shapes: Sequence[Shape], features: frozenset[st
     return _written(graph, types, features, {}) if placed and any(map(may_refuse, made.checks)) else made
 
 
+def _filed(name: str, words: Mapping[str, str]) -> str:
+    """Return the text of a helper that has a file of its own."""
+    assert name == "divide_c", name
+    return code("complex_quotient", **words)
+
+
 def _fits(types: Types, given: Tensor, result: Tensor) -> bool:
     """Return whether a result has the form of an input that is an array."""
     form = given.dtype, types.shapes.get(given, ())
@@ -189,15 +202,16 @@ def _fits(types: Types, given: Tensor, result: Tensor) -> bool:
 def _written(graph: Graph, types: Types, features: frozenset[str], placed: dict[int, int]) -> Function:
     """Return the function with results in the memory of inputs, as ``placed`` says."""
     outputs = tuple([_port(types, t) for t in graph.outputs])
-    libraries, module = Libraries(features), Module(helper_text)
+    libraries, module = Libraries(features), Module(partial(helper_text, filed=_filed))
     ctx = Context(types, libraries, module)
     ctx.outlines = True if count_nodes(graph) > MOST_NODES else None
     variables, assigned = variables_of(graph)
     inputs = tuple([Port(t.dtype, types.shapes[t]) for t in graph.inputs] + [_held(v) for v in variables])
     outputs += tuple([_held(v) for v in assigned])
     with ctx.writer.at(ctx.entry):
-        values = [_input(ctx, k, port, k in placed.values()) for k, port in enumerate(inputs)]
-        places = _output_places(ctx, values, outputs, placed)
+        starts = accumulate([port.arguments for port in inputs], initial=0)
+        values = [_input(ctx, n, port, k in placed.values()) for k, (n, port) in enumerate(zip(starts, inputs))]
+        places = _output_places(ctx, values, sum(port.arguments for port in inputs), outputs, placed)
     ctx.variables.update(zip(variables, values[len(graph.inputs) :]))
     block = open_block(ctx, graph, values)
     targets = {t: Place(p.buffer) for t, p in zip(reversed(graph.outputs), reversed(places)) if p is not None}
@@ -244,7 +258,7 @@ def _input(ctx: Context, position: int, port: Port, owned: bool) -> Value:
     writer, t, shape = ctx.writer, ctx.element_type(port.dtype), port.shape
     slot = writer.let(f"getelementptr i64, ptr %args, i64 {position}")
     if shape == ():
-        raw = writer.let(f"load {t.memory}, ptr {slot}")
+        raw = writer.let(f"load {t.memory}, ptr {slot}, align {t.align}")
         return Scalar(writer.let(f"trunc i8 {raw} to i1") if t.kind == "b" else raw, t)
     pointer = _data(ctx, slot)
     buffer = Buffer(pointer, size_of(shape) * t.size)
@@ -260,11 +274,10 @@ def _data(ctx: Context, slot: str) -> str:
 
 
 def _output_places(
-    ctx: Context, inputs: Sequence[Value], outputs: Sequence[Port], placed: Mapping[int, int]
+    ctx: Context, inputs: Sequence[Value], position: int, outputs: Sequence[Port], placed: Mapping[int, int]
 ) -> list[Array | None]:  # fmt: skip
-    """Return the memory of each output that is an array."""
+    """Return the memory of each output that is an array; from ``position`` on the arguments are theirs."""
     places: list[Array | None] = []
-    position = len(inputs)
     for j, port in enumerate(outputs):
         if not port.is_array:
             places.append(None)
@@ -293,8 +306,9 @@ def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None
         for type_name, text in registers(value) if place is None else []:
             if type_name == "i1":
                 type_name, text = "i8", writer.let(f"zext i1 {text} to i8")
-            writer.do(f"store {type_name} {text}, ptr {writer.let(f'getelementptr i64, ptr %out, i64 {slot}')}")
-            slot += 1
+            at = writer.let(f"getelementptr i64, ptr %out, i64 {slot}")
+            writer.do(f"store {type_name} {text}, ptr {at}, align 8")
+            slot += COMPLEX128.words if type_name == COMPLEX128.name else 1
     writer.do("ret i32 0")
 
 

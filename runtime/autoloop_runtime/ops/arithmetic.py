@@ -31,28 +31,28 @@ add = binary(
     doc="``x + y``; of booleans, whether either is true.", numpy=np.add,
     neutral=Neutral(0, "biuf", swaps=True, negative_zero=True),
     numbers=True,
-    llvm={"b": "or $t $x, $y", "iu": "add $t $x, $y", "f": "fadd $t $x, $y"},
+    llvm={"b": "or $t $x, $y", "iu": "add $t $x, $y", "fc": "fadd $t $x, $y"},
 )  # fmt: skip
 subtract = binary(
     "subtract", operator.sub, "{0} - {1}", lambda g, z, x, y: (g, -g), doc="``x - y``.", numpy=np.subtract,
     aliases=("sub",),
     neutral=Neutral(0, "iuf", negative_zero=False),
     numbers=True,
-    llvm={"iu": "sub $t $x, $y", "f": "fsub $t $x, $y"},
+    llvm={"iu": "sub $t $x, $y", "fc": "fsub $t $x, $y"},
 )  # fmt: skip
 multiply = binary(
     "multiply", operator.mul, "{0} * {1}", lambda g, z, x, y: (g * y, g * x),
     doc="``x * y``; of booleans, whether both are true.", numpy=np.multiply, aliases=("mul",),
     neutral=Neutral(1, swaps=True),
     numbers=True,
-    llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y"},
+    llvm={"b": "and $t $x, $y", "iu": "mul $t $x, $y", "f": "fmul $t $x, $y", "c": "@multiply_c $x, $y"},
 )  # fmt: skip
 divide = binary(
     "divide", operator.truediv, "{0} / {1}", lambda g, z, x, y: (g / y, -g * z / y),
     doc="``x / y``; integers are divided as floats.",
     numpy=(np.divide, np.true_divide), aliases=("div", "truediv"),
     neutral=Neutral(1, "f"),
-    llvm={"f": "fdiv $t $x, $y"},
+    llvm={"f": "fdiv $t $x, $y", "c": "@divide_c $x, $y"},
 )  # fmt: skip
 floor_divide = binary(
     "floor_divide", operator.floordiv, "{0} // {1}", NO_GRADIENT,
@@ -72,7 +72,7 @@ mod = binary(
 negative = unary(
     "negative", operator.neg, "-{0}", lambda g, y, x: -g, doc="``-x``.", numpy=np.negative, aliases=("neg",),
     undoes_itself=True,
-    llvm={"iu": "sub $t 0, $x", "f": "fneg $t $x"},
+    llvm={"iu": "sub $t 0, $x", "fc": "fneg $t $x"},
 )  # fmt: skip
 reciprocal = unary(
     "reciprocal", np.reciprocal, "np.reciprocal({0})", lambda g, y, x: -g * y * y,
@@ -82,7 +82,7 @@ reciprocal = unary(
 square = unary(
     "square", np.square, "{0} * {0}", lambda g, y, x: g * (2 * x),
     doc="``x * x``.", numpy=np.square,
-    llvm={"iu": "mul $t $x, $x", "f": "fmul $t $x, $x"},
+    llvm={"iu": "mul $t $x, $x", "f": "fmul $t $x, $x", "c": "@multiply_c $x, $x"},
 )  # fmt: skip
 
 
@@ -110,7 +110,10 @@ def _abs_grad(g: Any, y: Any, x: Any) -> Any:
 abs = unary(
     "abs", operator.abs, "abs({0})", _abs_grad, holomorphic=False,
     doc="The absolute value; real for complex numbers.", numpy=np.absolute,
-    llvm={"bu": "=$x", "i": "call $t @llvm.abs.$s($t $x, i1 false)", "f": "call $t @llvm.fabs.$s($t $x)"},
+    llvm={
+        "bu": "=$x", "i": "call $t @llvm.abs.$s($t $x, i1 false)", "f": "call $t @llvm.fabs.$s($t $x)",
+        "c": "extractelement $t $x, i32 0; extractelement $t $x, i32 1; ~libm:hypot $1, $2",
+    },
 )  # fmt: skip
 copysign: Binary = binary(
     "copysign", np.copysign, "np.copysign({0}, {1})",

@@ -12,9 +12,9 @@ from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
-from ..ir.traits import ELEMENTS, NO_TEMPLATE, PASSING
+from ..ir.traits import ELEMENTS, PASSING
 from .broadcasting import broadcast_static, unbroadcast
-from .define import primitive, public
+from .define import op_of, primitive, public
 from .dtype_rules import floating, numeric
 from .elementwise import unary
 from .filled import zeros_like
@@ -33,17 +33,19 @@ def _part_rule(dtype: Any) -> Any:
 _complex_real = unary(
     "real", lambda x: x.real, "{0}.real", lambda g, y, x: cast(g, x.dtype),
     rule=_part_rule, doc="The real part.", holomorphic=False, traits=PASSING,
-    llvm=NO_TEMPLATE,
+    llvm={"c": "extractelement $t $x, i32 0"},
 )  # fmt: skip
 _complex_imag = unary(
     "imag", lambda x: x.imag, "{0}.imag", lambda g, y, x: cast(g, x.dtype) * 1j,
     rule=_part_rule, doc="The imaginary part.", holomorphic=False, traits=PASSING,
-    llvm=NO_TEMPLATE,
+    llvm={"c": "extractelement $t $x, i32 1"},
 )  # fmt: skip
 _complex_conj = unary(
     "conj", np.conjugate, "np.conjugate({0})", lambda g, y, x: conj(g),
-    rule=numeric, doc="The complex conjugate.", holomorphic=False, llvm=NO_TEMPLATE,
+    rule=numeric, doc="The complex conjugate.", holomorphic=False,
+    llvm={"c": "extractelement $t $x, i32 1; fneg $r $1; insertelement $t $x, $r $2, i32 1"},
 )  # fmt: skip
+REAL, IMAG = op_of(_complex_real), op_of(_complex_imag)
 
 
 def _part(name: str, of_complex: Unary, of_real: Callable[[Tensor], Tensor]) -> Unary:
@@ -80,7 +82,7 @@ def _complex_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) 
 COMPLEX = primitive(
     "complex", _complex_infer, _complex_kernel,
     _complex_vjp,
-    traits=ELEMENTS, llvm=NO_TEMPLATE,
+    traits=ELEMENTS, llvm={"f": "insertelement $c zeroinitializer, $t $x, i32 0; insertelement $c $1, $t $y, i32 1"},
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ IDENTITY = primitive(
     lambda g, outputs, inputs, attrs: [g],
     code="{0}",
     traits=PASSING,
-    llvm={"biufp": "=$x"},
+    llvm={"biufcp": "=$x"},
     entries=lambda node, ask: ask(node.inputs[0]),
 )
 
@@ -32,7 +32,7 @@ STOP_GRADIENT = primitive(
     NO_GRADIENT,
     code="{0}",
     traits=PASSING,
-    llvm={"biuf": "=$x"},
+    llvm={"biufc": "=$x"},
     entries=lambda node, ask: ask(node.inputs[0]),
 )
 

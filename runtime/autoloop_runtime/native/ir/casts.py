@@ -37,6 +37,10 @@ def cast(writer: Writer, module: Module, value: str, source: LType, target: LTyp
     """Return ``value`` of type ``source`` as ``target``."""
     if source == target:
         return value
+    if target.kind == "c":
+        return _to_complex(writer, module, value, source, target)
+    if source.kind == "c":
+        return _from_complex(writer, module, value, source, target)
     if target is BOOL:
         compare = "fcmp une" if source.kind == "f" else "icmp ne"
         return writer.let(f"{compare} {source.name} {value}, {literal(0, source)}")
@@ -61,6 +65,24 @@ def cast(writer: Writer, module: Module, value: str, source: LType, target: LTyp
         return writer.let(f"trunc {source.name} {value} to {target.name}")
     extend = "sext" if source.kind == "i" else "zext"
     return writer.let(f"{extend} {source.name} {value} to {target.name}")
+
+
+def _to_complex(writer: Writer, module: Module, value: str, source: LType, target: LType) -> str:
+    if source.kind == "c":
+        change = "fpext" if target.size > source.size else "fptrunc"
+        return writer.let(f"{change} {source.name} {value} to {target.name}")
+    part = cast(writer, module, value, source, target.part)
+    return writer.let(f"insertelement {target.name} zeroinitializer, {target.part.name} {part}, i32 0")
+
+
+def _from_complex(writer: Writer, module: Module, value: str, source: LType, target: LType) -> str:
+    """Return the real part; as a boolean, whether either part is not zero."""
+    if target is BOOL:
+        some = writer.let(f"fcmp une {source.name} {value}, zeroinitializer")
+        parts = [writer.let(f"extractelement <2 x i1> {some}, i32 {k}") for k in (0, 1)]
+        return writer.let(f"or i1 {parts[0]}, {parts[1]}")
+    part = writer.let(f"extractelement {source.name} {value}, i32 0")
+    return cast(writer, module, part, source.part, target)
 
 
 def _resize(writer: Writer, module: Module, value: str, source: LType, target: LType) -> str:

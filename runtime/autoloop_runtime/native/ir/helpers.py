@@ -1,12 +1,16 @@
 """LLVM functions for what takes more than a few instructions to do as NumPy does it.
 
 ``$t`` is the type, ``$s`` the suffix of its intrinsics, ``$f`` the function's own name, ``$i`` the integer type
-of the same width, ``$bits`` its width. They are inlined.
+of the same width, ``$bits`` its width, ``$r`` the type of the parts of a complex number. They are inlined.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from string import Template
+
+from .elements import PARTS
+from .writer import symbol_of
 
 
 def _extreme(name: str, better: str) -> str:
@@ -192,15 +196,31 @@ define internal $t $f($t %x) alwaysinline nounwind willreturn memory(none) {
   %b = select i1 %less, $t -1, $t %a
   ret $t %b
 }""",
+    # all four products, and the sums of two
+    "multiply_c": """
+define internal $t $f($t %x, $t %y) alwaysinline nounwind willreturn memory(none) {
+  %re = shufflevector $t %x, $t %x, <2 x i32> <i32 0, i32 0>
+  %im = shufflevector $t %x, $t %x, <2 x i32> <i32 1, i32 1>
+  %turned = shufflevector $t %y, $t %y, <2 x i32> <i32 1, i32 0>
+  %a = fmul $t %re, %y
+  %b = fmul $t %im, %turned
+  %less = fsub $t %a, %b
+  %more = fadd $t %a, %b
+  %z = shufflevector $t %less, $t %more, <2 x i32> <i32 0, i32 3>
+  ret $t %z
+}""",
 }
 
 _INTEGER_OF = {"half": "i16", "float": "i32", "double": "i64"}
 _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
+_PART_OF = {t.name: part.name for t, part in PARTS.items()}
 
 
-def text(name: str, type: str) -> str:
-    """Return the helper ``name`` written out for an LLVM type."""
-    integer = _INTEGER_OF.get(type, type)
-    return Template(TEXTS[name]).substitute(
-        t=type, s=_SUFFIX.get(type, type), i=integer, bits=integer[1:], f=f"@{name}.{type}"
-    )
+def text(name: str, type: str, filed: Callable[[str, dict[str, str]], str]) -> str:
+    """Return the helper ``name`` written out for an LLVM type; ``filed`` does it for those too long for here."""
+    integer, part = _INTEGER_OF.get(type, type), _PART_OF.get(type, type)
+    words = {
+        "t": type, "s": _SUFFIX.get(part, part), "i": integer, "bits": integer[1:], "r": part,
+        "f": f"@{symbol_of(name, type)}",
+    }  # fmt: skip
+    return Template(TEXTS[name]).substitute(words) if name in TEXTS else filed(name, words)

@@ -167,6 +167,11 @@ def _flatten(lines: Sequence[Any], out: list[str]) -> None:
 _NAMES = re.compile(r"%[A-Za-z]\w*|^[A-Za-z]\w*(?=:$)|![0-9]+", re.MULTILINE)
 
 
+def symbol_of(name: str, type: str) -> str:
+    """Return what the helper function ``name`` for ``type``, which may be a vector, is called."""
+    return f"{name}.{type.strip('<>').replace(' ', '')}"
+
+
 class Module:
     """Everything beside the function: declarations, helper functions, attributes, metadata.
 
@@ -188,7 +193,7 @@ class Module:
 
     def helper(self, name: str, type: str) -> str:
         """Return the helper function ``name`` for ``type``, as ``@name.type``."""
-        full = f"{name}.{type}"
+        full = symbol_of(name, type)
         if full not in self._texts:
             self._texts[full] = ""
             self._texts[full] = self._helpers(name, type)

@@ -32,7 +32,7 @@ from .tensor_array_rules import new_like
 from .while_rules import parts_of, spread_targets
 
 
-@rule(COND)
+@rule(COND, complexes=True)
 def _cond(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     writer, captured = ctx.writer, values[1:]
     held = len(ctx.held)

@@ -28,7 +28,7 @@ def _whole(ctx: Context, value: Value) -> Value:
     return copy
 
 
-@rule(ASSERT)
+@rule(ASSERT, complexes=True)
 def _assert(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     condition = resolve(values[0])
     if isinstance(condition, (Scalar, Splat)):
@@ -41,7 +41,7 @@ def _assert(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return []
 
 
-@rule(RAISE)
+@rule(RAISE, complexes=True)
 def _raise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     ctx.check("false", node, [_whole(ctx, v) for v in values])
     return []

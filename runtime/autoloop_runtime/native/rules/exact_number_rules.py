@@ -20,7 +20,8 @@ from ...ops.exact_numbers import (
 )
 from ...ops.powers import POW
 from ...ops.python_math import DEFINED, ROUNDED
-from ..ir.elements import DOUBLE, LType, literal
+from ..ir.casts import cast
+from ..ir.elements import BOOL, DOUBLE, LType, literal
 from ..writer.context import Context
 from ..writer.nests import apply
 from ..writer.registry import rule
@@ -40,15 +41,13 @@ def _exact(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Scalar(let(f"extractvalue {{i64, i1}} {pair}, 0"), ctx.type_of(node.outputs[0]))]
 
 
-@rule(DIVISOR)
+@rule(DIVISOR, complexes=True)
 def _divisor(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t: LType = ctx.type_of(node.outputs[0])
-    if t.kind not in "if":
+    if t.kind not in "ifc":
         ctx.refuse(node, f"it has no machine code for dtype {node.inputs[0].dtype}")
     x = ctx.scalar(values[0])
-    zero = "0" if t.kind == "i" else "0.0"
-    test = f"icmp ne {t.name} {x}, {zero}" if t.kind == "i" else f"fcmp une {t.name} {x}, {zero}"
-    ctx.check(ctx.writer.let(test), node, values)
+    ctx.check(cast(ctx.writer, ctx.module, x, t, BOOL), node, values)
     return [Scalar(x, t)]
 
 

@@ -149,7 +149,7 @@ def only_rows(ctx: Context, node: Node, first: int) -> int | None:
     return axis
 
 
-@rule(GETITEM, view=True, partly=True)
+@rule(GETITEM, view=True, partly=True, complexes=True)
 def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if is_basic(ctx, node, 1):
         if is_one_value(values[0]) and not _indices(node, 1):
@@ -163,7 +163,7 @@ def _getitem(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [_gathered(ctx, node, values, axis)]
 
 
-@rule(GATHER)
+@rule(GATHER, complexes=True)
 def _gather(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     axis = node.attrs["axis"] % len(ctx.shape_of(node.inputs[0]))
     indices = resolve(values[1])
@@ -228,7 +228,7 @@ def writable(ctx: Context, node: Node, value: Value, others: Sequence[Value]) ->
     return out
 
 
-@rule(SET_ITEM, partly=True)
+@rule(SET_ITEM, partly=True, complexes=True)
 def _set_item(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, value = values[0], resolve(values[1])
     inputs = _indices(node, 2)
@@ -301,7 +301,7 @@ def _masked(ctx: Context, node: Node, values: list[Value]) -> Value:
 # -- along an axis --------------------------------------------------------------------------------------
 
 
-@rule(TAKE_ALONG)
+@rule(TAKE_ALONG, complexes=True)
 def _take_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, indices = array_of(ctx, values[0]), array_of(ctx, values[1])
     axis = node.attrs["axis"] % len(x.shape)
@@ -320,7 +320,7 @@ def _take_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value
     return [out]
 
 
-@rule(PUT_ALONG)
+@rule(PUT_ALONG, complexes=True)
 def _put_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     indices, tensor, axis = array_of(ctx, values[1]), node.outputs[0], node.attrs["axis"]
     t, shape = ctx.type_of(tensor), ctx.shape_of(tensor)
@@ -340,7 +340,7 @@ def _put_along(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [out]
 
 
-@rule(TRIL, TRIU)
+@rule(TRIL, TRIU, complexes=True)
 def _triangle(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor = node.outputs[0]
     shape, t = ctx.shape_of(tensor), ctx.type_of(tensor)

@@ -11,12 +11,13 @@ from ...ir.graph import Node
 from ...ir.op import Op
 from ...ops.arithmetic import DIVIDE, MULTIPLY, SQUARE
 from ...ops.broadcasting import BROADCAST_TO
+from ...ops.complex_numbers import COMPLEX
 from ...ops.filled import FILL
 from ...ops.identities import IDENTITY
 from ...ops.operands import CAST, FITTED
 from ...ops.powers import POW, SQRT
 from ...ops.selection import WHERE
-from ..ir.elements import BOOL, LType, literal
+from ..ir.elements import BOOL, HALF, LType, literal
 from ..writer.context import Context
 from ..writer.elementwise_ir import template_of
 from ..writer.nests import Nest, accumulate, apply
@@ -45,7 +46,7 @@ def _pointwise(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [made(ctx, node, node.op, ctx.type_of(node.outputs[0]), values)]
 
 
-@rule(CAST, cheap=True)
+@rule(CAST, cheap=True, complexes=True)
 def _cast(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [made(ctx, node, CAST, ctx.type_of(node.outputs[0]), values)]
 
@@ -68,13 +69,13 @@ def _fitted(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Scalar(apply(ctx, CAST, t, [source], [number]), t)]
 
 
-@rule(WHERE, cheap=True)
+@rule(WHERE, cheap=True, complexes=True)
 def _where(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [made(ctx, node, WHERE, ctx.type_of(node.outputs[0]), values)]
 
 
-@rule(FILL, pointwise=True, cheap=True)
-@rule(BROADCAST_TO, pointwise=True)
+@rule(FILL, pointwise=True, cheap=True, complexes=True)
+@rule(BROADCAST_TO, pointwise=True, complexes=True)
 def _fill(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, value = node.outputs[0], resolve(values[0])
     shape, t = ctx.shape_of(tensor), ctx.type_of(tensor)
@@ -86,7 +87,14 @@ def _fill(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [Pending(tensor, splat, t, shape) if tensor in ctx.block.plan.stored else splat]
 
 
-@rule(POW)
+@rule(COMPLEX, cheap=True, complexes=True)
+def _complex(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    if ctx.type_of(node.inputs[0]) is HALF:
+        ctx.refuse(node, "of half precision it has no machine code")
+    return [made(ctx, node, COMPLEX, ctx.type_of(node.outputs[0]), values)]
+
+
+@rule(POW, complexes=True)
 def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     t = ctx.type_of(node.outputs[0])
     exponent = ctx.types.constants.get(node.inputs[1])
@@ -94,6 +102,8 @@ def _pow(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         special = _constant_power(ctx, node, t, values[0], exponent)
         if special is not None:
             return [special]
+    if t.kind == "c":
+        ctx.refuse(node, "of complex numbers only squares and cubes have machine code")
     is_empty = 0 in ctx.shape_of(node.outputs[0])
     if t.kind == "i" and not is_empty and (exponent is None or np.min(exponent, initial=0) < 0):
         _check_exponent(ctx, node, t, values)
@@ -107,7 +117,7 @@ def _constant_power(ctx: Context, node: Node, t: LType, base: Value, exponent: o
         return made(ctx, node, SQUARE, t, [base])
     if exponent == 1:
         return made(ctx, node, IDENTITY, t, [base])
-    if exponent == 3 and t.kind in "iu":
+    if exponent == 3 and t.kind in "iuc":
         square = Expr(SQUARE, (base,), t, ctx.shape_of(node.outputs[0]))
         if square.shape == ():
             square_of = Scalar(apply(ctx, SQUARE, t, [t], [ctx.scalar(base)]), t)

@@ -12,6 +12,7 @@ from ...ir.graph import Node
 from ...ir.op import Op
 from ...ops.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from ...ops.bounds import MAXIMUM, MINIMUM
+from ...ops.complex_numbers import COMPLEX, IMAG, REAL
 from ...ops.logic import EQUAL, ISFINITE, ISNAN
 from ...ops.operands import CAST
 from ...ops.powers import EXP, LOG
@@ -204,18 +205,18 @@ def _axes(node: Node, rank: int) -> tuple[int, ...]:
     return tuple(range(rank)) if axis is None else tuple([a % rank for a in axis])
 
 
-def _reduced(ctx: Context, op: Op, value: Value, axes: Sequence[int], node: Node, shape: Shape) -> Value:
-    """Return ``value`` reduced, as the output of ``node`` of the given shape."""
+def _reduced(ctx: Context, op: Op, value: Value, axes: Sequence[int], node: Node | None, shape: Shape) -> Value:
+    """Return ``value`` reduced, as the output of ``node`` of the given shape; without it, in memory of its own."""
     value = resolve(value)
     if isinstance(value, Scalar):
         return value
     t, full = value.t, value.shape  # type: ignore[union-attr]
-    if op in _EXTREMES and 0 in [full[a] for a in axes]:
+    if node is not None and op in _EXTREMES and 0 in [full[a] for a in axes]:
         ctx.refuse(node, f"the {op.name} of no elements is an error")
     if len(axes) == len(full):
         text = literal(_OF_NOTHING[op], t) if 0 in full else reduce(ctx, op, value, axes, None)
         return Scalar(text, t) if shape == () else Splat(text, t, shape)
-    out = ctx.result(node.outputs[0], t, shape)
+    out = ctx.result(None if node is None else node.outputs[0], t, shape)
     if 0 in shape:
         return out
     kept = replace(out, shape=_kept(full, axes), strides=dense(_kept(full, axes)))
@@ -226,13 +227,31 @@ def _reduced(ctx: Context, op: Op, value: Value, axes: Sequence[int], node: Node
     return out
 
 
-@rule(SUM, PROD, MAX, MIN, ANY, ALL, reduces=True)
+def _complex_sum(ctx: Context, node: Node, value: Value, axes: Sequence[int]) -> Value:
+    """Return the sum of complex numbers: those of their parts, one after the other."""
+    value, shape = resolve(value), ctx.shape_of(node.outputs[0])
+    if isinstance(value, Scalar):
+        return value
+    t, full = value.t, value.shape  # type: ignore[union-attr]
+    sums = [_reduced(ctx, SUM, Expr(part, (value,), t.part, full), axes, None, shape) for part in (REAL, IMAG)]
+    if shape == ():
+        return Scalar(apply(ctx, COMPLEX, t, [t.part], [ctx.scalar(s) for s in sums]), t)
+    out = ctx.result(node.outputs[0], t, shape)
+    store_all(ctx, shape, [Expr(COMPLEX, tuple(sums), t, shape)], [out])
+    return out
+
+
+@rule(SUM, PROD, MAX, MIN, ANY, ALL, reduces=True, complexes=True)
 def _reduction(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     axes = _axes(node, len(ctx.shape_of(node.inputs[0])))
+    if node.inputs[0].dtype.kind == "c":
+        if node.op is not SUM:
+            ctx.refuse(node, "of complex numbers it has no machine code")
+        return [_complex_sum(ctx, node, values[0], axes)]
     return [_reduced(ctx, node.op, values[0], axes, node, ctx.shape_of(node.outputs[0]))]
 
 
-@rule(MEAN, reduces=True)
+@rule(MEAN, reduces=True, complexes=True)
 def _mean(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     value, shape = resolve(values[0]), ctx.shape_of(node.outputs[0])
     full = ctx.shape_of(node.inputs[0])
@@ -247,7 +266,8 @@ def _mean(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         store_all(ctx, kept.shape, [Expr(CAST, (ratio,), t, kept.shape)], [kept])
         return [seen(ctx, out)]
     count = literal(size, t)
-    total = resolve(_reduced(ctx, SUM, value, axes, node, shape))
+    whole = _complex_sum(ctx, node, value, axes) if t.kind == "c" else _reduced(ctx, SUM, value, axes, node, shape)
+    total = resolve(whole)
     if isinstance(total, (Scalar, Splat)):
         text = apply(ctx, DIVIDE, t, [t, t], [total.text, count])
         return [replace(total, text=text)]

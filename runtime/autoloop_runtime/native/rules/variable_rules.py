@@ -41,7 +41,7 @@ def _in_order(graph: Graph) -> Iterator[Node]:
         yield node
 
 
-@rule(READ)
+@rule(READ, complexes=True)
 def _read(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [ctx.variables[node.attrs["variable"]]]
 

@@ -40,7 +40,7 @@ def splat(ctx: Context, node: Node, value: Value, index: int = 0) -> Value:
 # -- axes ---------------------------------------------------------------------------------------------------
 
 
-@rule(TRANSPOSE, view=True)
+@rule(TRANSPOSE, view=True, complexes=True)
 def _transpose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if is_one_value(values[0]):
         return [splat(ctx, node, values[0])]
@@ -50,7 +50,7 @@ def _transpose(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]
     return [replace(x, shape=tuple([x.shape[a] for a in order]), strides=tuple([x.strides[a] for a in order]))]
 
 
-@rule(EXPAND, SQUEEZE, RESHAPE, view=True)
+@rule(EXPAND, SQUEEZE, RESHAPE, view=True, complexes=True)
 def _reshape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shape = ctx.shape_of(node.outputs[0])
     if is_one_value(values[0]):
@@ -75,7 +75,7 @@ def _restrided(x: Array, shape: Shape) -> Shape | None:
     return tuple([0 if n == 1 else next(rest) for n in shape])
 
 
-@rule(FLIP, view=True)
+@rule(FLIP, view=True, complexes=True)
 def _flip(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if is_one_value(values[0]):
         return [splat(ctx, node, values[0])]
@@ -88,7 +88,7 @@ def _flip(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [shifted(ctx, x, offset, x.shape, strides)]
 
 
-@rule(DIAGONAL, view=True)
+@rule(DIAGONAL, view=True, complexes=True)
 def _diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if is_one_value(values[0]):
         return [splat(ctx, node, values[0])]
@@ -98,12 +98,12 @@ def _diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [shifted(ctx, x, offset, ctx.shape_of(node.outputs[0]), (*x.strides[:-2], rows + columns))]
 
 
-@rule(CUSTOM)
+@rule(CUSTOM, complexes=True)
 def _custom_gradient(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return values[len(values) - node.attrs["count"] :]
 
 
-@rule(EMBED)
+@rule(EMBED, complexes=True)
 def _embed_diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, k = node.outputs[0], node.attrs["k"]
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
@@ -114,17 +114,17 @@ def _embed_diagonal(ctx: Context, node: Node, values: list[Value]) -> Sequence[V
     return [out]
 
 
-@rule(ENSURE_SHAPE, view=True)
+@rule(ENSURE_SHAPE, view=True, complexes=True)
 def _ensure_shape(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return values
 
 
-@rule(UNSTACK, view=True)
+@rule(UNSTACK, view=True, complexes=True)
 def _unstack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return _pieces(ctx, node, values[0], [1] * len(node.outputs), drop=True)
 
 
-@rule(SPLIT, view=True)
+@rule(SPLIT, view=True, complexes=True)
 def _split(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return _pieces(ctx, node, values[0], node.attrs["sizes"], drop=False)
 
@@ -170,7 +170,7 @@ def _linspace(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
 # -- joined -------------------------------------------------------------------------------------------------
 
 
-@rule(CONCAT)
+@rule(CONCAT, complexes=True)
 def _concat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, start = node.outputs[0], 0
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
@@ -182,7 +182,7 @@ def _concat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(STACK)
+@rule(STACK, complexes=True)
 def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor = node.outputs[0]
     out = ctx.result(tensor, ctx.type_of(tensor), ctx.shape_of(tensor))
@@ -193,7 +193,7 @@ def _stack(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(PAD)
+@rule(PAD, complexes=True)
 def _pad(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     tensor, known = node.outputs[0], node.attrs["known"]
     if known is None or None in known:
@@ -209,7 +209,7 @@ def _pad(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(TILE)
+@rule(TILE, complexes=True)
 def _tile(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     if is_one_value(values[0]):
         return [splat(ctx, node, values[0])]
@@ -227,7 +227,7 @@ def _tile(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     return [out]
 
 
-@rule(REPEAT)
+@rule(REPEAT, complexes=True)
 def _repeat(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     times, axis, tensor = ctx.types.constants.get(node.inputs[1]), node.attrs["axis"], node.outputs[0]
     if times is None:
@@ -262,7 +262,7 @@ def _with_axis(x: Array, axis: int, stride: int, count: int) -> Array:
     return replace(x, shape=shape, strides=(*x.strides[: axis + 1], stride, *x.strides[axis + 1 :]))
 
 
-@rule(ROLL)
+@rule(ROLL, complexes=True)
 def _roll(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     shift, axis, tensor = ctx.types.constants.get(node.inputs[1]), node.attrs["axis"], node.outputs[0]
     if shift is None:

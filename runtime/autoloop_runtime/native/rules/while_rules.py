@@ -167,7 +167,7 @@ def _home(ctx: Context, tensor: Tensor, value: Value, taken: set[Buffer]) -> Val
     return made
 
 
-@rule(WHILE)
+@rule(WHILE, complexes=True)
 def _while(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     count, writer = node.attrs["n_vars"], ctx.writer
     captured = [_kept(ctx, v, t) for v, t in zip(values[count:], node.attrs["body"].inputs[count:])]

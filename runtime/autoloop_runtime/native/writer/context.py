@@ -278,7 +278,7 @@ class Context:
                 text = value.text
                 if value.t.kind == "b":
                     text = writer.let(f"zext i1 {text} to i8")
-                slots.append((value.t.memory, text))
+                slots += [(value.t.memory, text), *[("", "")] * (value.t.words - 1)]
                 operands.append(Operand("scalar", tensor.dtype, (), slot))
             elif isinstance(value, Array) and fills(value):
                 slots.append(("ptr", value.pointer))
@@ -293,8 +293,9 @@ class Context:
             else:
                 operands.append(Operand("shape", tensor.dtype, value.shape, slot))
         for slot, (type_name, text) in enumerate(slots):
-            place = writer.let(f"getelementptr i64, ptr %report, i64 {slot}")
-            writer.do(f"store {type_name} {text}, ptr {place}")
+            if type_name:
+                place = writer.let(f"getelementptr i64, ptr %report, i64 {slot}")
+                writer.do(f"store {type_name} {text}, ptr {place}, align 8")
         self.report_slots = max(self.report_slots, len(slots))
         self.checks.append(Check(node, tuple(operands), tuple([n for n, _ in self.loops])))
         writer.do(f"ret i32 {len(self.checks)}")

@@ -1,11 +1,12 @@
 """The element-wise ops as LLVM instructions, from the templates in their rows (``Op.llvm``, ``Op.libm``).
 
 In a template ``$t`` is the operands' type and ``$s`` the suffix of its intrinsics; ``$x $y $z`` are the operands and
-``$1 $2 ...`` the results of the template's earlier steps, which are separated by ``;``. A step ``@name $x, $y``
+``$1 $2 ...`` the results of the template's earlier steps, which are separated by ``;``. Complex numbers are vectors of
+two: ``$r`` is the type of their parts, ``$c`` that of the complex number of two ``$t``. A step ``@name $x, $y``
 calls a helper function (``helpers``), ``~op $x`` is another op, ``~libm:name $x`` a function of the C library, ``=$1``
 gives a value as it is.
-Kinds are "b" boolean, "i" signed, "u" unsigned, "f" floating, "p" collections; one entry may serve several. "h" is of
-half precision, for operands that were made wider, where that is not the same as of other floats.
+Kinds are "b" boolean, "i" signed, "u" unsigned, "f" floating, "c" complex, "p" collections; one entry may serve
+several. "h" is of half precision, for operands that were made wider, where that is not the same as of other floats.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def cost_of(op: Op, t: LType) -> float:
 
 @lru_cache(maxsize=1024)
 def is_cheap(op: Op) -> bool:
-    """Return whether ``op``, which has a template, is as cheap to do again as to keep."""
-    steps = [step for template in _templates(op).values() for step in template.split("; ")]
+    """Return whether ``op``, which has a template, is as cheap to do again as to keep, of real numbers."""
+    steps = [step for kinds, template in _templates(op).items() if kinds != "c" for step in template.split("; ")]
     return not op.stateful and all(_is_cheap_step(step) for step in steps)
 
 
@@ -103,10 +104,12 @@ class Arithmetic:
         return self._steps(writer, template, t, args)
 
     def _steps(self, writer: Writer, template: str, t: LType, args: Sequence[str]) -> str:
-        names = dict(zip("xyz", args), t=t.name, s=t.suffix, inf=_INFINITY.get(t.name, ""))
+        names = dict(
+            zip("xyz", args), t=t.name, s=t.suffix, r=t.part.name, c=f"<2 x {t.name}>", inf=_INFINITY.get(t.name, "")
+        )
         results: list[str] = []
         for step in template.split("; "):
-            text = re.sub(r"\$(\d)", lambda m: results[int(m[1]) - 1], step)
+            text = re.sub(r"\$(\d+)", lambda m: results[int(m[1]) - 1], step)
             text = Template(text).substitute(names)
             results.append(self._step(writer, text, t))
         return results[-1]
@@ -122,7 +125,7 @@ class Arithmetic:
             callee = self.module.helper(name, t.name)
             return writer.let(f"call {t.name} {callee}({', '.join(f'{t.name} {a}' for a in args)})")
         if name.startswith("libm:"):
-            return self.libm(writer, name[5:], t, args)
+            return self.libm(writer, name[5:], t.part, args)
         return self.apply(writer, OPS[name], t, args)
 
     def libm(self, writer: Writer, name: str, t: LType, args: Sequence[str]) -> str:

@@ -27,7 +27,7 @@ def reverse(ctx: Context, x: Array, axis: int) -> Array:
 def loaded(ctx: Context, array: Array) -> Scalar:
     """Return the first element of ``array``."""
     t = array.t
-    raw = ctx.writer.let(f"load {t.memory}, ptr {array.pointer}, align {t.size}")
+    raw = ctx.writer.let(f"load {t.memory}, ptr {array.pointer}, align {t.align}")
     return Scalar(ctx.writer.let(f"trunc i8 {raw} to i1") if t.kind == "b" else raw, t)
 
 
@@ -37,7 +37,7 @@ def put(ctx: Context, value: Value, array: Array) -> None:
     if isinstance(value, Scalar) and array.shape == ():
         t = value.t
         text = ctx.writer.let(f"zext i1 {value.text} to i8") if t.kind == "b" else value.text
-        ctx.writer.do(f"store {t.memory} {text}, ptr {array.pointer}, align {t.size}")
+        ctx.writer.do(f"store {t.memory} {text}, ptr {array.pointer}, align {t.align}")
     else:
         store(ctx, value, array)
 

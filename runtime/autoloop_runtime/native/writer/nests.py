@@ -204,7 +204,7 @@ class Nest:
     def _load(self, array: Array, depth: int) -> str:
         address = self._address(array, depth)
         t = array.t
-        raw = self.writer.let(f"load {t.memory}, ptr {address}, align {t.size}{self._access}")
+        raw = self.writer.let(f"load {t.memory}, ptr {address}, align {t.align}{self._access}")
         return self.writer.let(f"trunc i8 {raw} to i1") if t is BOOL else raw
 
     def store(self, array: Array, text: str) -> None:
@@ -213,7 +213,7 @@ class Nest:
         if t is BOOL:
             text = self.writer.let(f"zext i1 {text} to i8")
         address = self._address(array, len(self._indices))
-        self.writer.do(f"store {t.memory} {text}, ptr {address}, align {t.size}{self._access}")
+        self.writer.do(f"store {t.memory} {text}, ptr {address}, align {t.align}{self._access}")
 
     def address(self, array: Array) -> str:
         """Return the address of the current element of ``array``."""

@@ -53,6 +53,8 @@ def write_node(ctx: Context, node: Node) -> None:
     if entry is None:
         ctx.refuse(node, "it has no machine code")
         return
+    if not entry.complexes and any(t.dtype.kind == "c" for t in (*node.inputs, *node.outputs)):
+        ctx.refuse(node, "of complex numbers it has no machine code")
     values = [value_of(ctx, t) for t in node.inputs]
     if not entry.pointwise and (not entry.view or any(isinstance(v, Pending) for v in values)):
         flush(ctx)

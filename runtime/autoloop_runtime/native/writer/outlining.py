@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ..ir.elements import COMPLEX128
 from ..ir.writer import Writer
 from ..kernels.thread_pool import SHARE
 from .context import Context
@@ -68,13 +69,22 @@ def _written(ctx: Context, registers: Sequence[tuple[str, str]] | None, write: C
     """
     outer, before = ctx.writer, ctx.outlines
     ctx.writer, ctx.outlines = Writer(outer), False
-    for position, (type_name, register) in enumerate(registers or ()):
+    for position, type_name, register in _places(registers or ())[0]:
         slot = ctx.writer.let(f"getelementptr i64, ptr %frame, i64 {position}")
-        ctx.writer.do(f"{register} = load {type_name}, ptr {slot}")
+        ctx.writer.do(f"{register} = load {type_name}, ptr {slot}, align 8")
     ctx.writer.do(f"ret {write()}")
     text = ctx.writer.render()
     ctx.writer, ctx.outlines = outer, before
     return text
+
+
+def _places(registers: Sequence[tuple[str, str]]) -> tuple[list[tuple[int, str, str]], int]:
+    """Return the first word of each register in a frame, with its type and name, and how many words that are."""
+    places, words = [], 0
+    for type_name, register in registers:
+        places.append((words, type_name, register))
+        words += COMPLEX128.words if type_name == COMPLEX128.name else 1
+    return places, words
 
 
 def _attributes(ctx: Context) -> str:
@@ -98,11 +108,12 @@ def share(
     head = f"define internal void @{{name}}(ptr noalias %frame, i64 %first, i64 %count) {_attributes(ctx)} {{"
     name = ctx.module.shared(f"{head}\nentry:\n{text}\n}}")
     writer = ctx.writer
+    places, words = _places(registers)
     with writer.at(ctx.entry):
-        frame = writer.let(f"alloca [{max(1, len(registers))} x i64]")
-    for position, (type_name, register) in enumerate(registers):
+        frame = writer.let(f"alloca [{max(1, words)} x i64]")
+    for position, type_name, register in places:
         slot = writer.let(f"getelementptr i64, ptr {frame}, i64 {position}")
-        writer.do(f"store {type_name} {register}, ptr {slot}")
+        writer.do(f"store {type_name} {register}, ptr {slot}, align 8")
     ctx.module.declare(f"ptr @{SHARE}(ptr, ptr, i64, i64)")
     writer.let(f"call ptr @{SHARE}(ptr @{name}, ptr {frame}, i64 {rounds}, i64 {piece})")
 

@@ -39,6 +39,8 @@ class Entry:
         It lays out an operand anew whose rows are not contiguous.
     undecided : bool
         It fails where rounding decides; the kernel may then not.
+    complexes : bool
+        It is written for complex numbers, or moves elements without looking at them.
     time : callable or None
         For what takes much longer than it takes to look at its operands.
     """
@@ -52,6 +54,7 @@ class Entry:
     partly: bool = False
     packs: bool = False
     undecided: bool = False
+    complexes: bool = False
     time: Time | None = None
 
 
@@ -101,5 +104,5 @@ def entry_of(op: Op) -> Entry | None:
     """Return the entry of ``op``, ``None`` if it has no machine code."""
     known = _ENTRIES.get(op)
     if known is None and has_template(op):
-        known = _ENTRIES[op] = Entry(_OF_TEMPLATES[0], pointwise=True, cheap=is_cheap(op))
+        known = _ENTRIES[op] = Entry(_OF_TEMPLATES[0], pointwise=True, cheap=is_cheap(op), complexes=True)
     return known

@@ -1,0 +1,102 @@
+"""Machine code of complex numbers against NumPy: pairs of floats in registers, in memory, and between functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from api import call, cond, native, while_loop
+from each_case import each
+from native_checks import check, compile_native, graph_of, kernels
+
+PARTS = [0.0, -0.0, 1.0, -2.5, 3.0, 1e-8, -1e8, np.inf, -np.inf, np.nan, 0.1]
+UNARY = "negative square abs conj real imag identity isnan".split()
+BINARY = "add subtract multiply divide equal not_equal".split()
+
+
+def pairs(dtype):
+    z = np.array([complex(a, b) for a in PARTS for b in PARTS]).astype(dtype)
+    return z, np.resize(z[5::7], z.shape)
+
+
+def results(x, y):
+    return [*[call(name, x) for name in UNARY], *[call(name, x, y) for name in BINARY], x**2, x**3, x + 2, 1j * x]
+
+
+def parts_of(value):
+    return np.concatenate([np.ravel(value.real), np.ravel(value.imag)])
+
+
+@each(["complex64", "complex128"])
+def test_scalars_to_the_bit_and_arrays_to_a_few_ulp_of_the_number(dtype):
+    x, y = pairs(dtype)
+    with np.errstate(all="ignore"):
+        run = compile_native(scalars := graph_of(results, x[0], y[0]))
+        for one in list(zip(x, y))[::3]:
+            for k, (got, want) in enumerate(zip(run(one), kernels(scalars, one))):
+                assert got.dtype == want.dtype and np.shape(got) == ()
+                np.testing.assert_array_equal(parts_of(got), parts_of(want), err_msg=f"{k} of {one}")
+        finite = np.isfinite(x) & np.isfinite(y)
+        graph = graph_of(results, x, y)
+        for got, want in zip(compile_native(graph)((x, y)), kernels(graph, (x, y))):
+            assert got.dtype == want.dtype and got.shape == want.shape
+            if want.dtype.kind == "b":
+                np.testing.assert_array_equal(got, want)
+            else:  # NumPy adds products of arrays without rounding them where the processor can
+                near = np.abs(got - want) <= 4 * np.finfo(want.dtype).eps * np.abs(want)
+                assert (near | (got == want))[finite & np.isfinite(want)].all()
+
+
+@each(["complex64", "complex128"])
+def test_casts_to_and_from(dtype):
+    z, x = pairs(dtype)[0][:40], np.array([0.5, -2.0, 3.0])
+    with np.errstate(all="ignore"):
+        check(lambda z: [call("cast", z, d) for d in ("bool", "complex64", "complex128", "float32", "float64")], z)
+        for one in (z[3], np.float64(2.5)):
+            check(lambda z: [call("cast", z, "complex64"), call("cast", z, "complex128")], one)
+    check(lambda x: [call("complex", x, x * x), call("cast", x > 0, dtype), call("cast", x, dtype)], x)
+
+
+def moved(z, k):
+    w = call("set_item", z, (slice(1, 3),), z[k])
+    stacked = call("stack", [z[0], z[k], w[1]])
+    return [
+        z[k], w, stacked, call("concat", [z, w], 0), z[::-2], call("where", call("real", z) > 0, z, w), call("sum", z),
+        call("sum", call("reshape", z, [2, -1]), 0), call("mean", z), call("tril", call("reshape", z, [2, -1])),
+        call("take", z, np.array([3, 0, -1])), call("tile", stacked, [2]),
+        call("transpose", call("reshape", z, [2, -1])),
+    ]  # fmt: skip
+
+
+@each(["complex64", "complex128"])
+def test_elements_are_moved_also_where_memory_is_aligned_for_their_parts_only(dtype):
+    z = (np.arange(6) - 1j * np.arange(6, 0, -1)).astype(dtype)
+    raw = np.zeros(z.nbytes + 16, np.uint8)
+    apart = raw[z.itemsize // 2 :][: z.nbytes].view(dtype)
+    apart[:] = z
+    for values in (z, apart):
+        check(moved, values, 4)
+
+
+def test_numbers_travel_between_other_arguments_and_through_loops():
+    def build(n, z, x, w):
+        i, total, last = while_loop(lambda i, *_: i < n, lambda i, t, v: (i + 1, t * w + x[i], t), (0, z, w))
+        return [w, i, total, last, cond(n > 2, lambda: total, lambda: z), x, n]
+
+    for dtype in (np.complex64, np.complex128):
+        check(build, np.int64(5), dtype(0.25 - 1j), np.arange(6).astype(dtype), dtype(0.5j))
+
+
+def test_long_arrays_are_shared_by_threads_with_the_numbers_they_need():
+    z = np.exp(1j * np.linspace(0, 40, 200_000))
+    graph = graph_of(lambda z, w: [z * w + w / (z - 3), call("sum", z * w)], z, np.complex128(0.5 - 2j))
+    got, want = (f([z, np.complex128(0.5 - 2j)]) for f in (compile_native(graph), lambda v: kernels(graph, v)))
+    np.testing.assert_allclose(got[0], want[0], rtol=1e-13)
+    np.testing.assert_allclose(got[1], want[1], rtol=1e-11)
+
+
+def test_what_has_no_machine_code_for_them_is_refused_by_its_name():
+    z = np.array([1 + 2j, 3j])
+    for name in ("exp", "cumsum", "prod", "tanh", "solve"):
+        arguments = (np.outer(z, z), z) if name == "solve" else (z,)
+        with pytest.raises(native.NativeRefusal, match=f"'{name}'.*complex"):
+            compile_native(graph_of(lambda *z: call(name, *z), *arguments))(arguments)
