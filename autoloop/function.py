@@ -88,8 +88,7 @@ class Function(SentByName):
         self._bound: dict[int, tuple[Callable[[], Any], Function]] = {}
         #: what is differentiated -> this function and its gradient as one; only added to, by any thread without a lock
         self.with_gradient: dict[Any, Function] = {}
-        #: what calls it with arrays that are parts of those it is given, likewise
-        self.joined: dict[Any, Function] = {}
+        self.joined: dict[Any, Function] = {}  # what calls it with parts of the arrays that it is given, likewise
         self.tracing_count = 0
         self.swapped: set[str] = set()  # the arguments of another byte order of which it has warned
         self._needs_graph = False  # true of a gradient: the user's function does something else
