@@ -66,6 +66,11 @@ def test_tensordot(axes):
     np.testing.assert_allclose(z.numpy(), np.tensordot(x, y, axes))
 
 
+def test_tensordot_does_not_broadcast():
+    with pytest.raises(ValueError, match=r"tensordot: shape-mismatch for sum: axis 1 of shape \(2, 1\) against axis 0"):
+        ops.tensordot(sample(2, 1), sample(3, 2), 1)
+
+
 @pytest.mark.parametrize("equation,shapes", [
     ("ij,jk->ik", [(2, 3), (3, 4)]), ("ij,jk", [(2, 3), (3, 4)]), ("i,i->", [(3,), (3,)]), ("ij->ji", [(2, 3)]),
     ("ij->", [(2, 3)]), ("ij->j", [(2, 3)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 2)]), ("i,j->ij", [(2,), (3,)]),

@@ -41,6 +41,22 @@ REDUCTIONS = {
     "cumsum": lambda x, y: np.cumsum(np.stack([x, y, x], 1), axis=1),
     "cumprod": lambda x, y: np.cumprod(np.stack([x, y, x], 0), axis=0),
 }
+#: products of NumPy's that begin with zeros or do not, and read what they multiply with 0 or do not; of few elements
+FEW = (1, 2, 7, 28)
+PRODUCTS = {
+    "dot of one": lambda x, y: np.stack([np.dot(x[i : i + 1], y[i : i + 1]) for i in FEW]),
+    "dot of a scalar": lambda x, y: np.stack([np.dot(x[i], y[i : i + 1]) for i in FEW]),
+    "dot of a column and one": lambda x, y: np.stack([np.dot(x[::7, None], y[i : i + 1]) for i in FEW]),
+    "dot of one and a row": lambda x, y: np.stack([np.dot(y[i : i + 1, None], x[None, ::7]) for i in FEW]),
+    "inner": lambda x, y: np.stack([np.inner(x[i : i + 1], y[i : i + 1]) for i in FEW]),
+    "inner of rows": lambda x, y: np.inner(x[:14].reshape(7, 2), y[:14].reshape(7, 2)),
+    "tensordot": lambda x, y: np.tensordot(x[:6].reshape(3, 2, 1), y[:2].reshape(2, 1), 2),
+    "tensordot of one": lambda x, y: np.stack([np.tensordot(x[i].reshape(1, 1), y[i : i + 1], 1) for i in FEW]),
+    "tensordot of no axes": lambda x, y: np.tensordot(x[::7], y[:2], 0),
+    "einsum of a product": lambda x, y: np.einsum("i,j->ij", x[::7], y[:7]),
+    "einsum of scalars": lambda x, y: np.stack([np.einsum(",", x[i], y[i]) for i in FEW]),
+    "filled": lambda x, y: (np.full_like(x, -0.0), np.full((2, 3), y[1]), np.full_like(y, 0.0)),
+}
 
 
 def _largest(x, y):
@@ -61,11 +77,12 @@ def words(values):
 
 
 CASES = [(name, dtype) for name in PAIRS | REDUCTIONS for dtype in ("float16", "float32", "float64")]
+CASES += [(name, ("float32", "float64")[place % 2]) for place, name in enumerate(PRODUCTS)]
 
 
 @spread("name, dtype", CASES, map("-".join, CASES))
 def test_zeros_keep_their_sign(name, dtype, executor):
-    f = (PAIRS | REDUCTIONS)[name]
+    f = (PAIRS | REDUCTIONS | PRODUCTS)[name]
     x, y = X.astype(dtype), Y.astype(dtype)
     with np.errstate(all="ignore"):
         wanted = f(x, y)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .composed import *
     from .contractions import *
     from .diagonals import *
+    from .dots import *
     from .joining import *
     from .linalg import *
     from .powers import *

@@ -9,12 +9,12 @@ from ..ir.argument_types import ArrayLike, Axes, Axis
 from ..ir.convert import convert_to_tensor
 from ..ir.tensor import Tensor
 from .arithmetic import abs as absolute
-from .arithmetic import divide, multiply, subtract
-from .array import expand_dims, reshape
+from .arithmetic import divide, subtract
+from .array import expand_dims, reshape, swapaxes
 from .broadcasting import broadcast_to
 from .complex_numbers import conj
-from .contractions import tensordot
 from .define import public
+from .dots import dot
 from .dtype_rules import inexact
 from .extents import axis_of
 from .filled import zeros_like
@@ -203,9 +203,7 @@ def inner(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     name : str, optional
     """
     a, b = operands("inner", a, b)
-    if a.shape.rank == 0 or b.shape.rank == 0:
-        return multiply(a, b, name=name)
-    return tensordot(a, b, (-1, -1), name)
+    return dot(a, b if b.shape.rank in (None, 0, 1) else swapaxes(b, -1, -2), name)
 
 
 @public()

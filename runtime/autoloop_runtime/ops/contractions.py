@@ -1,4 +1,4 @@
-"""Contractions: sums of products of tensors over axes that they share, by labels or by pairs of axes."""
+"""Contractions: sums of products of tensors over axes that they share, by labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.shapes import Dim, TensorShape
 from ..ir.apply import apply
-from ..ir.argument_types import ArrayLike, Axes
+from ..ir.argument_types import ArrayLike
 from ..ir.prices import Products, elements
 from ..ir.tensor import Tensor
 from ..ir.traits import OPAQUE
@@ -18,12 +18,11 @@ from .broadcasting import unbroadcast
 from .creation import eye
 from .define import primitive, public
 from .elementwise import conjugated
-from .extents import axes_of
 from .filled import zeros_like
 from .operands import operands
 from .shape_queries import dim
 
-__all__ = ["einsum", "tensordot"]
+__all__ = ["einsum"]
 
 #: einsum contracts pairwise, with BLAS, above this many multiplications
 _EINSUM_OPTIMIZE = 4096
@@ -144,36 +143,3 @@ def _explicit(equation: str, xs: Sequence[Tensor]) -> str:
         right = batch + "".join(once)
     right = right.replace("...", batch)
     return ",".join(terms) + "->" + right
-
-
-@public(numpy=np.tensordot)
-def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Axes] = 2, name: str | None = None) -> Tensor:
-    """Return the sum of products over axes of ``a`` and of ``b``.
-
-    Parameters
-    ----------
-    a, b : tensor-like
-    axes : int, or pair of (sequences of) int
-        The last ``axes`` of ``a`` with the first of ``b``, or which with which.
-    name : str, optional
-    """
-    a, b = operands("tensordot", a, b)
-    if a.shape.rank is None or b.shape.rank is None:
-        raise ValueError("tensordot: the ranks of the operands must be known; declare them with set_shape")
-    if isinstance(axes, int):
-        axes = (range(len(a.shape) - axes, len(a.shape)), range(axes))
-    of_a = axes_of(_listed(axes[0]), len(a.shape), "tensordot") or ()
-    of_b = axes_of(_listed(axes[1]), len(b.shape), "tensordot") or ()
-    if len(of_a) != len(of_b):
-        raise ValueError(f"tensordot: {len(of_a)} axes of the first against {len(of_b)} of the second")
-    labels = iter(_LETTERS)
-    left = [next(labels) for _ in a.shape]
-    right = [next(labels) for _ in b.shape]
-    for i, j in zip(of_a, of_b):
-        right[j] = left[i]
-    kept = [c for i, c in enumerate(left) if i not in of_a] + [c for j, c in enumerate(right) if j not in of_b]
-    return einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", a, b, name=name)
-
-
-def _listed(axes: Any) -> Any:
-    return tuple(axes) if isinstance(axes, (list, tuple, range, np.ndarray)) else (axes,)

@@ -40,7 +40,7 @@ def _fill_kernel(value: Any, dims: Any = None, *, known: Any, aligned: bool = Fa
         made = aligned_empty(shape, value.dtype)
         made.fill(value)
         return made
-    if not value:
+    if not value and not any(value.tobytes()):  # memory the system fills when it is touched; -0.0 is not zero bits
         return np.zeros(shape, value.dtype)[()]
     return np.full(shape, value, value.dtype)[()]
 

@@ -22,10 +22,11 @@ PUBLIC: Mapping[str, str] = {
     "composed": (
         "allclose array_equal average count_nonzero cross diff hstack inner isclose meshgrid nonzero ptp vdot vstack"
     ),
-    "contractions": "einsum tensordot",
+    "contractions": "einsum",
     "diagonals": "diag diagonal trace tril triu",
+    "dots": "dot tensordot",
     "joining": "concat split stack unstack",
-    "linalg": "cholesky det dot inv matmul outer solve",
+    "linalg": "cholesky det inv matmul outer solve",
     "powers": "cbrt erf exp exp2 expm1 hypot log log1p log2 log10 logaddexp pow rsqrt sigmoid softplus sqrt",
     "reductions": "all any argmax argmin log_softmax logsumexp max mean min norm prod softmax std var",
     "repeating": "pad repeat tile",
@@ -53,7 +54,7 @@ SPELLED: Mapping[str, str] = {
 }  # fmt: skip
 #: another function of NumPy's that such a row stands for -> its module
 NUMPYS: Mapping[str, str] = {
-    "matmul": "linalg", "repeat": "repeating", "searchsorted": "sorting", "tensordot": "contractions",
+    "matmul": "linalg", "repeat": "repeating", "searchsorted": "sorting", "tensordot": "dots",
     "tile": "repeating",
 }  # fmt: skip
 #: element-wise function of NumPy's -> ours that takes its place

@@ -17,7 +17,6 @@ from ..ir.traits import MADE, OPAQUE, Batching
 from .arithmetic import multiply
 from .array import expand_dims, flip, reshape, roll, squeeze, swapaxes
 from .broadcasting import unbroadcast
-from .contractions import tensordot
 from .define import Function, document, op_of, primitive, public
 from .diagonals import tril, triu
 from .dtype_rules import inexact, numeric, ruled
@@ -28,7 +27,7 @@ from .operands import as_dtype, operands
 if TYPE_CHECKING:
     from .public_functions import Unary
 
-__all__ = ["cholesky", "det", "dot", "inv", "matmul", "outer", "solve"]
+__all__ = ["cholesky", "det", "inv", "matmul", "outer", "solve"]
 
 
 def transposed(x: Tensor) -> Any:
@@ -122,25 +121,6 @@ def matmul(
     a = swapaxes(a, -1, -2) if transpose_a else a
     b = swapaxes(b, -1, -2) if transpose_b else b
     return apply(MATMUL, [a, b], None, name)
-
-
-@public()
-def dot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
-    """Return NumPy's ``dot``: the product of scalars, vectors and matrices.
-
-    Parameters
-    ----------
-    a, b : tensor-like
-    name : str, optional
-    """
-    a, b = operands("dot", a, b)
-    if a.shape.rank is None or b.shape.rank is None:
-        raise ValueError("dot: the ranks of the operands must be known; declare them with set_shape")
-    if not len(a.shape) or not len(b.shape):
-        return multiply(a, b, name=name)
-    if len(b.shape) <= 2:
-        return matmul(a, b, name=name)
-    return tensordot(a, b, ([len(a.shape) - 1], [len(b.shape) - 2]), name)
 
 
 @public()

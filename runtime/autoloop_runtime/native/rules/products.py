@@ -7,7 +7,7 @@ from math import prod
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
-from ...ops.arithmetic import MULTIPLY
+from ...ops.arithmetic import ADD, MULTIPLY
 from ...ops.contractions import EINSUM
 from ...ops.linalg import MATMUL
 from ...ops.operands import CAST
@@ -318,7 +318,9 @@ def _contracted(
         factor = Scalar(apply(ctx, MULTIPLY, t, [t, t], texts), t) if texts else other
     if not labels:
         assert factor is not None
-        return factor
+        if len(factors) == 1 or t.kind != "f":
+            return factor
+        return Scalar(apply(ctx, ADD, t, [t, t], [factor.text, literal(0, t)]), t)
     axes = tuple(range(len(right), len(labels)))
     if size_of(full) == 0:
         out = ctx.result(node.outputs[0], t, shape)
@@ -331,6 +333,8 @@ def _contracted(
     def write(first: str, count: int) -> None:
         product = _multiplied([part_of(ctx, x, 0, first, count) for x in spread], factor)
         part = part_of(ctx, out, 0, first, count)
+        if t.kind == "f" and not axes and len(terms) + len(factors) > 1:  # also of one product it is a sum: no -0.0
+            product = Expr(ADD, (product, Scalar(literal(0, t), t)), t, part.shape)
         if axes:
             ones, zeros = [1] * len(axes), [0] * len(axes)
             kept = replace(part, shape=(*part.shape, *ones), strides=(*part.strides, *zeros))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...ir.tensor import Tensor
-from .. import contractions, linalg
+from .. import dots, linalg
 from ..arithmetic import abs as absolute
 from ..arithmetic import sign
 from ..array import expand_dims, flip, reshape, transpose
@@ -294,7 +294,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> Tensor:
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
     """Return ``np.linalg.tensordot``."""
     a, b = as_operands(x1, x2)
-    return contractions.tensordot(a, b, known(np.linalg.tensordot, axes=axes))
+    return dots.tensordot(a, b, known(np.linalg.tensordot, axes=axes))
 
 
 @counterpart(np.linalg.multi_dot)
@@ -305,7 +305,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Tensor:
     if len(given) < 2:
         raise ValueError("Expecting at least two arrays.")
     if len(given) == 2:
-        return linalg.dot(given[0], given[1])
+        return dots.dot(given[0], given[1])
     row, column = len(given[0].shape) == 1, len(given[-1].shape) == 1
     if row:
         given[0] = expand_dims(given[0], 0)

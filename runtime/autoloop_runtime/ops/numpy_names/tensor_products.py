@@ -12,9 +12,8 @@ import numpy as np
 
 from ...base.dtypes import of_numbers
 from ...base.locations import capture
-from ...ir.convert import convert_to_tensor
 from ...ir.tensor import Tensor
-from .. import contractions, linalg
+from .. import composed, contractions, dots, linalg
 from ..arithmetic import multiply
 from ..array import expand_dims, moveaxis, reshape, squeeze, swapaxes
 from ..creation import eye
@@ -22,10 +21,8 @@ from ..elementwise import conjugated
 from ..extents import axis_of
 from ..joining import stack
 from ..linalg import matmul
-from ..logic import isfinite, logical_or, not_equal
 from ..operands import as_dtype
 from ..reducing import sum as total
-from ..selection import where
 from ..shape_queries import dim
 from .counterparts import NO_VALUE, as_operand, as_operands, counterpart, known, refused, unsupported
 
@@ -134,18 +131,7 @@ def _arrays(a: Any, b: Any) -> list[Tensor]:
 def dot(a: Any, b: Any, out: Any = None) -> Tensor:
     """Return ``np.dot``."""
     unsupported(np.dot, out=out)
-    first, second = _arrays(a, b)
-    return _scaled(first, second) if 0 in (first.shape.rank, second.shape.rank) else linalg.dot(first, second)
-
-
-def _scaled(a: Tensor, b: Tensor) -> Tensor:
-    """Return the product with a scalar as ``np.dot`` has it: of vectors and matrices BLAS adds it to zeros."""
-    made = multiply(a, b)
-    if made.dtype.char not in "fdFD" or made.shape.rank not in (1, 2):
-        return made
-    scalar, array = (a, b) if a.shape.rank == 0 else (b, a)
-    zero = convert_to_tensor(made.dtype.type(0))
-    return where(logical_or(not_equal(scalar, zero), isfinite(array)), made + zero, zero)
+    return dots.dot(*_arrays(a, b))
 
 
 @counterpart(np.outer)
@@ -172,10 +158,7 @@ def kron(a: Any, b: Any) -> Tensor:
 @counterpart(np.inner)
 def inner(a: Any, b: Any, /) -> Tensor:
     """Return ``np.inner``."""
-    a, b = _arrays(a, b)
-    if not len(a.shape) or not len(b.shape):
-        return _scaled(a, b)
-    return contractions.tensordot(a, b, (-1, -1))
+    return composed.inner(*_arrays(a, b))
 
 
 @counterpart(np.vdot)
