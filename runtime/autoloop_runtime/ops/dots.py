@@ -40,7 +40,8 @@ def dot(a: ArrayLike, b: ArrayLike, name: str | None = None) -> Tensor:
     if len(b.shape) > 2:
         return tensordot(a, b, ([len(a.shape) - 1], [len(b.shape) - 2]), name)
     if len(a.shape) <= 2 and (_is_one(a) or _is_one(b)) and a.shape.known[-1] == b.shape.known[0]:
-        made = _scaled(*[reshape(x, []) if _is_one(x) else x for x in (a, b)])
+        first, second = (reshape(x, []) if _is_one(x) else x for x in (a, b))
+        made = _scaled(first, second)
         dims = [dim(x, axis) for x, axis in [(a, 0)][: len(a.shape) - 1] + [(b, 1)][: len(b.shape) - 1]]
         return reshape(made, dims, name)
     return matmul(a, b, name=name)

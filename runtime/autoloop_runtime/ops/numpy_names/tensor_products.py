@@ -131,7 +131,8 @@ def _arrays(a: Any, b: Any) -> list[Tensor]:
 def dot(a: Any, b: Any, out: Any = None) -> Tensor:
     """Return ``np.dot``."""
     unsupported(np.dot, out=out)
-    return dots.dot(*_arrays(a, b))
+    first, second = _arrays(a, b)
+    return dots.dot(first, second)
 
 
 @counterpart(np.outer)
@@ -158,7 +159,8 @@ def kron(a: Any, b: Any) -> Tensor:
 @counterpart(np.inner)
 def inner(a: Any, b: Any, /) -> Tensor:
     """Return ``np.inner``."""
-    return composed.inner(*_arrays(a, b))
+    first, second = _arrays(a, b)
+    return composed.inner(first, second)
 
 
 @counterpart(np.vdot)
