@@ -37,6 +37,8 @@ _EXACT = {
     "floordiv": "number_floor_divide", "mod": "number_mod", "pow": "number_pow", "lshift": "number_left_shift",
     "rshift": "number_right_shift",
 }  # fmt: skip
+#: what Python's complex numbers do, also with a float64 scalar behind them, which is a float of Python's
+_OF_COMPLEX = {"add", "sub", "mul", "truediv", "pow", *_EQUALITY}
 _BITWISE = {"and": "&", "or": "|", "xor": "^"}
 _SHIFTS = {"lshift": "<<", "rshift": ">>"}
 _ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -139,10 +141,30 @@ def of_numbers(name: str, one: Any, other: Any) -> Any:
     return number_of((one, other))(made)
 
 
+def _is_float(value: Any) -> bool:
+    """Return whether a value is a float64 scalar."""
+    return isinstance(value, np.float64) or (
+        type(value) is ArrayTracer and value.is_scalar and value.dtype == dtypes.float64
+    )
+
+
+def _behind_complex(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return a reflected operator of arrays: of a Python complex number and a float64 scalar Python makes a number."""
+
+    def operated(self: ArrayTracer, other: Any) -> Any:
+        if type(other) is complex and name in _OF_COMPLEX and _is_float(self):
+            return of_numbers(name, other, as_number(self))
+        return plain(self, other)
+
+    return operated
+
+
 def _operator(name: str, plain: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
     def operated(self: NumberTracer, other: Any) -> Any:
         if number_type(other) is not None:
             return of_numbers(name, other, self) if reflected else of_numbers(name, self, other)
+        if not reflected and self.dtype.kind == "c" and name in _OF_COMPLEX and _is_float(other):
+            return of_numbers(name, self, as_number(other))
         made = plain(self, other)
         return made if made is NotImplemented else marked(kind_of((other,)), made)
 
@@ -193,6 +215,8 @@ for _dunder in _FUNCTIONS:
 for _dunder in BINARY:
     _plain = getattr(Operators, f"__r{_dunder}__")
     setattr(NumberTracer, f"__r{_dunder}__", _operator(_dunder, _plain, True))
+    _reflected = f"__r{_dunder}__"
+    setattr(ArrayTracer, _reflected, _behind_complex(_dunder, getattr(ArrayTracer, _reflected)))
 for _dunder, _method in {
     "__neg__": _unary("number_negative", int), "__pos__": _positive, "__abs__": _unary("number_abs", int),
     "__invert__": _unary("invert", int), "__getitem__": _subscript, "__round__": _rounded, "__divmod__": _divmod,
