@@ -45,7 +45,7 @@ def test_machine_code_gives_the_same_where_it_takes_a_call(dtype):
 
 #: what says something of memory, which is another's for a tensor; and what asks nobody, but looks for a type of NumPy's
 OF_ARRAYS = {
-    "np.ndarray.flags", "np.ndarray.base", "np.ndarray.ctypes", "np.ndarray.data",
+    "np.ndarray.flags", "np.ndarray.base", "np.ndarray.ctypes", "np.ndarray.data", "np.ndarray.strides",
     "np.polynomial.polynomial.polyvalfromroots",
 }  # fmt: skip
 
